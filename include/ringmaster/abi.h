@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The limits and the version that every reader and writer of a workspace agrees on.
+ *
+ * Everything in `include/ringmaster/` that is laid out in shared memory (`struct rm_…` with fixed-width members) is
+ * frozen by `src/fabric/abi.json`. The build compares the compiler's offsets with that file and fails when they differ,
+ * so the layout never changes by accident: raise RM_ABI_VERSION, run `make abi`, and say why in the changelog.
+ *
+ * All shared memory is little-endian. Times are TAI nanoseconds or ticks of the CPU's time stamp counter (TSC).
+ */
+#ifndef RINGMASTER_ABI_H
+#define RINGMASTER_ABI_H
+
+#include <stdint.h>
+
+/** Raised whenever the meaning or the place of any shared byte changes. */
+#define RM_ABI_VERSION 1u
+
+/** First eight bytes of a finished segment: the characters "RINGMSTR" in memory order. */
+#define RM_SEGMENT_MAGIC 0x5254534D474E4952ull
+
+enum {
+    RM_CACHE_LINE = 64,         /**< bytes; the unit of everything a core shares with another */
+    RM_PAGE_BYTES = 4096,       /**< objects start on multiples of this */
+    RM_LANES = 12,              /**< 32-bit values in a record */
+    RM_NAME_BYTES = 96,         /**< an object's name with its terminating zero */
+    RM_OWNER_BYTES = 32,        /**< a segment owner's name with its terminating zero */
+    RM_UNIT_BYTES = 16,         /**< a unit, UTF-8, with its terminating zero */
+    RM_DESCRIPTION_BYTES = 104, /**< a sentence, UTF-8, with its terminating zero */
+    RM_LANE_NAME_BYTES = 16,    /**< a lane's name with its terminating zero */
+};
+
+#endif

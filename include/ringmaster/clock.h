@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The clocks, and how they hang together: turn ↔ TSC ↔ TAI.
+ *
+ * One writer (the server's housekeeping) publishes the fit under a sequence lock: it makes `sequence` odd, release
+ * fence, stores the members, stores `sequence` even with release. A reader loads `sequence` with acquire, copies,
+ * acquire fence, loads it again, and repeats while it was odd or changed (rm_clock_read pairs with rm_clock_publish in
+ * src/fabric/clock.c).
+ *
+ * The fit follows the lower envelope of arrivals: the datagrams that were delayed least. So "the TSC of turn T" is when
+ * the promptest instruments' datagrams of turn T arrive, and every delay measured against it is ≥ 0 but for noise.
+ */
+#ifndef RINGMASTER_CLOCK_H
+#define RINGMASTER_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/abi.h>
+#include <ringmaster/record.h>
+
+/** As it lies in shared memory. Doubles are stored as their bit patterns. */
+struct rm_clock {
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
+    _Atomic uint64_t anchored;            /**< 0 until a first turn was accepted */
+    _Atomic uint64_t machine_epoch;       /**< as in the streams */
+    _Atomic uint64_t turn;                /**< at `turn_tsc` */
+    _Atomic uint64_t turn_tsc;            /**< TSC ticks */
+    _Atomic uint64_t ticks_per_turn_bits; /**< double: TSC ticks from one turn to the next */
+    _Atomic uint64_t residual_ticks_bits; /**< double: RMS distance of the envelope from the fit, TSC ticks */
+    _Atomic uint64_t tsc_hz_bits;         /**< double: TSC ticks per second of TAI */
+    _Atomic uint64_t tai_tsc;             /**< TSC ticks at `tai_ns` */
+    _Atomic uint64_t tai_ns;              /**< nanoseconds of TAI since 1970-01-01 */
+    uint64_t reserved[6];
+};
+
+/** A consistent copy. */
+struct rm_clock_reading {
+    bool anchored;
+    uint64_t machine_epoch;
+    rm_turn turn;
+    uint64_t turn_tsc;
+    double ticks_per_turn;
+    double residual_ticks;
+    double tsc_hz;
+    uint64_t tai_tsc;
+    uint64_t tai_ns;
+};
+
+/** Copies the clock; spins while the writer is inside (some 20 ns). After 10^6 tries it gives up and returns false:
+ * the writer was killed between two stores. */
+bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading);
+
+/** Turn at a TSC, fractional turns cut off; extrapolated with the fitted rate. Needs `anchored`. */
+rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc);
+
+/** TSC at which the datagrams of `turn` are expected. Needs `anchored`. */
+uint64_t rm_clock_tsc(struct rm_clock_reading const *reading, rm_turn turn);
+
+/** TAI nanoseconds of a TSC. */
+uint64_t rm_clock_tai_ns(struct rm_clock_reading const *reading, uint64_t tsc);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A histogram of durations with 6 % resolution over the whole range of a u64, in the manner of HdrHistogram.
+ *
+ * Values below 16 have a bucket each; above, every octave is cut into 16 equal buckets. One writer. The unit is TSC
+ * ticks where the directory says "ticks": divide by the clock's tsc_hz.
+ */
+#ifndef RINGMASTER_HISTOGRAM_H
+#define RINGMASTER_HISTOGRAM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <ringmaster/abi.h>
+
+enum {
+    RM_HISTOGRAM_SUBBITS = 4,
+    RM_HISTOGRAM_BUCKETS = (64 - RM_HISTOGRAM_SUBBITS + 1) << RM_HISTOGRAM_SUBBITS, /**< 976 */
+};
+
+struct rm_histogram {
+    _Atomic uint64_t total;   /**< values counted */
+    _Atomic uint64_t largest; /**< the largest of them, exact */
+    uint64_t reserved[6];
+    _Atomic uint64_t bucket[RM_HISTOGRAM_BUCKETS];
+};
+
+/** Bucket of a value. */
+static inline unsigned rm_histogram_index(uint64_t value) {
+    if (value < 1u << RM_HISTOGRAM_SUBBITS)
+        return (unsigned)value;
+    unsigned const octave = 63u - (unsigned)__builtin_clzll(value);
+    unsigned const shift = octave - RM_HISTOGRAM_SUBBITS;
+    return ((shift + 1) << RM_HISTOGRAM_SUBBITS) + (unsigned)((value >> shift) & ((1u << RM_HISTOGRAM_SUBBITS) - 1));
+}
+
+/** Smallest value of a bucket; rm_histogram_floor(i + 1) bounds it above. */
+static inline uint64_t rm_histogram_floor(unsigned index) {
+    unsigned const group = index >> RM_HISTOGRAM_SUBBITS;
+    uint64_t const sub = index & ((1u << RM_HISTOGRAM_SUBBITS) - 1);
+    return group ? (sub | 1u << RM_HISTOGRAM_SUBBITS) << (group - 1) : sub;
+}
+
+/** Counts `value`, `times` over. For the owner alone. */
+static inline void rm_histogram_add(struct rm_histogram *histogram, uint64_t value, uint64_t times) {
+    _Atomic uint64_t *bucket = &histogram->bucket[rm_histogram_index(value)];
+    atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + times, memory_order_relaxed);
+    atomic_store_explicit(&histogram->total, atomic_load_explicit(&histogram->total, memory_order_relaxed) + times,
+                          memory_order_relaxed);
+    if (value > atomic_load_explicit(&histogram->largest, memory_order_relaxed))
+        atomic_store_explicit(&histogram->largest, value, memory_order_relaxed);
+}
+
+#endif

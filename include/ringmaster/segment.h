@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The shape of one shared-memory segment: a header, a directory, and the objects it names.
+ *
+ * A workspace is a directory of the file system, by default `/dev/shm/ringmaster/NAME`. In it every owner (the server,
+ * an application, a virtual ring) has one segment, `OWNER.segment`, which it alone may write and everybody else maps
+ * read-only, and one `OWNER.lock`, on which a living owner holds a write lock (fcntl open file description lock): the
+ * kernel drops it however the owner ends, so the lock tells a living owner from a dead one without any heartbeat.
+ *
+ *     offset 0      struct rm_segment_header
+ *     directory     header.object_count × struct rm_object, at header.directory_offset
+ *     objects       each at its object.offset, page aligned
+ *
+ * The directory describes itself: a reader that knows only this file can list, type and read everything in it.
+ *
+ * Memory ordering: the owner fills header, directory and every object's constant part, then stores `magic` with
+ * release. Whoever loads `magic` with acquire and finds RM_SEGMENT_MAGIC sees all of that. (Pairs in:
+ * rm_segment_finish in src/fabric/segment.c → rm_segment_map_readonly in the same file; the Python package reads it by
+ * an aligned 8-byte load, an acquire on x86-64.)
+ */
+#ifndef RINGMASTER_SEGMENT_H
+#define RINGMASTER_SEGMENT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <ringmaster/abi.h>
+
+enum rm_segment_state {
+    RM_SEGMENT_BUILDING = 0,
+    RM_SEGMENT_LIVE = 1,     /**< the owner runs, or was killed: ask the lock */
+    RM_SEGMENT_CLOSED = 2,   /**< the owner stopped in good order; the content is final */
+    RM_SEGMENT_REPLACED = 3, /**< a later owner made a new segment of another layout: attach again */
+};
+
+struct rm_segment_header {
+    _Atomic uint64_t magic;     /**< RM_SEGMENT_MAGIC, stored last */
+    uint32_t abi_version;       /**< RM_ABI_VERSION of the owner */
+    uint32_t header_bytes;      /**< sizeof(struct rm_segment_header) of the owner */
+    uint64_t layout_hash;       /**< hash of src/fabric/abi.json the owner was built with */
+    uint64_t directory_hash;    /**< hash of the directory; equal means: can be adopted as it is */
+    uint64_t segment_bytes;     /**< size of the whole file */
+    uint64_t directory_offset;  /**< bytes from the segment's start */
+    uint32_t object_count;      /**< entries in the directory */
+    uint32_t object_bytes;      /**< sizeof(struct rm_object) of the owner */
+    _Atomic uint64_t epoch;     /**< 1 for the first instance, one more for every owner that adopts it */
+    _Atomic uint32_t state;     /**< enum rm_segment_state */
+    uint32_t owner_pid;         /**< process that made or adopted it last */
+    uint64_t started_tai_ns;    /**< when that process did so */
+    char owner[RM_OWNER_BYTES]; /**< "server", "ring", … */
+    uint64_t reserved[10];
+};
+
+_Static_assert(sizeof(struct rm_segment_header) == 3 * RM_CACHE_LINE, "three cache lines, no padding");
+
+enum rm_object_kind {
+    RM_OBJECT_STREAM = 1,    /**< struct rm_stream and its slots: stream.h */
+    RM_OBJECT_ROW = 2,       /**< struct rm_row and its cells: row.h */
+    RM_OBJECT_SETPOINTS = 3, /**< struct rm_setpoints: setpoint.h */
+    RM_OBJECT_PARAMETER = 4, /**< struct rm_parameter and its values: parameter.h */
+    RM_OBJECT_COUNTERS = 5,  /**< an array of u64: counter.h */
+    RM_OBJECT_CLOCK = 6,     /**< struct rm_clock: clock.h */
+    RM_OBJECT_HISTOGRAM = 7, /**< struct rm_histogram: histogram.h */
+    RM_OBJECT_TEXT = 8,      /**< UTF-8 text of `bytes` bytes, constant */
+};
+
+/** What an object's elements are, in NumPy's words. */
+enum rm_element_type {
+    RM_ELEMENT_RECORD = 1, /**< 64-byte records */
+    RM_ELEMENT_F64 = 2,
+    RM_ELEMENT_F32 = 3,
+    RM_ELEMENT_I64 = 4,
+    RM_ELEMENT_I32 = 5,
+    RM_ELEMENT_U64 = 6,
+    RM_ELEMENT_U32 = 7,
+    RM_ELEMENT_U8 = 8, /**< bytes; UTF-8 when the object is a text or a parameter of unit "utf-8" */
+};
+
+/** One entry of the directory. Constant once the segment is finished. */
+struct rm_object {
+    char name[RM_NAME_BYTES];               /**< "stream/bpm01/turn"; unique in its workspace */
+    char unit[RM_UNIT_BYTES];               /**< of the elements; empty where lanes have their own */
+    char description[RM_DESCRIPTION_BYTES]; /**< one sentence */
+    uint32_t kind;                          /**< enum rm_object_kind */
+    uint32_t element_type;                  /**< enum rm_element_type */
+    uint64_t shape[2];                      /**< elements; shape[1] is 1 for one dimension */
+    uint64_t offset;                        /**< bytes from the segment's start, page aligned */
+    uint64_t bytes;                         /**< of the object, header included */
+    uint32_t variety; /**< of counters: enum rm_counter_set; of streams: the instrument kind; else 0 */
+    uint32_t reserved32;
+    uint64_t reserved[7];
+};
+
+_Static_assert(sizeof(struct rm_object) == 5 * RM_CACHE_LINE, "five cache lines, no padding");
+
+#endif

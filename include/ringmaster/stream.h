@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A stream: the circular buffer of one instrument at one rate, addressed by turn number.
+ *
+ * The record of turn T lives in slot `(T / period) & (capacity - 1)`. Streams of one rate are therefore aligned by
+ * construction, a late record lands in its place, and a lost one is a slot whose turn does not match: loss is visible
+ * in the data. One writer, any number of readers; no reader can hold the writer up, and none is known to it.
+ *
+ * ## What the writer promises
+ *  1. It never stores into a slot that belongs to a turn above `head + margin` records: it publishes first.
+ *  2. It publishes `head` with release after the slots up to it are written (once per burst of datagrams).
+ *  3. Every slot of a turn in [first, head] holds that turn's record or does not hold that turn: turns passed over are
+ *     marked RM_TURN_NONE, so a turn of an earlier machine epoch is never mistaken for one of this.
+ *  4. A record that arrives after its turn was passed over (a late one) is stored as: lanes and tag first, the turn
+ *     last, with release, over a slot that says RM_TURN_NONE. First copy wins; nothing is ever overwritten in its lap.
+ *  5. When the machine's turn counter restarts, `machine_epoch` goes up by one before the first turn of it is
+ * published.
+ *
+ * ## What a reader does (rm_stream_read does all this)
+ *  1. load `machine_epoch` with acquire, `head` with acquire (pairs with 2 above: rm_stream_writer_publish);
+ *  2. refuse turns outside [first, head] and those within `margin` of being lapped;
+ *  3. load the slot's turn with acquire (pairs with 4: store_late in src/fabric/stream_writer.c), then the other words;
+ *  4. acquire fence; load the slot's turn, `head` and `machine_epoch` again: the copy is good if the turn is the one
+ *     asked for, the epoch is the same and the slot is still not within `margin` of being lapped.
+ *
+ * Why 4 suffices: the words could only be torn by a writer that is already filling this slot for turn + capacity. By
+ * promise 1 that writer had published a head ≥ turn + capacity - margin before; x86-64 and C11 release/acquire make
+ * that head visible to a reader who saw any of the torn words and then fenced, so the second look at `head` refuses.
+ */
+#ifndef RINGMASTER_STREAM_H
+#define RINGMASTER_STREAM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ringmaster/abi.h>
+#include <ringmaster/record.h>
+
+enum rm_instrument_kind {
+    RM_KIND_BPM = 1,          /**< beam position monitor electronics */
+    RM_KIND_BLM = 2,          /**< beam loss monitor */
+    RM_KIND_LLRF = 3,         /**< low-level RF */
+    RM_KIND_PHOTON_BPM = 4,   /**< photon beam position monitor */
+    RM_KIND_INTERLOCK = 5,    /**< fast interlock */
+    RM_KIND_POWER_SUPPLY = 6, /**< power-supply readback */
+};
+
+enum rm_lane_type {
+    RM_LANE_UNUSED = 0,
+    RM_LANE_I32 = 1,
+    RM_LANE_F32 = 2,
+};
+
+/** What one lane is. Constant. */
+struct rm_lane_info {
+    char name[RM_LANE_NAME_BYTES]; /**< "x1" */
+    char unit[RM_UNIT_BYTES];      /**< "nm"; of the number as stored */
+    uint32_t type;                 /**< enum rm_lane_type */
+    uint32_t reserved[7];
+};
+
+/** The head of a stream object. The slots follow at `slots_offset` from the start of this struct. */
+struct rm_stream {
+    /* Constant since the segment was finished. */
+    uint64_t slots_offset;           /**< bytes from the start of this struct to the first slot */
+    uint64_t capacity;               /**< slots, a power of two */
+    uint64_t period;                 /**< turns from one record to the next: 1, 12, 120, … */
+    uint64_t margin;                 /**< records the writer may be ahead of the published head */
+    uint32_t instrument_kind;        /**< enum rm_instrument_kind */
+    uint32_t instrument_id;          /**< as in the datagram */
+    uint32_t source_ipv4;            /**< in host byte order; 10.0.0.1 is 0x0A000001 */
+    uint32_t lane_count;             /**< lanes in use, 1–12 */
+    double group_delay_turns;        /**< of the filter; a record's turn already refers to the filter's centre */
+    double closing_delay_turns;      /**< turns from a record's turn to the arrival of its last input */
+    double gain;                     /**< of the filter at 0 Hz */
+    char filter[RM_LANE_NAME_BYTES]; /**< "none", "prompt", "sharp" */
+    uint64_t reserved_constant[4];
+    struct rm_lane_info lane[RM_LANES];
+
+    /* Written by the owner once per burst; one cache line of its own. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head; /**< newest published turn, or RM_TURN_NONE */
+    _Atomic uint64_t first;                        /**< oldest turn of this machine epoch, or RM_TURN_NONE */
+    _Atomic uint64_t machine_epoch;                /**< goes up when the turn counter of the machine restarts */
+    _Atomic uint64_t published_tsc;                /**< TSC of the burst that published `head` */
+    uint64_t reserved_live[4];
+};
+
+/** A stream as a reader holds it: pointers into its own read-only mapping. Copy it freely; it owns nothing and is
+ * valid as long as the workspace it came from stays attached. */
+struct rm_stream_view {
+    struct rm_stream const *header;
+    struct rm_slot const *slot;
+    uint64_t mask;
+    uint64_t period;
+};
+
+enum rm_read {
+    RM_READ_OK = 0,
+    RM_READ_NOT_YET, /**< above head: wait */
+    RM_READ_MISSING, /**< passed over: lost, or late and still to come */
+    RM_READ_LAPPED,  /**< too old, or overwritten while it was read */
+    RM_READ_BEFORE,  /**< before the first turn of this machine epoch, or the stream is empty */
+};
+
+/** Newest published turn, or RM_TURN_NONE while nothing has arrived. Acquire: pairs with rm_stream_writer_publish, so
+ * every slot up to it can be read. */
+static inline rm_turn rm_stream_head(struct rm_stream_view const *view) {
+    return atomic_load_explicit(&view->header->head, memory_order_acquire);
+}
+
+/** Oldest turn that rm_stream_read would still try, given `head`; the reader gets `slack` records of time to use it. */
+rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack);
+
+/** Copies the record of `turn` (a multiple of the stream's period) to `*record`.
+ * Wait-free; takes some 10 ns. `*record` is undefined unless RM_READ_OK is returned. */
+enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record);
+
+/** Copies `count` records from `first` on, in turn order; record i is of turn `first + i * period`.
+ * Records that could not be had get turn RM_TURN_NONE and zeros. Returns how many are good. */
+size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records);
+
+/** Waits until `turn` is published, at most `timeout_ns`. Spins for some microseconds, then sleeps in steps of 50 µs:
+ * meant for programs beside the server, not for its hot path. Returns false when the time is over. */
+bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns);
+
+/** "ok", "not yet", … for messages. */
+char const *rm_read_text(enum rm_read result);
+
+#endif

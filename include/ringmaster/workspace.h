@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Attaching to a workspace, and finding what is in it.
+ *
+ *     struct rm_error error;
+ *     struct rm_workspace *workspace;
+ *     if (rm_workspace_attach("demo", 0, &workspace, &error) != RM_OK)
+ *         errx(1, "%s", error.text);
+ *     struct rm_stream_view bpm;
+ *     if (rm_workspace_stream(workspace, "bpm01/turn", &bpm, &error) != RM_OK) …
+ *     …
+ *     rm_workspace_detach(workspace);
+ *
+ * Everything is mapped read-only: a reader can do no harm, and may end at any instant, by kill -9 too. All pointers
+ * handed out stay valid until rm_workspace_detach. A workspace may be used by several threads at once, but attached and
+ * detached by one.
+ */
+#ifndef RINGMASTER_WORKSPACE_H
+#define RINGMASTER_WORKSPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/counter.h>
+#include <ringmaster/error.h>
+#include <ringmaster/histogram.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/segment.h>
+#include <ringmaster/stream.h>
+
+struct rm_workspace;
+
+enum rm_attach_flags {
+    RM_ATTACH_DEAD = 1, /**< also when the server has ended: read what it left */
+};
+
+/** Attaches to the workspace NAME (`/dev/shm/ringmaster/NAME`, or below $RINGMASTER_WORKSPACES; a name with a slash is
+ * taken as a path). Maps the server's segment and those of all other owners that are whole.
+ *
+ * Errors, each with its own text: RM_E_ABSENT, RM_E_HALF_MADE, RM_E_VERSION, RM_E_DEAD (unless RM_ATTACH_DEAD),
+ * RM_E_SYSTEM (no permission, for instance). */
+enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,
+                                 struct rm_error *error);
+
+/** Unmaps everything. NULL is allowed. */
+void rm_workspace_detach(struct rm_workspace *workspace);
+
+/** True while the process that owns the server's segment lives; one system call. */
+bool rm_workspace_alive(struct rm_workspace const *workspace);
+
+/** How many objects there are, over all segments, and the i-th of them with the start of its memory. The order is
+ * that of owners by name, then of the directories. */
+size_t rm_workspace_object_count(struct rm_workspace const *workspace);
+struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace, size_t index, void const **memory);
+
+/** Finds an object by its whole name and kind. RM_E_NOT_FOUND names the nearest existing name. */
+enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_object_kind kind, char const *name,
+                               struct rm_object const **object, void const **memory, struct rm_error *error);
+
+/** Finds a stream by name, "bpm01/turn", "bpm01/fast", "bpm01/prompt". */
+enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
+                                 struct rm_error *error);
+
+#endif

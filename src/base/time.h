@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The time stamp counter and TAI. */
+#ifndef RM_BASE_TIME_H
+#define RM_BASE_TIME_H
+
+#include <stdint.h>
+#include <x86intrin.h>
+
+/** TSC now; some 7 ns. Not ordered against surrounding loads: bursts do not need it. */
+static inline uint64_t rm_tsc(void) { return __rdtsc(); }
+
+/** Tells the core that it is spinning. */
+static inline void rm_pause(void) { _mm_pause(); }
+
+/** TSC ticks per second, measured against CLOCK_MONOTONIC_RAW over some 20 ms. */
+double rm_tsc_hz_measure(void);
+
+/** TAI now, nanoseconds since 1970. Where the kernel was never told the leap seconds, it is UTC. */
+uint64_t rm_tai_ns(void);
+
+/** CLOCK_MONOTONIC now, nanoseconds. */
+uint64_t rm_monotonic_ns(void);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Ethernet, IPv4 and UDP around a payload: taken apart, checked, and put together. Pure functions. */
+#ifndef RM_WIRE_FRAME_H
+#define RM_WIRE_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/counters.h>
+
+enum {
+    RM_ETHERNET_BYTES = 14,
+    RM_IPV4_BYTES = 20, /**< without options; frames with options are taken too */
+    RM_UDP_BYTES = 8,
+    RM_FRAME_HEADER_BYTES = RM_ETHERNET_BYTES + RM_IPV4_BYTES + RM_UDP_BYTES, /**< 42 */
+};
+
+/** A UDP datagram inside its frame; `payload` points into the frame. Addresses and ports in host byte order. */
+struct rm_datagram {
+    uint8_t const *payload;
+    uint32_t length;
+    uint32_t source_ipv4;
+    uint32_t destination_ipv4;
+    uint16_t source_port;
+    uint16_t destination_port;
+};
+
+/** Takes a frame apart. Reads no byte at or beyond frame + length. Verifies the IPv4 header checksum, and the UDP
+ * checksum where it is not zero, unless `checksum_good` says that the device has done both. Returns RM_PORT_DECODED, or
+ * the counter of what is wrong: RM_PORT_NOT_IPV4, …_NOT_UDP, …_FRAGMENT, …_TRUNCATED, …_BAD_IP_HEADER,
+ * …_BAD_UDP_CHECKSUM. */
+enum rm_port_counter rm_frame_parse(uint8_t const *frame, uint32_t length, bool checksum_good,
+                                    struct rm_datagram *datagram);
+
+/** Who sends to whom. Addresses and ports in host byte order. */
+struct rm_flow {
+    uint8_t destination_mac[6];
+    uint8_t source_mac[6];
+    uint32_t source_ipv4;
+    uint32_t destination_ipv4;
+    uint16_t source_port;
+    uint16_t destination_port;
+};
+
+/** Writes the 42 header bytes for a payload of `payload_length`; UDP checksum zero (absent). */
+void rm_frame_write_header(uint8_t *frame, struct rm_flow const *flow, uint32_t payload_length);
+
+/** Fills in the UDP checksum of a whole frame made by rm_frame_write_header. */
+void rm_frame_write_udp_checksum(uint8_t *frame, uint32_t payload_length);
+
+/** "10.0.0.1" ↔ 0x0A000001. Parsing takes exactly four decimal numbers of 0–255. The text buffer has 16 bytes. */
+bool rm_ipv4_parse(char const *text, uint32_t *ipv4);
+void rm_ipv4_format(uint32_t ipv4, char text[16]);
+
+#endif
