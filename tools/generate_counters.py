@@ -27,6 +27,8 @@ def c_header(sets: Sets) -> str:
         "#ifndef RINGMASTER_COUNTERS_H",
         "#define RINGMASTER_COUNTERS_H",
         "",
+        "// clang-format off",
+        "",
         "/** Which set a block of counters is of; `variety` in its directory entry. */",
         "enum rm_counter_set {",
     ]
@@ -39,7 +41,7 @@ def c_header(sets: Sets) -> str:
             note = f"{unit}, gauge: {text}" if kind == "gauge" else f"{unit}: {text}"
             out.append(f"    RM_{upper}_{name.upper()} = {i}, /**< {note} */")
         out += [f"    RM_{upper}_COUNTERS = {len(s['counters'])},", "};", ""]
-    return "\n".join([*out, "#endif", ""])
+    return "\n".join([*out, "// clang-format on", "", "#endif", ""])
 
 
 def python_module(sets: Sets) -> str:

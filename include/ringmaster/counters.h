@@ -3,6 +3,8 @@
 #ifndef RINGMASTER_COUNTERS_H
 #define RINGMASTER_COUNTERS_H
 
+// clang-format off
+
 /** Which set a block of counters is of; `variety` in its directory entry. */
 enum rm_counter_set {
     RM_COUNTER_SET_PORT = 1,
@@ -14,41 +16,37 @@ enum rm_counter_set {
 
 /** counters/port/NAME */
 enum rm_port_counter {
-    RM_PORT_RECEIVED = 0,         /**< packets: frames or datagrams that the port gave to the receive role */
-    RM_PORT_DECODED = 1,          /**< packets: whole datagrams of a configured instrument, handed to its stream */
-    RM_PORT_NOT_IPV4 = 2,         /**< packets: frames of another protocol: ARP, IPv6, LLDP */
-    RM_PORT_NOT_UDP = 3,          /**< packets: IPv4 of another protocol: ICMP, TCP, IGMP */
-    RM_PORT_NOT_OUR_PORT = 4,     /**< packets: UDP to a destination port other than the configured one */
-    RM_PORT_FRAGMENT = 5,         /**< packets: IPv4 fragments; the native format never needs them */
-    RM_PORT_TRUNCATED = 6,        /**< packets: frames shorter than their own headers say */
-    RM_PORT_BAD_IP_HEADER = 7,    /**< packets: IPv4 headers of impossible length or wrong checksum */
+    RM_PORT_RECEIVED = 0, /**< packets: frames or datagrams that the port gave to the receive role */
+    RM_PORT_DECODED = 1, /**< packets: whole datagrams of a configured instrument, handed to its stream */
+    RM_PORT_NOT_IPV4 = 2, /**< packets: frames of another protocol: ARP, IPv6, LLDP */
+    RM_PORT_NOT_UDP = 3, /**< packets: IPv4 of another protocol: ICMP, TCP, IGMP */
+    RM_PORT_NOT_OUR_PORT = 4, /**< packets: UDP to a destination port other than the configured one */
+    RM_PORT_FRAGMENT = 5, /**< packets: IPv4 fragments; the native format never needs them */
+    RM_PORT_TRUNCATED = 6, /**< packets: frames shorter than their own headers say */
+    RM_PORT_BAD_IP_HEADER = 7, /**< packets: IPv4 headers of impossible length or wrong checksum */
     RM_PORT_BAD_UDP_CHECKSUM = 8, /**< packets: UDP checksums that are present and wrong */
-    RM_PORT_TOO_SHORT = 9,        /**< packets: UDP payloads shorter than the smallest native datagram */
-    RM_PORT_TOO_LONG = 10,        /**< packets: UDP payloads longer than the largest native datagram */
-    RM_PORT_BAD_LENGTH = 11,      /**< packets: UDP payloads that end in the middle of a lane */
-    RM_PORT_BAD_MAGIC = 12,       /**< packets: UDP payloads that are not of the native format */
+    RM_PORT_TOO_SHORT = 9, /**< packets: UDP payloads shorter than the smallest native datagram */
+    RM_PORT_TOO_LONG = 10, /**< packets: UDP payloads longer than the largest native datagram */
+    RM_PORT_BAD_LENGTH = 11, /**< packets: UDP payloads that end in the middle of a lane */
+    RM_PORT_BAD_MAGIC = 12, /**< packets: UDP payloads that are not of the native format */
     RM_PORT_UNKNOWN_VERSION = 13, /**< packets: native datagrams of a version this server does not know */
-    RM_PORT_UNKNOWN_KIND = 14,    /**< packets: native datagrams of an instrument kind that does not exist */
-    RM_PORT_UNKNOWN_INSTRUMENT =
-        15, /**< packets: native datagrams of an instrument id that is not configured on this port */
-    RM_PORT_UNKNOWN_SOURCE =
-        16, /**< packets: native datagrams of a configured id from an address that is not configured for it */
-    RM_PORT_WRONG_KIND = 17,    /**< packets: native datagrams of a configured id that say they are of another kind */
-    RM_PORT_WRONG_LANES = 18,   /**< packets: native datagrams of a configured id with another number of lanes */
-    RM_PORT_KERNEL_MISSED = 19, /**< packets, gauge: dropped before this program saw them, as far as the device tells:
-                                   full queue, no buffer */
-    RM_PORT_BYTES = 20,         /**< bytes: lengths of what was received, as the port saw them */
+    RM_PORT_UNKNOWN_KIND = 14, /**< packets: native datagrams of an instrument kind that does not exist */
+    RM_PORT_UNKNOWN_INSTRUMENT = 15, /**< packets: native datagrams of an instrument id that is not configured on this port */
+    RM_PORT_UNKNOWN_SOURCE = 16, /**< packets: native datagrams of a configured id from an address that is not configured for it */
+    RM_PORT_WRONG_KIND = 17, /**< packets: native datagrams of a configured id that say they are of another kind */
+    RM_PORT_WRONG_LANES = 18, /**< packets: native datagrams of a configured id with another number of lanes */
+    RM_PORT_KERNEL_MISSED = 19, /**< packets, gauge: dropped before this program saw them, as far as the device tells: full queue, no buffer */
+    RM_PORT_BYTES = 20, /**< bytes: lengths of what was received, as the port saw them */
     RM_PORT_COUNTERS = 21,
 };
 
 /** counters/stream/NAME */
 enum rm_stream_counter {
-    RM_STREAM_ACCEPTED = 0,   /**< records: stored as the newest turn */
-    RM_STREAM_LATE = 1,       /**< records: stored in their place after a newer turn: reordered or delayed */
-    RM_STREAM_DUPLICATE = 2,  /**< records: dropped: a record of that turn was there already */
+    RM_STREAM_ACCEPTED = 0, /**< records: stored as the newest turn */
+    RM_STREAM_LATE = 1, /**< records: stored in their place after a newer turn: reordered or delayed */
+    RM_STREAM_DUPLICATE = 2, /**< records: dropped: a record of that turn was there already */
     RM_STREAM_TURN_AHEAD = 3, /**< records: refused: the turn lies above the accepted window around the turn clock */
-    RM_STREAM_TURN_BEHIND =
-        4, /**< records: refused: the turn lies below the accepted window or before the stream's first */
+    RM_STREAM_TURN_BEHIND = 4, /**< records: refused: the turn lies below the accepted window or before the stream's first */
     RM_STREAM_PASSED_OVER = 5, /**< turns: turns that the head passed without their record, at that moment */
     RM_STREAM_EPOCHS = 6, /**< restarts: times the stream began again because the machine's turn counter restarted */
     RM_STREAM_FAST_MISSING = 7, /**< records: inputs that the decimators had to replace by the last value */
@@ -57,45 +55,46 @@ enum rm_stream_counter {
 
 /** counters/core/NUMBER */
 enum rm_core_counter {
-    RM_CORE_CORE = 0,       /**< number, gauge: CPU number this thread is pinned to */
-    RM_CORE_LOOPS = 1,      /**< loops: turns of the duty cycle */
+    RM_CORE_CORE = 0, /**< number, gauge: CPU number this thread is pinned to */
+    RM_CORE_LOOPS = 1, /**< loops: turns of the duty cycle */
     RM_CORE_BUSY_LOOPS = 2, /**< loops: those in which some role had work */
     RM_CORE_BUSY_TICKS = 3, /**< ticks: TSC ticks spent in turns with work */
     RM_CORE_IDLE_TICKS = 4, /**< ticks: TSC ticks spent in turns without work */
-    RM_CORE_LONGEST_GAP_TICKS =
-        5, /**< ticks, gauge: longest time from one turn of the cycle to the next: the machine's stalls are in it */
-    RM_CORE_BURSTS = 6,  /**< bursts: bursts received that held at least one packet */
+    RM_CORE_LONGEST_GAP_TICKS = 5, /**< ticks, gauge: longest time from one turn of the cycle to the next: the machine's stalls are in it */
+    RM_CORE_BURSTS = 6, /**< bursts: bursts received that held at least one packet */
     RM_CORE_PACKETS = 7, /**< packets: packets in them */
     RM_CORE_COUNTERS = 8,
 };
 
 /** counters/clock */
 enum rm_clock_counter {
-    RM_CLOCK_ANCHORS = 0,       /**< times: times the clock was set anew: at the first turn, and by each quorum */
-    RM_CLOCK_QUORUM_VOTES = 1,  /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
+    RM_CLOCK_ANCHORS = 0, /**< times: times the clock was set anew: at the first turn, and by each quorum */
+    RM_CLOCK_QUORUM_VOTES = 1, /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
     RM_CLOCK_QUORUM_NEEDED = 2, /**< streams, gauge: instruments that must agree to set the clock anew */
-    RM_CLOCK_STREAMS_LIVE = 3,  /**< streams, gauge: streams whose head follows the clock */
+    RM_CLOCK_STREAMS_LIVE = 3, /**< streams, gauge: streams whose head follows the clock */
     RM_CLOCK_COUNTERS = 4,
 };
 
 /** counters/sender/NAME */
 enum rm_sender_counter {
-    RM_SENDER_SENT = 0,          /**< datagrams: handed to the port, duplicates and corrupted ones included */
-    RM_SENDER_DROPPED = 1,       /**< datagrams: not sent on purpose: injected loss */
-    RM_SENDER_DUPLICATED = 2,    /**< datagrams: sent twice on purpose */
-    RM_SENDER_REORDERED = 3,     /**< datagrams: sent after a later turn on purpose */
-    RM_SENDER_DELAYED = 4,       /**< datagrams: sent late on purpose */
-    RM_SENDER_CORRUPTED = 5,     /**< datagrams: sent with a flipped bit on purpose */
-    RM_SENDER_TRUNCATED = 6,     /**< datagrams: sent too short on purpose */
+    RM_SENDER_SENT = 0, /**< datagrams: handed to the port, duplicates and corrupted ones included */
+    RM_SENDER_DROPPED = 1, /**< datagrams: not sent on purpose: injected loss */
+    RM_SENDER_DUPLICATED = 2, /**< datagrams: sent twice on purpose */
+    RM_SENDER_REORDERED = 3, /**< datagrams: sent after a later turn on purpose */
+    RM_SENDER_DELAYED = 4, /**< datagrams: sent late on purpose */
+    RM_SENDER_CORRUPTED = 5, /**< datagrams: sent with a flipped bit on purpose */
+    RM_SENDER_TRUNCATED = 6, /**< datagrams: sent too short on purpose */
     RM_SENDER_WRONG_VERSION = 7, /**< datagrams: sent with an unknown version on purpose */
-    RM_SENDER_TURN_JUMPS = 8,    /**< times: jumps of the turn counter made on purpose */
-    RM_SENDER_TURN_RESETS = 9,   /**< times: restarts of the turn counter made on purpose */
+    RM_SENDER_TURN_JUMPS = 8, /**< times: jumps of the turn counter made on purpose */
+    RM_SENDER_TURN_RESETS = 9, /**< times: restarts of the turn counter made on purpose */
     RM_SENDER_WAITS = 10, /**< times: times the link was full and the sender waited, as pause frames would make it */
-    RM_SENDER_WAIT_TICKS = 11,         /**< ticks: TSC ticks spent so */
+    RM_SENDER_WAIT_TICKS = 11, /**< ticks: TSC ticks spent so */
     RM_SENDER_LONGEST_WAIT_TICKS = 12, /**< ticks, gauge: the longest of them */
-    RM_SENDER_TURNS = 13,              /**< turns: turns sent */
-    RM_SENDER_BEHIND_TURNS = 14,       /**< turns, gauge: turns by which the sender is behind its pace */
+    RM_SENDER_TURNS = 13, /**< turns: turns sent */
+    RM_SENDER_BEHIND_TURNS = 14, /**< turns, gauge: turns by which the sender is behind its pace */
     RM_SENDER_COUNTERS = 15,
 };
+
+// clang-format on
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stdarg.h>
 #include <stdio.h>

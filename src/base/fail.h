@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Filling in a struct rm_error (ringmaster/error.h). */
-#ifndef RM_BASE_ERROR_H
-#define RM_BASE_ERROR_H
+#ifndef RM_BASE_FAIL_H
+#define RM_BASE_FAIL_H
 
 #include <ringmaster/error.h>
 

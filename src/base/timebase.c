@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/time.h"
+#include "base/timebase.h"
 
 #include <time.h>
 

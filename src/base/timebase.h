@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The time stamp counter and TAI. */
-#ifndef RM_BASE_TIME_H
-#define RM_BASE_TIME_H
+#ifndef RM_BASE_TIMEBASE_H
+#define RM_BASE_TIMEBASE_H
 
 #include <stdint.h>
 #include <x86intrin.h>
