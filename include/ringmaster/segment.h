@@ -14,7 +14,7 @@
  *
  * Memory ordering: the owner fills header, directory and every object's constant part, then stores `magic` with
  * release. Whoever loads `magic` with acquire and finds RM_SEGMENT_MAGIC sees all of that. (Pairs in:
- * rm_segment_finish in src/fabric/segment.c → rm_segment_map_readonly in the same file; the Python package reads it by
+ * rm_segment_finish in src/fabric/segment_file.c → rm_segment_whole in src/fabric/segment_map.c; the Python package reads it by
  * an aligned 8-byte load, an acquire on x86-64.)
  */
 #ifndef RINGMASTER_SEGMENT_H
