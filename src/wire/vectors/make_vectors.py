@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the native format's test vectors, by an implementation that shares nothing with the C one.
 
-    make_vectors.py                write native.txt and native.pcap beside this script
-    make_vectors.py --check        exit 1 when one of them is not what this script makes
-    make_vectors.py --seeds DIR    write every frame to a file of its own, for the fuzzer
+make_vectors.py                write native.txt and native.pcap beside this script
+make_vectors.py --check        exit 1 when one of them is not what this script makes
+make_vectors.py --seeds DIR    write every frame to a file of its own, for the fuzzer
 """
 
 import struct
@@ -44,12 +44,12 @@ class Native:
     version: int = 1
 
     def lane_type(self) -> str:
+        """Of all lanes: i32 or f32."""
         return "f32" if isinstance(self.lanes[0], float) else "i32"
 
     def payload(self) -> bytes:
-        head = struct.pack(
-            "<HBBHHQ", self.magic, self.version, self.kind, self.instrument, self.status, self.turn
-        )
+        """The datagram, 20 to 64 bytes."""
+        head = struct.pack("<HBBHHQ", self.magic, self.version, self.kind, self.instrument, self.status, self.turn)
         code = "f" if self.lane_type() == "f32" else "i"
         return head + struct.pack(f"<{len(self.lanes)}{code}", *self.lanes)
 
@@ -69,20 +69,27 @@ class Vector:
     native: Native | None = None
 
     def frame(self) -> bytes:
+        """All bytes from the destination MAC address on, without FCS."""
         return self.ethernet + self.ipv4 + self.udp + self.payload + self.trailer
 
 
 def internet_checksum(data: bytes) -> int:
     """RFC 1071, one 16-bit word after the other."""
-    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    total: int = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    return 0xFFFF - total
 
 
 def ipv4_header(
-    content_bytes: int, *, version: int = 4, protocol: int = UDP, flags: int = 0x4000, options: bytes = b"",
-    words: int | None = None, wrong: int = 0,
+    content_bytes: int,
+    *,
+    version: int = 4,
+    protocol: int = UDP,
+    flags: int = 0x4000,
+    options: bytes = b"",
+    words: int | None = None,
+    wrong: int = 0,
 ) -> bytes:
     """An IPv4 header; `words` overrides the length it claims of itself, `wrong` is put over its checksum."""
     length = 20 + len(options)
@@ -111,14 +118,14 @@ def around(name: str, about: str, verdict: str, payload: bytes) -> Vector:
 
 
 def good(name: str, about: str, native: Native) -> Vector:
+    """A right frame around a right datagram."""
     return replace(around(name, about, "decoded", native.payload()), native=native)
 
 
 def summing_to_zero(native: Native) -> Native:
     """The same datagram with the status that makes the UDP checksum come out as zero, which is sent as 0xFFFF."""
     found = replace(native, status=0)
-    checksum = int.from_bytes(udp_header(found.payload())[6:], "big")
-    found = replace(found, status=int.from_bytes(checksum.to_bytes(2, "big"), "little"))
+    found = replace(found, status=int.from_bytes(udp_header(found.payload())[6:], "little"))
     assert udp_header(found.payload())[6:] == b"\xff\xff"
     return found
 
@@ -127,32 +134,51 @@ BPM = Native(1, 7, 0x0001, 1_000_000, [120_500, -87_250, 1_834_000_000, 12, 119_
 
 
 def good_vectors() -> list[Vector]:
+    """Those that a server must take."""
     bpm, payload = BPM, BPM.payload()
     udp = udp_header(payload)
     nops = bytes([1, 1, 1, 0])
     return [
         good("bpm", "Two BPMs in one electronics: x, y in nm, sum, quality, twice.", bpm),
-        good("blm-longest", "Twelve lanes, the longest datagram: 64 bytes of payload.",
-             Native(2, 300, 0, 1_000_001, [0, 1, -1, 2**31 - 1, -(2**31), 5, 6, 7, 8, 9, 10, 11])),
-        good("llrf-f32", "Lanes as 32-bit floats: amplitude in V, phase in rad, and two more.",
-             Native(3, 1, 0x8000, 1_000_002, [1.5, -0.25, 0.0, 16777216.0])),
-        good("one-lane", "The shortest datagram: 20 bytes of payload, 62 of frame, so never padded.",
-             Native(5, 65535, 0xFFFF, 2**32 + 5, [-1])),
-        good("turn-zero", "Turn numbers start anywhere; 0 is as good as another.",
-             Native(4, 0, 0, 0, [1, 2])),
-        good("turn-greatest", "The greatest turn. The one above, 2^64 - 1, means `no turn` and is never sent.",
-             Native(6, 12, 0, 2**64 - 2, [1, 2, 3])),
-        replace(good("no-udp-checksum", "A UDP checksum of zero says that there is none.", bpm),
-                udp=udp_header(payload, present=False)),
+        good(
+            "blm-longest",
+            "Twelve lanes, the longest datagram: 64 bytes of payload.",
+            Native(2, 300, 0, 1_000_001, [0, 1, -1, 2**31 - 1, -(2**31), 5, 6, 7, 8, 9, 10, 11]),
+        ),
+        good(
+            "llrf-f32",
+            "Lanes as 32-bit floats: amplitude in V, phase in rad, and two more.",
+            Native(3, 1, 0x8000, 1_000_002, [1.5, -0.25, 0.0, 1024.0]),
+        ),
+        good(
+            "one-lane",
+            "The shortest datagram: 20 bytes of payload, 62 of frame, so never padded.",
+            Native(5, 65535, 0xFFFF, 2**32 + 5, [-1]),
+        ),
+        good("turn-zero", "Turn numbers start anywhere; 0 is as good as another.", Native(4, 0, 0, 0, [1, 2])),
+        good(
+            "turn-greatest",
+            "The greatest turn. The one above, 2^64 - 1, means `no turn` and is never sent.",
+            Native(6, 12, 0, 2**64 - 2, [1, 2, 3]),
+        ),
+        replace(
+            good("no-udp-checksum", "A UDP checksum of zero says that there is none.", bpm),
+            udp=udp_header(payload, present=False),
+        ),
         good("udp-checksum-ffff", "A UDP checksum that computes to zero is sent as 0xFFFF.", summing_to_zero(bpm)),
-        replace(good("ip-options", "An IPv4 header with options is longer than 20 bytes.", bpm),
-                ipv4=ipv4_header(len(udp) + len(payload), options=nops)),
-        replace(good("trailer", "Bytes after the IPv4 total length do not belong to the datagram.", bpm),
-                trailer=bytes.fromhex("de ad be ef")),
+        replace(
+            good("ip-options", "An IPv4 header with options is longer than 20 bytes.", bpm),
+            ipv4=ipv4_header(len(udp) + len(payload), options=nops),
+        ),
+        replace(
+            good("trailer", "Bytes after the IPv4 total length do not belong to the datagram.", bpm),
+            trailer=bytes.fromhex("de ad be ef"),
+        ),
     ]
 
 
 def bad_frames() -> list[Vector]:
+    """Those that it must refuse before it looks at the payload."""
     payload = BPM.payload()
     udp = udp_header(payload)
     ipv4 = ipv4_header(8 + len(payload))
@@ -165,42 +191,89 @@ def bad_frames() -> list[Vector]:
 
     return [
         Vector("arp", "Another EtherType.", "not_ipv4", ETHERNET[:12] + b"\x08\x06", trailer=arp + bytes(18)),
-        Vector("vlan-tag", "A VLAN tag: the switch or the network card must take it off.", "not_ipv4",
-               ETHERNET[:12] + bytes.fromhex("8100 0064 0800"), ipv4, udp, payload),
-        Vector("icmp", "Another protocol over IPv4.", "not_udp", ETHERNET, ipv4_header(8, protocol=1),
-               trailer=echo + bytes(18)),
-        broken("fragment-first", "The first piece of a fragmented datagram.", "fragment",
-               ipv4=ipv4_header(8 + len(payload), flags=0x2000)),
-        broken("fragment-last", "The last piece, at offset 8 × 8 bytes.", "fragment",
-               ipv4=ipv4_header(8 + len(payload), flags=0x0008)),
+        Vector(
+            "vlan-tag",
+            "A VLAN tag: the switch or the network card must take it off.",
+            "not_ipv4",
+            ETHERNET[:12] + bytes.fromhex("8100 0064 0800"),
+            ipv4,
+            udp,
+            payload,
+        ),
+        Vector(
+            "icmp",
+            "Another protocol over IPv4.",
+            "not_udp",
+            ETHERNET,
+            ipv4_header(8, protocol=1),
+            trailer=echo + bytes(18),
+        ),
+        broken(
+            "fragment-first",
+            "The first piece of a fragmented datagram.",
+            "fragment",
+            ipv4=ipv4_header(8 + len(payload), flags=0x2000),
+        ),
+        broken(
+            "fragment-last",
+            "The last piece, at offset 64.",
+            "fragment",
+            ipv4=ipv4_header(8 + len(payload), flags=0x0008),
+        ),
         Vector("cut-ethernet", "Ends in the Ethernet header.", "truncated", ETHERNET[:12]),
         Vector("cut-ipv4", "Ends in the IPv4 header.", "truncated", ETHERNET, ipv4[:19]),
         broken("cut-payload", "Ends before the IPv4 total length.", "truncated", payload=payload[:-1]),
-        broken("udp-length-beyond", "The UDP length is beyond the IPv4 total length.", "truncated",
-               udp=udp_header(payload, length=9 + len(payload))),
-        broken("udp-length-below", "The UDP length is below its own header.", "truncated",
-               udp=udp_header(payload, length=7)),
-        broken("ip-checksum", "A wrong IPv4 header checksum.", "bad_ip_header",
-               ipv4=ipv4_header(8 + len(payload), wrong=0x0100)),
-        broken("ip-version", "IPv6's version under IPv4's EtherType.", "bad_ip_header",
-               ipv4=ipv4_header(8 + len(payload), version=6)),
-        broken("ip-header-length", "An IPv4 header that says it has 16 bytes.", "bad_ip_header",
-               ipv4=ipv4_header(8 + len(payload), words=4)),
-        broken("ip-total-length", "An IPv4 total length below the header's own.", "bad_ip_header",
-               ipv4=ipv4_header(-1)),
+        broken(
+            "udp-length-beyond",
+            "The UDP length is beyond the IPv4 total length.",
+            "truncated",
+            udp=udp_header(payload, length=9 + len(payload)),
+        ),
+        broken(
+            "udp-length-below",
+            "The UDP length is below its own header.",
+            "truncated",
+            udp=udp_header(payload, length=7),
+        ),
+        broken(
+            "ip-checksum",
+            "A wrong IPv4 header checksum.",
+            "bad_ip_header",
+            ipv4=ipv4_header(8 + len(payload), wrong=0x0100),
+        ),
+        broken(
+            "ip-version",
+            "IPv6's version under IPv4's EtherType.",
+            "bad_ip_header",
+            ipv4=ipv4_header(8 + len(payload), version=6),
+        ),
+        broken(
+            "ip-header-length",
+            "An IPv4 header that says it has 16 bytes.",
+            "bad_ip_header",
+            ipv4=ipv4_header(8 + len(payload), words=4),
+        ),
+        broken(
+            "ip-total-length", "An IPv4 total length below the header's own.", "bad_ip_header", ipv4=ipv4_header(-1)
+        ),
         broken("udp-checksum", "A wrong UDP checksum.", "bad_udp_checksum", udp=udp_header(payload, wrong=0x0001)),
     ]
 
 
 def bad_payloads() -> list[Vector]:
+    """Those whose frame is right and whose payload is not."""
     payload = BPM.payload()
     return [
         around("empty", "No payload at all.", "too_short", b""),
         around("no-lane", "A header without a lane.", "too_short", payload[:16]),
         around("thirteen-lanes", "One lane too many.", "too_long", payload + bytes(20)),
         around("half-a-lane", "Ends in the middle of a lane.", "bad_length", payload[:22]),
-        around("big-endian", "Sent big-endian: the magic's bytes are in the wrong order.", "bad_magic",
-               struct.pack(">HBBHHQi", 0x4D52, 1, 1, 7, 1, 1_000_000, 1)),
+        around(
+            "big-endian",
+            "Sent big-endian: the magic's bytes are in the wrong order.",
+            "bad_magic",
+            struct.pack(">HBBHHQi", 0x4D52, 1, 1, 7, 1, 1_000_000, 1),
+        ),
         around("version-2", "A version that does not exist yet.", "unknown_version", replace(BPM, version=2).payload()),
         around("kind-0", "Kinds start at 1.", "unknown_kind", replace(BPM, kind=0).payload()),
         around("kind-7", "The first kind that does not exist.", "unknown_kind", replace(BPM, kind=7).payload()),
