@@ -46,11 +46,9 @@ static inline uint64_t rm_checksum_add_bytes(uint64_t sum, uint8_t const *bytes,
 /** The sum in 16 bits: 0xFFFF over data that holds its own right checksum. Its complement, stored in memory order, is
  * the checksum of data whose checksum field was zero. */
 static inline uint16_t rm_checksum_fold(uint64_t sum) {
-    sum = (sum & 0xFFFFFFFFu) + (sum >> 32);
-    sum = (sum & 0xFFFFu) + (sum >> 16 & 0xFFFFu) + (sum >> 32);
-    sum = (sum & 0xFFFFu) + (sum >> 16);
-    sum = (sum & 0xFFFFu) + (sum >> 16);
-    return (uint16_t)sum;
+    sum = (sum & 0xFFFFFFFFu) + (sum >> 32);                     /* at most 0x1FFFFFFFE */
+    sum = (sum & 0xFFFFu) + (sum >> 16 & 0xFFFFu) + (sum >> 32); /* at most 0x1FFFE */
+    return (uint16_t)((sum & 0xFFFFu) + (sum >> 16));            /* so no further carry */
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include "wire/native.h"
 #include "wire/test_guard_page.h"
 
-enum { FRAME_MOST = 256, LINE_MOST = 1024, VECTORS_LEAST = 33 };
+enum { FRAME_MOST = 256, LINE_MOST = 1024, VECTORS_LEAST = 35 };
 
 struct vector {
     char name[64];
@@ -160,6 +160,16 @@ static void check_written_back(struct vector const *vector) {
     assert_memory_equal(payload, vector->frame + vector->header_length, length);
 }
 
+/** Cut anywhere before its end, a good frame is truncated, and nothing beyond the cut is read. */
+static void check_truncations(struct vector const *vector, uint8_t *guard) {
+    for (uint32_t cut = 0; cut < vector->header_length + vector->payload_length; ++cut) {
+        struct rm_datagram datagram;
+        uint8_t const *const frame = guard_page_copy(guard, vector->frame, cut);
+        assert_int_equal(rm_frame_parse(frame, cut, false, &datagram), RM_PORT_TRUNCATED);
+        assert_int_equal(rm_frame_parse(frame, cut, true, &datagram), RM_PORT_TRUNCATED);
+    }
+}
+
 /** The frame that rm_frame_write_… makes is the one that the vectors' own implementation made. */
 static void check_frame_written_back(struct vector const *vector) {
     static struct rm_flow const flow = {
@@ -199,6 +209,7 @@ static void every_vector_gets_its_verdict(void **state) {
         if (verdict == RM_PORT_DECODED) {
             check_fields(&vector, frame, &datagram, &native);
             check_written_back(&vector);
+            check_truncations(&vector, guard);
         }
         if (strcmp(vector.name, "bpm") == 0 || strcmp(vector.name, "udp-checksum-ffff") == 0)
             check_frame_written_back(&vector);

@@ -99,7 +99,8 @@ def ipv4_header(
         fixed = struct.pack(">BBHHHBBH", first, 0, length + content_bytes, 0, flags, 64, protocol, checksum)
         return fixed + SOURCE + DESTINATION + options
 
-    return header(internet_checksum(header(0)) ^ wrong)
+    covered = header(0) if words is None else header(0)[: 4 * words]
+    return header(internet_checksum(covered) ^ wrong)
 
 
 def udp_header(payload: bytes, *, present: bool = True, length: int | None = None, wrong: int = 0) -> bytes:
@@ -174,6 +175,11 @@ def good_vectors() -> list[Vector]:
             good("trailer", "Bytes after the IPv4 total length do not belong to the datagram.", bpm),
             trailer=bytes.fromhex("de ad be ef"),
         ),
+        replace(
+            good("udp-surplus", "Nor do bytes after the UDP length, inside the IPv4 total length.", bpm),
+            ipv4=ipv4_header(len(udp) + len(payload) + 4),
+            trailer=bytes.fromhex("de ad be ef"),
+        ),
     ]
 
 
@@ -223,6 +229,9 @@ def bad_frames() -> list[Vector]:
         Vector("cut-ethernet", "Ends in the Ethernet header.", "truncated", ETHERNET[:12]),
         Vector("cut-ipv4", "Ends in the IPv4 header.", "truncated", ETHERNET, ipv4[:19]),
         broken("cut-payload", "Ends before the IPv4 total length.", "truncated", payload=payload[:-1]),
+        Vector(
+            "cut-udp", "The IPv4 total length ends in the UDP header.", "truncated", ETHERNET, ipv4_header(4), udp[:4]
+        ),
         broken(
             "udp-length-beyond",
             "The UDP length is beyond the IPv4 total length.",
@@ -249,7 +258,7 @@ def bad_frames() -> list[Vector]:
         ),
         broken(
             "ip-header-length",
-            "An IPv4 header that says it has 16 bytes.",
+            "An IPv4 header that says it has 16 bytes, and whose checksum is right over those.",
             "bad_ip_header",
             ipv4=ipv4_header(8 + len(payload), words=4),
         ),
