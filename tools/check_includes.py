@@ -91,7 +91,8 @@ def offence(rules: Rules, root: Path, include: Include) -> str | None:
     if include.quoted:
         return f'includes "{include.name}", which is no file of this repository; a library\'s header stands in <>'
     if room == PUBLIC and include.name not in rules.standard_headers:
-        return f"includes <{include.name}>; public headers include public headers and {', '.join(rules.standard_headers)}"
+        standard = ", ".join(rules.standard_headers)
+        return f"includes <{include.name}>; public headers include public headers and {standard}"
     for prefix, rooms in rules.libraries.items():
         if include.name.startswith(prefix) and room not in rooms and "*" not in rules.rooms[room]:
             return f"includes <{include.name}>; only {', '.join(rooms)} may"
