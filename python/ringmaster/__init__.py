@@ -1,2 +1,82 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ringmaster: turn-by-turn data of every instrument of a ring, in plain memory."""
+"""Ringmaster: the instruments of a synchrotron, turn by turn, in plain memory.
+
+::
+
+    import ringmaster
+
+    with ringmaster.attach() as ws:
+        stream = ws.streams["bpm01/turn"]
+        window = stream.latest(8192)
+        print(ringmaster.find_tune(window.values("x1")))
+
+Everything is imported when it is first used, so that the command line starts at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ringmaster.clock import Clock as Clock
+    from ringmaster.clock import ClockReading as ClockReading
+    from ringmaster.counters import CounterBlock as CounterBlock
+    from ringmaster.errors import ObjectNotFound as ObjectNotFound
+    from ringmaster.errors import WorkspaceAbsent as WorkspaceAbsent
+    from ringmaster.errors import WorkspaceDamaged as WorkspaceDamaged
+    from ringmaster.errors import WorkspaceDead as WorkspaceDead
+    from ringmaster.errors import WorkspaceError as WorkspaceError
+    from ringmaster.errors import WorkspaceHalfMade as WorkspaceHalfMade
+    from ringmaster.errors import WorkspaceVersion as WorkspaceVersion
+    from ringmaster.histogram import Histogram as Histogram
+    from ringmaster.layout import InstrumentKind as InstrumentKind
+    from ringmaster.layout import LaneType as LaneType
+    from ringmaster.layout import ObjectKind as ObjectKind
+    from ringmaster.orbit import Orbit as Orbit
+    from ringmaster.orbit import read_orbit as read_orbit
+    from ringmaster.parameter import Parameter as Parameter
+    from ringmaster.stream import Lane as Lane
+    from ringmaster.stream import Stream as Stream
+    from ringmaster.tune import find_tune as find_tune
+    from ringmaster.window import ReadResult as ReadResult
+    from ringmaster.window import View as View
+    from ringmaster.window import Window as Window
+    from ringmaster.workspace import Workspace as Workspace
+    from ringmaster.workspace import attach as attach
+
+__version__ = "0.1.0"
+
+_MODULE_OF = {
+    "Clock": "clock",
+    "ClockReading": "clock",
+    "CounterBlock": "counters",
+    "Histogram": "histogram",
+    "InstrumentKind": "layout",
+    "Lane": "stream",
+    "LaneType": "layout",
+    "ObjectKind": "layout",
+    "ObjectNotFound": "errors",
+    "Orbit": "orbit",
+    "Parameter": "parameter",
+    "ReadResult": "window",
+    "Stream": "stream",
+    "View": "window",
+    "Window": "window",
+    "Workspace": "workspace",
+    "WorkspaceAbsent": "errors",
+    "WorkspaceDamaged": "errors",
+    "WorkspaceDead": "errors",
+    "WorkspaceError": "errors",
+    "WorkspaceHalfMade": "errors",
+    "WorkspaceVersion": "errors",
+    "attach": "workspace",
+    "find_tune": "tune",
+    "read_orbit": "orbit",
+}
+
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'ringmaster' has no attribute {name!r}")
+    return getattr(import_module(f"ringmaster.{_MODULE_OF[name]}"), name)

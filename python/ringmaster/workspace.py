@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attaching to a workspace, and finding what is in it."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from ringmaster.clock import Clock
+from ringmaster.counters import CounterBlock
+from ringmaster.errors import (
+    ObjectNotFound,
+    WorkspaceAbsent,
+    WorkspaceDead,
+    WorkspaceHalfMade,
+    WorkspaceVersion,
+)
+from ringmaster.histogram import Histogram
+from ringmaster.layout import ObjectKind
+from ringmaster.memory import text
+from ringmaster.naming import Named
+from ringmaster.parameter import Parameter
+from ringmaster.segment import ObjectInfo, Segment, owner_lives
+from ringmaster.stream import Stream
+
+T = TypeVar("T")
+
+SERVER = "server"
+
+
+def workspaces_root() -> Path:
+    """Where workspaces are: $RINGMASTER_WORKSPACES, or /dev/shm/ringmaster."""
+    return Path(os.environ.get("RINGMASTER_WORKSPACES") or "/dev/shm/ringmaster")
+
+
+def attach(name: str | None = None, dead: bool = False) -> "Workspace":
+    """Attaches read-only to the workspace ``name``: the server's segment, and those of all other owners that are whole.
+
+    A name with a slash is taken as a path. Without a name it is the only workspace there is, or the only one whose
+    server lives. ``dead=True`` also takes one whose server has ended, to read what it left.
+
+    Raises WorkspaceAbsent, WorkspaceHalfMade, WorkspaceVersion, WorkspaceDead, each with its own text and all of them a
+    WorkspaceError; OSError where the operating system refuses.
+    """
+    return Workspace(_directory_of(name), dead)
+
+
+def _directory_of(name: str | None) -> Path:
+    if name is None:
+        return _only_workspace(workspaces_root())
+    return Path(name) if "/" in name else workspaces_root() / name
+
+
+def _only_workspace(root: Path) -> Path:
+    found = sorted(path.parent for path in root.glob(f"*/{SERVER}.segment"))
+    living = [path for path in found if owner_lives(path, SERVER)]
+    for candidates in (living, found):
+        if len(candidates) == 1:
+            return candidates[0]
+    if not found:
+        raise WorkspaceAbsent(f"no workspace in {root}: start one with `ringmaster run CONFIG.yaml`")
+    names = ", ".join(path.name for path in living or found)
+    raise WorkspaceAbsent(f"several workspaces in {root}: {names}; say which one (`-w NAME` on the command line)")
+
+
+class Workspace:
+    """An attached workspace; use it in a ``with`` statement, or ``close()`` it.
+
+    Everything is mapped read-only: a reader can do no harm, and may end at any instant.
+    """
+
+    def __init__(self, directory: Path, dead: bool = False) -> None:
+        """See ``attach``."""
+        self.path = directory
+        self.name = directory.name
+        self._server = _server_segment(directory)
+        if not dead and not self._server.alive:
+            self._server.close()
+            raise WorkspaceDead(
+                f"the server of workspace {self.name!r} has ended; start it again, or read what it left with dead=True "
+                f"(`--dead` on the command line)"
+            )
+        self._files = _segment_files(directory)
+        others = [path for path in sorted(self._files) if path.name != f"{SERVER}.segment"]
+        self._segments = [self._server, *filter(None, map(_whole_segment, others))]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<workspace {self.path}: {len(self.objects)} objects>"
+
+    def close(self) -> None:
+        """Detaches. Streams, views and other objects that are still referenced keep their memory, and stay readable."""
+        for name in [name for name in vars(self) if isinstance(vars(self)[name], Named | Clock)]:
+            delattr(self, name)
+        for segment in self._segments:
+            segment.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server lives and keeps this segment; one system call. If not, attach again."""
+        return self._server.alive
+
+    @property
+    def outdated(self) -> bool:
+        """Whether other owners' segments have come, gone or been replaced since: attach again to see them."""
+        return _segment_files(self.path) != self._files
+
+    @cached_property
+    def objects(self) -> Mapping[str, ObjectInfo]:
+        """Everything there is, by whole name: kind, unit, shape, description."""
+        return {info.name: info for segment in self._segments for info in segment.objects}
+
+    @property
+    def segments(self) -> Mapping[str, Segment]:
+        """The segments by owner, "server" first: who is alive, since when, in which epoch."""
+        return {segment.owner: segment for segment in self._segments}
+
+    @cached_property
+    def streams(self) -> Named[Stream]:
+        """Streams by name: "bpm01/turn", "bpm01/fast", "bpm01/prompt"."""
+        return self._named("stream", "stream/", ObjectKind.STREAM, Stream)
+
+    @cached_property
+    def parameters(self) -> Named[Parameter]:
+        """Parameters by name: "server/turn_rate_hz"."""
+        return self._named("parameter", "", ObjectKind.PARAMETER, Parameter)
+
+    @cached_property
+    def counter_blocks(self) -> Named[CounterBlock]:
+        """Counter blocks by name: "stream/bpm01", "port/ring", "core/1", "clock", "sender/bpm01"."""
+        return self._named("counter block", "counters/", ObjectKind.COUNTERS, CounterBlock)
+
+    def counters(self, name: str) -> CounterBlock:
+        """One counter block: ``ws.counters("stream/bpm01")["accepted"]``."""
+        return self.counter_blocks[name]
+
+    @cached_property
+    def histograms(self) -> Named[Histogram]:
+        """Histograms by name."""
+        return self._named("histogram", "", ObjectKind.HISTOGRAM, partial(Histogram, clock=self._clock))
+
+    @cached_property
+    def texts(self) -> Named[str]:
+        """Constant texts by name: "server/config"."""
+        return self._named("text", "", ObjectKind.TEXT, _read_text)
+
+    @property
+    def clock(self) -> Clock:
+        """The clocks. Raises ObjectNotFound where the server publishes none."""
+        if self._clock is None:
+            raise ObjectNotFound(f"workspace {self.name!r} has no clock")
+        return self._clock
+
+    @cached_property
+    def _clock(self) -> Clock | None:
+        clocks = self._named("clock", "", ObjectKind.CLOCK, Clock)
+        return next(iter(clocks.values()), None)
+
+    def _named(self, what: str, prefix: str, kind: ObjectKind, make: Callable[[Segment, ObjectInfo], T]) -> Named[T]:
+        makers = {
+            info.name.removeprefix(prefix): partial(make, segment, info)
+            for segment in self._segments
+            for info in segment.objects
+            if info.kind == kind
+        }
+        return Named(what, makers)
+
+
+def _server_segment(directory: Path) -> Segment:
+    path = directory / f"{SERVER}.segment"
+    try:
+        return Segment(path)
+    except FileNotFoundError:
+        pass
+    if owner_lives(directory, SERVER):
+        raise WorkspaceHalfMade(f"{directory}: the server is still making it; try again in a moment")
+    raise WorkspaceAbsent(
+        f"no server has made a workspace in {directory}; start one with `ringmaster run CONFIG.yaml`, "
+        f"or see `ls {directory.parent}` for others"
+    )
+
+
+def _whole_segment(path: Path) -> Segment | None:
+    """Another owner's segment, or None while it is not whole or when it is of another version: it is not ours to use."""
+    try:
+        return Segment(path)
+    except (WorkspaceHalfMade, WorkspaceVersion, FileNotFoundError):
+        return None
+
+
+def _segment_files(directory: Path) -> dict[Path, tuple[int, int]]:
+    """Inode and size of every segment file."""
+    files = {}
+    for path in directory.glob("*.segment"):
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            files[path] = (status.st_ino, status.st_size)
+    return files
+
+
+def _read_text(segment: Segment, info: ObjectInfo) -> str:
+    return text(segment.memory[info.offset : info.offset + info.size])

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes workspaces as an owner would, from the published layout: for tests of readers."""
+
+import fcntl
+import mmap
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ringmaster import layout
+from ringmaster._counters import COUNTERS, SET_NAMES
+from ringmaster.layout import ElementType, InstrumentKind, LaneType, ObjectKind, SegmentState
+
+PAGE = 4096
+TURN_NONE = layout.TURN_NONE
+
+
+@dataclass
+class Spec:
+    """One object to be made: its directory entry, and its bytes at the start."""
+
+    name: str
+    kind: ObjectKind
+    content: bytes
+    unit: str = ""
+    element_type: ElementType = ElementType.U64
+    shape: tuple[int, int] = (1, 1)
+    variety: int = 0
+    description: str = ""
+
+
+def _bytes(dtype: np.dtype[np.void], **members: object) -> bytes:
+    value = np.zeros(1, dtype)
+    for name, member in members.items():
+        value[0][name] = member
+    return value.tobytes()
+
+
+def stream(
+    name: str,
+    *,
+    capacity: int = 64,
+    period: int = 1,
+    margin: int = 8,
+    kind: InstrumentKind = InstrumentKind.BPM,
+    lanes: Sequence[tuple[str, str, LaneType]] = (("x1", "nm", LaneType.I32), ("y1", "nm", LaneType.I32)),
+    **members: object,
+) -> Spec:
+    """A stream into which nothing has come yet."""
+    header = np.zeros(1, layout.STREAM)
+    head = header[0]
+    head["slots_offset"] = PAGE
+    head["capacity"], head["period"], head["margin"] = capacity, period, margin
+    head["instrument_kind"], head["instrument_id"], head["lane_count"] = kind, 7, len(lanes)
+    head["source_ipv4"] = 0x0A000001
+    head["head"] = head["first"] = TURN_NONE
+    head["filter"] = b"none" if period == 1 else b"sharp"
+    for i, (lane, unit, lane_type) in enumerate(lanes):
+        head["lane"][i]["name"], head["lane"][i]["unit"], head["lane"][i]["type"] = lane, unit, lane_type
+    for member, value in members.items():
+        head[member] = value
+    slots = np.zeros((capacity, 8), "<u8")
+    slots[:, 0] = TURN_NONE
+    content = header.tobytes().ljust(PAGE, b"\0") + slots.tobytes()
+    return Spec(f"stream/{name}", ObjectKind.STREAM, content, "", ElementType.RECORD, (capacity, 1), int(kind))
+
+
+def parameter(
+    name: str,
+    values: npt.NDArray[np.generic],
+    unit: str,
+    element_type: ElementType,
+    limits: Mapping[str, float] | None = None,
+    **members: object,
+) -> Spec:
+    """A parameter; its limits are none but those given."""
+    header = np.zeros(1, layout.PARAMETER)
+    head = header[0]
+    head["values_offset"], head["count"], head["value_bytes"] = 192, values.size, values.nbytes
+    head["owner"], head["turn"] = b"server", TURN_NONE
+    for limit in layout.PARAMETER["limits"].names or ():
+        head["limits"][limit] = (limits or {}).get(limit, np.nan)
+    for member, value in members.items():
+        head[member] = value
+    rows, columns = values.shape if values.ndim == 2 else (values.size, 1)
+    content = header.tobytes() + values.tobytes()
+    return Spec(name, ObjectKind.PARAMETER, content, unit, element_type, (rows, columns))
+
+
+def counters(name: str, set_name: str, **values: int) -> Spec:
+    """A block of counters, zero but for those given."""
+    variety = next(number for number, known in SET_NAMES.items() if known == set_name)
+    words = np.array([values.get(counter.name, 0) for counter in COUNTERS[set_name]], "<u8")
+    assert set(values) <= {counter.name for counter in COUNTERS[set_name]}
+    return Spec(f"counters/{name}", ObjectKind.COUNTERS, words.tobytes(), "", ElementType.U64, (len(words), 1), variety)
+
+
+def clock(**members: int | float) -> Spec:
+    """The clock; floats are stored as their bits."""
+    words = {
+        name: struct.unpack("<Q", struct.pack("<d", value))[0] if isinstance(value, float) else value
+        for name, value in members.items()
+    }
+    return Spec("clock", ObjectKind.CLOCK, _bytes(layout.CLOCK, **words))
+
+
+def histogram(name: str, bucket: Mapping[int, int], largest: int, unit: str = "ticks") -> Spec:
+    """A histogram with these bucket counts."""
+    counts = np.zeros(layout.HISTOGRAM["bucket"].shape, "<u8")
+    for index, count in bucket.items():
+        counts[index] = count
+    content = _bytes(layout.HISTOGRAM, total=counts.sum(), largest=largest, bucket=counts)
+    return Spec(name, ObjectKind.HISTOGRAM, content, unit, ElementType.U64, (counts.size, 1))
+
+
+def text(name: str, content: str) -> Spec:
+    """A constant text."""
+    raw = content.encode()
+    return Spec(name, ObjectKind.TEXT, raw, "utf-8", ElementType.U8, (len(raw), 1))
+
+
+@dataclass
+class Owner:
+    """The owner of one segment: writes it, holds its lock, and may die."""
+
+    directory: Path
+    objects: Sequence[Spec]
+    name: str = "server"
+    header: Mapping[str, int] = field(default_factory=dict)
+    """Members of the segment header that differ from what an owner of this version writes."""
+
+    def __post_init__(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self.directory / f"{self.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.fcntl(self._lock, fcntl.F_OFD_SETLK, struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        self._place = {}
+        directory_bytes = len(self.objects) * layout.OBJECT.itemsize
+        offset = _whole_pages(PAGE + directory_bytes)
+        directory = np.zeros(len(self.objects), layout.OBJECT)
+        for entry, spec in zip(directory, self.objects, strict=True):
+            entry["name"], entry["unit"], entry["description"] = spec.name, spec.unit.encode(), spec.description
+            entry["kind"], entry["element_type"], entry["variety"] = spec.kind, spec.element_type, spec.variety
+            entry["shape"], entry["offset"], entry["bytes"] = spec.shape, offset, len(spec.content)
+            self._place[spec.name] = offset
+            offset = _whole_pages(offset + len(spec.content))
+        path = self.directory / f"{self.name}.segment"
+        path.write_bytes(b"\0" * offset)
+        with path.open("r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 0)
+        self.memory[PAGE : PAGE + directory_bytes] = directory.tobytes()
+        for spec in self.objects:
+            place = self._place[spec.name]
+            self.memory[place : place + len(spec.content)] = spec.content
+        self._write_header(offset)
+
+    def _write_header(self, size: int) -> None:
+        members: dict[str, object] = {
+            "magic": layout.SEGMENT_MAGIC,
+            "abi_version": layout.ABI_VERSION,
+            "header_bytes": layout.SEGMENT_HEADER.itemsize,
+            "layout_hash": layout.LAYOUT_HASH,
+            "segment_bytes": size,
+            "directory_offset": PAGE,
+            "object_count": len(self.objects),
+            "object_bytes": layout.OBJECT.itemsize,
+            "epoch": 1,
+            "state": SegmentState.LIVE,
+            "owner_pid": os.getpid(),
+            "owner": self.name.encode(),
+        }
+        self.memory[: layout.SEGMENT_HEADER.itemsize] = _bytes(layout.SEGMENT_HEADER, **{**members, **self.header})
+
+    def set_word(self, name: str, dtype: np.dtype[np.void], member: str, value: int) -> None:
+        """Stores one u64 member of an object's head."""
+        assert dtype.fields is not None
+        struct.pack_into("<Q", self.memory, self._place[name] + dtype.fields[member][1], value)
+
+    def set_counter(self, name: str, counter: str, value: int) -> None:
+        """Stores one counter."""
+        spec = next(spec for spec in self.objects if spec.name == f"counters/{name}")
+        index = [known.name for known in COUNTERS[SET_NAMES[spec.variety]]].index(counter)
+        struct.pack_into("<Q", self.memory, self._place[spec.name] + 8 * index, value)
+
+    def set_values(self, name: str, values: bytes) -> None:
+        """Stores the values of a parameter."""
+        place = self._place[name] + layout.PARAMETER.itemsize
+        self.memory[place : place + len(values)] = values
+
+    def set_state(self, state: SegmentState) -> None:
+        """Says what became of the segment."""
+        assert layout.SEGMENT_HEADER.fields is not None
+        struct.pack_into("<I", self.memory, layout.SEGMENT_HEADER.fields["state"][1], state)
+
+    def store(self, name: str, turn: int, lanes: bytes = b"", tag: int = 0, at_turn: int | None = None) -> None:
+        """Fills the slot of ``turn`` (or, to leave a wrong one, that of ``at_turn``), without publishing it."""
+        base = self._place[f"stream/{name}"]
+        head = np.frombuffer(self.memory, layout.STREAM, 1, base)[0]
+        slot = (turn if at_turn is None else at_turn) // int(head["period"]) & (int(head["capacity"]) - 1)
+        place = base + int(head["slots_offset"]) + slot * layout.RECORD_BYTES
+        del head
+        self.memory[place : place + layout.RECORD_BYTES] = struct.pack("<QQ48s", turn, tag, lanes)
+
+    def publish(self, name: str, head: int, first: int | None = None, epoch: int | None = None) -> None:
+        """Publishes the head, and what else is given."""
+        for member, value in (("machine_epoch", epoch), ("first", first), ("head", head)):
+            if value is not None:
+                self.set_word(f"stream/{name}", layout.STREAM, member, value)
+
+    def fill(self, name: str, first: int, last: int, period: int = 1) -> None:
+        """Stores and publishes turns first…last; x1 is the turn, y1 its negative, the tag the turn too."""
+        for turn in range(first, last + 1, period):
+            self.store(name, turn, struct.pack("<ii", turn, -turn), tag=turn)
+        self.publish(name, last, first)
+
+    def die(self) -> None:
+        """Ends as by kill -9: the kernel drops the lock, the segment stays as it is."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _whole_pages(size: int) -> int:
+    return -(-size // PAGE) * PAGE

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters, counters, the clock, histograms and texts."""
+
+import fabric
+import numpy as np
+import pytest
+from conftest import MakeOwner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ringmaster
+from ringmaster import layout, memory
+from ringmaster.counters import lost, refused
+from ringmaster.histogram import bucket_floor
+from ringmaster.layout import ElementType, Severity
+
+TURN_RATE = fabric.parameter(
+    "server/turn_rate_hz", np.array([1157000.0]), "Hz", ElementType.F64, {"minor_low": 1e6}, severity=Severity.MINOR
+)
+
+
+def test_a_parameter_has_value_unit_limits_and_time(make_owner: MakeOwner) -> None:
+    owner = make_owner([TURN_RATE])
+    for member, value in (("timestamp_tai_ns", 10**18), ("turn", 77), ("sequence", 6)):
+        owner.set_word("server/turn_rate_hz", layout.PARAMETER, member, value)
+    with ringmaster.attach("demo") as ws:
+        rate = ws.parameters["server/turn_rate_hz"]
+        assert (rate.value, rate.unit, rate.owner) == (1157000.0, "Hz", "server")
+        assert (rate.limits.minor_low, rate.limits.minor_high) == (1e6, None)
+        reading = rate.read()
+    assert (reading.timestamp_tai_ns, reading.turn, reading.changes) == (10**18, 77, 3)
+    assert reading.severity == Severity.MINOR
+
+
+def test_parameters_are_arrays_matrices_and_texts_too(make_owner: MakeOwner) -> None:
+    matrix = np.arange(6, dtype="<i4").reshape(2, 3)
+    make_owner(
+        [
+            fabric.parameter("a", np.array([1, 2, 3], "<u4"), "", ElementType.U32),
+            fabric.parameter("m", matrix, "mm", ElementType.I32),
+            fabric.parameter("t", np.frombuffer("0.1 µ\0\0".encode(), "u1"), "utf-8", ElementType.U8),
+        ]
+    )
+    with ringmaster.attach("demo") as ws:
+        assert ws.parameters["a"].value.tolist() == [1, 2, 3]  # type: ignore[union-attr]
+        assert np.array_equal(ws.parameters["m"].value, matrix)  # type: ignore[arg-type]
+        assert ws.parameters["t"].value == "0.1 µ"
+        assert ws.parameters["a"].read().turn is None
+
+
+def test_a_value_that_is_written_meanwhile_is_read_again(
+    make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = make_owner([TURN_RATE])
+    with ringmaster.attach("demo") as ws:
+        rate = ws.parameters["server/turn_rate_hz"]
+    copy = type(rate)._copy
+    seen = []
+
+    def copy_while_written(self: ringmaster.Parameter) -> object:
+        reading = copy(self)
+        seen.append(reading.value)
+        if len(seen) == 1:
+            owner.set_values(rate.name, np.array([2.5]).tobytes())
+            owner.set_word(rate.name, layout.PARAMETER, "sequence", 2)
+        return reading
+
+    monkeypatch.setattr(type(rate), "_copy", copy_while_written)
+    assert rate.value == 2.5
+    assert seen == [1157000.0, 2.5]
+
+
+def test_a_value_whose_writer_was_killed_is_damaged(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = make_owner([TURN_RATE])
+    owner.set_word(TURN_RATE.name, layout.PARAMETER, "sequence", 3)
+    monkeypatch.setattr(memory, "SEQUENCE_PATIENCE_S", 0.01)
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="killed"):
+        ws.parameters[TURN_RATE.name].read()
+
+
+def test_a_parameter_that_contradicts_itself_is_damaged(make_owner: MakeOwner) -> None:
+    spec = fabric.parameter("p", np.array([1.0]), "", ElementType.F64, count=1000)
+    make_owner([spec])
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="'p' contradicts itself"):
+        ws.parameters["p"]
+
+
+def test_counters_are_live_and_typed(make_owner: MakeOwner) -> None:
+    owner = make_owner(
+        [
+            fabric.counters("stream/bpm01", "stream", accepted=90, late=2, passed_over=10, turn_ahead=3, turn_behind=4),
+            fabric.counters("clock", "clock", anchors=1),
+        ]
+    )
+    with ringmaster.attach("demo") as ws:
+        block = ws.counters("stream/bpm01")
+        assert block.set_name == "stream"
+        assert (block["accepted"], lost(block), refused(block)) == (90, 8, 7)
+        owner.set_counter("stream/bpm01", "accepted", 91)
+        assert dict(block)["accepted"] == 91
+        assert block.counters["passed_over"].unit == "turns"
+        assert ws.counters("clock")["anchors"] == 1
+        assert list(ws.counter_blocks) == ["stream/bpm01", "clock"]
+        with pytest.raises(KeyError, match="did you mean 'accepted'"):
+            block["acepted"]
+
+
+def test_the_clock_converts_between_turns_tsc_and_tai(make_owner: MakeOwner) -> None:
+    make_owner(
+        [
+            fabric.clock(
+                anchored=1,
+                turn=1000,
+                turn_tsc=10**12,
+                ticks_per_turn_bits=2500.5,
+                residual_ticks_bits=3.0,
+                tsc_hz_bits=2.5e9,
+                tai_tsc=10**12,
+                tai_ns=10**18,
+            )
+        ]
+    )
+    with ringmaster.attach("demo") as ws:
+        clock = ws.clock.read()
+    assert clock.turn_rate_hz == pytest.approx(2.5e9 / 2500.5)
+    assert clock.tsc_at(1010) == 10**12 + 25005
+    assert clock.turn_at(10**12 + 25005) == 1010
+    assert clock.turn_at(10**12 + 25004) == 1009
+    assert clock.turn_at(10**12 - 1) == 999
+    assert clock.tai_ns_at(10**12 + 2500) == 10**18 + 1000
+    assert clock.residual_ticks == 3.0
+
+
+def test_turns_need_an_anchored_clock(make_owner: MakeOwner) -> None:
+    make_owner([fabric.clock(tsc_hz_bits=2.5e9)])
+    with ringmaster.attach("demo") as ws:
+        clock = ws.clock.read()
+    assert clock.turn_rate_hz == 0
+    with pytest.raises(ValueError, match="not anchored"):
+        clock.turn_at(5)
+
+
+def test_a_workspace_without_a_clock_says_so(make_owner: MakeOwner) -> None:
+    make_owner([fabric.histogram("h", {}, 0)])
+    with ringmaster.attach("demo") as ws:
+        with pytest.raises(ringmaster.ObjectNotFound, match="no clock"):
+            _ = ws.clock
+        assert np.isnan(ws.histograms["h"].read().largest_ns)
+
+
+def test_percentiles_are_in_nanoseconds(make_owner: MakeOwner) -> None:
+    make_owner([fabric.clock(tsc_hz_bits=2e9), fabric.histogram("latency/bpm01", {10: 90, 40: 9, 100: 1}, 900)])
+    with ringmaster.attach("demo") as ws:
+        reading = ws.histograms["latency/bpm01"].read()
+    assert reading.total == 100
+    assert reading.percentile_ns(50) == 5.0
+    assert reading.percentile_ns(99) == (bucket_floor(41) - 1) / 2
+    assert reading.percentile_ns(100) == min(900, bucket_floor(101) - 1) / 2
+    assert reading.summary()["max"] == 450.0
+    assert reading.since(reading).total == 0
+    assert np.isnan(reading.since(reading).percentile_ns(50))
+    with pytest.raises(ValueError, match="between 0 and 100"):
+        reading.percentile_ns(101)
+
+
+@given(st.integers(0, 2**63 - 1))
+def test_buckets_follow_each_other_without_gaps(value: int) -> None:
+    index = value if value < 16 else ((value.bit_length() - 4) << 4) + (value >> (value.bit_length() - 5) & 15)
+    assert bucket_floor(index) <= value < bucket_floor(index + 1)
