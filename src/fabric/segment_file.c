@@ -181,7 +181,8 @@ static void write_objects(struct rm_segment *segment, struct rm_segment_plan con
 enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm_segment_plan *plan,
                              struct rm_segment *segment, struct rm_error *error) {
     *segment = (struct rm_segment){.lock_file = -1};
-    char directory[PATH_MAX], path[PATH_MAX];
+    char directory[PATH_MAX];
+    char *path = segment->path;
     enum rm_code code = rm_plan_check(plan, error);
     if (code == RM_OK)
         code = rm_workspace_path(workspace, directory, error);
@@ -226,7 +227,10 @@ void rm_segment_finish(struct rm_segment *segment) {
 void rm_segment_close(struct rm_segment *segment) {
     if (segment->header == NULL)
         return;
-    atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
+    if (rm_segment_whole(segment->header))
+        atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
+    else
+        remove_segment(segment->path);
     munmap(segment->header, segment->bytes);
     close(segment->lock_file);
     segment->header = NULL;

@@ -11,6 +11,7 @@
 #ifndef RM_FABRIC_SEGMENT_FILE_H
 #define RM_FABRIC_SEGMENT_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@
 struct rm_segment {
     struct rm_segment_header *header; /**< start of the writable mapping */
     uint64_t bytes;
+    char path[PATH_MAX]; /**< its file in the workspace */
     int lock_file;
     bool adopted; /**< an earlier owner's content is in it */
     bool huge;    /**< on huge pages */
@@ -39,6 +41,7 @@ void *rm_segment_memory(struct rm_segment const *segment, struct rm_segment_plan
 /** Publishes the segment: release store of the magic. Pairs with the acquire in rm_segment_whole (segment_map.c). */
 void rm_segment_finish(struct rm_segment *segment);
 
+/** Closes in good order. A segment that was never finished is removed: nobody has seen it. */
 void rm_segment_close(struct rm_segment *segment);
 
 #endif
