@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the C, Python and Markdown forms of src/fabric/counters.toml.
 
-    python3 tools/generate_counters.py            write the three files
-    python3 tools/generate_counters.py --check    exit 1 when one of them differs
+With --check: write nothing, exit 1 when one of them differs.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ def main() -> int:
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
-            print(f"{path.relative_to(ROOT)}: not what src/fabric/counters.toml says; run `make generate`", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)}: not what {TABLE.name} says; run `make generate`", file=sys.stderr)
         return 1 if stale else 0
     for path in stale:
         path.write_text(files[path])

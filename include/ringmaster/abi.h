@@ -2,8 +2,8 @@
 /** The limits and the version that every reader and writer of a workspace agrees on.
  *
  * Everything in `include/ringmaster/` that is laid out in shared memory (`struct rm_…` with fixed-width members) is
- * frozen by `src/fabric/abi.json`. The build compares the compiler's offsets with that file and fails when they differ,
- * so the layout never changes by accident: raise RM_ABI_VERSION, run `make abi`, and say why in the changelog.
+ * frozen by `src/fabric/abi/abi.json`. The build compares the compiler's offsets with that file and fails when they
+ * differ, so the layout never changes by accident: raise RM_ABI_VERSION, run `make abi`, and say why in the changelog.
  *
  * All shared memory is little-endian. Times are TAI nanoseconds or ticks of the CPU's time stamp counter (TSC).
  */

@@ -14,7 +14,7 @@
  *
  * Memory ordering: the owner fills header, directory and every object's constant part, then stores `magic` with
  * release. Whoever loads `magic` with acquire and finds RM_SEGMENT_MAGIC sees all of that. (Pairs in:
- * rm_segment_finish in src/fabric/segment.c → rm_segment_map_readonly in the same file; the Python package reads it by
+ * rm_segment_finish in src/fabric/segment_file.c → rm_segment_whole in src/fabric/segment_map.c; the Python package reads it by
  * an aligned 8-byte load, an acquire on x86-64.)
  */
 #ifndef RINGMASTER_SEGMENT_H
@@ -36,7 +36,7 @@ struct rm_segment_header {
     _Atomic uint64_t magic;     /**< RM_SEGMENT_MAGIC, stored last */
     uint32_t abi_version;       /**< RM_ABI_VERSION of the owner */
     uint32_t header_bytes;      /**< sizeof(struct rm_segment_header) of the owner */
-    uint64_t layout_hash;       /**< hash of src/fabric/abi.json the owner was built with */
+    uint64_t layout_hash;       /**< hash of src/fabric/abi/abi.json the owner was built with */
     uint64_t directory_hash;    /**< hash of the directory; equal means: can be adopted as it is */
     uint64_t segment_bytes;     /**< size of the whole file */
     uint64_t directory_offset;  /**< bytes from the segment's start */

@@ -7,7 +7,8 @@
  *
  * ## What the writer promises
  *  1. It never stores into a slot that belongs to a turn above `head + margin` records: it publishes first.
- *  2. It publishes `head` with release after the slots up to it are written (once per burst of datagrams).
+ *  2. It publishes `head` with release after the slots up to it are written (once per burst of datagrams), and lets a
+ *     release fence stand between that store and the next store into any slot.
  *  3. Every slot of a turn in [first, head] holds that turn's record or does not hold that turn: turns passed over are
  *     marked RM_TURN_NONE, so a turn of an earlier machine epoch is never mistaken for one of this.
  *  4. A record that arrives after its turn was passed over (a late one) is stored as: lanes and tag first, the turn
@@ -23,8 +24,9 @@
  *     asked for, the epoch is the same and the slot is still not within `margin` of being lapped.
  *
  * Why 4 suffices: the words could only be torn by a writer that is already filling this slot for turn + capacity. By
- * promise 1 that writer had published a head ≥ turn + capacity - margin before; x86-64 and C11 release/acquire make
- * that head visible to a reader who saw any of the torn words and then fenced, so the second look at `head` refuses.
+ * promise 1 that writer had published a head ≥ turn + capacity - margin before. Its release fence (2) and the reader's
+ * acquire fence (4) synchronise through the torn word, so the reader's second look at `head` sees that head and
+ * refuses.
  */
 #ifndef RINGMASTER_STREAM_H
 #define RINGMASTER_STREAM_H

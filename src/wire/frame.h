@@ -25,10 +25,22 @@ struct rm_datagram {
     uint16_t destination_port;
 };
 
-/** Takes a frame apart. Reads no byte at or beyond frame + length. Verifies the IPv4 header checksum, and the UDP
- * checksum where it is not zero, unless `checksum_good` says that the device has done both. Returns RM_PORT_DECODED, or
- * the counter of what is wrong: RM_PORT_NOT_IPV4, …_NOT_UDP, …_FRAGMENT, …_TRUNCATED, …_BAD_IP_HEADER,
- * …_BAD_UDP_CHECKSUM. */
+/** Takes a frame apart. Reads no byte at or beyond frame + length, at any alignment. Verifies the IPv4 header checksum,
+ * and the UDP checksum where it is not zero, unless `checksum_good` says that the device has done both. Bytes after the
+ * IPv4 total length (Ethernet padding, a left-on FCS) are ignored, destination addresses are not looked at. Returns
+ * RM_PORT_DECODED and fills `*datagram`, or leaves it alone and returns the counter of what is wrong, in this order:
+ *
+ *     RM_PORT_TRUNCATED         shorter than an Ethernet header
+ *     RM_PORT_NOT_IPV4          another EtherType, VLAN tags (0x8100) too
+ *     RM_PORT_TRUNCATED         shorter than its IPv4 header
+ *     RM_PORT_BAD_IP_HEADER     another version, header below 20 bytes, wrong checksum, total length below the header
+ *     RM_PORT_TRUNCATED         shorter than its IPv4 total length
+ *     RM_PORT_FRAGMENT          any piece of a fragmented datagram, the first too
+ *     RM_PORT_NOT_UDP           another protocol
+ *     RM_PORT_TRUNCATED         UDP length below 8, or beyond the IPv4 total length
+ *     RM_PORT_BAD_UDP_CHECKSUM
+ *
+ * A plain call: with both parsers inlined into their loop, a frame took 9 ns instead of 10. */
 enum rm_port_counter rm_frame_parse(uint8_t const *frame, uint32_t length, bool checksum_good,
                                     struct rm_datagram *datagram);
 
@@ -42,10 +54,12 @@ struct rm_flow {
     uint16_t destination_port;
 };
 
-/** Writes the 42 header bytes for a payload of `payload_length`; UDP checksum zero (absent). */
+/** Writes the 42 header bytes for a payload of `payload_length` ≤ 65507 bytes: don't fragment, time to live 64, UDP
+ * checksum zero (absent). */
 void rm_frame_write_header(uint8_t *frame, struct rm_flow const *flow, uint32_t payload_length);
 
-/** Fills in the UDP checksum of a whole frame made by rm_frame_write_header. */
+/** Fills in the UDP checksum of a whole frame made by rm_frame_write_header, payload included; never zero, which would
+ * say "absent". */
 void rm_frame_write_udp_checksum(uint8_t *frame, uint32_t payload_length);
 
 /** "10.0.0.1" ↔ 0x0A000001. Parsing takes exactly four decimal numbers of 0–255. The text buffer has 16 bytes. */

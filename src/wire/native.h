@@ -40,13 +40,15 @@ struct rm_native {
 
 /** Reads a payload, not a byte beyond it. Returns RM_PORT_DECODED, or the counter of what is wrong:
  * RM_PORT_TOO_SHORT, …_TOO_LONG, …_BAD_LENGTH, …_BAD_MAGIC, …_UNKNOWN_VERSION, …_UNKNOWN_KIND, checked in that order. A
- * turn of RM_TURN_NONE passes here: the stream refuses it, as above any window. */
+ * turn of RM_TURN_NONE passes here: the stream refuses it, as above any window. `*native` is filled only when decoded.
+ */
 enum rm_port_counter rm_native_parse(uint8_t const *payload, uint32_t length, struct rm_native *native);
 
 /** Makes the record: lanes as they came, those beyond lane_count zero. */
 void rm_native_record(struct rm_native const *native, rm_turn turn, uint64_t tag, struct rm_record *record);
 
-/** Writes a datagram of `lane_count` lanes; returns its length. The buffer has RM_NATIVE_LONGEST bytes. */
+/** Writes a datagram of 1–12 lanes; returns its length, or 0 and nothing written for another number of lanes. The
+ * buffer has RM_NATIVE_LONGEST bytes at any alignment. */
 uint32_t rm_native_write(uint8_t *payload, uint8_t kind, uint16_t instrument, uint16_t status, rm_turn turn,
                          union rm_lane const *lanes, uint32_t lane_count);
 

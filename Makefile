@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Meson does the building (build/), pip the Python packages (.venv/).
+PYTHON := /usr/bin/python3
+PIP := .venv/bin/pip --disable-pip-version-check --quiet
+SECONDS = 60
+
+.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan bench install clean
+
+help: ## list what there is
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+dependencies: ## install the Debian packages that building and running need
+	@tools/dependencies build
+
+test-dependencies:
+	@tools/dependencies build test
+
+build: build/build.ninja .venv/run ## build everything; leaves ./ringmaster
+	@ninja -C build
+	@mkdir -p build/libexec
+	@find build -path build/libexec -prune -o -type f -name 'ringmaster-*' -perm -u+x -exec ln -sfr -t build/libexec {} +
+	@install -m 755 tools/launcher ringmaster
+
+build/build.ninja: | dependencies
+	@meson setup build
+
+.venv/run: python/requirements.txt | dependencies
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install -r python/requirements.txt
+	@$(PIP) install --no-build-isolation --no-deps -e python
+	@touch $@
+
+.venv/dev: python/requirements-dev.txt .venv/run | test-dependencies
+	@$(PIP) install -r python/requirements-dev.txt
+	@touch $@
+
+demo: build ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
+	@./ringmaster demo
+
+test: build .venv/dev ## run every test
+	@.venv/bin/python tools/run_tests.py
+
+lint: build .venv/dev ## check rooms, format, types, generated files
+	@tools/lint
+
+format: .venv/dev ## format C and Python
+	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
+	@.venv/bin/ruff format --config python/pyproject.toml .
+
+generate: ## remake the files made from counters.toml and abi.json
+	@$(PYTHON) tools/generate_counters.py
+	@$(PYTHON) tools/generate_abi.py
+
+abi: build/build.ninja ## freeze a new layout of shared memory, after raising RM_ABI_VERSION
+	@ninja -C build src/fabric/abi/abi_dump
+	@$(PYTHON) tools/check_abi.py build/src/fabric/abi/abi_dump --accept
+	@$(MAKE) --no-print-directory generate
+
+fuzz: | test-dependencies ## run every fuzzer for SECONDS=60
+	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true
+	@ninja -C build-fuzz
+	@tools/fuzz build-fuzz $(SECONDS)
+
+asan tsan: | test-dependencies
+	@test -f build-$@/build.ninja || meson setup build-$@ -Db_sanitize=$(SANITIZE) -Db_lundef=false
+	@meson test -C build-$@ --timeout-multiplier 10 --print-errorlogs
+asan: SANITIZE = address,undefined ## run the C tests under the address and undefined-behaviour sanitizers
+tsan: SANITIZE = thread ## run the C tests under the thread sanitizer
+
+bench: build ## measure what one machine can take in
+	@./ringmaster bench ingest
+
+install: build ## install programs, library, headers; PREFIX by meson, DESTDIR as usual
+	@meson install -C build
+
+clean: ## remove what was built
+	@rm -rf build build-fuzz build-asan build-tsan ringmaster

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/turn_clock.h"
+
+#include <math.h>
+
+enum { FIRST_WINDOW_TURNS = 64 };
+
+static double const LONGEST_WINDOW_SECONDS = 0.01;
+static double const PHASE_GAIN = 0.25; /**< of a point later than predicted; an earlier one is taken whole */
+static double const RATE_GAIN = 0.1;
+static double const RESIDUAL_GAIN = 0.1;
+
+void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double tsc_hz) {
+    *clock = (struct rm_turn_clock){
+        .ticks_per_turn = tsc_hz / turn_rate_hz,
+        .turns_per_tick = turn_rate_hz / tsc_hz,
+        .longest_window_turns = (uint64_t)fmax(FIRST_WINDOW_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
+    };
+}
+
+static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
+    clock->window_end = turn + clock->window_turns;
+    clock->least_turn = RM_TURN_NONE;
+    clock->least_ticks = INFINITY;
+}
+
+void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    clock->anchored = true;
+    clock->turn = turn;
+    clock->tsc = tsc;
+    clock->believed_tsc = tsc;
+    clock->window_turns = FIRST_WINDOW_TURNS;
+    clock->point_turn = RM_TURN_NONE;
+    clock->residual_ticks = 0.0;
+    open_window(clock, turn);
+}
+
+rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc) {
+    double const turns = (double)(int64_t)(tsc - clock->tsc) * clock->turns_per_tick;
+    return turns < 0.0 && -turns > (double)clock->turn ? 0 : clock->turn + (uint64_t)(int64_t)floor(turns);
+}
+
+/** Moves the fit through the window's point, by the gains. */
+static void track(struct rm_turn_clock *clock) {
+    double const error = clock->least_ticks;
+    rm_turn const turn = clock->least_turn;
+    double rate_change = 0.0;
+    if (clock->point_turn != RM_TURN_NONE && turn > clock->point_turn) {
+        double const measured = (error - clock->point_ticks) / (double)(turn - clock->point_turn);
+        bool const learning = clock->window_turns < clock->longest_window_turns;
+        rate_change = (learning ? 1.0 : RATE_GAIN) * measured;
+    }
+    double const phase = error < 0.0 ? error : PHASE_GAIN * error;
+    double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
+    clock->tsc += (uint64_t)(int64_t)rint(moved);
+    clock->turn = turn;
+    clock->ticks_per_turn += rate_change;
+    clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
+    clock->point_turn = turn;
+    clock->point_ticks = error - phase;
+    double const square = clock->residual_ticks * clock->residual_ticks;
+    clock->residual_ticks = sqrt(square + RESIDUAL_GAIN * (error * error - square));
+}
+
+bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    double const turns = (double)(int64_t)(turn - clock->turn);
+    double const delay = (double)(int64_t)(tsc - clock->tsc) - turns * clock->ticks_per_turn;
+    bool const learning = clock->window_turns < clock->longest_window_turns;
+    bool const believed = learning || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;
+    if (believed)
+        clock->believed_tsc = tsc;
+    if (believed && delay < clock->least_ticks) {
+        clock->least_ticks = delay;
+        clock->least_turn = turn;
+    }
+    if (turn < clock->window_end)
+        return false;
+    if (clock->least_turn != RM_TURN_NONE)
+        track(clock);
+    if (clock->window_turns < clock->longest_window_turns)
+        clock->window_turns = 2 * clock->window_turns < clock->longest_window_turns ? 2 * clock->window_turns
+                                                                                    : clock->longest_window_turns;
+    open_window(clock, turn);
+    return true;
+}

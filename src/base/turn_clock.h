@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Turn ↔ TSC, followed on the lower envelope of arrivals.
+ *
+ * A datagram of turn T arrives at start + T · ticks_per_turn + delay, with a delay that is never negative and now and
+ * then next to nothing. So in every window the arrival with the least delay is kept, and a tracking filter of second
+ * order (phase and rate) follows those points.
+ *
+ * Windows begin with 64 turns and double to some 10 ms; while they grow, the clock is learning: it believes every
+ * arrival and takes the measured rate whole, so a nominal rate that is off does no harm. Once they have their length,
+ * arrivals far from the prediction are not believed: a wild instrument cannot drag the clock. When the instruments'
+ * quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
+ */
+#ifndef RM_BASE_TURN_CLOCK_H
+#define RM_BASE_TURN_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+enum {
+    RM_TURN_CLOCK_CAPTURE = 256
+}; /**< turns around the prediction within which arrivals are believed, once learnt */
+
+struct rm_turn_clock {
+    bool anchored;
+    rm_turn turn;          /**< a point of the fit: this turn … */
+    uint64_t tsc;          /**< … arrives at this TSC */
+    double ticks_per_turn; /**< fitted */
+    double turns_per_tick; /**< its reciprocal */
+    double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
+    uint64_t window_turns; /**< length of the present window */
+    uint64_t longest_window_turns;
+    uint64_t believed_tsc; /**< when an arrival was last believed */
+    rm_turn window_end;    /**< the window closes at the first arrival from here on */
+    double least_ticks;    /**< least delay of the present window … */
+    rm_turn least_turn;    /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
+    rm_turn point_turn;    /**< the last window's point, RM_TURN_NONE at first */
+    double point_ticks;    /**< its delay against the fit as it is now */
+};
+
+/** Not anchored; `turn_rate_hz` is nominal. */
+void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double tsc_hz);
+
+/** Says that `turn` arrives at `tsc`; keeps the fitted rate. */
+void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc);
+
+/** Turn at a TSC, by the fit; 0 when that lies before turn 0. Needs an anchored clock. */
+rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc);
+
+/** Takes an arrival into account; once per burst, with its newest accepted turn. Returns true when it closed a window.
+ */
+bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc);
+
+#endif

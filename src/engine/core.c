@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "net/port.h"
+
+/** The duty cycle. What a turn took counts as busy when a role had work, so the sum is the thread's whole time. */
+static void cycle(struct rm_core *core) {
+    uint64_t before = rm_tsc();
+    uint64_t longest = 0;
+    while (!atomic_load_explicit(core->stop, memory_order_relaxed)) {
+        uint32_t work = 0;
+        for (uint32_t i = 0; i < core->duty_count; ++i)
+            work += core->duty[i].run(core->duty[i].role, before);
+        uint64_t const now = rm_tsc();
+        uint64_t const took = now - before;
+        before = now;
+        rm_counter_add(core->counters, RM_CORE_LOOPS, 1);
+        rm_counter_add(core->counters, work ? RM_CORE_BUSY_TICKS : RM_CORE_IDLE_TICKS, took);
+        if (work)
+            rm_counter_add(core->counters, RM_CORE_BUSY_LOOPS, 1);
+        else
+            rm_pause();
+        if (took > longest) {
+            longest = took;
+            rm_counter_set(core->counters, RM_CORE_LONGEST_GAP_TICKS, longest);
+        }
+    }
+}
+
+static enum rm_code pin(struct rm_core *core) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core->cpu, &only);
+    int const reason = pthread_setaffinity_np(pthread_self(), sizeof only, &only);
+    if (reason != 0)
+        return rm_fail(&core->error, RM_E_SYSTEM, "core %u: this process may not run there: %s", core->cpu,
+                       strerror(reason));
+    char name[16];
+    snprintf(name, sizeof name, "rm-core-%u", core->cpu % 10000);
+    pthread_setname_np(pthread_self(), name);
+    return rm_net_thread_join(&core->error);
+}
+
+static void *run(void *argument) {
+    struct rm_core *core = argument;
+    bool const good = pin(core) == RM_OK;
+    sem_post(&core->ready);
+    if (good) {
+        cycle(core);
+        rm_net_thread_leave();
+    }
+    return NULL;
+}
+
+enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct rm_error *error) {
+    core->stop = stop;
+    rm_counter_set(core->counters, RM_CORE_CORE, core->cpu);
+    sem_init(&core->ready, 0, 0);
+    int const reason = pthread_create(&core->thread, NULL, run, core);
+    if (reason != 0)
+        return rm_fail(error, RM_E_SYSTEM, "core %u: no thread: %s", core->cpu, strerror(reason));
+    while (sem_wait(&core->ready) != 0) {
+        /* Interrupted by a signal: wait on. */
+    }
+    if (core->error.code == RM_OK)
+        return RM_OK;
+    pthread_join(core->thread, NULL);
+    return rm_fail(error, core->error.code, "%s", core->error.text);
+}
+
+void rm_core_join(struct rm_core *core) {
+    pthread_join(core->thread, NULL);
+    sem_destroy(&core->ready);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A core of the engine: one thread, pinned, that turns its roles over in a duty cycle.
+ *
+ * A role is a duty function that does a little work and says how much. Several roles may share a core: each gets its
+ * turn. The cycle ends when `*stop` is set.
+ */
+#ifndef RM_ENGINE_CORE_H
+#define RM_ENGINE_CORE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/counter.h>
+#include <ringmaster/error.h>
+
+enum { RM_CORE_DUTIES_MAX = 16 };
+
+struct rm_duty {
+    uint32_t (*run)(void *role, uint64_t tsc); /**< returns packets, or whatever it counts as work; 0 is idle */
+    void *role;
+};
+
+struct rm_core {
+    unsigned cpu; /**< as sched_setaffinity counts */
+    struct rm_duty duty[RM_CORE_DUTIES_MAX];
+    uint32_t duty_count;
+    rm_counter *counters; /**< set "core" */
+    atomic_bool const *stop;
+    pthread_t thread;
+    sem_t ready;
+    struct rm_error error; /**< why the thread did not start */
+};
+
+/** Starts the thread and waits until it runs on its CPU. */
+enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct rm_error *error);
+
+/** Waits for its end; `*stop` was set. */
+void rm_core_join(struct rm_core *core);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-server: run a configuration, or check it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/config.h"
+#include "engine/server.h"
+#include "engine/version.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static char const USAGE[] =
+    "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
+    "       ringmaster-server check CONFIG.yaml    check a configuration and say what it would make\n"
+    "       ringmaster-server --version | --help\n"
+    "\n"
+    "Examples:\n"
+    "  ringmaster-server check configs/demo.yaml\n"
+    "  ringmaster-server run configs/loopback.yaml\n"
+    "\n"
+    "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
+
+static int fail(struct rm_error const *error) {
+    fprintf(stderr, "ringmaster-server: %s\n", error->text);
+    return EXIT_FAILED;
+}
+
+static void announce(struct rm_config const *config, struct rm_server const *server) {
+    fprintf(stderr, "ringmaster-server: workspace \"%s\" is ready: %u instruments on %u ports%s\n", config->workspace,
+            config->instrument_count, config->port_count,
+            rm_server_adopted(server) ? "; the rings of the last run were taken over" : "");
+    if (!rm_server_huge_pages(server))
+        fprintf(stderr,
+                "ringmaster-server: no huge pages: it works, with more TLB misses; `sysctl vm.nr_hugepages=1024` and a "
+                "mounted hugetlbfs make it faster\n");
+}
+
+static int run(struct rm_config const *config) {
+    /* Blocked before any thread starts, so that all inherit it and this one alone takes the signal. */
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ending, NULL);
+    struct rm_server *server;
+    struct rm_error error;
+    if (rm_server_start(config, &server, &error) != RM_OK)
+        return fail(&error);
+    announce(config, server);
+    while (sigwaitinfo(&ending, NULL) < 0 && errno == EINTR) {
+        /* A stop and a continue from the shell end up here. */
+    }
+    rm_server_stop(server);
+    return EXIT_GOOD;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("ringmaster-server %s\n", RM_VERSION);
+        return EXIT_GOOD;
+    }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(USAGE, stdout);
+        return EXIT_GOOD;
+    }
+    bool const running = argc == 3 && strcmp(argv[1], "run") == 0;
+    if (!running && !(argc == 3 && strcmp(argv[1], "check") == 0)) {
+        fputs(USAGE, stderr);
+        return EXIT_USAGE;
+    }
+    struct rm_config *config;
+    struct rm_error error;
+    if (rm_config_load(argv[2], &config, &error) != RM_OK)
+        return fail(&error);
+    int status = EXIT_GOOD;
+    if (running)
+        status = run(config);
+    else
+        rm_config_describe(config, stdout);
+    rm_config_free(config);
+    return status;
+}

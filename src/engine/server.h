@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The server: a configuration, brought to life.
+ *
+ *     rm_server_start   segment, ports, instruments, roles, cores; the fabric is readable when it returns
+ *     …
+ *     rm_server_stop    cores first, then ports, then the segment; also after a start that failed half way
+ */
+#ifndef RM_ENGINE_SERVER_H
+#define RM_ENGINE_SERVER_H
+
+#include <ringmaster/error.h>
+
+#include "engine/config.h"
+
+struct rm_server;
+
+/** On error nothing is left running, and the text says which line of the configuration to look at. */
+enum rm_code rm_server_start(struct rm_config const *config, struct rm_server **server, struct rm_error *error);
+
+/** NULL is allowed. */
+void rm_server_stop(struct rm_server *server);
+
+/** True when packet buffers are on huge pages; when earlier rings were taken over. */
+bool rm_server_huge_pages(struct rm_server const *server);
+bool rm_server_adopted(struct rm_server const *server);
+
+#endif

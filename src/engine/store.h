@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The server's segment: which objects a configuration asks for, and where each lies. */
+#ifndef RM_ENGINE_STORE_H
+#define RM_ENGINE_STORE_H
+
+#include <ringmaster/clock.h>
+#include <ringmaster/counter.h>
+#include <ringmaster/error.h>
+#include <ringmaster/histogram.h>
+#include <ringmaster/stream.h>
+
+#include "engine/config.h"
+#include "engine/instrument.h"
+#include "fabric/segment_file.h"
+
+/** Objects of one instrument. */
+struct rm_store_instrument {
+    rm_planned_index turn;
+    rm_planned_index chain[RM_CHAINS];
+    rm_planned_index counters;
+};
+
+struct rm_store {
+    struct rm_segment_plan plan;
+    struct rm_segment segment;
+    struct rm_store_instrument *instrument; /**< as config->instrument */
+    rm_planned_index *port_counters;        /**< as config->port */
+    rm_planned_index *gate_counters;        /**< as config->role; receive roles only */
+    rm_planned_index *latency;              /**< as config->role; receive roles only */
+    rm_planned_index *core_counters;        /**< as `core` */
+    uint32_t *core;                         /**< the distinct cores of the configuration, ascending */
+    uint32_t core_count;
+    rm_planned_index clock;
+    rm_planned_index version;
+    rm_planned_index turn_rate_hz;
+    rm_planned_index huge_pages;
+    rm_planned_index simd;
+};
+
+/** The two chains in the order of rm_instrument.chain: "prompt" and "fast". */
+struct rm_fir_design const *rm_store_chain_design(unsigned chain);
+
+/** Plans, then opens or adopts the segment; rm_segment_finish is the caller's. */
+enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *config, struct rm_error *error);
+
+/** In good order: the content stays for readers. */
+void rm_store_close(struct rm_store *store);
+
+/** Memory of an object. */
+void *rm_store_memory(struct rm_store const *store, rm_planned_index index);
+
+/** Writes the constant parameters: version, nominal rate, pages, instruction set. Before rm_segment_finish. */
+void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, bool huge_pages);
+
+#endif

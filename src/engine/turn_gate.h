@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Which turns a receive role believes, just now.
+ *
+ * A turn is accepted in a window around the turn clock: from `silence_turns` below the predicted turn to `ahead_turns`
+ * above it. Everything else is refused and counted. A refused instrument votes for its own turn by staying consistent;
+ * when a quorum of instruments votes for the same turns, the machine's counter must have been restarted: the clock is
+ * anchored there, as a new machine epoch, and every stream begins again. One instrument alone cannot do that.
+ *
+ * The prediction runs free for `silence_turns` / 2 beyond the newest accepted turn and then stands still: when all
+ * instruments pause, none of them is left behind.
+ */
+#ifndef RM_ENGINE_TURN_GATE_H
+#define RM_ENGINE_TURN_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/counter.h>
+
+#include "base/turn_clock.h"
+
+struct rm_gate_config {
+    double turn_rate_hz; /**< nominal */
+    double tsc_hz;
+    uint64_t ahead_turns;   /**< accepted above the prediction */
+    uint64_t silence_turns; /**< accepted below it, and the distance at which a silent stream follows */
+    uint32_t quorum;        /**< instruments needed to re-anchor; 0: more than half of those that send */
+};
+
+/** What the gate knows of one instrument's refused turns. */
+struct rm_gate_vote {
+    rm_turn turn;      /**< the newest refused */
+    uint32_t run;      /**< how many in a row agreed with each other */
+    uint64_t seen_tsc; /**< when the instrument last sent anything */
+};
+
+struct rm_turn_gate {
+    struct rm_turn_clock clock;
+    struct rm_gate_config config;
+    rm_turn lowest;     /**< accepted in this burst … */
+    uint64_t span;      /**< … up to lowest + span */
+    rm_turn newest;     /**< newest turn ever accepted in this machine epoch */
+    rm_turn observable; /**< highest turn of this burst that the clock may be shown */
+    uint64_t machine_epoch;
+    rm_counter *counters; /**< set "clock" */
+};
+
+void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters);
+
+/** Once per burst, before its packets: settles the window. */
+void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc);
+
+/** True when `turn` may be stored. The first turn of all anchors the clock. */
+static inline bool rm_turn_gate_accepts(struct rm_turn_gate const *gate, rm_turn turn) {
+    return turn - gate->lowest <= gate->span;
+}
+
+/** The first turn that the role ever sees anchors the clock, unless it is RM_TURN_NONE. */
+void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc);
+
+/** After a refusal of `turn`: notes the vote; `votes` are those of all `count` instruments, `mine` among them. Returns
+ * true when the quorum was reached: the clock stands at `turn` now, and the caller restarts every stream. */
+bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc, struct rm_gate_vote *mine,
+                          struct rm_gate_vote *const *votes, uint32_t count);
+
+/** Once per burst, after its packets, with the newest turn accepted from it. Returns true when a window of the clock
+ * closed. */
+bool rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc);
+
+/** The prediction as the gate uses it: free-running for a bounded time only. */
+rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);
+
+/** Fills in a reading for publication, with a TAI stamp taken now. */
+void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_reading *reading);
+
+#endif

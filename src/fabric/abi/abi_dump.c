@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Prints, as JSON, where the compiler put every member of every struct that lies in shared memory, and the value of
+ * every constant that readers of it need. The build runs it, and tools/check_abi.py judges what it prints: members must
+ * follow each other without a hole, nothing in the public headers may be left out here, and all must equal abi.json.
+ *
+ * A struct, member or constant added to the public headers is added here too; the build says so if it was forgotten.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ringmaster/abi.h>
+#include <ringmaster/clock.h>
+#include <ringmaster/histogram.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/record.h>
+#include <ringmaster/row.h>
+#include <ringmaster/segment.h>
+#include <ringmaster/setpoint.h>
+#include <ringmaster/stream.h>
+
+enum { MEMBERS_MAX = 24, CONSTANTS_MAX = 32 }; /* with the empty entry that ends a list */
+
+struct member {
+    char const *name; /* NULL ends a list */
+    char const *type; /* of an element; "[]" after it for an array */
+    size_t offset;
+    size_t bytes;
+};
+
+struct layout {
+    char const *name;
+    size_t bytes;
+    size_t alignment;
+    struct member member[MEMBERS_MAX];
+};
+
+struct constant {
+    char const *name; /* NULL ends a list */
+    uint64_t value;
+};
+
+struct constants {
+    char const *name;
+    struct constant constant[CONSTANTS_MAX];
+};
+
+/* An array decays to a pointer to its elements; no struct in shared memory holds a real pointer. */
+#define TYPE(member)                                                                                                   \
+    _Generic((member),                                                                                                 \
+             uint32_t: "u32",                                                                                          \
+             uint64_t: "u64",                                                                                          \
+             double: "f64",                                                                                            \
+             struct rm_limits: "rm_limits",                                                                            \
+             char *: "char[]",                                                                                         \
+             uint32_t *: "u32[]",                                                                                      \
+             uint64_t *: "u64[]",                                                                                      \
+             _Atomic uint64_t *: "u64[]",                                                                              \
+             union rm_lane *: "lane[]",                                                                                \
+             struct rm_lane_info *: "rm_lane_info[]")
+#define MEMBER(of, member)                                                                                             \
+    { #member, TYPE(((struct of *)0)->member), offsetof(struct of, member), sizeof(((struct of *)0)->member) }
+/* Bytes that _Alignas leaves free between `after` and the next member. */
+#define PADDING(of, after, size)                                                                                       \
+    { "padding", "padding", offsetof(struct of, after) + sizeof(((struct of *)0)->after), size }
+#define LAYOUT(of, ...)                                                                                                \
+    {                                                                                                                  \
+#of, sizeof(struct of), _Alignof(struct of), { __VA_ARGS__ }                                                   \
+    }
+#define CONSTANT(name)                                                                                                 \
+    { #name, name }
+
+/* A struct stands after those it contains. */
+static struct layout const layouts[] = {
+    LAYOUT(rm_segment_header, MEMBER(rm_segment_header, magic), MEMBER(rm_segment_header, abi_version),
+           MEMBER(rm_segment_header, header_bytes), MEMBER(rm_segment_header, layout_hash),
+           MEMBER(rm_segment_header, directory_hash), MEMBER(rm_segment_header, segment_bytes),
+           MEMBER(rm_segment_header, directory_offset), MEMBER(rm_segment_header, object_count),
+           MEMBER(rm_segment_header, object_bytes), MEMBER(rm_segment_header, epoch), MEMBER(rm_segment_header, state),
+           MEMBER(rm_segment_header, owner_pid), MEMBER(rm_segment_header, started_tai_ns),
+           MEMBER(rm_segment_header, owner), MEMBER(rm_segment_header, reserved)),
+    LAYOUT(rm_object, MEMBER(rm_object, name), MEMBER(rm_object, unit), MEMBER(rm_object, description),
+           MEMBER(rm_object, kind), MEMBER(rm_object, element_type), MEMBER(rm_object, shape),
+           MEMBER(rm_object, offset), MEMBER(rm_object, bytes), MEMBER(rm_object, variety),
+           MEMBER(rm_object, reserved32), MEMBER(rm_object, reserved)),
+    LAYOUT(rm_record, MEMBER(rm_record, turn), MEMBER(rm_record, tag), MEMBER(rm_record, lane)),
+    LAYOUT(rm_slot, MEMBER(rm_slot, word)),
+    LAYOUT(rm_lane_info, MEMBER(rm_lane_info, name), MEMBER(rm_lane_info, unit), MEMBER(rm_lane_info, type),
+           MEMBER(rm_lane_info, reserved)),
+    LAYOUT(rm_stream, MEMBER(rm_stream, slots_offset), MEMBER(rm_stream, capacity), MEMBER(rm_stream, period),
+           MEMBER(rm_stream, margin), MEMBER(rm_stream, instrument_kind), MEMBER(rm_stream, instrument_id),
+           MEMBER(rm_stream, source_ipv4), MEMBER(rm_stream, lane_count), MEMBER(rm_stream, group_delay_turns),
+           MEMBER(rm_stream, closing_delay_turns), MEMBER(rm_stream, gain), MEMBER(rm_stream, filter),
+           MEMBER(rm_stream, reserved_constant), MEMBER(rm_stream, lane), PADDING(rm_stream, lane, 8),
+           MEMBER(rm_stream, head), MEMBER(rm_stream, first), MEMBER(rm_stream, machine_epoch),
+           MEMBER(rm_stream, published_tsc), MEMBER(rm_stream, reserved_live)),
+    LAYOUT(rm_clock, MEMBER(rm_clock, sequence), MEMBER(rm_clock, anchored), MEMBER(rm_clock, machine_epoch),
+           MEMBER(rm_clock, turn), MEMBER(rm_clock, turn_tsc), MEMBER(rm_clock, ticks_per_turn_bits),
+           MEMBER(rm_clock, residual_ticks_bits), MEMBER(rm_clock, tsc_hz_bits), MEMBER(rm_clock, tai_tsc),
+           MEMBER(rm_clock, tai_ns), MEMBER(rm_clock, reserved)),
+    LAYOUT(rm_limits, MEMBER(rm_limits, display_low), MEMBER(rm_limits, display_high), MEMBER(rm_limits, control_low),
+           MEMBER(rm_limits, control_high), MEMBER(rm_limits, minor_low), MEMBER(rm_limits, minor_high),
+           MEMBER(rm_limits, major_low), MEMBER(rm_limits, major_high), MEMBER(rm_limits, hysteresis)),
+    LAYOUT(rm_parameter, MEMBER(rm_parameter, values_offset), MEMBER(rm_parameter, count),
+           MEMBER(rm_parameter, value_bytes), MEMBER(rm_parameter, limits), MEMBER(rm_parameter, owner),
+           MEMBER(rm_parameter, sequence), MEMBER(rm_parameter, timestamp_tai_ns), MEMBER(rm_parameter, turn),
+           MEMBER(rm_parameter, severity), MEMBER(rm_parameter, reserved)),
+    LAYOUT(rm_row, MEMBER(rm_row, cells_offset), MEMBER(rm_row, cell_count), MEMBER(rm_row, period),
+           MEMBER(rm_row, arrivals_offset), MEMBER(rm_row, arrivals_count), MEMBER(rm_row, arrivals_bytes),
+           MEMBER(rm_row, reserved)),
+    LAYOUT(rm_arrivals, MEMBER(rm_arrivals, mask), MEMBER(rm_arrivals, reserved), MEMBER(rm_arrivals, head),
+           MEMBER(rm_arrivals, reserved_live)),
+    LAYOUT(rm_setpoints, MEMBER(rm_setpoints, rows_offset), MEMBER(rm_setpoints, row_bytes),
+           MEMBER(rm_setpoints, actuator_count), MEMBER(rm_setpoints, reserved), MEMBER(rm_setpoints, commit),
+           MEMBER(rm_setpoints, reserved_live)),
+    LAYOUT(rm_setpoint_row, MEMBER(rm_setpoint_row, epoch), MEMBER(rm_setpoint_row, sequence),
+           MEMBER(rm_setpoint_row, input_turn), MEMBER(rm_setpoint_row, flags), MEMBER(rm_setpoint_row, reserved)),
+    LAYOUT(rm_histogram, MEMBER(rm_histogram, total), MEMBER(rm_histogram, largest), MEMBER(rm_histogram, reserved),
+           MEMBER(rm_histogram, bucket)),
+};
+
+/* Constants without an enum of a name come first, under "constants". */
+static struct constants const constant_sets[] = {
+    {"constants",
+     {CONSTANT(RM_ABI_VERSION), CONSTANT(RM_SEGMENT_MAGIC), CONSTANT(RM_CACHE_LINE), CONSTANT(RM_PAGE_BYTES),
+      CONSTANT(RM_LANES), CONSTANT(RM_NAME_BYTES), CONSTANT(RM_OWNER_BYTES), CONSTANT(RM_UNIT_BYTES),
+      CONSTANT(RM_DESCRIPTION_BYTES), CONSTANT(RM_LANE_NAME_BYTES), CONSTANT(RM_TURN_NONE), CONSTANT(RM_TAG_TSC_MASK),
+      CONSTANT(RM_TAG_MISSING_MASK), CONSTANT(RM_SETPOINT_BUFFERS), CONSTANT(RM_HISTOGRAM_SUBBITS),
+      CONSTANT(RM_HISTOGRAM_BUCKETS)}},
+    {"rm_segment_state",
+     {CONSTANT(RM_SEGMENT_BUILDING), CONSTANT(RM_SEGMENT_LIVE), CONSTANT(RM_SEGMENT_CLOSED),
+      CONSTANT(RM_SEGMENT_REPLACED)}},
+    {"rm_object_kind",
+     {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_ROW), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
+      CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM),
+      CONSTANT(RM_OBJECT_TEXT)}},
+    {"rm_element_type",
+     {CONSTANT(RM_ELEMENT_RECORD), CONSTANT(RM_ELEMENT_F64), CONSTANT(RM_ELEMENT_F32), CONSTANT(RM_ELEMENT_I64),
+      CONSTANT(RM_ELEMENT_I32), CONSTANT(RM_ELEMENT_U64), CONSTANT(RM_ELEMENT_U32), CONSTANT(RM_ELEMENT_U8)}},
+    {"rm_instrument_kind",
+     {CONSTANT(RM_KIND_BPM), CONSTANT(RM_KIND_BLM), CONSTANT(RM_KIND_LLRF), CONSTANT(RM_KIND_PHOTON_BPM),
+      CONSTANT(RM_KIND_INTERLOCK), CONSTANT(RM_KIND_POWER_SUPPLY)}},
+    {"rm_lane_type", {CONSTANT(RM_LANE_UNUSED), CONSTANT(RM_LANE_I32), CONSTANT(RM_LANE_F32)}},
+    {"rm_severity",
+     {CONSTANT(RM_SEVERITY_NONE), CONSTANT(RM_SEVERITY_MINOR), CONSTANT(RM_SEVERITY_MAJOR),
+      CONSTANT(RM_SEVERITY_INVALID)}},
+};
+
+static void print_constants(struct constants const *set) {
+    printf("\"%s\": {", set->name);
+    for (struct constant const *constant = set->constant; constant->name != NULL; ++constant)
+        printf("%s\"%s\": %" PRIu64, constant == set->constant ? "" : ", ", constant->name, constant->value);
+    printf("}");
+}
+
+static void print_layout(struct layout const *layout) {
+    printf("\"%s\": {\"bytes\": %zu, \"alignment\": %zu, \"members\": [", layout->name, layout->bytes,
+           layout->alignment);
+    for (struct member const *member = layout->member; member->name != NULL; ++member)
+        printf("%s{\"name\": \"%s\", \"offset\": %zu, \"bytes\": %zu, \"type\": \"%s\"}",
+               member == layout->member ? "" : ", ", member->name, member->offset, member->bytes, member->type);
+    printf("]}");
+}
+
+int main(void) {
+    size_t const set_count = sizeof constant_sets / sizeof constant_sets[0];
+    size_t const layout_count = sizeof layouts / sizeof layouts[0];
+
+    printf("{");
+    print_constants(&constant_sets[0]);
+    printf(", \"enums\": {");
+    for (size_t i = 1; i < set_count; ++i) {
+        printf("%s", i == 1 ? "" : ", ");
+        print_constants(&constant_sets[i]);
+    }
+    printf("}, \"structs\": {");
+    for (size_t i = 0; i < layout_count; ++i) {
+        printf("%s", i == 0 ? "" : ", ");
+        print_layout(&layouts[i]);
+    }
+    printf("}}\n");
+    return ferror(stdout) || fflush(stdout) ? 1 : 0;
+}

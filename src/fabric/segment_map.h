@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Where segments lie, and mapping one as a reader. */
+#ifndef RM_FABRIC_SEGMENT_MAP_H
+#define RM_FABRIC_SEGMENT_MAP_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/segment.h>
+
+/** Directory of the workspace NAME: below $RINGMASTER_WORKSPACES or /dev/shm/ringmaster; a name with a slash is a path.
+ */
+enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error);
+
+/** File of OWNER's segment in a workspace's directory. */
+void rm_segment_path(char path[PATH_MAX], char const *directory, char const *owner);
+
+/** True when the segment's owner has finished it: an acquire that pairs with the release in rm_segment_finish. */
+bool rm_segment_whole(struct rm_segment_header const *header);
+
+/** A segment as a reader maps it. */
+struct rm_mapped_segment {
+    struct rm_segment_header const *header;
+    uint64_t bytes;
+    char owner[RM_OWNER_BYTES];
+};
+
+/** Maps OWNER's segment read-only and checks it whole: RM_E_ABSENT, RM_E_HALF_MADE, RM_E_VERSION, RM_E_SYSTEM. */
+enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *owner, struct rm_mapped_segment *mapped,
+                                     struct rm_error *error);
+void rm_segment_unmap(struct rm_mapped_segment *mapped);
+
+#endif

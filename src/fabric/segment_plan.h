@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a segment is going to hold, before it exists.
+ *
+ * An owner adds its objects, makes the segment of them in one go (segment_file.h), and then finds each object's memory
+ * by the handle that adding gave. The plan computes the layout and the directory's hash, over names, shapes and
+ * constant parts: two owners with equal plans make equal segments, so one can adopt the other's.
+ *
+ * Strings longer than their field are refused, as are names that exist already: the plan remembers its first error
+ * (`rm_plan_check`), so that callers need not check every addition.
+ */
+#ifndef RM_FABRIC_SEGMENT_PLAN_H
+#define RM_FABRIC_SEGMENT_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ringmaster/counters.h>
+#include <ringmaster/error.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/segment.h>
+#include <ringmaster/stream.h>
+
+/** One object to be: its directory entry, and the bytes it starts with. */
+struct rm_planned {
+    struct rm_object object;
+    void *constant; /**< copied to the object's start, or NULL */
+    size_t constant_bytes;
+};
+
+struct rm_segment_plan {
+    struct rm_planned *planned;
+    size_t count;
+    size_t room;
+    struct rm_error error; /**< the first, code RM_OK while there is none */
+};
+
+/** Handle of a planned object: its place in the directory. */
+typedef size_t rm_planned_index;
+
+void rm_plan_init(struct rm_segment_plan *plan);
+void rm_plan_free(struct rm_segment_plan *plan);
+
+/** The first error of all additions, or RM_OK. */
+enum rm_code rm_plan_check(struct rm_segment_plan const *plan, struct rm_error *error);
+
+/** A stream. `stream` is its constant part; slots_offset and margin are filled in. `name` is "bpm01/turn": the object
+ * is called "stream/bpm01/turn". `capacity` is a power of two ≥ 1024. */
+rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, char const *description,
+                                struct rm_stream const *stream);
+
+/** A block of counters; `name` as in counters.toml ("counters/port/ring"). */
+rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
+                                  enum rm_counter_set set, size_t count);
+
+/** The clock; a histogram in `unit`; a constant text. */
+rm_planned_index rm_plan_clock(struct rm_segment_plan *plan, char const *name, char const *description);
+rm_planned_index rm_plan_histogram(struct rm_segment_plan *plan, char const *name, char const *description,
+                                   char const *unit);
+rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, char const *description,
+                              char const *text);
+
+/** A parameter of `count` elements. `limits` may be NULL: none. The full name is as given: "ring/tune_x". */
+rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *name, char const *unit,
+                                   char const *description, enum rm_element_type type, size_t count,
+                                   struct rm_limits const *limits);
+
+/** Bytes of an element. */
+size_t rm_element_bytes(enum rm_element_type type);
+
+/** Offsets of all objects are settled; returns the segment's size. */
+uint64_t rm_plan_layout(struct rm_segment_plan *plan);
+
+/** Hash over the directory and the constant parts; call after rm_plan_layout. */
+uint64_t rm_plan_hash(struct rm_segment_plan const *plan);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The sequence lock of clock.h and parameter.h: one writer that never waits, readers that try again.
+ *
+ * The writer: begin makes the sequence odd and fences (release), so that no later store is seen before it is odd; the
+ * members are stored relaxed; end makes it even with release, so that they are seen before it is. The reader: acquire
+ * load of an even sequence pairs with end; after copying, an acquire fence and a second load pair with begin: an
+ * unchanged value means that no store of a later change was read.
+ */
+#ifndef RM_FABRIC_SEQUENCE_LOCK_H
+#define RM_FABRIC_SEQUENCE_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/timebase.h"
+
+enum { RM_SEQUENCE_TRIES = 1000000 };
+
+static inline void rm_sequence_begin(_Atomic uint64_t *sequence) {
+    uint64_t const now = atomic_load_explicit(sequence, memory_order_relaxed);
+    atomic_store_explicit(sequence, now | 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static inline void rm_sequence_end(_Atomic uint64_t *sequence) {
+    uint64_t const now = atomic_load_explicit(sequence, memory_order_relaxed);
+    atomic_store_explicit(sequence, now + 1, memory_order_release);
+}
+
+/** The even sequence to copy under; false when the writer stays inside: it was killed there. */
+static inline bool rm_sequence_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
+    for (int tries = 0; tries < RM_SEQUENCE_TRIES; ++tries) {
+        *seen = atomic_load_explicit(sequence, memory_order_acquire);
+        if ((*seen & 1) == 0)
+            return true;
+        rm_pause();
+    }
+    return false;
+}
+
+/** True when what was copied since rm_sequence_enter is consistent. */
+static inline bool rm_sequence_leave(_Atomic uint64_t const *sequence, uint64_t seen) {
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(sequence, memory_order_relaxed) == seen;
+}
+
+#endif

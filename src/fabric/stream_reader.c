@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ringmaster/stream.h>
+
+#include <string.h>
+#include <time.h>
+
+#include "base/timebase.h"
+
+enum {
+    WAIT_SPINS = 2000, /**< some 30 µs of pauses before the first sleep */
+    WAIT_SLEEP_NS = 50 * 1000,
+};
+
+static uint64_t load(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+
+/** True while the writer cannot be filling the slot of `turn` for a later lap. */
+static bool safe(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
+    struct rm_stream const *stream = view->header;
+    return turn + (stream->capacity - stream->margin) * view->period > head;
+}
+
+rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack) {
+    struct rm_stream const *stream = view->header;
+    rm_turn const first = atomic_load_explicit(&stream->first, memory_order_acquire);
+    if (head == RM_TURN_NONE || first == RM_TURN_NONE)
+        return RM_TURN_NONE;
+    uint64_t const kept = stream->capacity - stream->margin;
+    uint64_t const span = (kept > slack ? kept - slack : 1) * view->period;
+    return head < span || head - span < first ? first : head - span + view->period;
+}
+
+static enum rm_read judge(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
+    if (head == RM_TURN_NONE)
+        return RM_READ_BEFORE;
+    if (turn > head)
+        return RM_READ_NOT_YET;
+    if (turn < load(&view->header->first))
+        return RM_READ_BEFORE;
+    return safe(view, turn, head) ? RM_READ_OK : RM_READ_LAPPED;
+}
+
+enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record) {
+    struct rm_stream const *stream = view->header;
+    /* Acquire: pairs with the release fence of rm_stream_writer_restart. */
+    uint64_t const epoch = atomic_load_explicit(&stream->machine_epoch, memory_order_acquire);
+    /* Acquire: pairs with the release of rm_stream_writer_publish. */
+    enum rm_read const verdict = judge(view, turn, atomic_load_explicit(&stream->head, memory_order_acquire));
+    if (verdict != RM_READ_OK)
+        return verdict;
+    struct rm_slot const *slot = &view->slot[(turn / view->period) & view->mask];
+    uint64_t word[8];
+    /* Acquire: pairs with the release that store() in stream_writer.c gives the turn of a late record. */
+    word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
+    for (int i = 1; i < 8; ++i)
+        word[i] = load(&slot->word[i]);
+    /* Pairs with the release fences of rm_stream_writer_publish, invalidate and rm_stream_writer_restart. */
+    atomic_thread_fence(memory_order_acquire);
+    if (load(&stream->machine_epoch) != epoch || !safe(view, turn, load(&stream->head)))
+        return RM_READ_LAPPED;
+    if (word[0] != turn || load(&slot->word[0]) != turn)
+        return RM_READ_MISSING;
+    memcpy(record, word, sizeof word);
+    return RM_READ_OK;
+}
+
+size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, size_t count,
+                             struct rm_record *records) {
+    size_t good = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (rm_stream_read(view, first + i * view->period, &records[i]) == RM_READ_OK) {
+            ++good;
+        } else {
+            memset(&records[i], 0, sizeof records[i]);
+            records[i].turn = RM_TURN_NONE;
+        }
+    }
+    return good;
+}
+
+bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns) {
+    uint64_t const deadline = rm_monotonic_ns() + timeout_ns;
+    for (unsigned spins = 0;; ++spins) {
+        rm_turn const head = rm_stream_head(view);
+        if (head != RM_TURN_NONE && head >= turn)
+            return true;
+        if (rm_monotonic_ns() >= deadline)
+            return false;
+        if (spins < WAIT_SPINS) {
+            rm_pause();
+        } else {
+            struct timespec const nap = {.tv_nsec = WAIT_SLEEP_NS};
+            nanosleep(&nap, NULL);
+        }
+    }
+}
+
+char const *rm_read_text(enum rm_read result) {
+    switch (result) {
+    case RM_READ_OK:
+        return "ok";
+    case RM_READ_NOT_YET:
+        return "not yet: above the newest turn";
+    case RM_READ_MISSING:
+        return "missing: lost, or late and still to come";
+    case RM_READ_LAPPED:
+        return "lapped: too old, its slot is in use again";
+    case RM_READ_BEFORE:
+        return "before the stream's first turn";
+    }
+    return "unknown";
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The writing side of a stream (ringmaster/stream.h): where a record goes, and what readers are promised of it.
+ *
+ * One writer per stream, on one core. Its state is private memory; nothing here is read back from the ring but by
+ * rm_stream_writer_find. The presence bitmap remembers the last RM_PRESENCE_TURNS records behind the head, so that
+ * duplicates are told without touching old slots.
+ *
+ *     create:  rm_stream_writer_open on a fresh or adopted stream object
+ *     burst:   rm_stream_writer_put … ; rm_stream_writer_publish once
+ *     silence: rm_stream_writer_pass_over
+ */
+#ifndef RM_FABRIC_STREAM_WRITER_H
+#define RM_FABRIC_STREAM_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/stream.h>
+
+enum {
+    RM_PRESENCE_TURNS = 65536, /**< records behind the head whose presence is remembered; the largest late window */
+};
+
+enum rm_put {
+    RM_PUT_NEW,       /**< stored, the newest */
+    RM_PUT_LATE,      /**< stored in its place behind the head */
+    RM_PUT_DUPLICATE, /**< dropped: that turn was there */
+    RM_PUT_BEHIND,    /**< refused: below the late window, or before the stream's first turn */
+};
+
+struct rm_stream_writer {
+    _Alignas(RM_CACHE_LINE) struct rm_slot *slot;
+    uint64_t mask;
+    uint64_t period;      /**< turns per record */
+    rm_turn head;         /**< newest stored turn, RM_TURN_NONE while empty */
+    rm_turn published;    /**< head as readers see it */
+    uint64_t passed_over; /**< turns that the head passed without their record, all told */
+    uint64_t late_turns;  /**< a late record may be this much behind the head */
+    uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number */
+    rm_turn first;        /**< oldest turn of this machine epoch */
+    rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
+    uint64_t margin;      /**< turns that may be written above `published` */
+    bool adopted;         /**< head and first are those of an earlier server: see rm_stream_writer_open */
+    struct rm_stream *stream;
+};
+
+/** Takes over the stream object at `stream`. A fresh one is empty. An adopted one is swept first: slots that its
+ * last owner had not published are cleared, the rest stays readable, and the stream goes on in the same machine epoch
+ * if the first turn put is above the old head; the turns in between are not counted as passed over. `late_turns` ≤
+ * RM_PRESENCE_TURNS. Allocates the bitmap; false when there is no memory. */
+bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *stream, uint64_t late_turns);
+void rm_stream_writer_close(struct rm_stream_writer *writer);
+
+/** Stores one record by its turn, a multiple of the period. Nothing is visible before rm_stream_writer_publish, but for
+ * late records, which are at once. The caller has bounded the turn from above (accepted window around the turn clock).
+ */
+enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record);
+
+/** Makes everything up to the head visible, as of the burst that arrived at `tsc`. */
+void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc);
+
+/** Moves the head to `turn` without records: an instrument is silent. */
+void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn);
+
+/** Begins a new machine epoch: the next put starts the stream again, wherever its turn lies. */
+void rm_stream_writer_restart(struct rm_stream_writer *writer);
+
+/** The writer's own look at a turn within [head - late_turns, head]: its slot, or NULL when it has not come. */
+struct rm_slot const *rm_stream_writer_find(struct rm_stream_writer const *writer, rm_turn turn);
+
+/** The private copy of a slot that its own writer holds still. */
+void rm_slot_load(struct rm_slot const *slot, struct rm_record *record);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ringmaster/workspace.h>
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "fabric/segment_lock.h"
+#include "fabric/segment_map.h"
+
+enum { OWNERS_MAX = 64 };
+
+static char const SERVER[] = "server";
+static char const SUFFIX[] = ".segment";
+
+struct rm_workspace {
+    char path[PATH_MAX];
+    struct rm_mapped_segment segment[OWNERS_MAX]; /**< the server's first */
+    size_t segment_count;
+};
+
+static int is_segment(struct dirent const *entry) {
+    size_t const length = strlen(entry->d_name);
+    size_t const suffix = sizeof SUFFIX - 1;
+    return length > suffix && length - suffix < RM_OWNER_BYTES && strcmp(entry->d_name + length - suffix, SUFFIX) == 0;
+}
+
+/** Maps what other owners have; those that are not whole are theirs to finish, not this reader's concern. */
+static void map_others(struct rm_workspace *workspace) {
+    struct dirent **names = NULL;
+    int const count = scandir(workspace->path, &names, is_segment, alphasort);
+    for (int i = 0; i < count; ++i) {
+        char owner[RM_OWNER_BYTES];
+        snprintf(owner, sizeof owner, "%.*s", (int)(strlen(names[i]->d_name) - (sizeof SUFFIX - 1)), names[i]->d_name);
+        free(names[i]);
+        if (strcmp(owner, SERVER) == 0 || workspace->segment_count == OWNERS_MAX)
+            continue;
+        struct rm_mapped_segment mapped;
+        if (rm_segment_map_readonly(workspace->path, owner, &mapped, NULL) == RM_OK)
+            workspace->segment[workspace->segment_count++] = mapped;
+    }
+    free(names);
+}
+
+static enum rm_code attach_server(struct rm_workspace *workspace, char const *name, unsigned flags,
+                                  struct rm_error *error) {
+    struct stat status;
+    if (stat(workspace->path, &status) != 0)
+        return rm_fail(error, RM_E_ABSENT,
+                       "workspace \"%s\" does not exist (%s): start a server with that workspace name, or set "
+                       "RINGMASTER_WORKSPACES",
+                       name, workspace->path);
+    enum rm_code const code = rm_segment_map_readonly(workspace->path, SERVER, &workspace->segment[0], error);
+    if (code != RM_OK)
+        return code;
+    workspace->segment_count = 1;
+    if ((flags & RM_ATTACH_DEAD) == 0 && !rm_workspace_alive(workspace)) {
+        bool const closed =
+            atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire) == RM_SEGMENT_CLOSED;
+        return rm_fail(error, RM_E_DEAD,
+                       "the server of workspace \"%s\" (process %u) has %s; start it again, or attach with "
+                       "RM_ATTACH_DEAD to read what it left",
+                       name, workspace->segment[0].header->owner_pid, closed ? "stopped" : "died");
+    }
+    return RM_OK;
+}
+
+enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,
+                                 struct rm_error *error) {
+    struct rm_workspace *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to attach to \"%s\"", name);
+    enum rm_code code = rm_workspace_path(name, made->path, error);
+    if (code == RM_OK)
+        code = attach_server(made, name, flags, error);
+    if (code != RM_OK) {
+        rm_workspace_detach(made);
+        return code;
+    }
+    map_others(made);
+    *workspace = made;
+    return RM_OK;
+}
+
+void rm_workspace_detach(struct rm_workspace *workspace) {
+    if (workspace == NULL)
+        return;
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        rm_segment_unmap(&workspace->segment[i]);
+    free(workspace);
+}
+
+bool rm_workspace_alive(struct rm_workspace const *workspace) { return rm_segment_lock_held(workspace->path, SERVER); }
+
+size_t rm_workspace_object_count(struct rm_workspace const *workspace) {
+    size_t count = 0;
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        count += workspace->segment[i].header->object_count;
+    return count;
+}
+
+struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace, size_t index, void const **memory) {
+    for (size_t i = 0; i < workspace->segment_count; ++i) {
+        struct rm_segment_header const *header = workspace->segment[i].header;
+        uint8_t const *start = (uint8_t const *)header;
+        if (index < header->object_count) {
+            struct rm_object const *object =
+                (struct rm_object const *)(start + header->directory_offset + index * header->object_bytes);
+            if (memory != NULL)
+                *memory = start + object->offset;
+            return object;
+        }
+        index -= header->object_count;
+    }
+    return NULL;
+}
+
+/** Length of the common beginning: enough to point at a slip of the pen. */
+static size_t likeness(char const *a, char const *b) {
+    size_t same = 0;
+    while (a[same] != '\0' && a[same] == b[same])
+        ++same;
+    return same;
+}
+
+enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_object_kind kind, char const *name,
+                               struct rm_object const **object, void const **memory, struct rm_error *error) {
+    char const *nearest = NULL;
+    size_t best = 0;
+    size_t const count = rm_workspace_object_count(workspace);
+    for (size_t i = 0; i < count; ++i) {
+        struct rm_object const *candidate = rm_workspace_object(workspace, i, memory);
+        if (candidate->kind != kind)
+            continue;
+        if (strcmp(candidate->name, name) == 0) {
+            *object = candidate;
+            return RM_OK;
+        }
+        if (nearest == NULL || likeness(candidate->name, name) > best) {
+            best = likeness(candidate->name, name);
+            nearest = candidate->name;
+        }
+    }
+    if (nearest == NULL)
+        return rm_fail(error, RM_E_NOT_FOUND, "%s: has no object of the kind of \"%s\"", workspace->path, name);
+    return rm_fail(error, RM_E_NOT_FOUND, "%s: no \"%s\" of that kind; the nearest name is \"%s\"", workspace->path,
+                   name, nearest);
+}
+
+enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
+                                 struct rm_error *error) {
+    char full[RM_NAME_BYTES + 8];
+    snprintf(full, sizeof full, "stream/%.*s", RM_NAME_BYTES, name);
+    struct rm_object const *object;
+    void const *memory;
+    enum rm_code const code = rm_workspace_find(workspace, RM_OBJECT_STREAM, full, &object, &memory, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_stream const *stream = memory;
+    *view = (struct rm_stream_view){
+        .header = stream,
+        .slot = (struct rm_slot const *)((uint8_t const *)memory + stream->slots_offset),
+        .mask = stream->capacity - 1,
+        .period = stream->period,
+    };
+    return RM_OK;
+}
