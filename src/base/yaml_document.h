@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A YAML file as libyaml's tree of nodes, each of which knows its line and column. */
+#ifndef RM_BASE_YAML_DOCUMENT_H
+#define RM_BASE_YAML_DOCUMENT_H
+
+#include <stdarg.h>
+
+#include <yaml.h>
+
+#include <ringmaster/error.h>
+
+enum {
+    RM_YAML_FILE_BYTES_MAX = 1 << 20, /**< larger files are refused: nobody writes a configuration of a megabyte */
+    RM_YAML_KEY_BYTES = 128,          /**< of a key such as "ports[1].socket", with its terminating zero */
+    RM_YAML_QUOTED_BYTES = 64,        /**< of a quoted value in a message */
+};
+
+struct rm_yaml_document {
+    char const *path; /**< the caller's */
+    char *text;       /**< the whole file */
+    size_t text_bytes;
+    yaml_document_t tree;
+    yaml_node_t *root; /**< into `tree` */
+};
+
+/** Reads and parses `path`, which must stay valid. A file that is no YAML, is empty or holds a second document gives
+ * RM_E_CONFIG with its place. Only after RM_OK there is something to close. */
+enum rm_code rm_yaml_document_open(char const *path, struct rm_yaml_document *document, struct rm_error *error);
+void rm_yaml_document_close(struct rm_yaml_document *document);
+
+/** The value of `key` ("ports[1].socket", "" for the root), or the nearest parent of it that exists. */
+yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document, char const *key);
+
+/** The node with this number; NULL when there is none. */
+yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document, int node);
+
+/** Writes "FILE:LINE:COLUMN: key: text" ("key: " only if key is not empty); returns RM_E_CONFIG. */
+enum rm_code rm_yaml_fail_at(struct rm_error *error, char const *path, yaml_mark_t mark, char const *key,
+                             char const *format, ...) __attribute__((format(printf, 5, 6)));
+enum rm_code rm_yaml_vfail_at(struct rm_error *error, char const *path, yaml_mark_t mark, char const *key,
+                              char const *format, va_list arguments) __attribute__((format(printf, 5, 0)));
+
+/** What a node is, for people: `"text"` on one line and cut where it is long, "nothing", "a list", "a mapping". */
+char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_YAML_QUOTED_BYTES]);
+
+#endif
