@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/config.h"
+
+#include "base/fail.h"
+#include "base/yaml.h"
+#include "engine/config_file.h"
+#include "engine/config_resolve.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double const DEFAULT_TURN_RATE_HZ = 1157000;
+static double const LARGEST_TURN_RATE_HZ = 100e6;
+
+static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
+    if (!rm_config_name_is_good(file->workspace))
+        return rm_config_fail(config, error, "workspace", "found \"%s\", " RM_CONFIG_NAME_RULE, file->workspace);
+    strcpy(config->workspace, file->workspace);
+    config->turn_rate_hz = file->turn_rate_hz == NULL ? DEFAULT_TURN_RATE_HZ : *file->turn_rate_hz;
+    if (config->turn_rate_hz <= 0 || config->turn_rate_hz > LARGEST_TURN_RATE_HZ)
+        return rm_config_fail(config, error, "turn_rate_hz", "found %g Hz, expected more than 0, up to %g Hz",
+                              config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
+    return RM_OK;
+}
+
+static enum rm_code allocate(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+    config->port = calloc(file->ports_count, sizeof *config->port);
+    config->instrument = calloc(file->instruments_count, sizeof *config->instrument);
+    config->role = calloc(file->roles_count + 1, sizeof *config->role); /* and perhaps housekeeping */
+    if (config->port == NULL || config->instrument == NULL || config->role == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+    return RM_OK;
+}
+
+static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+    enum rm_code code = resolve_machine(file, config, error);
+    if (code == RM_OK)
+        code = allocate(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_ports(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_instruments(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_sizes(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_roles(file, config, error);
+    return code;
+}
+
+enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
+    if (strlen(path) >= RM_CONFIG_PATH_BYTES)
+        return rm_fail(error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
+                       RM_CONFIG_PATH_BYTES - 1);
+    void *file = NULL;
+    enum rm_code code = rm_yaml_load(path, &rm_config_schema, &file, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_config *const made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", path);
+    } else {
+        strcpy(made->source_path, path);
+        code = resolve(file, made, error);
+    }
+    rm_yaml_free(&rm_config_schema, file);
+    if (code == RM_OK)
+        *config = made;
+    else
+        rm_config_free(made);
+    return code;
+}
+
+void rm_config_free(struct rm_config *config) {
+    if (config == NULL)
+        return;
+    for (uint32_t i = 0; i < config->role_count; i++)
+        free(config->role[i].queue);
+    free(config->role);
+    free(config->instrument);
+    free(config->port);
+    free(config);
+}
+
+enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *error, char const *key, char const *format,
+                            ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = rm_yaml_vfail(error, config->source_path, key, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_error *error, char const *list,
+                                  uint32_t index, char const *member, char const *format, ...) {
+    char key[96];
+    snprintf(key, sizeof key, "%s[%u]%s%s", list, index, member == NULL ? "" : ".", member == NULL ? "" : member);
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = rm_yaml_vfail(error, config->source_path, key, format, arguments);
+    va_end(arguments);
+    return code;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the server is to do: its configuration file, checked and resolved.
+ *
+ *     struct rm_config *config;
+ *     struct rm_error error;
+ *     if (rm_config_load("demo.yaml", &config, &error) != RM_OK)
+ *         errx(1, "%s", error.text);             // demo.yaml:12:11: ports[0].kind: found "mem", expected …
+ *     …
+ *     rm_config_free(config);
+ *
+ * docs/configuration.md has the file's keys; here names have become indices, absent keys their defaults, and every
+ * value is in the range given beside it. So whoever holds a struct rm_config need not check it again. It is read-only
+ * after rm_config_load and may then be read by any number of threads. Arrays go with the count before them.
+ */
+#ifndef RM_ENGINE_CONFIG_H
+#define RM_ENGINE_CONFIG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/stream.h>
+
+#include "net/port.h"
+
+enum {
+    RM_CONFIG_NAME_BYTES = 25,   /**< of a name, [a-z0-9_-]{1,24}, with its terminating zero */
+    RM_CONFIG_PATH_BYTES = 1024, /**< of the file's path, with its terminating zero */
+    RM_CONFIG_PORTS_MAX = 16,    /**< ports */
+    RM_CONFIG_QUEUES_MAX = 16,   /**< receive queues of one port */
+    RM_CONFIG_INSTRUMENTS_MAX = 1024,
+    RM_CONFIG_ROLES_MAX = 64,
+};
+
+/** One way in for datagrams. */
+struct rm_config_port {
+    struct rm_port_config port; /**< for rm_port_open */
+    uint16_t udp_port;          /**< destination UDP port of instruments' datagrams; of a udp port its own */
+};
+
+/** One instrument electronics, which sends one datagram per turn. Its streams are NAME/turn, NAME/prompt, NAME/fast. */
+struct rm_config_instrument {
+    char name[RM_CONFIG_NAME_BYTES];
+    enum rm_instrument_kind kind;
+    uint16_t id;          /**< as in the datagram; (port, source_ipv4, id) is unique */
+    uint32_t port;        /**< index into rm_config.port */
+    uint32_t source_ipv4; /**< the address it sends from, host byte order */
+    int64_t turn_offset;  /**< turns, added to the turn of its datagrams */
+    uint32_t lane_count;  /**< 1–12 */
+    struct rm_lane_info lane[RM_LANES];
+};
+
+/** Sizes of the rings in shared memory, in records of 64 bytes. */
+struct rm_config_buffers {
+    uint64_t turn_records; /**< of each turn-rate stream, a power of two, 2^14 … 2^32 */
+    uint64_t fast_records; /**< of each decimated stream, a power of two, 2^10 … 2^32 */
+};
+
+/** Which turns are accepted, and how long a missing one is waited for. */
+struct rm_config_turn_window {
+    uint32_t ahead_turns;   /**< accepted above the turn clock, 1 … 4096 */
+    uint32_t late_turns;    /**< accepted below a stream's head, a power of two, 64 … 65536 */
+    uint32_t silence_turns; /**< the head of a silent stream follows the clock at this distance, late_turns … 2^30 */
+    uint32_t quorum;        /**< instruments that must agree to re-anchor the clock, 1 … instrument_count */
+    uint32_t gap_turns;     /**< newer turns that a decimator waits for a missing one, 1 … late_turns */
+};
+
+enum rm_role_kind {
+    RM_ROLE_RECEIVE,      /**< polls queues and fills the streams of the instruments behind them */
+    RM_ROLE_HOUSEKEEPING, /**< everything that must not happen on the hot path; there is exactly one */
+};
+
+/** One receive queue of one port. */
+struct rm_config_queue {
+    uint32_t port;  /**< index into rm_config.port */
+    uint16_t queue; /**< 0 … queues - 1 of that port */
+};
+
+/** One piece of work and the core it runs on. Several roles may share a core. */
+struct rm_config_role {
+    enum rm_role_kind kind;
+    uint32_t core; /**< as sched_setaffinity counts; this process may run there */
+    uint32_t queue_count;
+    struct rm_config_queue *queue; /**< receive: at least one. All queues of one port are polled by one role, so every
+                                        identity has one writer. NULL for housekeeping. */
+};
+
+struct rm_config {
+    char source_path[RM_CONFIG_PATH_BYTES]; /**< the file it came from */
+    char workspace[RM_CONFIG_NAME_BYTES];
+    double turn_rate_hz; /**< nominal revolution frequency, above 0, up to 100 MHz */
+    struct rm_config_buffers buffers;
+    struct rm_config_turn_window turn_window;
+    uint32_t port_count; /**< at least 1, as the next two */
+    struct rm_config_port *port;
+    uint32_t instrument_count;
+    struct rm_config_instrument *instrument;
+    uint32_t role_count;
+    struct rm_config_role *role; /**< in the file's order; a housekeeping role that the file lacks comes last */
+};
+
+/** Reads and checks the file. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line
+ * "FILE:LINE:COLUMN: key: what is wrong, what was expected" for everything else. Opens and starts nothing. */
+enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error);
+
+/** Frees everything. NULL is allowed. */
+void rm_config_free(struct rm_config *config);
+
+/** For what only shows later (a port that does not open): writes "FILE:LINE:COLUMN: key: text" with the place of `key`
+ * in the file that `config` came from, "turn_window.quorum"; returns RM_E_CONFIG. */
+enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *error, char const *key, char const *format,
+                            ...) __attribute__((format(printf, 4, 5)));
+
+/** The same for one entry of a list: ("ports", 1, "socket") is the key "ports[1].socket", with a NULL member
+ * "ports[1]". */
+enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_error *error, char const *list,
+                                  uint32_t index, char const *member, char const *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/** The words of the file: "bpm", "memif", "receive". */
+char const *rm_config_instrument_kind_name(enum rm_instrument_kind kind);
+char const *rm_config_port_kind_name(enum rm_port_kind kind);
+char const *rm_config_role_name(enum rm_role_kind kind);
+
+/** Bytes of shared memory that all streams' rings will take. */
+uint64_t rm_config_stream_bytes(struct rm_config const *config);
+
+/** Prints a summary for people: ports, instruments, streams, memory, cores with their roles. */
+void rm_config_describe(struct rm_config const *config, FILE *out);
+
+#endif

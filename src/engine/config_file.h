@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The configuration file as it is written, loaded by libcyaml: names are still names, and what may be absent is a
+ * pointer. docs/configuration.md describes the keys. */
+#ifndef RM_ENGINE_CONFIG_FILE_H
+#define RM_ENGINE_CONFIG_FILE_H
+
+#include <stdint.h>
+
+#include "base/yaml.h"
+#include "engine/config.h"
+
+enum rm_memif_role {
+    RM_MEMIF_SERVER,
+    RM_MEMIF_CLIENT,
+};
+
+struct rm_file_port {
+    char *name;
+    enum rm_port_kind kind;
+    char *socket;
+    enum rm_memif_role *role;
+    char *interface;
+    char *address;
+    uint16_t *udp_port;
+    uint16_t *queues;
+};
+
+struct rm_file_lane {
+    char *name;
+    char *unit;
+    enum rm_lane_type type;
+};
+
+struct rm_file_instrument {
+    char *name;
+    enum rm_instrument_kind kind;
+    uint16_t id;
+    char *port;
+    char *source;
+    int64_t *turn_offset;
+    struct rm_file_lane *lanes; /* NULL: the kind's own */
+    uint32_t lanes_count;
+};
+
+struct rm_file_buffers {
+    uint64_t *turn_records;
+    uint64_t *fast_records;
+};
+
+struct rm_file_turn_window {
+    uint32_t *ahead_turns;
+    uint32_t *late_turns;
+    uint32_t *silence_turns;
+    uint32_t *quorum;
+    uint32_t *gap_turns;
+};
+
+struct rm_file_role {
+    enum rm_role_kind role;
+    uint32_t core;
+    char **ports;
+    uint32_t ports_count;
+};
+
+struct rm_config_file {
+    char *workspace;
+    double *turn_rate_hz;
+    struct rm_file_port *ports;
+    uint32_t ports_count;
+    struct rm_file_instrument *instruments;
+    uint32_t instruments_count;
+    struct rm_file_buffers *buffers;
+    struct rm_file_turn_window *turn_window;
+    struct rm_file_role *roles;
+    uint32_t roles_count;
+};
+
+/** The schema of struct rm_config_file. */
+extern cyaml_schema_value_t const rm_config_schema;
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/config_file.h"
+
+enum {
+    NAME_MAX_BYTES = RM_CONFIG_NAME_BYTES - 1,
+    QUEUE_NAME_MAX_BYTES = NAME_MAX_BYTES + 3, /* "NAME/15" */
+    QUEUES_MAX = RM_CONFIG_PORTS_MAX * RM_CONFIG_QUEUES_MAX,
+    PLAIN = CYAML_FLAG_DEFAULT,
+    WORD = CYAML_FLAG_STRICT,
+    TEXT = CYAML_FLAG_POINTER,
+    MAYBE = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+    MAYBE_WORD = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT,
+};
+
+static cyaml_strval_t const port_kinds[] = {
+    {"memif", RM_PORT_MEMIF},
+    {"af_packet", RM_PORT_AF_PACKET},
+    {"udp", RM_PORT_UDP},
+};
+
+static cyaml_strval_t const memif_roles[] = {
+    {"server", RM_MEMIF_SERVER},
+    {"client", RM_MEMIF_CLIENT},
+};
+
+static cyaml_strval_t const instrument_kinds[] = {
+    {"bpm", RM_KIND_BPM},
+    {"blm", RM_KIND_BLM},
+    {"llrf", RM_KIND_LLRF},
+    {"photon_bpm", RM_KIND_PHOTON_BPM},
+    {"interlock", RM_KIND_INTERLOCK},
+    {"power_supply", RM_KIND_POWER_SUPPLY},
+};
+
+static cyaml_strval_t const lane_types[] = {
+    {"i32", RM_LANE_I32},
+    {"f32", RM_LANE_F32},
+};
+
+static cyaml_strval_t const role_kinds[] = {
+    {"receive", RM_ROLE_RECEIVE},
+    {"housekeeping", RM_ROLE_HOUSEKEEPING},
+};
+
+static cyaml_schema_field_t const port_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_port, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_ENUM("kind", WORD, struct rm_file_port, kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),
+    CYAML_FIELD_STRING_PTR("socket", MAYBE, struct rm_file_port, socket, 1, RM_PORT_PATH_BYTES - 1),
+    CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, struct rm_file_port, role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),
+    CYAML_FIELD_STRING_PTR("interface", MAYBE, struct rm_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
+    CYAML_FIELD_STRING_PTR("address", MAYBE, struct rm_file_port, address, 1, 21),
+    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_file_port, udp_port),
+    CYAML_FIELD_UINT_PTR("queues", MAYBE, struct rm_file_port, queues),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const port_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_port, port_fields)};
+
+static cyaml_schema_field_t const lane_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_lane, name, 1, RM_LANE_NAME_BYTES - 1),
+    CYAML_FIELD_STRING_PTR("unit", TEXT, struct rm_file_lane, unit, 0, RM_UNIT_BYTES - 1),
+    CYAML_FIELD_ENUM("type", WORD, struct rm_file_lane, type, lane_types, CYAML_ARRAY_LEN(lane_types)),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const lane_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_lane, lane_fields)};
+
+static cyaml_schema_field_t const instrument_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_instrument, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_ENUM("kind", WORD, struct rm_file_instrument, kind, instrument_kinds,
+                     CYAML_ARRAY_LEN(instrument_kinds)),
+    CYAML_FIELD_UINT("id", PLAIN, struct rm_file_instrument, id),
+    CYAML_FIELD_STRING_PTR("port", TEXT, struct rm_file_instrument, port, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_file_instrument, source, 1, 15),
+    CYAML_FIELD_INT_PTR("turn_offset", MAYBE, struct rm_file_instrument, turn_offset),
+    CYAML_FIELD_SEQUENCE("lanes", MAYBE, struct rm_file_instrument, lanes, &lane_schema, 1, RM_LANES),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const instrument_schema = {
+    CYAML_VALUE_MAPPING(PLAIN, struct rm_file_instrument, instrument_fields)};
+
+static cyaml_schema_field_t const buffers_fields[] = {
+    CYAML_FIELD_UINT_PTR("turn_records", MAYBE, struct rm_file_buffers, turn_records),
+    CYAML_FIELD_UINT_PTR("fast_records", MAYBE, struct rm_file_buffers, fast_records),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const turn_window_fields[] = {
+    CYAML_FIELD_UINT_PTR("ahead_turns", MAYBE, struct rm_file_turn_window, ahead_turns),
+    CYAML_FIELD_UINT_PTR("late_turns", MAYBE, struct rm_file_turn_window, late_turns),
+    CYAML_FIELD_UINT_PTR("silence_turns", MAYBE, struct rm_file_turn_window, silence_turns),
+    CYAML_FIELD_UINT_PTR("quorum", MAYBE, struct rm_file_turn_window, quorum),
+    CYAML_FIELD_UINT_PTR("gap_turns", MAYBE, struct rm_file_turn_window, gap_turns),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const queue_name_schema = {CYAML_VALUE_STRING(TEXT, char, 1, QUEUE_NAME_MAX_BYTES)};
+
+static cyaml_schema_field_t const role_fields[] = {
+    CYAML_FIELD_ENUM("role", WORD, struct rm_file_role, role, role_kinds, CYAML_ARRAY_LEN(role_kinds)),
+    CYAML_FIELD_UINT("core", PLAIN, struct rm_file_role, core),
+    CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_file_role, ports, &queue_name_schema, 1, QUEUES_MAX),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const role_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_role, role_fields)};
+
+static cyaml_schema_field_t const fields[] = {
+    CYAML_FIELD_STRING_PTR("workspace", TEXT, struct rm_config_file, workspace, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_config_file, turn_rate_hz),
+    CYAML_FIELD_SEQUENCE("ports", CYAML_FLAG_POINTER, struct rm_config_file, ports, &port_schema, 1,
+                         RM_CONFIG_PORTS_MAX),
+    CYAML_FIELD_SEQUENCE("instruments", CYAML_FLAG_POINTER, struct rm_config_file, instruments, &instrument_schema, 1,
+                         RM_CONFIG_INSTRUMENTS_MAX),
+    CYAML_FIELD_MAPPING_PTR("buffers", MAYBE, struct rm_config_file, buffers, buffers_fields),
+    CYAML_FIELD_MAPPING_PTR("turn_window", MAYBE, struct rm_config_file, turn_window, turn_window_fields),
+    CYAML_FIELD_SEQUENCE("roles", CYAML_FLAG_POINTER, struct rm_config_file, roles, &role_schema, 1,
+                         RM_CONFIG_ROLES_MAX),
+    CYAML_FIELD_END,
+};
+
+cyaml_schema_value_t const rm_config_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_config_file, fields)};
+
+static char const *name_of(cyaml_strval_t const *strings, uint32_t count, int64_t value) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strings[i].val == value)
+            return strings[i].str;
+    return "unknown";
+}
+
+char const *rm_config_instrument_kind_name(enum rm_instrument_kind kind) {
+    return name_of(instrument_kinds, CYAML_ARRAY_LEN(instrument_kinds), kind);
+}
+
+char const *rm_config_port_kind_name(enum rm_port_kind kind) {
+    return name_of(port_kinds, CYAML_ARRAY_LEN(port_kinds), kind);
+}
+
+char const *rm_config_role_name(enum rm_role_kind kind) {
+    return name_of(role_kinds, CYAML_ARRAY_LEN(role_kinds), kind);
+}

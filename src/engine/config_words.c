@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Small readers that several steps of resolving share. */
+#include "base/nearest.h"
+#include "engine/config_resolve.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+bool rm_config_name_is_good(char const *name) {
+    return *name != '\0' && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+uint32_t rm_config_find_port(struct rm_config const *config, char const *name, size_t name_bytes) {
+    for (uint32_t i = 0; i < config->port_count; i++) {
+        char const *const known = config->port[i].port.name;
+        if (strlen(known) == name_bytes && memcmp(known, name, name_bytes) == 0)
+            return i;
+    }
+    return config->port_count;
+}
+
+char const *rm_config_guess_port(struct rm_config const *config, char const *name, char *text, size_t size) {
+    struct rm_nearest nearest = {.wanted = name};
+    for (uint32_t i = 0; i < config->port_count; i++)
+        rm_nearest_offer(&nearest, config->port[i].port.name);
+    if (nearest.name == NULL)
+        return "";
+    snprintf(text, size, " (did you mean \"%s\"?)", nearest.name);
+    return text;
+}
+
+bool rm_config_read_number(char const *text, uint32_t max, uint32_t *number) {
+    uint64_t value = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        value = 10 * value + (uint64_t)(*text - '0');
+        if (value > max)
+            return false;
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+bool rm_config_read_ipv4(char const *text, uint32_t *ipv4) {
+    struct in_addr address;
+    if (inet_pton(AF_INET, text, &address) != 1)
+        return false;
+    *ipv4 = ntohl(address.s_addr);
+    return true;
+}
