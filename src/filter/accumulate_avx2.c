@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A record is two registers, of which the first half of the first stays zero. Four outputs at a time are eight
+ * independent chains of multiply-adds in eight of the sixteen registers. */
+#include <immintrin.h>
+
+#include "filter/accumulate.h"
+
+#define RM_AVX2 __attribute__((target("avx2,fma")))
+#define RM_INLINE_AVX2 static inline __attribute__((target("avx2,fma"), always_inline))
+
+enum { OUTPUTS_AT_ONCE = 4 };
+
+struct halves {
+    __m256 low;  /**< words 0–7: turn, tag, lanes 0–3 */
+    __m256 high; /**< words 8–15: lanes 4–11 */
+};
+
+RM_INLINE_AVX2 __m256 convert(__m256i words, __m256i floats) {
+    return _mm256_blendv_ps(_mm256_cvtepi32_ps(words), _mm256_castsi256_ps(words), _mm256_castsi256_ps(floats));
+}
+
+/** Eight masks, all ones where `bits` has bit 0, 1, …, 7. */
+RM_INLINE_AVX2 __m256i masks_of_bits(uint32_t bits) {
+    __m256i const bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit);
+}
+
+/** Completes `count` outputs from `age` on; `count` is a constant, so that the sums live in registers. */
+RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const *value, uint32_t age, uint32_t count,
+                            uint32_t first_phase) {
+    struct rm_fir_design const *const design = decimator->design;
+    struct halves sum[OUTPUTS_AT_ONCE];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < count; ++i) {
+        sum[i].low = _mm256_load_ps(decimator->sum[age + i + 1]);
+        sum[i].high = _mm256_load_ps(decimator->sum[age + i + 1] + 8);
+    }
+    for (uint32_t phase = first_phase; phase < design->decimation; ++phase) {
+        float const *const coefficient = design->coefficient + phase * design->overlap + age;
+#pragma GCC unroll 4
+        for (uint32_t i = 0; i < count; ++i) {
+            __m256 const c = _mm256_broadcast_ss(&coefficient[i]);
+            sum[i].low = _mm256_fmadd_ps(c, value[phase].low, sum[i].low);
+            sum[i].high = _mm256_fmadd_ps(c, value[phase].high, sum[i].high);
+        }
+    }
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < count; ++i) {
+        _mm256_store_ps(decimator->sum[age + i], sum[i].low);
+        _mm256_store_ps(decimator->sum[age + i] + 8, sum[i].high);
+    }
+}
+
+RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
+    uint32_t const newest = decimator->design->overlap - 1;
+    __m256i const lanes_low = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
+    __m256i const floats_low = masks_of_bits((uint32_t)decimator->float_lanes << 4);
+    __m256i const floats_high = masks_of_bits((uint32_t)decimator->float_lanes >> 4);
+    struct halves value[RM_DECIMATION_MAX];
+    for (uint32_t phase = 0; phase < decimator->design->decimation; ++phase) {
+        __m256i const *const words = (__m256i const *)&decimator->group[phase];
+        value[phase].low = convert(_mm256_and_si256(_mm256_load_si256(&words[0]), lanes_low), floats_low);
+        value[phase].high = convert(_mm256_load_si256(&words[1]), floats_high);
+    }
+
+    uint32_t age = 0;
+    for (; age + OUTPUTS_AT_ONCE <= newest; age += OUTPUTS_AT_ONCE)
+        advance(decimator, value, age, OUTPUTS_AT_ONCE, 0);
+    for (; age < newest; ++age)
+        advance(decimator, value, age, 1, 0);
+    advance(decimator, value, newest, 1, 1);
+}
