@@ -4,6 +4,7 @@
 from time import sleep
 
 import numpy as np
+
 import ringmaster
 
 with ringmaster.attach() as ws:
