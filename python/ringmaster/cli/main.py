@@ -8,6 +8,7 @@ import click
 
 from ringmaster import __version__
 from ringmaster.cli.complete import completion
+from ringmaster.cli.demo import demo
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.programs import check, run, virtual
@@ -36,6 +37,7 @@ HELP = """Ringmaster takes every instrument of a ring, turn by turn, into plain 
 
 \b
 Examples:
+  ringmaster demo
   ringmaster check configs/demo.yaml
   ringmaster run configs/demo.yaml
   ringmaster virtual configs/ring.yaml
@@ -62,7 +64,7 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (run, check, virtual, ls, get, top, replay, completion):
+for command in (demo, run, check, virtual, ls, get, top, replay, completion):
     cli.add_command(command)
 
 
@@ -85,7 +87,7 @@ def main() -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         _fail(str(error), 1)
     sys.exit(0)
 

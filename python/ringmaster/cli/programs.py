@@ -2,7 +2,6 @@
 """Commands that are programs of their own, written in C: this process becomes them."""
 
 import os
-import shutil
 import sys
 from typing import NoReturn
 
@@ -11,7 +10,7 @@ import click
 from ringmaster.cli.options import examples
 
 
-class ProgramNotFound(click.ClickException):
+class ProgramMissing(click.ClickException):
     """A program of ours is not where it should be; the exit code is the shell's own for this."""
 
     exit_code = 127
@@ -19,11 +18,12 @@ class ProgramNotFound(click.ClickException):
 
 def become(program: str, *arguments: str) -> NoReturn:
     """Replaces this process by ``program`` from $RINGMASTER_LIBEXEC, or from the PATH."""
-    libexec = os.environ.get("RINGMASTER_LIBEXEC")
-    path = shutil.which(program, path=libexec) if libexec else shutil.which(program)
-    if path is None:
-        where = f"$RINGMASTER_LIBEXEC ({libexec})" if libexec else "the PATH"
-        raise ProgramNotFound(f"{program} is not in {where}; build it with `make build`, or set $RINGMASTER_LIBEXEC")
+    from ringmaster.programs import ProgramNotFound, find_program
+
+    try:
+        path = find_program(program)
+    except ProgramNotFound as error:
+        raise ProgramMissing(str(error)) from error
     sys.stdout.flush()
     os.execv(path, [program, *arguments])
 
