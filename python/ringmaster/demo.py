@@ -159,7 +159,7 @@ def cores() -> tuple[int, int]:
     return allowed[0], allowed[min(1, len(allowed) - 1)]
 
 
-def _adapted(config: str, directory: Path, turn_rate_hz: float, core: int) -> Path:
+def adapted(config: str, directory: Path, turn_rate_hz: float, core: int) -> Path:
     """A shipped configuration with this machine's cores, the rate, and a link of our own; the rest as it is."""
     text = (CONFIGS / config).read_text()
     text = re.sub(r"\bcore: \d+", f"core: {core}", text)
@@ -176,8 +176,8 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
     ring_core, server_core = cores()
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-demo-")))
-        server_config = _adapted("demo.yaml", directory, turn_rate_hz, server_core)
-        ring_config = _adapted("ring.yaml", directory, turn_rate_hz, ring_core)
+        server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core)
+        ring_config = adapted("ring.yaml", directory, turn_rate_hz, ring_core)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))

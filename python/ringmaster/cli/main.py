@@ -7,6 +7,7 @@ from typing import NoReturn
 import click
 
 from ringmaster import __version__
+from ringmaster.cli.bench import bench
 from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
 from ringmaster.cli.get import get
@@ -64,7 +65,7 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (demo, run, check, virtual, ls, get, top, replay, completion):
+for command in (demo, run, check, virtual, ls, get, top, replay, bench, completion):
     cli.add_command(command)
 
 
