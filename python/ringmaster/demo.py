@@ -26,7 +26,7 @@ HEADROOM = 0.8
 TRIALS = 5
 DRAIN_S = 5.0
 TUNE_TOLERANCE = 1e-3
-LATENCY = "receive/0"
+LATENCY = "latency/receive/0"
 
 
 @dataclass(frozen=True)
