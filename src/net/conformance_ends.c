@@ -68,6 +68,7 @@ bool ends_make(struct ends *ends, char const *kind) {
 
 void ends_remove(struct ends *ends) {
     rm_veth_pair_remove(&ends->veth);
+    rmdir("/var/run/dpdk/ringmaster-tests"); // of processes that were killed
     munmap(ends->shared, sizeof *ends->shared);
     if (ends->kind != RM_PORT_MEMIF)
         return;
@@ -79,9 +80,8 @@ void ends_remove(struct ends *ends) {
 }
 
 static void start_net(void) {
-    struct rm_net_config config = {0};
+    struct rm_net_config const config = {.prefix = "ringmaster-tests"};
     struct rm_error error;
-    snprintf(config.prefix, sizeof config.prefix, "rm-ports-%d", getpid());
     if (rm_net_start(&config, &error) != RM_OK)
         expect(false, error.text);
 }
