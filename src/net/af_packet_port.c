@@ -21,6 +21,7 @@ enum {
 struct af_packet_port {
     alignas(64) struct rm_port port;
     struct rm_dpdk_device device;
+    uint32_t interface_index;
     int sockets[RM_PACKET_SOCKETS_MOST]; /**< the driver's, one per queue; it closes them */
     uint32_t socket_count;
     uint64_t missed;
@@ -53,6 +54,7 @@ static void af_packet_totals(struct rm_port *port, struct rm_port_totals *totals
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);
     rm_dpdk_device_totals(&packet->device, totals);
     totals->missed += packet->missed;
+    totals->link_up = rm_packet_socket_link_up(packet->sockets[0], packet->interface_index);
 }
 
 static void af_packet_close(struct rm_port *port) { rm_dpdk_device_close(&self(port)->device); }
@@ -96,9 +98,8 @@ static enum rm_code ignore_outgoing(struct af_packet_port *packet, struct rm_por
     for (uint32_t i = 0; i < packet->socket_count; ++i) {
         int const why = rm_packet_socket_ignore_outgoing(packet->sockets[i]);
         if (why != 0)
-            return rm_fail(error, RM_E_SYSTEM,
-                           "port '%s': the kernel cannot hide outgoing packets on '%s': %s; Linux 4.20 can",
-                           config->name, config->interface, strerror(why));
+            return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot filter outgoing packets from '%s': %s", config->name,
+                           config->interface, strerror(why));
     }
     if (packet->socket_count != config->queues)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': %u packet sockets for %u queues were found in /proc/self/fd",
@@ -119,7 +120,7 @@ static void discard_waiting(struct af_packet_port *packet) {
 }
 
 static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_config const *config,
-                                uint32_t interface_index, struct rm_error *error) {
+                                struct rm_error *error) {
     char arguments[192];
     snprintf(arguments, sizeof arguments, "iface=%s,qpairs=%u,blocksz=%d,framesz=%d,framecnt=%u", config->interface,
              config->queues, FRAMES_PER_BLOCK * FRAME_BYTES, FRAME_BYTES,
@@ -128,7 +129,7 @@ static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_co
     enum rm_code code = rm_dpdk_device_open(&packet->device, config, arguments, error);
     if (code != RM_OK)
         return code;
-    packet->socket_count = rm_packet_sockets_find(interface_index, packet->sockets);
+    packet->socket_count = rm_packet_sockets_find(packet->interface_index, packet->sockets);
     code = ignore_outgoing(packet, config, error);
     if (code == RM_OK)
         code = rm_dpdk_device_start(&packet->device, config->name, error);
@@ -148,7 +149,8 @@ enum rm_code rm_af_packet_port_open(struct rm_port_config const *config, struct 
     struct rm_port *const made = rm_port_new(sizeof(struct af_packet_port), &af_packet_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    code = open_device(self(made), config, interface_index, error);
+    self(made)->interface_index = interface_index;
+    code = open_device(self(made), config, error);
     if (code == RM_OK)
         *port = made;
     else

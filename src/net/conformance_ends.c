@@ -68,6 +68,7 @@ bool ends_make(struct ends *ends, char const *kind) {
 
 void ends_remove(struct ends *ends) {
     rm_veth_pair_remove(&ends->veth);
+    rmdir("/var/run/dpdk/ringmaster-tests"); // of processes that were killed
     munmap(ends->shared, sizeof *ends->shared);
     if (ends->kind != RM_PORT_MEMIF)
         return;
@@ -79,9 +80,8 @@ void ends_remove(struct ends *ends) {
 }
 
 static void start_net(void) {
-    struct rm_net_config config = {0};
+    struct rm_net_config const config = {.prefix = "ringmaster-tests"};
     struct rm_error error;
-    snprintf(config.prefix, sizeof config.prefix, "rm-ports-%d", getpid());
     if (rm_net_start(&config, &error) != RM_OK)
         expect(false, error.text);
 }
@@ -93,6 +93,9 @@ pid_t ends_start(struct ends *ends, int end, script *act) {
     if (process != 0)
         return process;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int const crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE}; // cmocka would catch them and run its tests here
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; ++i)
+        signal(crashes[i], SIG_DFL);
     expect(getppid() == parent, "the test that started this process to live");
     if (ends->kind != RM_PORT_MEMIF)
         expect(rm_veth_pair_enter(&ends->veth, end), "the namespace to be entered");

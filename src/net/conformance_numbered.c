@@ -40,10 +40,20 @@ void numbered_fill(struct rm_port *port, struct numbered *numbered, struct rm_bu
         burst->length[i] = make(port, numbered, burst->data[i]);
 }
 
+static uint64_t number_in(struct rm_port const *port, uint8_t const *data) {
+    uint64_t number;
+    memcpy(&number, data + (rm_port_framing(port) == RM_FRAMING_ETHERNET ? HEADER_BYTES : 0), sizeof number);
+    return number;
+}
+
 void numbered_check(struct rm_port *port, struct numbered *numbered, struct rm_burst const *burst) {
     expect(burst->count <= RM_BURST, "at most RM_BURST datagrams in a burst");
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next) {
         uint8_t wanted[2048];
+        uint64_t const number = number_in(port, burst->data[i]);
+        if (number == 0 || numbered->any)
+            numbered->next = number;
+        numbered->any = false;
         uint32_t const length = make(port, numbered, wanted);
         if (burst->length[i] != length || memcmp(burst->data[i], wanted, length) != 0) {
             char text[96];
@@ -60,7 +70,7 @@ void numbered_send(struct ends *ends, struct rm_port *port, uint16_t queue, stru
     struct rm_burst burst = {0};
     uint64_t const last = numbered->next + count;
     while (numbered->next < last) {
-        while (numbered->next > atomic_load(&ends->shared->received) + AHEAD)
+        while (ends->kind != RM_PORT_MEMIF && numbered->next > atomic_load(&ends->shared->received) + AHEAD)
             sched_yield();
         uint64_t const rest = last - numbered->next;
         rm_port_reserve(port, queue, &burst, rest < RM_BURST ? (uint32_t)rest : RM_BURST);
@@ -84,5 +94,4 @@ void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, s
         rm_port_release(port, queue, &burst);
         atomic_store(&ends->shared->received, numbered->next);
     }
-    expect(numbered->next == last, "no more datagrams than were sent");
 }

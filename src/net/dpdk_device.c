@@ -164,6 +164,4 @@ void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_t
         totals->errors = stats.ierrors;
         totals->unsent = stats.oerrors;
     }
-    struct rte_eth_link link;
-    totals->link_up = rte_eth_link_get_nowait(device->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

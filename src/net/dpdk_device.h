@@ -33,7 +33,7 @@ void rm_dpdk_device_release(struct rm_burst *burst);
 uint32_t rm_dpdk_device_reserve(struct rm_dpdk_device const *device, struct rm_burst *burst, uint32_t count);
 uint32_t rm_dpdk_device_send(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst);
 
-/** The driver's own counts of missed, errors and unsent, and its link. */
+/** The driver's own counts of missed, errors and unsent. */
 void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_totals *totals);
 
 #endif

@@ -39,7 +39,8 @@ static void pause_us(long microseconds) {
 
 static bool all_dry(struct rm_gate *gate, uint16_t queues) {
     for (uint16_t queue = 0; queue < queues; ++queue)
-        if (!atomic_load_explicit(&gate->receive[queue].dry, memory_order_relaxed))
+        if (atomic_load_explicit(&gate->receive[queue].used, memory_order_relaxed) &&
+            !atomic_load_explicit(&gate->receive[queue].dry, memory_order_relaxed))
             return false;
     return true;
 }

@@ -20,12 +20,13 @@
 enum rm_gate_state {
     RM_GATE_CLOSED,
     RM_GATE_OPEN,
-    RM_GATE_DRAINING, /**< receiving goes on until the lane is dry, sending has ended */
+    RM_GATE_DRAINING, /**< receiving goes on until every lane is dry, sending has ended */
 };
 
 struct rm_gate_lane {
     alignas(64) atomic_bool inside;
-    atomic_bool dry; /**< while draining: there was nothing more to receive */
+    atomic_bool used; /**< receiving: somebody does, ever */
+    atomic_bool dry;  /**< receiving: nothing came in a passage that began while draining */
 };
 
 struct rm_gate {
@@ -39,21 +40,27 @@ struct rm_gate {
 bool rm_gate_init(struct rm_gate *gate, uint16_t queues);
 void rm_gate_free(struct rm_gate *gate);
 
-/** True: inside, until rm_gate_leave. False: it is closed. */
-static inline bool rm_gate_enter_receive(struct rm_gate *gate, uint16_t queue) {
-    atomic_store(&gate->receive[queue].inside, true);
-    if (atomic_load(&gate->state) != RM_GATE_CLOSED)
-        return true;
-    atomic_store_explicit(&gate->receive[queue].inside, false, memory_order_release);
-    return false;
+/** RM_GATE_CLOSED: stay out. Else inside, until rm_gate_leave_receive, which is told the same. */
+static inline enum rm_gate_state rm_gate_enter_receive(struct rm_gate *gate, uint16_t queue) {
+    struct rm_gate_lane *const lane = &gate->receive[queue];
+    atomic_store(&lane->inside, true);
+    enum rm_gate_state const state = atomic_load(&gate->state);
+    if (!atomic_load_explicit(&lane->used, memory_order_relaxed))
+        atomic_store_explicit(&lane->used, true, memory_order_relaxed);
+    if (state == RM_GATE_CLOSED)
+        atomic_store_explicit(&lane->inside, false, memory_order_release);
+    return state;
 }
 
-static inline void rm_gate_leave_receive(struct rm_gate *gate, uint16_t queue, uint32_t received) {
-    if (received == 0 && atomic_load_explicit(&gate->state, memory_order_relaxed) == RM_GATE_DRAINING)
-        atomic_store_explicit(&gate->receive[queue].dry, true, memory_order_relaxed);
-    atomic_store_explicit(&gate->receive[queue].inside, false, memory_order_release);
+static inline void rm_gate_leave_receive(struct rm_gate *gate, uint16_t queue, enum rm_gate_state entered,
+                                         uint32_t received) {
+    struct rm_gate_lane *const lane = &gate->receive[queue];
+    if (entered == RM_GATE_DRAINING && received == 0)
+        atomic_store_explicit(&lane->dry, true, memory_order_relaxed);
+    atomic_store_explicit(&lane->inside, false, memory_order_release);
 }
 
+/** True: inside, until rm_gate_leave_send. */
 static inline bool rm_gate_enter_send(struct rm_gate *gate, uint16_t queue) {
     atomic_store(&gate->send[queue].inside, true);
     if (atomic_load(&gate->state) == RM_GATE_OPEN)

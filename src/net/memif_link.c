@@ -19,10 +19,10 @@
 #include "net/memif_socket.h"
 
 enum {
-    RETRY_MS = 50,           /**< between attempts to reach a server that is not there */
-    HANDSHAKE_STEP_MS = 5,   /**< how often the driver is asked whether it is connected */
-    HANDSHAKE_STEPS = 400,   /**< a peer that has said nothing useful for this long is dropped */
-    DRAIN_PATIENCE_MS = 200, /**< for receivers to take what a peer that ended had sent */
+    RETRY_MS = 50,            /**< between attempts to reach a server that is not there */
+    HANDSHAKE_STEP_MS = 5,    /**< how often the driver is asked whether it is connected */
+    HANDSHAKE_STEPS = 400,    /**< a peer that has said nothing useful for this long is dropped */
+    DRAIN_PATIENCE_MS = 1000, /**< for receivers to take what a peer that ended had sent */
 };
 
 static void close_fd(int *fd) {

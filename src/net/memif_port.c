@@ -24,12 +24,13 @@ static struct memif_port *self(struct rm_port *port) { return (struct memif_port
 
 static uint32_t memif_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     struct rm_memif_link *const link = &self(port)->link;
-    if (!rm_gate_enter_receive(&link->gate, queue))
+    enum rm_gate_state const state = rm_gate_enter_receive(&link->gate, queue);
+    if (state == RM_GATE_CLOSED)
         return 0;
     uint32_t count = 0;
     if (queue < link->receive_rings) // the driver would read queue 0's ring
         count = rm_dpdk_device_receive(&self(port)->device, queue, burst);
-    rm_gate_leave_receive(&link->gate, queue, count);
+    rm_gate_leave_receive(&link->gate, queue, state, count);
     return count;
 }
 

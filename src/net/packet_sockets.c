@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
-#include <stdbool.h>
+#include <net/if.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 static bool is_bound_to(int fd, uint32_t interface_index) {
@@ -30,13 +32,25 @@ uint32_t rm_packet_sockets_find(uint32_t interface_index, int sockets[RM_PACKET_
     return count;
 }
 
+/** By a filter: PACKET_IGNORE_OUTGOING has no effect in a fan-out group, and the driver makes one of each device. */
 int rm_packet_socket_ignore_outgoing(int socket) {
-    int const yes = 1;
-    return setsockopt(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) == 0 ? 0 : errno;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0), // nothing of it
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),                                                    // all of it
+    };
+    struct sock_fprog const program = {.len = sizeof code / sizeof code[0], .filter = code};
+    return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 ? 0 : errno;
 }
 
 uint32_t rm_packet_socket_take_drops(int socket) {
     struct tpacket_stats stats = {0};
     socklen_t length = sizeof stats;
     return getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &length) == 0 ? stats.tp_drops : 0;
+}
+
+bool rm_packet_socket_link_up(int socket, uint32_t interface_index) {
+    struct ifreq request = {.ifr_ifindex = (int)interface_index};
+    return ioctl(socket, SIOCGIFNAME, &request) == 0 && ioctl(socket, SIOCGIFFLAGS, &request) == 0 &&
+           (request.ifr_flags & IFF_RUNNING) != 0;
 }
