@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/instrument.h"
 
+enum {
+    /** Beyond twice the taps of the longest filter, bridging an outage would only repeat the last value. */
+    BRIDGE_TURNS = 512,
+};
+
 static void push(struct rm_instrument *instrument, struct rm_record const *record) {
     for (int i = 0; i < RM_CHAINS; ++i) {
         struct rm_chain *chain = &instrument->chain[i];
@@ -35,14 +40,18 @@ static void drain(struct rm_instrument *instrument) {
     }
 }
 
+/** How far above the turn that the decimators want a record may lie; else they begin anew there. */
+static uint64_t reach(struct rm_instrument const *instrument) {
+    uint64_t const wanted = instrument->gap_turns + BRIDGE_TURNS;
+    return wanted < RM_PRESENCE_TURNS ? wanted : RM_PRESENCE_TURNS - 1;
+}
+
 static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_turn const next = instrument->next_decimated;
-    /* After an outage longer than the presence bitmap remembers there is nothing to bridge. */
-    if (next == RM_TURN_NONE || record->turn - next >= RM_PRESENCE_TURNS / 2) {
-        if (next != RM_TURN_NONE && record->turn < next)
-            return;
+    if (next != RM_TURN_NONE && record->turn < next)
+        return;
+    if (next == RM_TURN_NONE || record->turn - next >= reach(instrument))
         start_decimators(instrument, record);
-    }
     if (record->turn == instrument->next_decimated)
         push(instrument, record);
     if (instrument->next_decimated <= instrument->writer.head)
@@ -77,10 +86,19 @@ void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
     instrument->touched = false;
 }
 
+/** The outputs that would have closed with input `turn` are passed over. */
+static void follow_chain(struct rm_chain *chain, rm_turn turn) {
+    struct rm_fir_design const *design = chain->decimator.design;
+    if (turn >= design->centre)
+        rm_stream_writer_pass_over(&chain->writer, (turn - design->centre) / design->decimation * design->decimation);
+}
+
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc) {
     if (instrument->writer.head == RM_TURN_NONE || instrument->writer.adopted || turn <= instrument->writer.head)
         return;
     rm_stream_writer_pass_over(&instrument->writer, turn);
+    for (int i = 0; i < RM_CHAINS; ++i)
+        follow_chain(&instrument->chain[i], turn);
     instrument->next_decimated = RM_TURN_NONE;
     rm_instrument_publish(instrument, tsc);
 }

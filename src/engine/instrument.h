@@ -48,7 +48,7 @@ void rm_instrument_store(struct rm_instrument *instrument, struct rm_record cons
 /** Publishes what the burst that arrived at `tsc` brought. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
-/** Lets a silent instrument's head follow to `turn`; its decimators stop until it comes back. */
+/** Lets the heads of a silent instrument's streams follow to `turn`; its decimators stop until it comes back. */
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc);
 
 /** A new machine epoch: all its streams begin again. */
