@@ -66,22 +66,35 @@ static void restart_all(struct rm_receive *receive) {
         rm_instrument_restart(receive->instrument[i]);
 }
 
-static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc) {
-    bool const behind = turn < receive->gate.lowest;
+static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
-    if (rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->instrument_count))
-        restart_all(receive);
+}
+
+static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc,
+                   struct burst_sum *sum) {
+    count_refusal(instrument, turn < receive->gate.lowest);
+    if (!rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->instrument_count))
+        return;
+    restart_all(receive);
+    /* What the burst brought of the old epoch must not be shown to the new clock. */
+    sum->newest = sum->observable = 0;
+    sum->accepted = false;
 }
 
 static void take(struct rm_receive *receive, struct rm_instrument *instrument, struct rm_native const *native,
                  uint64_t tsc, struct burst_sum *sum) {
     rm_turn const turn = native->turn + (uint64_t)instrument->turn_offset;
     struct rm_turn_gate *gate = &receive->gate;
+    instrument->vote.seen_tsc = tsc;
+    if (native->turn >= RM_TURN_END || turn >= RM_TURN_END) {
+        bool const below_zero = native->turn < RM_TURN_END && instrument->turn_offset < 0;
+        count_refusal(instrument, below_zero);
+        return;
+    }
     if (!gate->clock.anchored)
         rm_turn_gate_first(gate, turn, tsc);
-    instrument->vote.seen_tsc = tsc;
-    if (!rm_turn_gate_accepts(gate, turn) || native->turn == RM_TURN_NONE) {
-        refuse(receive, instrument, turn, tsc);
+    if (!rm_turn_gate_accepts(gate, turn)) {
+        refuse(receive, instrument, turn, tsc, sum);
         return;
     }
     instrument->vote.run = 0;
@@ -120,13 +133,18 @@ static void follow(struct rm_receive *receive, uint64_t tsc) {
         return;
     rm_turn const now = rm_turn_gate_now(gate, tsc);
     uint64_t const distance = gate->config.silence_turns;
-    uint32_t live = 0;
+    uint32_t live = 0, voting = 0;
     for (uint32_t i = 0; i < receive->instrument_count; ++i) {
         struct rm_instrument *instrument = receive->instrument[i];
         if (now > distance)
             rm_instrument_follow(instrument, now - distance, tsc);
-        live += instrument->vote.seen_tsc != 0 && tsc - instrument->vote.seen_tsc < receive->follow_ticks * 10;
+        struct rm_gate_vote const *vote = &instrument->vote;
+        bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
+        live += sends;
+        voting += sends && vote->run >= RM_GATE_VOTE_RUN;
     }
+    if (voting == 0)
+        rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, 0);
     rm_counter_set(gate->counters, RM_CLOCK_STREAMS_LIVE, live);
     publish_clock(receive);
 }

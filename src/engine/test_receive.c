@@ -131,7 +131,8 @@ static void expect_only(struct rig const *rig, enum rm_port_counter counter, cha
 static void every_fault_has_its_counter(void **state) {
     (void)state;
     for (unsigned i = 0; i < sizeof CASE / sizeof CASE[0]; ++i) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 2, .capacity = 256, .chain_capacity = 256});
+        struct rig *rig =
+            rig_make(&(struct rig_config){.instruments = 2, .capacity = 1024, .late_turns = 256, .ahead_turns = 256});
         struct bent bent = whole(rig);
         CASE[i].bend(&bent);
         rig_push(rig, 0, 0, bent.frame, bent.length);

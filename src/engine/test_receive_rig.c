@@ -125,6 +125,9 @@ struct rig *rig_make(struct rig_config const *config) {
     struct rig *rig = zeroed(sizeof *rig);
     rig->config = *config;
     fill_defaults(&rig->config);
+    /* What the configuration's checks hold the server to. */
+    if (2 * (rig->config.ahead_turns + rig->config.late_turns) > rig->config.capacity)
+        abort();
     struct rm_receive *receive = &rig->receive;
     make_ports(rig);
     receive->instrument = rig->instrument;

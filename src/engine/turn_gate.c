@@ -3,8 +3,6 @@
 
 #include "base/timebase.h"
 
-enum { VOTE_RUN = 16 }; /**< consistent refusals that make a vote */
-
 static double const LIVE_SECONDS = 1.0;  /**< an instrument that sent within this time counts for the quorum */
 static double const LOST_SECONDS = 0.25; /**< after this time without a believed arrival the clock steps */
 
@@ -13,32 +11,35 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
     rm_turn_clock_init(&gate->clock, config->turn_rate_hz, config->tsc_hz);
 }
 
-rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc) {
-    rm_turn const predicted = rm_turn_clock_predict(&gate->clock, tsc);
+static rm_turn held(struct rm_turn_gate const *gate, rm_turn predicted) {
     rm_turn const last = gate->newest + gate->config.silence_turns / 2;
     return predicted < last ? predicted : last;
+}
+
+rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc) {
+    return held(gate, rm_turn_clock_predict(&gate->clock, tsc));
 }
 
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc) {
     if (!gate->clock.anchored)
         return;
-    rm_turn const now = rm_turn_gate_now(gate, tsc);
-    rm_turn const highest =
-        now < RM_TURN_NONE - gate->config.ahead_turns ? now + gate->config.ahead_turns : RM_TURN_NONE - 1;
+    rm_turn const predicted = rm_turn_clock_predict(&gate->clock, tsc);
+    rm_turn const now = held(gate, predicted);
     gate->lowest = now > gate->config.silence_turns ? now - gate->config.silence_turns : 0;
-    gate->span = highest - gate->lowest;
-    gate->observable = now + RM_TURN_CLOCK_CAPTURE;
+    gate->span = predicted + gate->config.ahead_turns - gate->lowest;
+    gate->observable = predicted + RM_TURN_CLOCK_CAPTURE;
 }
 
 static void anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
     rm_turn_clock_step(&gate->clock, turn, tsc);
     gate->newest = turn;
     rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
+    rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, 0);
     rm_turn_gate_burst(gate, tsc);
 }
 
 void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
-    if (!gate->clock.anchored && turn != RM_TURN_NONE)
+    if (!gate->clock.anchored)
         anchor(gate, turn, tsc);
 }
 
@@ -49,7 +50,7 @@ bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc,
     uint64_t const agreement = gate->config.ahead_turns;
     mine->run = mine->run > 0 && distance(turn, mine->turn) <= agreement ? mine->run + 1 : 1;
     mine->turn = turn;
-    if (mine->run % VOTE_RUN != 0 || turn == RM_TURN_NONE)
+    if (mine->run % RM_GATE_VOTE_RUN != 0)
         return false;
     uint64_t const live_ticks = (uint64_t)(LIVE_SECONDS * gate->config.tsc_hz);
     uint32_t live = 0, agree = 0;
@@ -57,7 +58,7 @@ bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc,
         if (votes[i]->seen_tsc == 0 || tsc - votes[i]->seen_tsc > live_ticks)
             continue;
         ++live;
-        agree += votes[i]->run >= VOTE_RUN && distance(votes[i]->turn, turn) <= agreement;
+        agree += votes[i]->run >= RM_GATE_VOTE_RUN && distance(votes[i]->turn, turn) <= agreement;
     }
     uint32_t const needed = gate->config.quorum != 0 ? gate->config.quorum : live / 2 + 1;
     rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, agree);

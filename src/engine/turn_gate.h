@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which turns a receive role believes, just now.
  *
- * A turn is accepted in a window around the turn clock: from `silence_turns` below the predicted turn to `ahead_turns`
- * above it. Everything else is refused and counted. A refused instrument votes for its own turn by staying consistent;
- * when a quorum of instruments votes for the same turns, the machine's counter must have been restarted: the clock is
- * anchored there, as a new machine epoch, and every stream begins again. One instrument alone cannot do that.
+ * A turn is accepted in a window around the turn clock: from `silence_turns` below the turn that is due to
+ * `ahead_turns` above it. Everything else is refused and counted. A refused instrument votes for its own turn by
+ * staying consistent; when a quorum of instruments votes for the same turns, the machine's counter must have been
+ * restarted: the clock is anchored there, as a new machine epoch, and every stream begins again. One instrument alone
+ * cannot do that.
  *
- * The prediction runs free for `silence_turns` / 2 beyond the newest accepted turn and then stands still: when all
- * instruments pause, none of them is left behind.
+ * When nothing comes any more, either the link is down or the instruments stand still. So the window's upper edge runs
+ * on with the clock, and its lower edge stops `silence_turns` / 2 above where it was: whether they come back having
+ * counted on or from where they stood, none is refused.
  */
 #ifndef RM_ENGINE_TURN_GATE_H
 #define RM_ENGINE_TURN_GATE_H
@@ -19,6 +21,12 @@
 #include <ringmaster/counter.h>
 
 #include "base/turn_clock.h"
+
+/** No machine gets here: 2^62 turns take 100 000 years. Turns from here on are refused without a vote, so that sums of
+ * turns never wrap. */
+#define RM_TURN_END (1ull << 62)
+
+enum { RM_GATE_VOTE_RUN = 16 }; /**< consistent refusals that make a vote */
 
 struct rm_gate_config {
     double turn_rate_hz; /**< nominal */
@@ -51,16 +59,17 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
 /** Once per burst, before its packets: settles the window. */
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc);
 
-/** True when `turn` may be stored. The first turn of all anchors the clock. */
+/** True when `turn` may be stored. */
 static inline bool rm_turn_gate_accepts(struct rm_turn_gate const *gate, rm_turn turn) {
     return turn - gate->lowest <= gate->span;
 }
 
-/** The first turn that the role ever sees anchors the clock, unless it is RM_TURN_NONE. */
+/** The first turn that the role ever sees anchors the clock. Below RM_TURN_END. */
 void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc);
 
-/** After a refusal of `turn`: notes the vote; `votes` are those of all `count` instruments, `mine` among them. Returns
- * true when the quorum was reached: the clock stands at `turn` now, and the caller restarts every stream. */
+/** After a refusal of `turn`, below RM_TURN_END: notes the vote; `votes` are those of all `count` instruments, `mine`
+ * among them. Returns true when the quorum was reached: the clock stands at `turn` now, and the caller restarts every
+ * stream. */
 bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc, struct rm_gate_vote *mine,
                           struct rm_gate_vote *const *votes, uint32_t count);
 
@@ -68,7 +77,7 @@ bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc,
  * closed. */
 bool rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc);
 
-/** The prediction as the gate uses it: free-running for a bounded time only. */
+/** The turn that is due by the clock, but no more than `silence_turns` / 2 above the newest that came. */
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);
 
 /** Fills in a reading for publication, with a TAI stamp taken now. */
