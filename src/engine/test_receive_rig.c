@@ -178,6 +178,10 @@ int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane) {
     return (int32_t)((turn * 7919 + index * 104729 + lane * 31) % 1000003) - 500000;
 }
 
+uint16_t rig_status(uint32_t index, rm_turn turn) {
+    return (turn + index) % 64 == 0 ? (uint16_t)(1u << (turn / 64 + index) % 16) : 0;
+}
+
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
     struct rm_instrument const *instrument = rig->instrument[index];
     struct rm_flow const flow = {
@@ -189,8 +193,8 @@ uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t 
     union rm_lane lanes[RM_LANES];
     for (uint32_t i = 0; i < instrument->lane_count; ++i)
         lanes[i].i = rig_value(index, turn, i);
-    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, instrument->id, 0, turn,
-                                             lanes, instrument->lane_count);
+    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, instrument->id,
+                                             rig_status(index, turn), turn, lanes, instrument->lane_count);
     rm_frame_write_header(frame, &flow, payload);
     return RM_FRAME_HEADER_BYTES + payload;
 }

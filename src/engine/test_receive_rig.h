@@ -77,6 +77,9 @@ uint64_t rig_tsc_of(rm_turn turn);
 /** What instrument `index` sends for `turn` in one lane: a pattern that tells all three apart. */
 int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane);
 
+/** Its status with that turn: a bit now and then. */
+uint16_t rig_status(uint32_t index, rm_turn turn);
+
 /** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough. Returns its length. */
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
 

@@ -215,8 +215,8 @@ static void a_restarted_machine_begins_a_new_epoch(void **state) {
  * be found. `epochs` is how many restarts that is taken for. */
 static void expect_no_old_data(rm_turn first, uint64_t epochs) {
     rm_turn const again = first + 4200;
-    struct rig *rig = rig_make(
-        &(struct rig_config){.instruments = 2, .capacity = 4096, .late_turns = 1024, .ahead_turns = 1024});
+    struct rig *rig =
+        rig_make(&(struct rig_config){.instruments = 2, .capacity = 4096, .late_turns = 1024, .ahead_turns = 1024});
     run(rig, first, 8192, 3, 0);
     run(rig, first + 8192, 50, 3, -(int64_t)(first + 8192));
     for (uint32_t i = 0; i < 300; ++i) {
