@@ -22,6 +22,12 @@ static void start_decimators(struct rm_instrument *instrument, struct rm_record 
     instrument->next_decimated = record->turn;
 }
 
+/** Turns that the decimators wait for a missing one: what the presence bitmap can still tell apart. */
+static uint64_t patience(struct rm_instrument const *instrument) {
+    uint64_t const longest = RM_PRESENCE_TURNS - BRIDGE_TURNS - 1;
+    return instrument->gap_turns < longest ? instrument->gap_turns : longest;
+}
+
 /** Feeds the decimators from the ring, up to the head, or to a missing turn that may still come. */
 static void drain(struct rm_instrument *instrument) {
     rm_turn const head = instrument->writer.head;
@@ -31,7 +37,7 @@ static void drain(struct rm_instrument *instrument) {
             struct rm_record record;
             rm_slot_load(slot, &record);
             push(instrument, &record);
-        } else if (head - instrument->next_decimated >= instrument->gap_turns) {
+        } else if (head - instrument->next_decimated >= patience(instrument)) {
             push(instrument, NULL);
             rm_counter_add(instrument->counters, RM_STREAM_FAST_MISSING, 1);
         } else {
@@ -40,17 +46,11 @@ static void drain(struct rm_instrument *instrument) {
     }
 }
 
-/** How far above the turn that the decimators want a record may lie; else they begin anew there. */
-static uint64_t reach(struct rm_instrument const *instrument) {
-    uint64_t const wanted = instrument->gap_turns + BRIDGE_TURNS;
-    return wanted < RM_PRESENCE_TURNS ? wanted : RM_PRESENCE_TURNS - 1;
-}
-
 static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_turn const next = instrument->next_decimated;
     if (next != RM_TURN_NONE && record->turn < next)
         return;
-    if (next == RM_TURN_NONE || record->turn - next >= reach(instrument))
+    if (next == RM_TURN_NONE || record->turn - next >= patience(instrument) + BRIDGE_TURNS)
         start_decimators(instrument, record);
     if (record->turn == instrument->next_decimated)
         push(instrument, record);
