@@ -70,7 +70,7 @@ enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct
     }
     if (core->error.code == RM_OK)
         return RM_OK;
-    pthread_join(core->thread, NULL);
+    rm_core_join(core);
     return rm_fail(error, core->error.code, "%s", core->error.text);
 }
 

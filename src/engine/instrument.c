@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/instrument.h"
 
+enum {
+    /** Beyond twice the taps of the longest filter, bridging an outage would only repeat the last value. */
+    BRIDGE_TURNS = 512,
+};
+
 static void push(struct rm_instrument *instrument, struct rm_record const *record) {
     for (int i = 0; i < RM_CHAINS; ++i) {
         struct rm_chain *chain = &instrument->chain[i];
@@ -17,6 +22,12 @@ static void start_decimators(struct rm_instrument *instrument, struct rm_record 
     instrument->next_decimated = record->turn;
 }
 
+/** Turns that the decimators wait for a missing one: what the presence bitmap can still tell apart. */
+static uint64_t patience(struct rm_instrument const *instrument) {
+    uint64_t const longest = RM_PRESENCE_TURNS - BRIDGE_TURNS - 1;
+    return instrument->gap_turns < longest ? instrument->gap_turns : longest;
+}
+
 /** Feeds the decimators from the ring, up to the head, or to a missing turn that may still come. */
 static void drain(struct rm_instrument *instrument) {
     rm_turn const head = instrument->writer.head;
@@ -26,7 +37,7 @@ static void drain(struct rm_instrument *instrument) {
             struct rm_record record;
             rm_slot_load(slot, &record);
             push(instrument, &record);
-        } else if (head - instrument->next_decimated >= instrument->gap_turns) {
+        } else if (head - instrument->next_decimated >= patience(instrument)) {
             push(instrument, NULL);
             rm_counter_add(instrument->counters, RM_STREAM_FAST_MISSING, 1);
         } else {
@@ -37,12 +48,10 @@ static void drain(struct rm_instrument *instrument) {
 
 static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_turn const next = instrument->next_decimated;
-    /* After an outage longer than the presence bitmap remembers there is nothing to bridge. */
-    if (next == RM_TURN_NONE || record->turn - next >= RM_PRESENCE_TURNS / 2) {
-        if (next != RM_TURN_NONE && record->turn < next)
-            return;
+    if (next != RM_TURN_NONE && record->turn < next)
+        return;
+    if (next == RM_TURN_NONE || record->turn - next >= patience(instrument) + BRIDGE_TURNS)
         start_decimators(instrument, record);
-    }
     if (record->turn == instrument->next_decimated)
         push(instrument, record);
     if (instrument->next_decimated <= instrument->writer.head)
@@ -77,10 +86,19 @@ void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
     instrument->touched = false;
 }
 
+/** The outputs that would have closed with input `turn` are passed over. */
+static void follow_chain(struct rm_chain *chain, rm_turn turn) {
+    struct rm_fir_design const *design = chain->decimator.design;
+    if (turn >= design->centre)
+        rm_stream_writer_pass_over(&chain->writer, (turn - design->centre) / design->decimation * design->decimation);
+}
+
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc) {
     if (instrument->writer.head == RM_TURN_NONE || instrument->writer.adopted || turn <= instrument->writer.head)
         return;
     rm_stream_writer_pass_over(&instrument->writer, turn);
+    for (int i = 0; i < RM_CHAINS; ++i)
+        follow_chain(&instrument->chain[i], turn);
     instrument->next_decimated = RM_TURN_NONE;
     rm_instrument_publish(instrument, tsc);
 }

@@ -4,7 +4,8 @@
  * A datagram becomes a record in the turn-rate stream, and goes on through two decimators, prompt and sharp, each with
  * a stream of its own (design: a loop is no archive). Decimators take turns in order. While turns come in order they
  * are fed from the record at hand; after a gap they wait until the missing turn came or the head is `gap_turns` ahead,
- * and are fed from the ring.
+ * and are fed from the ring. After an outage (more than 512 turns beyond
+ * that) they begin anew.
  */
 #ifndef RM_ENGINE_INSTRUMENT_H
 #define RM_ENGINE_INSTRUMENT_H
@@ -35,9 +36,9 @@ struct rm_instrument {
     uint8_t lane_count;
     int64_t turn_offset; /**< added to the datagram's turn */
     struct rm_gate_vote vote;
-    rm_turn next_decimated;        /**< turn the decimators want next; RM_TURN_NONE before the first */
-    uint64_t gap_turns;            /**< turns the head may be ahead of a missing one before it is given up */
-    bool touched;                  /**< has something to publish in this burst */
+    rm_turn next_decimated; /**< turn the decimators want next; RM_TURN_NONE before the first */
+    uint64_t gap_turns;     /**< turns the head may be ahead of a missing one before it is given up, 1 … 65023 */
+    bool touched;           /**< has something to publish in this burst */
     struct rm_instrument *same_id; /**< next of the same id from another address */
     struct rm_chain chain[RM_CHAINS];
 };
@@ -48,7 +49,7 @@ void rm_instrument_store(struct rm_instrument *instrument, struct rm_record cons
 /** Publishes what the burst that arrived at `tsc` brought. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
-/** Lets a silent instrument's head follow to `turn`; its decimators stop until it comes back. */
+/** Lets the heads of a silent instrument's streams follow to `turn`; its decimators stop until it comes back. */
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc);
 
 /** A new machine epoch: all its streams begin again. */

@@ -10,9 +10,8 @@
 struct burst_sum {
     uint32_t decoded;
     uint64_t bytes;
-    rm_turn newest;     /**< newest accepted turn */
-    rm_turn observable; /**< newest accepted turn that the clock may be shown */
-    bool accepted;
+    rm_turn due;   /**< newest accepted turn that is not early, or RM_TURN_NONE */
+    rm_turn early; /**< oldest accepted turn that is, or RM_TURN_NONE */
 };
 
 void rm_receive_index(struct rm_instrument **by_id, struct rm_instrument *instrument) {
@@ -66,41 +65,68 @@ static void restart_all(struct rm_receive *receive) {
         rm_instrument_restart(receive->instrument[i]);
 }
 
-static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc) {
-    bool const behind = turn < receive->gate.lowest;
+static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
-    if (rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->instrument_count))
+}
+
+static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc,
+                   struct burst_sum *sum) {
+    count_refusal(instrument, turn < receive->gate.lowest);
+    enum rm_gate_outcome const outcome =
+        rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->instrument_count);
+    if (outcome == RM_GATE_REFUSED)
+        return;
+    if (outcome == RM_GATE_RESTARTED)
         restart_all(receive);
+    /* What the burst brought before must not be shown to the clock that stands elsewhere now. */
+    sum->due = sum->early = RM_TURN_NONE;
+}
+
+/** Notes an accepted turn for the clock. */
+static void note(struct burst_sum *sum, struct rm_turn_gate const *gate, rm_turn turn) {
+    if (turn > gate->observable)
+        sum->early = turn < sum->early ? turn : sum->early;
+    else if (sum->due == RM_TURN_NONE || turn > sum->due)
+        sum->due = turn;
 }
 
 static void take(struct rm_receive *receive, struct rm_instrument *instrument, struct rm_native const *native,
                  uint64_t tsc, struct burst_sum *sum) {
     rm_turn const turn = native->turn + (uint64_t)instrument->turn_offset;
     struct rm_turn_gate *gate = &receive->gate;
-    if (!gate->clock.anchored)
-        rm_turn_gate_first(gate, turn, tsc);
     instrument->vote.seen_tsc = tsc;
-    if (!rm_turn_gate_accepts(gate, turn) || native->turn == RM_TURN_NONE) {
-        refuse(receive, instrument, turn, tsc);
+    if (native->turn >= RM_TURN_END || turn >= RM_TURN_END) {
+        bool const below_zero = native->turn < RM_TURN_END && instrument->turn_offset < 0;
+        count_refusal(instrument, below_zero);
         return;
     }
-    instrument->vote.run = 0;
+    if (!gate->clock.anchored)
+        rm_turn_gate_first(gate, turn, tsc);
+    if (!rm_turn_gate_accepts(gate, turn)) {
+        refuse(receive, instrument, turn, tsc, sum);
+        return;
+    }
+    rm_gate_vote_accepted(&instrument->vote, turn);
     struct rm_record record;
     rm_native_record(native, turn, rm_tag_full_rate(tsc, native->status), &record);
     bool const touched = instrument->touched;
     rm_instrument_store(instrument, &record);
     if (instrument->touched && !touched)
         receive->touched[receive->touched_count++] = instrument;
-    sum->accepted = true;
-    sum->newest = turn > sum->newest ? turn : sum->newest;
-    if (turn <= gate->observable && turn > sum->observable)
-        sum->observable = turn;
+    note(sum, gate, turn);
 }
 
 static void publish(struct rm_receive *receive, uint64_t tsc) {
     for (uint32_t i = 0; i < receive->touched_count; ++i)
         rm_instrument_publish(receive->touched[i], tsc);
     receive->touched_count = 0;
+}
+
+static void show_clock(struct rm_receive *receive, struct burst_sum const *sum, uint64_t tsc) {
+    if (sum->due != RM_TURN_NONE)
+        rm_turn_gate_observe(&receive->gate, sum->due, tsc);
+    else if (sum->early != RM_TURN_NONE)
+        rm_turn_gate_early(&receive->gate, sum->early, tsc, receive->vote, receive->instrument_count);
 }
 
 static void publish_clock(struct rm_receive *receive) {
@@ -120,13 +146,18 @@ static void follow(struct rm_receive *receive, uint64_t tsc) {
         return;
     rm_turn const now = rm_turn_gate_now(gate, tsc);
     uint64_t const distance = gate->config.silence_turns;
-    uint32_t live = 0;
+    uint32_t live = 0, voting = 0;
     for (uint32_t i = 0; i < receive->instrument_count; ++i) {
         struct rm_instrument *instrument = receive->instrument[i];
         if (now > distance)
             rm_instrument_follow(instrument, now - distance, tsc);
-        live += instrument->vote.seen_tsc != 0 && tsc - instrument->vote.seen_tsc < receive->follow_ticks * 10;
+        struct rm_gate_vote const *vote = &instrument->vote;
+        bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
+        live += sends;
+        voting += sends && vote->run >= RM_GATE_VOTE_RUN;
     }
+    if (voting == 0)
+        rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, 0);
     rm_counter_set(gate->counters, RM_CLOCK_STREAMS_LIVE, live);
     publish_clock(receive);
 }
@@ -142,7 +173,7 @@ static void account(struct rm_receive *receive, struct rm_receive_queue *queue, 
 
 static void process(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
     struct rm_burst *burst = &receive->burst;
-    struct burst_sum sum = {0};
+    struct burst_sum sum = {.due = RM_TURN_NONE, .early = RM_TURN_NONE};
     rm_turn_gate_burst(&receive->gate, tsc);
     for (uint32_t i = 0; i < burst->count; ++i) {
         struct rm_native native;
@@ -158,8 +189,7 @@ static void process(struct rm_receive *receive, struct rm_receive_queue *queue, 
     }
     publish(receive, tsc);
     rm_histogram_add(receive->latency, rm_tsc() - tsc, burst->count);
-    if (sum.accepted)
-        rm_turn_gate_observe(&receive->gate, sum.observable != 0 ? sum.observable : sum.newest, tsc);
+    show_clock(receive, &sum, tsc);
     account(receive, queue, &sum, burst->count);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which turns a receive role believes, just now.
  *
- * A turn is accepted in a window around the turn clock: from `silence_turns` below the predicted turn to `ahead_turns`
- * above it. Everything else is refused and counted. A refused instrument votes for its own turn by staying consistent;
- * when a quorum of instruments votes for the same turns, the machine's counter must have been restarted: the clock is
- * anchored there, as a new machine epoch, and every stream begins again. One instrument alone cannot do that.
+ * A turn is accepted in a window around the turn clock: from `silence_turns` below the turn that is due to
+ * `ahead_turns` above it. Everything else is refused and counted. A refused instrument votes for its own turn by
+ * staying consistent; when a quorum of instruments votes for the same turns, the machine's counter must have been
+ * restarted: the clock is anchored there, as a new machine epoch, and every stream begins again. One instrument alone
+ * cannot do that. Where the turns voted for are merely some seconds above those that the same instruments sent before,
+ * it was an outage that the clock misjudged: the clock is stepped, and the streams go on.
  *
- * The prediction runs free for `silence_turns` / 2 beyond the newest accepted turn and then stands still: when all
- * instruments pause, none of them is left behind.
+ * When nothing comes any more, either the link is down or the instruments stand still. So the window's upper edge runs
+ * on with the clock, and its lower edge stops `silence_turns` / 2 above where it was: whether they come back having
+ * counted on or from where they stood, none is refused.
  */
 #ifndef RM_ENGINE_TURN_GATE_H
 #define RM_ENGINE_TURN_GATE_H
@@ -20,6 +23,12 @@
 
 #include "base/turn_clock.h"
 
+/** No machine gets here: 2^62 turns take 100 000 years. Turns from here on are refused without a vote, so that sums of
+ * turns never wrap. */
+#define RM_TURN_END (1ull << 62)
+
+enum { RM_GATE_VOTE_RUN = 16 }; /**< consistent refusals that make a vote */
+
 struct rm_gate_config {
     double turn_rate_hz; /**< nominal */
     double tsc_hz;
@@ -28,11 +37,19 @@ struct rm_gate_config {
     uint32_t quorum;        /**< instruments needed to re-anchor; 0: more than half of those that send */
 };
 
-/** What the gate knows of one instrument's refused turns. */
+/** What the gate knows of one instrument. */
 struct rm_gate_vote {
     rm_turn turn;      /**< the newest refused */
     uint32_t run;      /**< how many in a row agreed with each other */
+    bool known;        /**< a turn was accepted in this machine epoch … */
+    rm_turn accepted;  /**< … this one last */
     uint64_t seen_tsc; /**< when the instrument last sent anything */
+};
+
+enum rm_gate_outcome {
+    RM_GATE_REFUSED,   /**< the turn was refused, that is all */
+    RM_GATE_STEPPED,   /**< a quorum wanted the clock elsewhere, and there it is */
+    RM_GATE_RESTARTED, /**< so too, in a new machine epoch: the caller restarts every stream */
 };
 
 struct rm_turn_gate {
@@ -41,7 +58,7 @@ struct rm_turn_gate {
     rm_turn lowest;     /**< accepted in this burst … */
     uint64_t span;      /**< … up to lowest + span */
     rm_turn newest;     /**< newest turn ever accepted in this machine epoch */
-    rm_turn observable; /**< highest turn of this burst that the clock may be shown */
+    rm_turn observable; /**< turns of this burst above it are early: they are wrong, or the clock is */
     uint64_t machine_epoch;
     rm_counter *counters; /**< set "clock" */
 };
@@ -51,24 +68,35 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
 /** Once per burst, before its packets: settles the window. */
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc);
 
-/** True when `turn` may be stored. The first turn of all anchors the clock. */
+/** True when `turn` may be stored. */
 static inline bool rm_turn_gate_accepts(struct rm_turn_gate const *gate, rm_turn turn) {
     return turn - gate->lowest <= gate->span;
 }
 
-/** The first turn that the role ever sees anchors the clock, unless it is RM_TURN_NONE. */
+/** The first turn that the role ever sees anchors the clock. Below RM_TURN_END. */
 void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc);
 
-/** After a refusal of `turn`: notes the vote; `votes` are those of all `count` instruments, `mine` among them. Returns
- * true when the quorum was reached: the clock stands at `turn` now, and the caller restarts every stream. */
-bool rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc, struct rm_gate_vote *mine,
-                          struct rm_gate_vote *const *votes, uint32_t count);
+/** After an acceptance of `turn`. */
+static inline void rm_gate_vote_accepted(struct rm_gate_vote *vote, rm_turn turn) {
+    vote->run = 0;
+    vote->known = true;
+    vote->accepted = turn;
+}
 
-/** Once per burst, after its packets, with the newest turn accepted from it. Returns true when a window of the clock
- * closed. */
-bool rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc);
+/** After a refusal of `turn`, below RM_TURN_END: notes the vote. `votes` are those of all `count` instruments, `mine`
+ * among them. When a quorum is reached the clock stands at `turn`. */
+enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc,
+                                          struct rm_gate_vote *mine, struct rm_gate_vote *const *votes, uint32_t count);
 
-/** The prediction as the gate uses it: free-running for a bounded time only. */
+/** Once per burst, after its packets, with the newest turn accepted from it that is not early. */
+void rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc);
+
+/** Instead, when all turns accepted from a burst are early, with the oldest of them: steps the clock there if most of
+ * the instruments that send are that early. */
+void rm_turn_gate_early(struct rm_turn_gate *gate, rm_turn oldest, uint64_t tsc, struct rm_gate_vote *const *votes,
+                        uint32_t count);
+
+/** The turn that is due by the clock, but no more than `silence_turns` / 2 above the newest that came. */
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);
 
 /** Fills in a reading for publication, with a TAI stamp taken now. */

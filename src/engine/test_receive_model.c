@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Eight instruments over 10^5 turns, with datagrams lost, twice, out of order and much too late: what the rings and
+ * the counters say is what a plain model says that knows every delivery. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/timebase.h"
+#include "engine/test_receive_rig.h"
+
+enum {
+    INSTRUMENTS = 8,
+    TURNS = 100000,
+    LATE_TURNS = 4096,
+    GAP_TURNS = 32,
+    BRIDGE_TURNS = 512, /**< instrument.c */
+    OUTPUTS = TURNS / 12 + 2,
+};
+
+static rm_turn const START = 1234567; /* no multiple of 12 */
+
+/** One datagram on its way. */
+struct delivery {
+    uint64_t arrival; /**< turns after START */
+    uint64_t order;   /**< of sending, for those that arrive together */
+    uint32_t instrument;
+    uint32_t turn; /**< after START */
+};
+
+struct model_chain {
+    struct rm_decimator decimator;
+    struct rm_record output[OUTPUTS];
+    uint32_t count;
+};
+
+/** What became of one instrument's datagrams, told plainly. Turns are counted from START. */
+struct model {
+    bool seen[TURNS];
+    struct rm_record record[TURNS];
+    int64_t first, head; /**< -1: none */
+    uint64_t accepted, late, duplicate, behind, passed_over, fast_missing;
+    int64_t next; /**< turn that the decimators want, -1: any */
+    struct model_chain chain[RM_CHAINS];
+};
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static int by_arrival(void const *a, void const *b) {
+    struct delivery const *x = a, *y = b;
+    if (x->arrival != y->arrival)
+        return x->arrival < y->arrival ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/** Mostly at once; one in 64 up to 20 turns late, one in 512 up to 200, one in 4096 up to 6000. */
+static uint64_t delay(uint64_t dice) {
+    uint64_t const amount = dice >> 32;
+    if (dice % 4096 == 0)
+        return amount % 6000;
+    if (dice % 512 == 0)
+        return amount % 200;
+    return dice % 64 == 0 ? amount % 20 : 0;
+}
+
+static uint32_t make_deliveries(struct delivery *deliveries) {
+    uint64_t random = 42;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
+        uint32_t outage = 0;
+        for (uint32_t turn = i; turn < TURNS; ++turn) {
+            uint64_t const dice = next_random(&random);
+            if (dice % 20011 == 0)
+                outage = dice >> 40 & 1023;
+            bool const lost = dice % 101 == 0 || outage > 0;
+            outage -= outage > 0;
+            for (int copies = lost ? 0 : 1 + (dice % 103 == 0); copies > 0; --copies) {
+                deliveries[count] = (struct delivery){turn + delay(next_random(&random)), count, i, turn};
+                ++count;
+            }
+        }
+    }
+    qsort(deliveries, count, sizeof deliveries[0], by_arrival);
+    return count;
+}
+
+static void model_push(struct model *model, struct rm_record const *record) {
+    for (int i = 0; i < RM_CHAINS; ++i) {
+        struct model_chain *chain = &model->chain[i];
+        chain->count += rm_decimator_push(&chain->decimator, record, &chain->output[chain->count]);
+    }
+    model->fast_missing += record == NULL;
+    ++model->next;
+}
+
+/** The decimators take all turns in order; they wait for one until the head is GAP_TURNS ahead of it. */
+static void model_decimate(struct model *model, uint32_t turn) {
+    if (model->next >= 0 && turn < model->next)
+        return;
+    if (model->next < 0 || turn - model->next >= GAP_TURNS + BRIDGE_TURNS) {
+        for (int i = 0; i < RM_CHAINS; ++i)
+            rm_decimator_start(&model->chain[i].decimator, &model->record[turn]);
+        model->next = turn;
+    }
+    while (model->next <= model->head) {
+        bool const seen = model->seen[model->next];
+        if (!seen && model->head - model->next < GAP_TURNS)
+            return;
+        model_push(model, seen ? &model->record[model->next] : NULL);
+    }
+}
+
+static void model_take(struct model *model, uint32_t index, uint32_t turn, uint64_t tsc) {
+    if (model->head >= 0 && turn <= model->head) {
+        if (turn < model->first || model->head - turn >= LATE_TURNS) {
+            ++model->behind;
+            return;
+        }
+        if (model->seen[turn]) {
+            ++model->duplicate;
+            return;
+        }
+        ++model->late;
+    } else {
+        ++model->accepted;
+        if (model->head >= 0)
+            model->passed_over += turn - model->head - 1;
+        else
+            model->first = turn;
+        model->head = turn;
+    }
+    rm_turn const label = START + turn;
+    struct rm_record *record = &model->record[turn];
+    *record = (struct rm_record){.turn = label, .tag = rm_tag_full_rate(tsc, rig_status(index, label))};
+    for (uint32_t lane = 0; lane < RIG_LANES; ++lane)
+        record->lane[lane].i = rig_value(index, label, lane);
+    model->seen[turn] = true;
+    model_decimate(model, turn);
+}
+
+static struct model *make_model(struct rig const *rig, uint32_t index) {
+    struct model *model = aligned_alloc(RM_CACHE_LINE, sizeof *model);
+    assert_non_null(model);
+    memset(model, 0, sizeof *model);
+    model->first = model->head = model->next = -1;
+    for (int i = 0; i < RM_CHAINS; ++i) {
+        struct rm_decimator const *decimator = &rig->instrument[index]->chain[i].decimator;
+        rm_decimator_init(&model->chain[i].decimator, decimator->design, RM_SIMD_SCALAR, 0);
+    }
+    return model;
+}
+
+static void expect_counters(struct rig const *rig, uint32_t index, struct model const *model) {
+    assert_int_equal(rig_count(rig, index, RM_STREAM_ACCEPTED), model->accepted);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_LATE), model->late);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_DUPLICATE), model->duplicate);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_TURN_BEHIND), model->behind);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_TURN_AHEAD), 0);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_PASSED_OVER), model->passed_over);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_FAST_MISSING), model->fast_missing);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_EPOCHS), 0);
+    /* Each of these happened, or the test shows nothing. */
+    assert_true(model->late > 0 && model->duplicate > 0 && model->behind > 0 && model->fast_missing > 0);
+}
+
+static void expect_turns(struct rig const *rig, uint32_t index, struct model const *model) {
+    struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
+    assert_int_equal(rm_stream_head(&view), START + (uint64_t)model->head);
+    uint64_t lost = 0;
+    for (int64_t turn = model->first; turn <= model->head; ++turn) {
+        struct rm_record record;
+        enum rm_read const read = rm_stream_read(&view, START + (uint64_t)turn, &record);
+        assert_int_equal(read, model->seen[turn] ? RM_READ_OK : RM_READ_MISSING);
+        if (model->seen[turn])
+            assert_memory_equal(&record, &model->record[turn], sizeof record);
+        lost += !model->seen[turn];
+    }
+    assert_int_equal(rig_count(rig, index, RM_STREAM_PASSED_OVER) - rig_count(rig, index, RM_STREAM_LATE), lost);
+}
+
+static void expect_chain(struct rm_chain const *chain, struct model_chain const *model) {
+    struct rm_stream_view const view = rig_view(&chain->writer);
+    assert_true(model->count > 0);
+    assert_int_equal(rm_stream_head(&view), model->output[model->count - 1].turn);
+    uint32_t next = 0;
+    for (rm_turn turn = model->output[0].turn; turn <= rm_stream_head(&view); turn += 12) {
+        struct rm_record record;
+        bool const made = model->output[next].turn == turn;
+        assert_int_equal(rm_stream_read(&view, turn, &record), made ? RM_READ_OK : RM_READ_MISSING);
+        if (made)
+            assert_memory_equal(&record, &model->output[next++], sizeof record);
+    }
+    assert_int_equal(next, model->count);
+}
+
+static void rings_and_counters_are_as_the_model_says(void **state) {
+    (void)state;
+    struct rig *rig = rig_make(&(struct rig_config){.instruments = INSTRUMENTS,
+                                                    .capacity = 1 << 17,
+                                                    .late_turns = LATE_TURNS,
+                                                    .gap_turns = GAP_TURNS,
+                                                    .queues = 2});
+    struct model *model[INSTRUMENTS];
+    for (uint32_t i = 0; i < INSTRUMENTS; ++i)
+        model[i] = make_model(rig, i);
+    struct delivery *deliveries = malloc(sizeof *deliveries * INSTRUMENTS * TURNS * 2);
+    assert_non_null(deliveries);
+    uint32_t const count = make_deliveries(deliveries);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct delivery const *delivery = &deliveries[i];
+        /* Datagrams of some turns arrive in one burst. */
+        rig_set_tsc(rig_tsc_of(START + delivery->arrival / 5 * 5));
+        rig_send(rig, delivery->instrument, START + delivery->turn);
+        model_take(model[delivery->instrument], delivery->instrument, delivery->turn, rm_tsc());
+        if (i + 1 == count || deliveries[i + 1].arrival / 5 != delivery->arrival / 5)
+            assert_null(rig_poll(rig));
+    }
+    for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
+        expect_counters(rig, i, model[i]);
+        expect_turns(rig, i, model[i]);
+        for (int chain = 0; chain < RM_CHAINS; ++chain)
+            expect_chain(&rig->instrument[i]->chain[chain], &model[i]->chain[chain]);
+        free(model[i]);
+    }
+    free(deliveries);
+    rig_free(rig);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {cmocka_unit_test(rings_and_counters_are_as_the_model_says)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

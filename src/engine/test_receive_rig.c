@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/test_receive_rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+#include "wire/frame.h"
+
+enum { INSTRUMENT_IDS = 65536, FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 64 };
+
+static uint64_t const TSC_START = 1ull << 50;
+
+static struct rm_fir_design const *const DESIGN[RM_CHAINS] = {&rm_fir_prompt, &rm_fir_sharp};
+
+/** The machine has one time stamp counter; so has the bench. */
+static uint64_t tsc_now;
+
+uint64_t rm_tsc(void) { return tsc_now; }
+
+void rig_set_tsc(uint64_t tsc) { tsc_now = tsc; }
+
+uint64_t rig_tsc_of(rm_turn turn) { return TSC_START + turn * RIG_TICKS_PER_TURN; }
+
+static void *zeroed(size_t bytes) {
+    size_t const whole = (bytes + RM_CACHE_LINE - 1) / RM_CACHE_LINE * RM_CACHE_LINE;
+    void *memory = aligned_alloc(RM_CACHE_LINE, whole);
+    if (memory == NULL)
+        abort();
+    return memset(memory, 0, whole);
+}
+
+/* What net/port.h promises, as far as the receive role asks for it. */
+
+enum rm_framing rm_port_framing(struct rm_port const *port) { return port->framing; }
+
+char const *rm_port_name(struct rm_port const *port) { return port->framing == RM_FRAMING_UDP ? "payloads" : "frames"; }
+
+uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    for (burst->count = 0; burst->count < RM_BURST && port->count[queue] > 0; ++burst->count) {
+        struct rig_packet const *packet = &port->waiting[queue][port->first[queue]];
+        port->first[queue] = (port->first[queue] + 1) % RIG_WAITING;
+        --port->count[queue];
+        burst->data[burst->count] = packet->bytes;
+        burst->length[burst->count] = packet->length;
+        burst->source_ipv4[burst->count] = port->source_ipv4;
+        burst->checksum_good[burst->count] = port->checksum_good;
+    }
+    return burst->count;
+}
+
+void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    (void)port;
+    (void)queue;
+    for (uint32_t i = 0; i < burst->count; ++i)
+        free(burst->data[i]);
+    burst->count = 0;
+}
+
+static void open_stream(struct rm_stream_writer *writer, uint64_t capacity, uint64_t period, uint64_t late_turns) {
+    struct rm_stream *stream = zeroed(sizeof *stream + capacity * sizeof(struct rm_slot));
+    stream->slots_offset = sizeof *stream;
+    stream->capacity = capacity;
+    stream->period = period;
+    stream->margin = STREAM_MARGIN;
+    atomic_init(&stream->head, RM_TURN_NONE);
+    atomic_init(&stream->first, RM_TURN_NONE);
+    struct rm_slot *slot = (struct rm_slot *)(stream + 1);
+    for (uint64_t i = 0; i < capacity; ++i)
+        atomic_init(&slot[i].word[0], RM_TURN_NONE);
+    if (!rm_stream_writer_open(writer, stream, late_turns))
+        abort();
+}
+
+static struct rm_instrument *make_instrument(struct rig *rig, uint32_t index) {
+    struct rig_config const *config = &rig->config;
+    struct rm_instrument *made = zeroed(sizeof *made);
+    made->counters = rig->stream_counters[index];
+    made->source_ipv4 = FIRST_ADDRESS + index;
+    made->id = (uint16_t)(index + 1);
+    made->kind = RM_KIND_BPM;
+    made->lane_count = RIG_LANES;
+    made->next_decimated = RM_TURN_NONE;
+    made->gap_turns = config->gap_turns;
+    open_stream(&made->writer, config->capacity, 1, config->late_turns);
+    for (unsigned i = 0; i < RM_CHAINS; ++i) {
+        rm_decimator_init(&made->chain[i].decimator, DESIGN[i], rm_simd_best(), 0);
+        open_stream(&made->chain[i].writer, config->chain_capacity, DESIGN[i]->decimation, config->late_turns);
+    }
+    return made;
+}
+
+static void fill_defaults(struct rig_config *config) {
+    uint64_t *const value[] = {&config->capacity,    &config->chain_capacity, &config->late_turns,
+                               &config->ahead_turns, &config->silence_turns,  &config->gap_turns};
+    uint64_t const otherwise[] = {1u << 16, 1u << 14, 4096, 2048, 1u << 18, 32};
+    for (unsigned i = 0; i < sizeof value / sizeof value[0]; ++i)
+        *value[i] = *value[i] != 0 ? *value[i] : otherwise[i];
+    config->instruments = config->instruments != 0 ? config->instruments : 1;
+    config->queues = config->queues != 0 ? config->queues : 1;
+}
+
+static void make_ports(struct rig *rig) {
+    struct rm_receive *receive = &rig->receive;
+    receive->queue = rig->queue;
+    for (uint32_t i = 0; i < RIG_PORTS; ++i) {
+        rig->port[i] = zeroed(sizeof *rig->port[i]);
+        rig->port[i]->framing = i == 0 ? RM_FRAMING_ETHERNET : RM_FRAMING_UDP;
+        struct rm_instrument **by_id = calloc(INSTRUMENT_IDS, sizeof(struct rm_instrument *));
+        if (by_id == NULL)
+            abort();
+        for (uint16_t queue = 0; queue < (i == 0 ? rig->config.queues : 1); ++queue)
+            rig->queue[receive->queue_count++] = (struct rm_receive_queue){
+                .port = rig->port[i],
+                .queue = queue,
+                .udp_port = RIG_UDP_PORT,
+                .framing = rm_port_framing(rig->port[i]),
+                .counters = rig->port_counters[i],
+                .by_id = by_id,
+            };
+    }
+}
+
+struct rig *rig_make(struct rig_config const *config) {
+    struct rig *rig = zeroed(sizeof *rig);
+    rig->config = *config;
+    fill_defaults(&rig->config);
+    /* What the configuration's checks hold the server to. */
+    if (2 * (rig->config.ahead_turns + rig->config.late_turns) > rig->config.capacity)
+        abort();
+    struct rm_receive *receive = &rig->receive;
+    make_ports(rig);
+    receive->instrument = rig->instrument;
+    receive->vote = rig->vote;
+    receive->touched = rig->touched;
+    receive->instrument_count = rig->config.instruments;
+    for (uint32_t i = 0; i < rig->config.instruments; ++i) {
+        rig->instrument[i] = make_instrument(rig, i);
+        rig->vote[i] = &rig->instrument[i]->vote;
+        rm_receive_index(rig->queue[0].by_id, rig->instrument[i]);
+    }
+    struct rm_gate_config const gate = {
+        .turn_rate_hz = 1e9 / RIG_TICKS_PER_TURN,
+        .tsc_hz = 1e9,
+        .ahead_turns = rig->config.ahead_turns,
+        .silence_turns = rig->config.silence_turns,
+        .quorum = rig->config.quorum,
+    };
+    rm_turn_gate_init(&receive->gate, &gate, rig->clock_counters);
+    receive->follow_ticks = RIG_FOLLOW_TURNS * RIG_TICKS_PER_TURN;
+    receive->clock = &rig->clock;
+    receive->latency = &rig->latency;
+    receive->core_counters = rig->core_counters;
+    rig_set_tsc(TSC_START);
+    return rig;
+}
+
+static void close_stream(struct rm_stream_writer *writer) {
+    free(writer->stream);
+    rm_stream_writer_close(writer);
+}
+
+void rig_free(struct rig *rig) {
+    for (uint32_t i = 0; i < rig->config.instruments; ++i) {
+        close_stream(&rig->instrument[i]->writer);
+        for (unsigned chain = 0; chain < RM_CHAINS; ++chain)
+            close_stream(&rig->instrument[i]->chain[chain].writer);
+        free(rig->instrument[i]);
+    }
+    free(rig->queue[0].by_id);
+    free(rig->queue[rig->receive.queue_count - 1].by_id);
+    for (uint32_t i = 0; i < RIG_PORTS; ++i)
+        free(rig->port[i]);
+    free(rig);
+}
+
+int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane) {
+    return (int32_t)((turn * 7919 + index * 104729 + lane * 31) % 1000003) - 500000;
+}
+
+uint16_t rig_status(uint32_t index, rm_turn turn) {
+    return (turn + index) % 64 == 0 ? (uint16_t)(1u << (turn / 64 + index) % 16) : 0;
+}
+
+uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
+    struct rm_instrument const *instrument = rig->instrument[index];
+    struct rm_flow const flow = {
+        .source_ipv4 = instrument->source_ipv4,
+        .destination_ipv4 = FIRST_ADDRESS + 254,
+        .source_port = 1000,
+        .destination_port = RIG_UDP_PORT,
+    };
+    union rm_lane lanes[RM_LANES];
+    for (uint32_t i = 0; i < instrument->lane_count; ++i)
+        lanes[i].i = rig_value(index, turn, i);
+    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, instrument->id,
+                                             rig_status(index, turn), turn, lanes, instrument->lane_count);
+    rm_frame_write_header(frame, &flow, payload);
+    return RM_FRAME_HEADER_BYTES + payload;
+}
+
+void rig_push(struct rig *rig, uint32_t port_index, uint32_t queue, uint8_t const *bytes, uint32_t length) {
+    struct rm_port *port = rig->port[port_index];
+    if (port->count[queue] == RIG_WAITING)
+        abort();
+    /* One byte at least, so that there is memory to be given back. */
+    uint8_t *copy = malloc(length != 0 ? length : 1);
+    if (copy == NULL)
+        abort();
+    memcpy(copy, bytes, length);
+    uint32_t const last = (port->first[queue] + port->count[queue]++) % RIG_WAITING;
+    port->waiting[queue][last] = (struct rig_packet){copy, length};
+}
+
+void rig_send(struct rig *rig, uint32_t index, rm_turn turn) {
+    uint8_t frame[256];
+    uint32_t const length = rig_frame(rig, index, turn, frame);
+    rig_push(rig, 0, index % rig->config.queues, frame, length);
+}
+
+void rig_send_all(struct rig *rig, rm_turn turn) {
+    for (uint32_t i = 0; i < rig->config.instruments; ++i)
+        rig_send(rig, i, turn);
+}
+
+static bool anything_waits(struct rig const *rig) {
+    for (uint32_t i = 0; i < rig->receive.queue_count; ++i)
+        if (rig->queue[i].port->count[rig->queue[i].queue] > 0)
+            return true;
+    return false;
+}
+
+char const *rig_poll(struct rig *rig) {
+    char const *broken = NULL;
+    while (broken == NULL && anything_waits(rig)) {
+        rm_receive_duty(&rig->receive, tsc_now);
+        broken = rig_broken(rig);
+    }
+    return broken;
+}
+
+char const *rig_idle(struct rig *rig) {
+    for (uint32_t i = 0; i < rig->receive.queue_count; ++i)
+        rm_receive_duty(&rig->receive, tsc_now);
+    return rig_broken(rig);
+}
+
+uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < RIG_PORTS; ++i)
+        sum += rm_counter_get(rig->port_counters[i], counter);
+    return sum;
+}
+
+uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter) {
+    return rm_counter_get(rig->stream_counters[index], counter);
+}
+
+uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
+    return rm_counter_get(rig->clock_counters, counter);
+}
+
+static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
+    return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_LATE) +
+           rig_count(rig, index, RM_STREAM_DUPLICATE) + rig_count(rig, index, RM_STREAM_TURN_AHEAD) +
+           rig_count(rig, index, RM_STREAM_TURN_BEHIND);
+}
+
+static char const *broken_instrument(struct rig const *rig, uint32_t index) {
+    struct rm_instrument const *instrument = rig->instrument[index];
+    if (rig_count(rig, index, RM_STREAM_PASSED_OVER) != instrument->writer.passed_over)
+        return "passed_over is not what the writer passed over";
+    if (rig_count(rig, index, RM_STREAM_LATE) > instrument->writer.passed_over)
+        return "more late records than turns passed over";
+    if (atomic_load(&instrument->writer.stream->head) != instrument->writer.head)
+        return "a turn-rate head is not published";
+    for (unsigned i = 0; i < RM_CHAINS; ++i)
+        if (atomic_load(&instrument->chain[i].writer.stream->head) != instrument->chain[i].writer.head)
+            return "a decimated head is not published";
+    return instrument->touched ? "an instrument is still touched" : NULL;
+}
+
+char const *rig_broken(struct rig const *rig) {
+    uint64_t parts = 0, decoded = 0;
+    for (unsigned i = RM_PORT_DECODED; i < RM_PORT_COUNTERS; ++i)
+        if (i != RM_PORT_KERNEL_MISSED && i != RM_PORT_BYTES)
+            parts += rig_port_count(rig, i);
+    uint64_t const received = rig_port_count(rig, RM_PORT_RECEIVED);
+    if (parts != received)
+        return "received is not the sum of the port's other counters";
+    for (uint32_t i = 0; i < rig->config.instruments; ++i) {
+        decoded += decoded_of(rig, i);
+        char const *broken = broken_instrument(rig, i);
+        if (broken != NULL)
+            return broken;
+    }
+    if (decoded != rig_port_count(rig, RM_PORT_DECODED))
+        return "decoded is not the sum of the streams' counters";
+    if (atomic_load(&rig->latency.total) != received)
+        return "the latency histogram does not hold every packet";
+    if (rm_counter_get(rig->core_counters, RM_CORE_PACKETS) != received)
+        return "the core did not count every packet";
+    return NULL;
+}
+
+struct rm_stream_view rig_view(struct rm_stream_writer const *writer) {
+    return (struct rm_stream_view){writer->stream, writer->slot, writer->mask, writer->period};
+}
+
+bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn) {
+    struct rm_instrument const *instrument = rig->instrument[index];
+    struct rm_stream_view const view = rig_view(&instrument->writer);
+    struct rm_record record;
+    if (rm_stream_read(&view, turn, &record) != RM_READ_OK)
+        return false;
+    for (uint32_t lane = 0; lane < RM_LANES; ++lane) {
+        rm_turn const sent = turn - (uint64_t)instrument->turn_offset;
+        if (record.lane[lane].i != (lane < instrument->lane_count ? rig_value(index, sent, lane) : 0))
+            return false;
+    }
+    return true;
+}
+
+rm_turn rig_head(struct rig const *rig, uint32_t index) {
+    struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
+    return rm_stream_head(&view);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A receive role on a bench: ports that deliver what the test puts into them, instruments with rings in private
+ * memory, and time in the test's hands. Frames are copied into buffers of exactly their length, so that a sanitizer
+ * sees every byte read too many.
+ *
+ *     rig_make; rig_send …; rig_poll; …; rig_free
+ */
+#ifndef RM_ENGINE_TEST_RECEIVE_RIG_H
+#define RM_ENGINE_TEST_RECEIVE_RIG_H
+
+#include "engine/receive.h"
+
+enum {
+    RIG_PORTS = 2, /**< port 0 delivers Ethernet frames, port 1 bare UDP payloads */
+    RIG_QUEUES = 2,
+    RIG_INSTRUMENTS = 96,
+    RIG_WAITING = 8192, /**< most frames that wait in one queue */
+    RIG_UDP_PORT = 4660,
+    RIG_LANES = 8,
+    RIG_TICKS_PER_TURN = 1000, /**< at a TSC of 1 GHz: 1 MHz */
+    RIG_FOLLOW_TURNS = 10000,
+};
+
+struct rig_packet {
+    uint8_t *bytes; /**< on the heap */
+    uint32_t length;
+};
+
+struct rm_port {
+    enum rm_framing framing;
+    bool checksum_good;   /**< as the device says */
+    uint32_t source_ipv4; /**< of the bare payloads */
+    struct rig_packet waiting[RIG_QUEUES][RIG_WAITING];
+    uint32_t first[RIG_QUEUES];
+    uint32_t count[RIG_QUEUES];
+};
+
+/** Zeros take the values in brackets. */
+struct rig_config {
+    uint32_t instruments;    /**< [1] number i has id i + 1 and address 10.20.0.(i + 1) */
+    uint64_t capacity;       /**< records in a turn-rate ring, a power of two [2^16] */
+    uint64_t chain_capacity; /**< records in a decimated ring, a power of two [2^14] */
+    uint64_t late_turns;     /**< [4096] */
+    uint64_t ahead_turns;    /**< [2048] */
+    uint64_t silence_turns;  /**< [2^18] */
+    uint64_t gap_turns;      /**< [32] */
+    uint32_t quorum;         /**< [0: more than half of those that send] */
+    uint16_t queues;         /**< queues of port 0 that are polled [1]; then that of port 1 */
+};
+
+struct rig {
+    struct rig_config config;
+    struct rm_receive receive;
+    struct rm_port *port[RIG_PORTS];
+    struct rm_receive_queue queue[RIG_QUEUES + 1];
+    rm_counter port_counters[RIG_PORTS][RM_PORT_COUNTERS];
+    rm_counter core_counters[RM_CORE_COUNTERS];
+    rm_counter clock_counters[RM_CLOCK_COUNTERS];
+    struct rm_instrument *instrument[RIG_INSTRUMENTS];
+    struct rm_gate_vote *vote[RIG_INSTRUMENTS];
+    struct rm_instrument *touched[RIG_INSTRUMENTS];
+    rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];
+    struct rm_clock clock;
+    struct rm_histogram latency;
+};
+
+/** Aborts when there is no memory. */
+struct rig *rig_make(struct rig_config const *config);
+void rig_free(struct rig *rig);
+
+/** Says what the TSC reads from now on. */
+void rig_set_tsc(uint64_t tsc);
+
+/** The TSC at which a prompt datagram of `turn` arrives. */
+uint64_t rig_tsc_of(rm_turn turn);
+
+/** What instrument `index` sends for `turn` in one lane: a pattern that tells all three apart. */
+int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane);
+
+/** Its status with that turn: a bit now and then. */
+uint16_t rig_status(uint32_t index, rm_turn turn);
+
+/** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough. Returns its length. */
+uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
+
+/** Puts bytes as they are into a queue. */
+void rig_push(struct rig *rig, uint32_t port, uint32_t queue, uint8_t const *bytes, uint32_t length);
+
+/** The frame of `turn`, from instrument `index`, into the queue that its packets come by. */
+void rig_send(struct rig *rig, uint32_t index, rm_turn turn);
+
+/** As rig_send for all instruments. */
+void rig_send_all(struct rig *rig, rm_turn turn);
+
+/** Runs the duty cycle until nothing waits, and looks after each of its turns. Returns what it found broken, or NULL.
+ */
+char const *rig_poll(struct rig *rig);
+
+/** Lets the role look at silent streams, as it does every RIG_FOLLOW_TURNS. */
+char const *rig_idle(struct rig *rig);
+
+/** What is broken, or NULL: sums of counters, published heads, the histogram's total. */
+char const *rig_broken(struct rig const *rig);
+
+uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter);
+uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter);
+uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter);
+
+struct rm_stream_view rig_view(struct rm_stream_writer const *writer);
+
+/** True when the turn-rate ring of `index` shows `turn` to a reader, with the right lanes. */
+bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn);
+
+/** Published head of the turn-rate stream. */
+rm_turn rig_head(struct rig const *rig, uint32_t index);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The turn gate's edges. One turn is 1000 ticks, one second a million turns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/turn_gate.h"
+
+enum { VOTES = 8, TICKS_PER_TURN = 1000, AHEAD = 2048, SILENCE = 1 << 18 };
+
+static uint64_t const TSC = 1ull << 40;
+static uint64_t const SECOND = 1000000000;
+static rm_turn const START = 50000000;
+
+struct bench {
+    struct rm_turn_gate gate;
+    rm_counter counters[RM_CLOCK_COUNTERS];
+    struct rm_gate_vote vote[VOTES];
+    struct rm_gate_vote *votes[VOTES];
+};
+
+/** Anchored at `turn`; all instruments have sent it. */
+static void begin(struct bench *bench, rm_turn turn, uint32_t quorum) {
+    memset(bench, 0, sizeof *bench);
+    struct rm_gate_config const config = {
+        .turn_rate_hz = 1e6,
+        .tsc_hz = 1e9,
+        .ahead_turns = AHEAD,
+        .silence_turns = SILENCE,
+        .quorum = quorum,
+    };
+    rm_turn_gate_init(&bench->gate, &config, bench->counters);
+    rm_turn_gate_burst(&bench->gate, TSC);
+    rm_turn_gate_first(&bench->gate, turn, TSC);
+    for (int i = 0; i < VOTES; ++i) {
+        bench->votes[i] = &bench->vote[i];
+        bench->vote[i].seen_tsc = TSC;
+        rm_gate_vote_accepted(&bench->vote[i], turn);
+    }
+}
+
+static enum rm_gate_outcome refuse(struct bench *bench, uint32_t index, rm_turn turn, uint64_t tsc) {
+    bench->vote[index].seen_tsc = tsc;
+    return rm_turn_gate_refused(&bench->gate, turn, tsc, &bench->vote[index], bench->votes, VOTES);
+}
+
+/** A whole vote; returns what its last refusal came to, those before being refusals only. */
+static enum rm_gate_outcome vote(struct bench *bench, uint32_t index, rm_turn turn, uint64_t tsc) {
+    for (int i = 1; i < RM_GATE_VOTE_RUN; ++i)
+        assert_int_equal(refuse(bench, index, turn, tsc), RM_GATE_REFUSED);
+    return refuse(bench, index, turn, tsc);
+}
+
+static void expect_window(struct rm_turn_gate const *gate, rm_turn lowest, rm_turn highest) {
+    assert_true(rm_turn_gate_accepts(gate, lowest));
+    assert_true(rm_turn_gate_accepts(gate, highest));
+    assert_false(rm_turn_gate_accepts(gate, lowest - 1));
+    assert_false(rm_turn_gate_accepts(gate, highest + 1));
+}
+
+static void nothing_is_accepted_before_the_first(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    struct rm_turn_gate gate;
+    rm_turn_gate_init(&gate, &bench.gate.config, bench.counters);
+    rm_turn_gate_burst(&gate, TSC);
+    assert_false(gate.clock.anchored);
+    assert_false(rm_turn_gate_accepts(&gate, START));
+    struct rm_clock_reading reading;
+    rm_turn_gate_reading(&gate, &reading);
+    assert_false(reading.anchored);
+}
+
+static void the_window_has_exact_edges(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    expect_window(&bench.gate, START - SILENCE, START + AHEAD);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 1);
+    rm_turn_gate_first(&bench.gate, 7, TSC); /* only the first anchors */
+    expect_window(&bench.gate, START - SILENCE, START + AHEAD);
+    rm_turn_gate_burst(&bench.gate, TSC + 100 * TICKS_PER_TURN);
+    expect_window(&bench.gate, START + 100 - SILENCE, START + 100 + AHEAD);
+
+    begin(&bench, SILENCE - 1, 0);
+    assert_true(rm_turn_gate_accepts(&bench.gate, 0));
+    assert_false(rm_turn_gate_accepts(&bench.gate, RM_TURN_NONE));
+    begin(&bench, RM_TURN_END - 1, 0);
+    expect_window(&bench.gate, RM_TURN_END - 1 - SILENCE, RM_TURN_END - 1 + AHEAD);
+}
+
+static void in_silence_the_window_grows_upwards(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    uint64_t const silence = 3 * SECOND;
+    rm_turn_gate_burst(&bench.gate, TSC + silence);
+    expect_window(&bench.gate, START + SILENCE / 2 - SILENCE, START + silence / TICKS_PER_TURN + AHEAD);
+    assert_int_equal(rm_turn_gate_now(&bench.gate, TSC + silence), START + SILENCE / 2);
+}
+
+static void a_vote_takes_sixteen_turns_that_agree(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 1);
+    for (int i = 0; i < 100; ++i) /* never two that agree */
+        assert_int_equal(refuse(&bench, 0, (uint64_t)i * (AHEAD + 1), TSC), RM_GATE_REFUSED);
+    assert_int_equal(bench.vote[0].run, 1);
+    rm_turn const last = 99 * (AHEAD + 1);
+    for (uint64_t i = 1; i < RM_GATE_VOTE_RUN - 1; ++i)
+        assert_int_equal(refuse(&bench, 0, last + i * AHEAD, TSC), RM_GATE_REFUSED);
+    assert_int_equal(refuse(&bench, 0, last + 15 * AHEAD, TSC), RM_GATE_RESTARTED);
+    assert_int_equal(bench.gate.machine_epoch, 1);
+    expect_window(&bench.gate, 0 + 0, last + 15 * AHEAD + AHEAD);
+}
+
+static void an_accepted_turn_ends_the_vote(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 1);
+    for (int i = 1; i < RM_GATE_VOTE_RUN; ++i)
+        assert_int_equal(refuse(&bench, 0, 5, TSC), RM_GATE_REFUSED);
+    rm_gate_vote_accepted(&bench.vote[0], START + 1);
+    assert_int_equal(refuse(&bench, 0, 5, TSC), RM_GATE_REFUSED);
+}
+
+static void a_quorum_is_more_than_half(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    for (uint32_t i = 0; i < VOTES / 2; ++i)
+        assert_int_equal(vote(&bench, i, 5, TSC), RM_GATE_REFUSED);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_VOTES), VOTES / 2);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_NEEDED), VOTES / 2 + 1);
+    /* One that wants something else is no help, and one that agrees within the window is. */
+    assert_int_equal(vote(&bench, VOTES - 1, 5 + AHEAD + 1, TSC), RM_GATE_REFUSED);
+    assert_int_equal(vote(&bench, VOTES - 2, 5 + AHEAD, TSC), RM_GATE_RESTARTED);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_VOTES), 0);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 2);
+    for (int i = 0; i < VOTES; ++i) {
+        assert_int_equal(bench.vote[i].run, 0);
+        assert_false(bench.vote[i].known);
+    }
+    assert_int_equal(bench.gate.newest, 5 + AHEAD);
+    expect_window(&bench.gate, 0, 5 + 2 * AHEAD);
+}
+
+static void the_silent_have_no_vote(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    assert_int_equal(vote(&bench, 0, 5, TSC), RM_GATE_REFUSED);
+    /* A second and a tick later only two are left: instrument 0, whose vote is stale with it, is none of them. */
+    uint64_t const later = TSC + SECOND + 1;
+    assert_int_equal(refuse(&bench, 1, 5, later), RM_GATE_REFUSED);
+    bench.vote[2].seen_tsc = later;
+    for (int i = 2; i < RM_GATE_VOTE_RUN; ++i)
+        assert_int_equal(refuse(&bench, 1, 5, later), RM_GATE_REFUSED);
+    assert_int_equal(refuse(&bench, 1, 5, later), RM_GATE_REFUSED);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_NEEDED), 2);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_VOTES), 1);
+    assert_int_equal(vote(&bench, 2, 5, later), RM_GATE_RESTARTED);
+}
+
+static void an_outage_is_no_restart(void **state) {
+    (void)state;
+    uint64_t const outage = 60 * 1000000;
+    struct bench bench;
+    begin(&bench, START, 2);
+    assert_int_equal(vote(&bench, 0, START + outage, TSC), RM_GATE_REFUSED);
+    assert_int_equal(vote(&bench, 1, START + outage, TSC), RM_GATE_STEPPED);
+    assert_int_equal(bench.gate.machine_epoch, 0);
+    expect_window(&bench.gate, START + outage - SILENCE, START + outage + AHEAD);
+
+    begin(&bench, START, 2); /* a turn more than a minute */
+    vote(&bench, 0, START + outage + 1, TSC);
+    assert_int_equal(vote(&bench, 1, START + outage + 1, TSC), RM_GATE_RESTARTED);
+    begin(&bench, START, 2); /* backwards */
+    vote(&bench, 0, START - SILENCE - 1, TSC);
+    assert_int_equal(vote(&bench, 1, START - SILENCE - 1, TSC), RM_GATE_RESTARTED);
+    begin(&bench, START, 2); /* the clock was anchored by somebody else */
+    bench.vote[1].known = false;
+    vote(&bench, 0, START + 10000, TSC);
+    assert_int_equal(vote(&bench, 1, START + 10000, TSC), RM_GATE_RESTARTED);
+    assert_int_equal(bench.gate.machine_epoch, 1);
+}
+
+static void a_majority_of_early_turns_steps_the_clock(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    rm_turn const early = START + RM_TURN_CLOCK_CAPTURE + 1;
+    assert_int_equal(bench.gate.observable, early - 1);
+    for (int i = 0; i < VOTES / 2; ++i)
+        rm_gate_vote_accepted(&bench.vote[i], early + 3);
+    rm_gate_vote_accepted(&bench.vote[VOTES - 1], early - 1);
+    rm_turn_gate_early(&bench.gate, early, TSC, bench.votes, VOTES);
+    assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), START);
+    assert_int_equal(bench.gate.newest, START);
+    rm_gate_vote_accepted(&bench.vote[VOTES - 1], early);
+    rm_turn_gate_early(&bench.gate, early, TSC, bench.votes, VOTES);
+    assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), early);
+    assert_int_equal(bench.gate.newest, early);
+    assert_int_equal(bench.gate.machine_epoch, 0);
+}
+
+static void the_lost_clock_steps(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    uint64_t tsc = TSC;
+    rm_turn turn = START;
+    for (; turn < START + 40000; ++turn, tsc += TICKS_PER_TURN)
+        rm_turn_gate_observe(&bench.gate, turn, tsc);
+    /* From here on everything is 1000 turns late; after a quarter of a second that is the truth. */
+    tsc += 1000 * TICKS_PER_TURN;
+    for (int i = 0; i < 240000; ++i, tsc += TICKS_PER_TURN)
+        rm_turn_gate_observe(&bench.gate, turn++, tsc);
+    assert_in_range(rm_turn_gate_now(&bench.gate, tsc), turn + 999, turn + 1001);
+    for (int i = 0; i < 30000; ++i, tsc += TICKS_PER_TURN)
+        rm_turn_gate_observe(&bench.gate, turn++, tsc);
+    assert_in_range(rm_turn_gate_now(&bench.gate, tsc), turn - 1, turn + 1);
+}
+
+static void the_newest_turn_never_falls(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    rm_turn_gate_observe(&bench.gate, START + 10, TSC + 10 * TICKS_PER_TURN);
+    rm_turn_gate_observe(&bench.gate, START + 3, TSC + 11 * TICKS_PER_TURN);
+    assert_int_equal(bench.gate.newest, START + 10);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(nothing_is_accepted_before_the_first),
+        cmocka_unit_test(the_window_has_exact_edges),
+        cmocka_unit_test(in_silence_the_window_grows_upwards),
+        cmocka_unit_test(a_vote_takes_sixteen_turns_that_agree),
+        cmocka_unit_test(an_accepted_turn_ends_the_vote),
+        cmocka_unit_test(a_quorum_is_more_than_half),
+        cmocka_unit_test(the_silent_have_no_vote),
+        cmocka_unit_test(an_outage_is_no_restart),
+        cmocka_unit_test(a_majority_of_early_turns_steps_the_clock),
+        cmocka_unit_test(the_lost_clock_steps),
+        cmocka_unit_test(the_newest_turn_never_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
