@@ -27,6 +27,7 @@ static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
     clock->window_end = turn + clock->window_turns;
     clock->least_turn = RM_TURN_NONE;
     clock->least_ticks = INFINITY;
+    clock->advanced_ticks = 0.0;
 }
 
 void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
@@ -62,8 +63,18 @@ static void track(struct rm_turn_clock *clock) {
     clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
     clock->point_turn = turn;
     clock->point_ticks = error - phase;
+    double const distance = error - clock->advanced_ticks;
     double const square = clock->residual_ticks * clock->residual_ticks;
-    clock->residual_ticks = sqrt(square + RESIDUAL_GAIN * (error * error - square));
+    clock->residual_ticks = sqrt(square + RESIDUAL_GAIN * (distance * distance - square));
+}
+
+/** An arrival earlier than predicted: nothing can arrive before it was sent, so the whole fit was late. Moved at once,
+ * and not at the end of the window: a sender that speeds up must not run out of the accepted turns meanwhile. */
+static void advance(struct rm_turn_clock *clock, double early_ticks) {
+    clock->tsc -= (uint64_t)(int64_t)rint(early_ticks);
+    clock->point_ticks += early_ticks;
+    clock->least_ticks += early_ticks;
+    clock->advanced_ticks += early_ticks;
 }
 
 /** Notes a believed arrival. A window counts from its first one, so that after a stall it does not end while the
@@ -71,6 +82,10 @@ static void track(struct rm_turn_clock *clock) {
 static void note(struct rm_turn_clock *clock, rm_turn turn, double delay) {
     if (clock->least_turn == RM_TURN_NONE)
         open_window(clock, turn);
+    if (delay < -clock->ticks_per_turn) {
+        advance(clock, -delay);
+        delay = 0.0;
+    }
     if (delay < clock->least_ticks) {
         clock->least_ticks = delay;
         clock->least_turn = turn;

@@ -5,6 +5,8 @@
  * then next to nothing. So in every window the arrival with the least delay is kept, and a tracking filter of second
  * order (phase and rate) follows those points.
  *
+ * An arrival that is early by more than a turn moves the fit at once; all others count when the window closes.
+ *
  * Windows begin with 64 turns and double to some 10 ms, or to 512 turns where that is longer; while they grow, the
  * clock is learning: it believes every arrival and takes the measured phase and rate whole, so a nominal rate that is
  * off does no harm. Once they have their length, arrivals far from the prediction are not believed: a wild instrument
@@ -35,9 +37,10 @@ struct rm_turn_clock {
     uint64_t believed_tsc; /**< when an arrival was last believed */
     rm_turn window_end; /**< the window, counted from its first believed arrival, closes at an arrival from here on */
     double least_ticks; /**< least delay of the present window … */
-    rm_turn least_turn; /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
-    rm_turn point_turn; /**< the last window's point, RM_TURN_NONE at first */
-    double point_ticks; /**< its delay against the fit as it is now */
+    double advanced_ticks; /**< by which early arrivals have moved the fit in this window */
+    rm_turn least_turn;    /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
+    rm_turn point_turn;    /**< the last window's point, RM_TURN_NONE at first */
+    double point_ticks;    /**< its delay against the fit as it is now */
 };
 
 /** Not anchored; `turn_rate_hz` is nominal. */
