@@ -6,7 +6,8 @@
  * order (phase and rate) follows those points.
  *
  * Windows begin with 64 turns and double to some 10 ms; while they grow, the clock is learning: it believes every
- * arrival and takes the measured rate whole, so a nominal rate that is off does no harm. Once they have their length,
+ * arrival and takes the measured rate whole, so a nominal rate that is off does no harm (up to 64 times; a clock never
+ * believes more, whatever it is shown: turns that waited in a queue all come at once). Once they have their length,
  * arrivals far from the prediction are not believed: a wild instrument cannot drag the clock. When the instruments'
  * quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
  */
@@ -27,6 +28,7 @@ struct rm_turn_clock {
     rm_turn turn;          /**< a point of the fit: this turn … */
     uint64_t tsc;          /**< … arrives at this TSC */
     double ticks_per_turn; /**< fitted */
+    double nominal_ticks_per_turn;
     double turns_per_tick; /**< its reciprocal */
     double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
     uint64_t window_turns; /**< length of the present window */
