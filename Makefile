@@ -70,7 +70,7 @@ tsan: SANITIZE = thread ## run the C tests under the thread sanitizer
 bench: build ## measure what one machine can take in
 	@./ringmaster bench ingest
 
-install: build ## install programs, library, headers; PREFIX by meson, DESTDIR as usual
+install: build ## install library, headers and programs; DESTDIR as usual
 	@meson install -C build
 
 clean: ## remove what was built

@@ -67,11 +67,14 @@ def includes(root: Path, file: Path) -> list[Include]:
 
 
 def target(root: Path, include: Include) -> Path | None:
-    """The file of this repository that the line takes, relative to its root; None for a library's."""
+    """The file of this repository that the line takes, relative to its root; None for a library's.
+
+    A header that Meson makes from a NAME.h.in counts as that file.
+    """
     places = [include.file.parent] if include.quoted else []
     for place in [*places, *map(Path, INCLUDE_ROOTS)]:
         path = (root / place / include.name).resolve()
-        if path.is_file() and path.is_relative_to(root):
+        if path.is_relative_to(root) and (path.is_file() or path.with_name(f"{path.name}.in").is_file()):
             return path.relative_to(root)
     return None
 

@@ -47,11 +47,12 @@ struct rm_clock_reading {
     uint64_t tai_ns;
 };
 
-/** Copies the clock; spins while the writer is inside (some 20 ns). After 10^6 tries it gives up and returns false:
- * the writer was killed between two stores. */
+/** Copies the clock; waits while the writer is inside (some 20 ns, more if it lost its core there). After a tenth of a
+ * second it gives up and returns false: the writer was killed between two stores. */
 bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading);
 
-/** Turn at a TSC, fractional turns cut off; extrapolated with the fitted rate. Needs `anchored`. */
+/** Turn at a TSC, fractional turns cut off; extrapolated with the fitted rate. 0 for what lies before turn 0. Needs
+ * `anchored`. */
 rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc);
 
 /** TSC at which the datagrams of `turn` are expected. Needs `anchored`. */

@@ -40,7 +40,7 @@ static inline uint64_t rm_histogram_floor(unsigned index) {
     return group ? (sub | 1u << RM_HISTOGRAM_SUBBITS) << (group - 1) : sub;
 }
 
-/** Counts `value`, `times` over. For the owner alone. */
+/** Counts `value`, `times` over, at least once. For the owner alone. */
 static inline void rm_histogram_add(struct rm_histogram *histogram, uint64_t value, uint64_t times) {
     _Atomic uint64_t *bucket = &histogram->bucket[rm_histogram_index(value)];
     atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + times, memory_order_relaxed);

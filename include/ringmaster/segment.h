@@ -13,9 +13,12 @@
  * The directory describes itself: a reader that knows only this file can list, type and read everything in it.
  *
  * Memory ordering: the owner fills header, directory and every object's constant part, then stores `magic` with
- * release. Whoever loads `magic` with acquire and finds RM_SEGMENT_MAGIC sees all of that. (Pairs in:
- * rm_segment_finish in src/fabric/segment_file.c → rm_segment_whole in src/fabric/segment_map.c; the Python package reads it by
- * an aligned 8-byte load, an acquire on x86-64.)
+ * release. Whoever loads `magic` with acquire and finds RM_SEGMENT_MAGIC sees all of that. An owner that adopts a
+ * segment leaves `magic` and every constant part alone, sets the live parts back, and stores `state` = RM_SEGMENT_LIVE
+ * with release after owner_pid, started_tai_ns and epoch: a reader that stayed attached loads `state` with acquire to
+ * see those of the new owner. (The magic pairs in:
+ * rm_segment_finish in src/fabric/segment_file.c → rm_segment_whole in src/fabric/segment_map.c; the Python package
+ * reads it by an aligned 8-byte load, an acquire on x86-64.)
  */
 #ifndef RINGMASTER_SEGMENT_H
 #define RINGMASTER_SEGMENT_H
@@ -33,20 +36,20 @@ enum rm_segment_state {
 };
 
 struct rm_segment_header {
-    _Atomic uint64_t magic;     /**< RM_SEGMENT_MAGIC, stored last */
-    uint32_t abi_version;       /**< RM_ABI_VERSION of the owner */
-    uint32_t header_bytes;      /**< sizeof(struct rm_segment_header) of the owner */
-    uint64_t layout_hash;       /**< hash of src/fabric/abi/abi.json the owner was built with */
-    uint64_t directory_hash;    /**< hash of the directory; equal means: can be adopted as it is */
-    uint64_t segment_bytes;     /**< size of the whole file */
-    uint64_t directory_offset;  /**< bytes from the segment's start */
-    uint32_t object_count;      /**< entries in the directory */
-    uint32_t object_bytes;      /**< sizeof(struct rm_object) of the owner */
-    _Atomic uint64_t epoch;     /**< 1 for the first instance, one more for every owner that adopts it */
-    _Atomic uint32_t state;     /**< enum rm_segment_state */
-    uint32_t owner_pid;         /**< process that made or adopted it last */
-    uint64_t started_tai_ns;    /**< when that process did so */
-    char owner[RM_OWNER_BYTES]; /**< "server", "ring", … */
+    _Atomic uint64_t magic;          /**< RM_SEGMENT_MAGIC, stored last */
+    uint32_t abi_version;            /**< RM_ABI_VERSION of the owner */
+    uint32_t header_bytes;           /**< sizeof(struct rm_segment_header) of the owner */
+    uint64_t layout_hash;            /**< hash of src/fabric/abi/abi.json the owner was built with */
+    uint64_t directory_hash;         /**< hash of the directory; equal means: can be adopted as it is */
+    uint64_t segment_bytes;          /**< size of the whole file */
+    uint64_t directory_offset;       /**< bytes from the segment's start */
+    uint32_t object_count;           /**< entries in the directory */
+    uint32_t object_bytes;           /**< sizeof(struct rm_object) of the owner */
+    _Atomic uint64_t epoch;          /**< 1 for the first instance, one more for every owner that adopts it */
+    _Atomic uint32_t state;          /**< enum rm_segment_state */
+    _Atomic uint32_t owner_pid;      /**< process that made or adopted it last */
+    _Atomic uint64_t started_tai_ns; /**< when that process did so */
+    char owner[RM_OWNER_BYTES];      /**< "server", "ring", … */
     uint64_t reserved[10];
 };
 

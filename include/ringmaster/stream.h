@@ -5,28 +5,49 @@
  * construction, a late record lands in its place, and a lost one is a slot whose turn does not match: loss is visible
  * in the data. One writer, any number of readers; no reader can hold the writer up, and none is known to it.
  *
+ * Distances below are in records: "T + capacity" is the turn that comes to T's slot one lap after T.
+ *
  * ## What the writer promises
- *  1. It never stores into a slot that belongs to a turn above `head + margin` records: it publishes first.
- *  2. It publishes `head` with release after the slots up to it are written (once per burst of datagrams), and lets a
- *     release fence stand between that store and the next store into any slot.
- *  3. Every slot of a turn in [first, head] holds that turn's record or does not hold that turn: turns passed over are
- *     marked RM_TURN_NONE, so a turn of an earlier machine epoch is never mistaken for one of this.
- *  4. A record that arrives after its turn was passed over (a late one) is stored as: lanes and tag first, the turn
- *     last, with release, over a slot that says RM_TURN_NONE. First copy wins; nothing is ever overwritten in its lap.
- *  5. When the machine's turn counter restarts, `machine_epoch` goes up by one before the first turn of it is
- * published.
+ *  1. Margin: it stores a record into the slot of turn T only while the published `head` is at least T - margin,
+ *     or while no head of this machine epoch is published. If need be it publishes early.
+ *  2. Publishing: it stores `head` with release, after the slots up to it, and puts a release fence between that
+ *     and the next store into any slot. Within a machine epoch the head never falls.
+ *  3. Nothing stale: when a head is published, the slot of every turn T in [first, head] has in this machine epoch
+ *     been given T's record, or been cleared to RM_TURN_NONE, or it holds another turn; never T of an earlier epoch.
+ *  4. A record is stored words 1–7 first (relaxed), its turn last, with release. First copy wins: up to the
+ *     published head, no turn is stored a second time in its machine epoch. The slot of a late record is cleared
+ *     first: turn RM_TURN_NONE, then a release fence. Clearing leaves words 1–7 alone and may happen at any time.
+ *  5. Restart: when the machine's turn counter restarts, it stores `head` = RM_TURN_NONE, then `machine_epoch` + 1
+ *     with release, then a release fence, and only then anything of the new epoch, `first` before `head`.
  *
  * ## What a reader does (rm_stream_read does all this)
- *  1. load `machine_epoch` with acquire, `head` with acquire (pairs with 2 above: rm_stream_writer_publish);
- *  2. refuse turns outside [first, head] and those within `margin` of being lapped;
- *  3. load the slot's turn with acquire (pairs with 4: store_late in src/fabric/stream_writer.c), then the other words;
- *  4. acquire fence; load the slot's turn, `head` and `machine_epoch` again: the copy is good if the turn is the one
- *     asked for, the epoch is the same and the slot is still not within `margin` of being lapped.
+ *  1. load `machine_epoch` with acquire (pairs with 5: rm_stream_writer_restart), then `head` with acquire (pairs
+ *     with 2: rm_stream_writer_publish), then `first`;
+ *  2. refuse turns outside [first, head], and those near being lapped: T + capacity - margin ≤ head;
+ *  3. load the slot's turn with acquire (pairs with 4: store() in stream_writer.c), then the other words;
+ *  4. acquire fence (pairs with the release fences of 2, 4 and 5); load the slot's turn, then `head` with acquire
+ *     (pairs with 2), then `machine_epoch`. The copy is good if both looks at the turn saw T, `machine_epoch` is
+ *     what it was in step 1, and T is still not near being lapped. RM_TURN_NONE counts as above all turns.
  *
- * Why 4 suffices: the words could only be torn by a writer that is already filling this slot for turn + capacity. By
- * promise 1 that writer had published a head ≥ turn + capacity - margin before. Its release fence (2) and the reader's
- * acquire fence (4) synchronise through the torn word, so the reader's second look at `head` sees that head and
- * refuses.
+ * ## Why a copy that passes is T's record of this machine epoch, and whole
+ * In the terms of C11; nothing rests on the order in which x86 shows stores. Let e be the epoch of step 1.
+ *  - At least T's: the turn was loaded with acquire and is T, so it synchronises with the store that wrote it,
+ *    and each other word is of that record or of a later store into the slot.
+ *  - Of this epoch: the head of step 1 was published in e or later, because what step 1 acquired from promise 5
+ *    hides all older heads. If in e, promise 3 held when it was published and the acquire makes that visible: a T
+ *    of an earlier epoch is gone. If later, acquiring it shows step 4 that `machine_epoch` has changed.
+ *  - No word of a later store: that would be a store of T + n × capacity in e, or of a later epoch; promise 4 rules
+ *    out T itself. By promises 2 and 5 a release fence precedes it, and the reader's acquire fence follows the load
+ *    that read it: the two synchronise. So if the store is of a later epoch, step 4 sees the epoch changed. If it
+ *    is of e, a head ≥ T + capacity - margin was published before it (promise 1), and the second look at `head`
+ *    sees that one or one stored after it. Another of e is no smaller, and RM_TURN_NONE is above all: refused. One
+ *    of a later epoch was loaded with acquire and before `machine_epoch`: step 4 sees the epoch changed.
+ *
+ * The second look at the slot's turn is not needed for this. It spares the reader a record that an adopting server
+ * has just cleared, and it is what cells without a head (row.h) rest on.
+ *
+ * An adopting owner is the same writer: it loads the head it finds with acquire (pairs with 2), clears what was not
+ * published, and fences (release) before it stores its first record: rm_stream_writer_open.
  */
 #ifndef RINGMASTER_STREAM_H
 #define RINGMASTER_STREAM_H
@@ -122,8 +143,9 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
  * Records that could not be had get turn RM_TURN_NONE and zeros. Returns how many are good. */
 size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records);
 
-/** Waits until `turn` is published, at most `timeout_ns`. Spins for some microseconds, then sleeps in steps of 50 µs:
- * meant for programs beside the server, not for its hot path. Returns false when the time is over. */
+/** Waits until `turn` is published, at most `timeout_ns` (UINT64_MAX: for ever). Spins for some microseconds, then
+ * sleeps in steps of 50 µs: meant for programs beside the server, not for its hot path. Returns false when the time is
+ * over. */
 bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns);
 
 /** "ok", "not yet", … for messages. */

@@ -45,7 +45,8 @@ enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_wor
 /** Unmaps everything. NULL is allowed. */
 void rm_workspace_detach(struct rm_workspace *workspace);
 
-/** True while the process that owns the server's segment lives; one system call. */
+/** True while the process that owns the server's segment lives. False too when a server with another configuration has
+ * replaced the segment: attach again. Some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
 /** How many objects there are, over all segments, and the i-th of them with the start of its memory. The order is

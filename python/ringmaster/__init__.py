@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from ringmaster.stream import Lane as Lane
     from ringmaster.stream import Stream as Stream
     from ringmaster.tune import find_tune as find_tune
+    from ringmaster.tune import read_tunes as read_tunes
+    from ringmaster.tune import spectrum as spectrum
     from ringmaster.window import ReadResult as ReadResult
     from ringmaster.window import View as View
     from ringmaster.window import Window as Window
@@ -71,9 +73,11 @@ _MODULE_OF = {
     "attach": "workspace",
     "find_tune": "tune",
     "read_orbit": "orbit",
+    "read_tunes": "tune",
+    "spectrum": "tune",
 }
 
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> object:

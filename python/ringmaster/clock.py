@@ -53,6 +53,8 @@ class ClockReading:
 
     def tai_ns_at(self, tsc: int) -> int:
         """Nanoseconds of TAI since 1970-01-01 at a TSC."""
+        if self.tsc_hz <= 0:
+            raise ValueError("the clock has not been set yet")
         return self.tai_ns + round((tsc - self.tai_tsc) * 1e9 / self.tsc_hz)
 
     def _need_anchor(self) -> None:

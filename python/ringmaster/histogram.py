@@ -38,7 +38,7 @@ class HistogramReading:
         return int(self.bucket.sum())
 
     def percentile_ns(self, percent: float) -> float:
-        """Duration that ``percent`` (0–100) of the values do not exceed, rounded up to its bucket's end; NaN when empty."""
+        """Duration that ``percent`` (0–100) of the values do not exceed, as its bucket's end; NaN when empty."""
         if not 0 <= percent <= 100:
             raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
         if self.total == 0:

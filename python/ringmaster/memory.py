@@ -51,7 +51,7 @@ class Words:
         return float(self._word[name].view("<f8")[0])
 
     def consistently(self, copy: Callable[[], T]) -> T:
-        """Calls ``copy`` under the sequence lock whose counter is the member ``sequence``, until nobody wrote meanwhile.
+        """Calls ``copy`` under the sequence lock of the member ``sequence``, until nobody wrote meanwhile.
 
         Raises WorkspaceDamaged when the lock stays taken: its writer was killed between two stores.
         """

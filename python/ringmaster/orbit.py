@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The closed orbit: mean positions of all BPMs over the same turns."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.layout import InstrumentKind
-from ringmaster.stream import Stream
+from ringmaster.bpm import bpm_streams, common_turn, position_lanes
 from ringmaster.workspace import Workspace
-
-_POSITION_LANE = re.compile(r"x(\d*)")
 
 
 @dataclass(frozen=True)
@@ -35,28 +31,15 @@ class Orbit:
         return x, y
 
 
-def bpm_streams(ws: Workspace, rate: str = "turn") -> list[Stream]:
-    """The streams of all BPM electronics at one rate: "turn", "fast", "prompt"."""
-    return [s for s in ws.streams.values() if s.instrument_kind == InstrumentKind.BPM and s.rate == rate]
-
-
-def position_lanes(stream: Stream) -> list[tuple[str, str]]:
-    """Pairs of lane names, x and y, one for each BPM that the electronics serves: ("x1", "y1")."""
-    names = {lane.name for lane in stream.lanes}
-    suffixes = [match[1] for name in (lane.name for lane in stream.lanes) if (match := _POSITION_LANE.fullmatch(name))]
-    return [(f"x{suffix}", f"y{suffix}") for suffix in suffixes if f"y{suffix}" in names]
-
-
 def read_orbit(ws: Workspace, turns: int = 1024) -> Orbit:
     """Orbit over the newest ``turns`` turns that every BPM has; a BPM that is more than ``turns`` behind shows NaN.
 
     Raises ValueError when no BPM has sent anything.
     """
-    streams = [stream for stream in bpm_streams(ws) if position_lanes(stream)]
-    heads = [head for stream in streams if (head := stream.head) is not None]
-    if not heads:
+    streams = bpm_streams(ws)
+    last = common_turn(streams, turns)
+    if last is None:
         raise ValueError(f"workspace {ws.name!r}: no BPM has sent anything yet")
-    last = min(head for head in heads if head > max(heads) - turns)
     turns = min(turns, last + 1)
     names: list[str] = []
     means: list[tuple[float, float]] = []

@@ -82,7 +82,7 @@ class Parameter:
         return self.read().value
 
     def read(self) -> ParameterReading:
-        """Copies the value and what belongs to it. Raises WorkspaceDamaged when its owner was killed inside a change."""
+        """Copies the value and what goes with it. Raises WorkspaceDamaged when its owner was killed in a change."""
         return self._live.consistently(self._copy)
 
     def _copy(self) -> ParameterReading:

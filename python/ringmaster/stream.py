@@ -198,7 +198,7 @@ class Stream:
         return pieces if here == count else [*pieces, self._slots[: count - here]]
 
     def _lapped_up_to(self, head: int) -> int:
-        """Newest turn whose slot the writer may be filling anew (promise 1 of stream.h); negative where there is none."""
+        """Newest turn whose slot the writer may be filling anew (promise 1 of stream.h); negative if none."""
         return head - (self.capacity - self.margin) * self.period
 
     def _lapped(self, first: int, look: "_Look") -> int:

@@ -4,7 +4,35 @@
 import numpy as np
 import numpy.typing as npt
 
+from ringmaster.bpm import bpm_streams, common_turn, position_lanes
+from ringmaster.workspace import Workspace
+
 Signal = npt.NDArray[np.floating] | npt.NDArray[np.integer]
+
+
+TUNE_TURNS = 8192
+TUNE_BPMS = 8
+"""So many BPMs suffice to tell a line from noise."""
+
+
+def read_tunes(ws: Workspace, turns: int = TUNE_TURNS) -> tuple[float, float]:
+    """Fractional tunes, x and y, in 1 / turn, from the newest ``turns`` turns of the first BPMs.
+
+    Raises ValueError while there are fewer turns than that.
+    """
+    streams = bpm_streams(ws)
+    last = common_turn(streams, turns)
+    if last is None or last < turns:
+        raise ValueError(f"workspace {ws.name!r}: {turns} turns of beam positions are not there yet")
+    x_signals: list[Signal] = []
+    y_signals: list[Signal] = []
+    for stream in streams[:TUNE_BPMS]:
+        window = stream.read(last - turns + 1, turns)
+        if window.ok.mean() > 0.5:
+            x, y = position_lanes(stream)[0]
+            x_signals.append(window.values(x))
+            y_signals.append(window.values(y))
+    return find_tune(*x_signals), find_tune(*y_signals)
 
 
 def fill_missing(signal: Signal) -> npt.NDArray[np.float64]:
@@ -32,7 +60,7 @@ def spectrum(signal: Signal) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.fl
     return np.arange(len(amplitude)) / count, amplitude
 
 
-def find_tune(*signals: Signal, low: float = 0.01, high: float = 0.5) -> float:
+def find_tune(*signals: Signal, low: float = 0.02, high: float = 0.5) -> float:
     """Fractional tune: where the common power of ``signals`` peaks between ``low`` and ``high``, in 1 / turn.
 
     Each signal is one value per turn, shape (n,), n ≥ 16, equal for all: several BPMs of one plane make a weak line

@@ -109,8 +109,8 @@ class View:
     pieces: tuple[npt.NDArray[np.void], ...]
     """One or two arrays of structures: turn u8, tag u8, the lanes by name, i4 or f4."""
     still_valid: Callable[[], bool]
-    """True while no slot of the view can have been overwritten since ``view()`` was called, and the machine epoch is the
-    same. A late record may still have come into a slot that held none: take ``ok`` before the lanes."""
+    """True while no slot of the view can have been overwritten since ``view()`` was called, in the same machine epoch.
+    A late record may still have come into a slot that held none: take ``ok`` before the lanes."""
 
     def __len__(self) -> int:
         return sum(len(piece) for piece in self.pieces)

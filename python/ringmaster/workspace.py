@@ -189,7 +189,7 @@ def _server_segment(directory: Path) -> Segment:
 
 
 def _whole_segment(path: Path) -> Segment | None:
-    """Another owner's segment, or None while it is not whole or when it is of another version: it is not ours to use."""
+    """Another owner's segment, or None while it is not whole, or when it is of another version."""
     try:
         return Segment(path)
     except (WorkspaceHalfMade, WorkspaceVersion, FileNotFoundError):

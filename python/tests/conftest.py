@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
-from fabric import Owner, Spec  # noqa: E402
+from fabric import Owner, Spec
 
 MakeOwner = Callable[..., Owner]
 

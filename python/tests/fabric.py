@@ -180,6 +180,10 @@ class Owner:
         assert dtype.fields is not None
         struct.pack_into("<Q", self.memory, self._place[name] + dtype.fields[member][1], value)
 
+    def set_directory(self, index: int, member: str, value: int) -> None:
+        """Spoils a member of a directory entry."""
+        np.frombuffer(self.memory, layout.OBJECT, len(self.objects), PAGE)[index][member] = value
+
     def set_counter(self, name: str, counter: str, value: int) -> None:
         """Stores one counter."""
         spec = next(spec for spec in self.objects if spec.name == f"counters/{name}")

@@ -85,8 +85,7 @@ def test_a_truncated_segment_is_damaged(make_owner: MakeOwner, header: dict[str,
 def test_an_object_beyond_the_end_is_damaged(make_owner: MakeOwner) -> None:
     spec = fabric.text("server/version", "0.1.0")
     owner = make_owner([spec])
-    offset = fabric.layout.OBJECT.fields["bytes"][1]  # type: ignore[index]
-    owner.memory[fabric.PAGE + offset : fabric.PAGE + offset + 8] = (1 << 30).to_bytes(8, "little")
+    owner.set_directory(0, "bytes", 1 << 30)
     with pytest.raises(ringmaster.WorkspaceDamaged, match="beyond the end"):
         ringmaster.attach("demo")
 
@@ -94,8 +93,7 @@ def test_an_object_beyond_the_end_is_damaged(make_owner: MakeOwner) -> None:
 def test_an_unknown_kind_of_object_is_damaged(make_owner: MakeOwner) -> None:
     spec = fabric.text("server/version", "0.1.0")
     owner = make_owner([spec])
-    offset = fabric.PAGE + fabric.layout.OBJECT.fields["kind"][1]  # type: ignore[index]
-    owner.memory[offset : offset + 4] = (77).to_bytes(4, "little")
+    owner.set_directory(0, "kind", 77)
     with pytest.raises(ringmaster.WorkspaceDamaged, match="server/version"):
         ringmaster.attach("demo")
 

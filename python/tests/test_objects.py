@@ -43,7 +43,7 @@ def test_parameters_are_arrays_matrices_and_texts_too(make_owner: MakeOwner) -> 
     )
     with ringmaster.attach("demo") as ws:
         assert ws.parameters["a"].value.tolist() == [1, 2, 3]  # type: ignore[union-attr]
-        assert np.array_equal(ws.parameters["m"].value, matrix)  # type: ignore[arg-type]
+        assert np.array_equal(ws.parameters["m"].value, matrix)
         assert ws.parameters["t"].value == "0.1 µ"
         assert ws.parameters["a"].read().turn is None
 

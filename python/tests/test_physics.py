@@ -102,7 +102,7 @@ def test_a_bpm_that_stopped_does_not_hold_the_orbit(make_owner: MakeOwner) -> No
 
 @pytest.mark.skipif(not DOROS.exists(), reason=f"measured beam data not present at {DOROS}")
 def test_measured_beam_shows_the_published_tunes() -> None:
-    bpm = next(bpm for bpm in doros.read(DOROS) if bpm.name == "LHC.BPM.1L1.B1_DOROS")
+    bpm = next(bpm for bpm in doros.read(DOROS) if bpm.name == "lhc_bpm_1l1_b1")
     x, y = bpm.lane("x_oscillation"), bpm.lane("y_oscillation")
     assert find_tune(x[:8192]) == pytest.approx(0.26999, abs=5e-5)
     assert find_tune(y[:8192]) == pytest.approx(0.32198, abs=5e-5)

@@ -145,11 +145,11 @@ def test_a_window_around_the_rings_end_is_in_turn_order(ring: Setup) -> None:
     assert window["x1"].tolist() == list(range(120, 140))
 
 
-def during_copy(stream: Stream, monkeypatch: pytest.MonkeyPatch, happen: Callable[[], None]) -> None:
+def during_copy(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], None]) -> None:
     """Lets ``happen`` run after the words were copied and before the closing checks."""
     concatenate = np.concatenate
 
-    def copy_then_happen(pieces: list[np.ndarray]) -> np.ndarray:  # type: ignore[type-arg]
+    def copy_then_happen(pieces: list[np.ndarray]) -> np.ndarray:
         copied = concatenate(pieces)
         if copied.ndim == 2:
             happen()
@@ -161,7 +161,7 @@ def during_copy(stream: Stream, monkeypatch: pytest.MonkeyPatch, happen: Callabl
 def test_a_record_overwritten_while_it_is_copied_is_refused(ring: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, stream = ring
     owner.fill(NAME, 0, 63)
-    during_copy(stream, monkeypatch, lambda: owner.store(NAME, 64 + 20))
+    during_copy(monkeypatch, lambda: owner.store(NAME, 64 + 20))
     assert np.flatnonzero(~stream.read(10, 50).ok).tolist() == [10]
 
 
@@ -170,7 +170,7 @@ def test_a_head_that_laps_the_window_while_it_is_copied_refuses_what_it_may_have
 ) -> None:
     owner, stream = ring
     owner.fill(NAME, 0, 63)
-    during_copy(stream, monkeypatch, lambda: owner.publish(NAME, 80))
+    during_copy(monkeypatch, lambda: owner.publish(NAME, 80))
     window = stream.read(10, 30)
     lapped = 80 - (64 - 8)
     assert results(window) == [ReadResult.LAPPED] * (lapped - 10 + 1) + [ReadResult.OK] * (39 - lapped)
@@ -180,7 +180,7 @@ def test_a_late_record_that_comes_during_the_copy_stays_missing(ring: Setup, mon
     owner, stream = ring
     owner.fill(NAME, 0, 9)
     owner.store(NAME, layout.TURN_NONE, at_turn=4)
-    during_copy(stream, monkeypatch, lambda: owner.store(NAME, 4, b"new"))
+    during_copy(monkeypatch, lambda: owner.store(NAME, 4, b"new"))
     assert results(stream.read(4, 1)) == [ReadResult.MISSING]
 
 
@@ -189,7 +189,7 @@ def test_a_restart_of_the_turn_counter_during_the_copy_refuses_all(
 ) -> None:
     owner, stream = ring
     owner.fill(NAME, 0, 9)
-    during_copy(stream, monkeypatch, lambda: owner.publish(NAME, 9, epoch=1))
+    during_copy(monkeypatch, lambda: owner.publish(NAME, 9, epoch=1))
     window = stream.read(0, 10)
     assert results(window) == [ReadResult.LAPPED] * 10
     assert not window["x1"].any()

@@ -3,11 +3,14 @@
 
 #include <math.h>
 
-enum { FIRST_WINDOW_TURNS = 64 };
+enum {
+    FIRST_WINDOW_TURNS = 64,
+    LEARNING_TURNS = 8 * FIRST_WINDOW_TURNS, /**< at low turn rates too the windows grow to this, to learn the rate */
+};
 
 static double const LONGEST_WINDOW_SECONDS = 0.01;
-static double const PHASE_GAIN = 0.25; /**< of a point later than predicted; an earlier one is taken whole */
-static double const RATE_GAIN = 0.1;
+static double const PHASE_GAIN = 0.25; /**< of a point later than predicted, once learnt; others are taken whole */
+static double const RATE_GAIN = 0.1;   /**< of the measured change of rate, once learnt */
 static double const RESIDUAL_GAIN = 0.1;
 static double const RATE_RANGE = 64.0; /**< the fitted rate is within this factor of the nominal one */
 
@@ -16,9 +19,11 @@ void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double
         .ticks_per_turn = tsc_hz / turn_rate_hz,
         .nominal_ticks_per_turn = tsc_hz / turn_rate_hz,
         .turns_per_tick = turn_rate_hz / tsc_hz,
-        .longest_window_turns = (uint64_t)fmax(FIRST_WINDOW_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
+        .longest_window_turns = (uint64_t)fmax(LEARNING_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
     };
 }
+
+static bool learning(struct rm_turn_clock const *clock) { return clock->window_turns < clock->longest_window_turns; }
 
 static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
     clock->window_end = turn + clock->window_turns;
@@ -49,10 +54,9 @@ static void track(struct rm_turn_clock *clock) {
     double rate_change = 0.0;
     if (clock->point_turn != RM_TURN_NONE && turn > clock->point_turn) {
         double const measured = (error - clock->point_ticks) / (double)(turn - clock->point_turn);
-        bool const learning = clock->window_turns < clock->longest_window_turns;
-        rate_change = (learning ? 1.0 : RATE_GAIN) * measured;
+        rate_change = (learning(clock) ? 1.0 : RATE_GAIN) * measured;
     }
-    double const phase = error < 0.0 ? error : PHASE_GAIN * error;
+    double const phase = error < 0.0 || learning(clock) ? error : PHASE_GAIN * error;
     double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
@@ -65,24 +69,38 @@ static void track(struct rm_turn_clock *clock) {
     clock->residual_ticks = sqrt(square + RESIDUAL_GAIN * (error * error - square));
 }
 
-bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
-    double const turns = (double)(int64_t)(turn - clock->turn);
-    double const delay = (double)(int64_t)(tsc - clock->tsc) - turns * clock->ticks_per_turn;
-    bool const learning = clock->window_turns < clock->longest_window_turns;
-    bool const believed = learning || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;
-    if (believed)
-        clock->believed_tsc = tsc;
-    if (believed && delay < clock->least_ticks) {
+/** Notes a believed arrival. A window counts from its first one, so that after a stall it does not end while the
+ * receiver is still catching up. */
+static void note(struct rm_turn_clock *clock, rm_turn turn, double delay) {
+    if (clock->least_turn == RM_TURN_NONE)
+        open_window(clock, turn);
+    if (delay < clock->least_ticks) {
         clock->least_ticks = delay;
         clock->least_turn = turn;
     }
-    if (turn < clock->window_end)
-        return false;
-    if (clock->least_turn != RM_TURN_NONE)
+}
+
+static void close_window(struct rm_turn_clock *clock, rm_turn turn) {
+    if (clock->least_turn != RM_TURN_NONE) {
         track(clock);
-    if (clock->window_turns < clock->longest_window_turns)
-        clock->window_turns = 2 * clock->window_turns < clock->longest_window_turns ? 2 * clock->window_turns
-                                                                                    : clock->longest_window_turns;
+        uint64_t const doubled = 2 * clock->window_turns;
+        clock->window_turns = doubled < clock->longest_window_turns ? doubled : clock->longest_window_turns;
+    }
     open_window(clock, turn);
+}
+
+bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    double const turns = (double)(int64_t)(turn - clock->turn);
+    double const delay = (double)(int64_t)(tsc - clock->tsc) - turns * clock->ticks_per_turn;
+    bool const believed = learning(clock) || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;
+    /* What is not believed says nothing about how far the window has come, but that time has passed. */
+    rm_turn const now = believed ? turn : rm_turn_clock_predict(clock, tsc);
+    if (believed) {
+        clock->believed_tsc = tsc;
+        note(clock, turn, delay);
+    }
+    if (now < clock->window_end)
+        return false;
+    close_window(clock, now);
     return true;
 }

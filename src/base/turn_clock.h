@@ -5,11 +5,11 @@
  * then next to nothing. So in every window the arrival with the least delay is kept, and a tracking filter of second
  * order (phase and rate) follows those points.
  *
- * Windows begin with 64 turns and double to some 10 ms; while they grow, the clock is learning: it believes every
- * arrival and takes the measured rate whole, so a nominal rate that is off does no harm (up to 64 times; a clock never
- * believes more, whatever it is shown: turns that waited in a queue all come at once). Once they have their length,
- * arrivals far from the prediction are not believed: a wild instrument cannot drag the clock. When the instruments'
- * quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
+ * Windows begin with 64 turns and double to some 10 ms, or to 512 turns where that is longer; while they grow, the
+ * clock is learning: it believes every arrival and takes the measured phase and rate whole, so a nominal rate that is
+ * off does no harm, up to 64 times: more it never believes, because turns that waited in a queue come all at once. Once
+ * they have their length, arrivals far from the prediction are not believed: a wild instrument cannot drag the clock.
+ * When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
  */
 #ifndef RM_BASE_TURN_CLOCK_H
 #define RM_BASE_TURN_CLOCK_H
@@ -34,11 +34,11 @@ struct rm_turn_clock {
     uint64_t window_turns; /**< length of the present window */
     uint64_t longest_window_turns;
     uint64_t believed_tsc; /**< when an arrival was last believed */
-    rm_turn window_end;    /**< the window closes at the first arrival from here on */
-    double least_ticks;    /**< least delay of the present window … */
-    rm_turn least_turn;    /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
-    rm_turn point_turn;    /**< the last window's point, RM_TURN_NONE at first */
-    double point_ticks;    /**< its delay against the fit as it is now */
+    rm_turn window_end; /**< the window, counted from its first believed arrival, closes at an arrival from here on */
+    double least_ticks; /**< least delay of the present window … */
+    rm_turn least_turn; /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
+    rm_turn point_turn; /**< the last window's point, RM_TURN_NONE at first */
+    double point_ticks; /**< its delay against the fit as it is now */
 };
 
 /** Not anchored; `turn_rate_hz` is nominal. */
@@ -51,7 +51,8 @@ void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc)
 rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc);
 
 /** Takes an arrival into account; once per burst, with its newest accepted turn. Returns true when it closed a window.
- */
+ * An arrival that is not believed closes one only by its TSC: an instrument that claims turns far ahead cannot hold the
+ * next window open. */
 bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc);
 
 #endif

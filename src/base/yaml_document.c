@@ -13,6 +13,9 @@ enum rm_code rm_yaml_vfail_at(struct rm_error *error, char const *path, yaml_mar
                               char const *format, va_list arguments) {
     char text[RM_ERROR_TEXT_BYTES];
     vsnprintf(text, sizeof text, format, arguments);
+    for (char *at = text; *at != '\0'; at++) /* values from the file may hold line feeds and escape sequences */
+        if ((unsigned char)*at < ' ' || *at == 0x7F)
+            *at = '?';
     return rm_fail(error, RM_E_CONFIG, "%s:%zu:%zu: %s%s%s", path, mark.line + 1, mark.column + 1, key,
                    *key == '\0' ? "" : ": ", text);
 }
@@ -38,7 +41,7 @@ static char const *quote_scalar(char const *value, size_t bytes, char quoted[RM_
     char *at = quoted;
     *at++ = '"';
     for (size_t i = 0; i < bytes; i++)
-        *at++ = (unsigned char)value[i] < ' ' || value[i] == 0x7F ? '?' : value[i];
+        *at++ = value[i] == '\0' ? '?' : value[i];
     strcpy(at, cut ? "…\"" : "\"");
     return quoted;
 }

@@ -34,13 +34,14 @@ yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document
 /** The node with this number; NULL when there is none. */
 yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document, int node);
 
-/** Writes "FILE:LINE:COLUMN: key: text" ("key: " only if key is not empty); returns RM_E_CONFIG. */
+/** Writes "FILE:LINE:COLUMN: key: text" ("key: " only if key is not empty), control characters in text as '?'; returns
+ * RM_E_CONFIG. */
 enum rm_code rm_yaml_fail_at(struct rm_error *error, char const *path, yaml_mark_t mark, char const *key,
                              char const *format, ...) __attribute__((format(printf, 5, 6)));
 enum rm_code rm_yaml_vfail_at(struct rm_error *error, char const *path, yaml_mark_t mark, char const *key,
                               char const *format, va_list arguments) __attribute__((format(printf, 5, 0)));
 
-/** What a node is, for people: `"text"` on one line and cut where it is long, "nothing", "a list", "a mapping". */
+/** What a node is, for people: `"text"` cut where it is long, "nothing", "a list", "a mapping". */
 char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_YAML_QUOTED_BYTES]);
 
 #endif

@@ -52,6 +52,8 @@ static void machine(void **state) {
     static struct wrong const wrong[] = {
         {"workspace: De/mo\n" PORTS INSTRUMENTS ROLES,
          "1:12: workspace: found \"De/mo\", expected lower-case letters, digits, _ and -"},
+        {"workspace: \"a\\nb\\e[1m\"\n" PORTS INSTRUMENTS ROLES,
+         "1:12: workspace: found \"a?b?[1m\", expected lower-case letters, digits, _ and -"},
         {"workspace: a23456789012345678901234x\n" PORTS INSTRUMENTS ROLES,
          "1:12: workspace: found \"a23456789012345678901234x\", expected text of 1 to 24 bytes"},
         {PORTS INSTRUMENTS ROLES, "1:1: the key \"workspace\" is missing, expected text of 1 to 24 bytes"},

@@ -37,7 +37,7 @@ void rm_clock_publish(struct rm_clock *clock, struct rm_clock_reading const *rea
 }
 
 bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading) {
-    for (int tries = 0; tries < RM_SEQUENCE_TRIES; ++tries) {
+    for (int tries = 0; tries < RM_SEQUENCE_COPIES; ++tries) {
         uint64_t seen;
         if (!rm_sequence_enter(&clock->sequence, &seen))
             return false;
@@ -59,8 +59,9 @@ bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *readin
 }
 
 rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc) {
-    double const turns = (double)(int64_t)(tsc - reading->turn_tsc) / reading->ticks_per_turn;
-    return reading->turn + (uint64_t)(int64_t)__builtin_floor(turns);
+    double const turns = __builtin_floor((double)(int64_t)(tsc - reading->turn_tsc) / reading->ticks_per_turn);
+    bool const before_zero = turns < 0.0 && -turns > (double)reading->turn;
+    return before_zero ? 0 : reading->turn + (uint64_t)(int64_t)turns;
 }
 
 uint64_t rm_clock_tsc(struct rm_clock_reading const *reading, rm_turn turn) {

@@ -35,7 +35,7 @@ size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, siz
                          struct rm_parameter_reading *reading) {
     _Atomic uint64_t const *word = values_of(parameter);
     size_t const wanted = smaller(bytes, parameter->value_bytes);
-    for (int tries = 0; tries < RM_SEQUENCE_TRIES; ++tries) {
+    for (int tries = 0; tries < RM_SEQUENCE_COPIES; ++tries) {
         uint64_t seen;
         if (!rm_sequence_enter(&parameter->sequence, &seen))
             return 0;

@@ -28,7 +28,8 @@ enum rm_code rm_segment_lock_take(char const *workspace_path, char const *owner,
     lock_path(path, workspace_path, owner);
     int const opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (opened < 0)
-        return rm_fail(error, RM_E_SYSTEM, "%s: cannot be opened: %s", path, strerror(errno));
+        return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be opened: %s", path,
+                       strerror(errno));
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(opened, F_OFD_SETLK, &whole) != 0) {
         int const reason = errno;

@@ -12,6 +12,7 @@
 
 #include "abi_hash.h"
 #include "base/fail.h"
+#include "fabric/segment_check.h"
 #include "fabric/segment_lock.h"
 
 enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error) {
@@ -20,7 +21,8 @@ enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_
         base = "/dev/shm/ringmaster";
     int const length = strchr(name, '/') != NULL ? snprintf(path, PATH_MAX, "%s", name)
                                                  : snprintf(path, PATH_MAX, "%s/%s", base, name);
-    if (name[0] == '\0' || length >= PATH_MAX - RM_OWNER_BYTES - 16)
+    bool const dots = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    if (name[0] == '\0' || dots || length >= PATH_MAX - RM_OWNER_BYTES - 16)
         return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is no workspace name", name);
     return RM_OK;
 }
@@ -34,25 +36,26 @@ bool rm_segment_whole(struct rm_segment_header const *header) {
     return atomic_load_explicit(&header->magic, memory_order_acquire) == RM_SEGMENT_MAGIC;
 }
 
-/** Header checks of a reader, in the order in which they can be trusted. */
-static enum rm_code check_header(char const *path, char const *directory, char const *owner,
-                                 struct rm_segment_header const *header, uint64_t bytes, struct rm_error *error) {
-    if (!rm_segment_whole(header)) {
-        if (rm_segment_lock_held(directory, owner))
-            return rm_fail(error, RM_E_HALF_MADE, "%s is being made just now; try again in a moment", path);
-        return rm_fail(error, RM_E_HALF_MADE, "%s is half made: its owner ended while it started; start it again",
-                       path);
-    }
+static enum rm_code half_made(char const *path, char const *directory, char const *owner, struct rm_error *error) {
+    if (rm_segment_lock_held(directory, owner))
+        return rm_fail(error, RM_E_HALF_MADE, "%s is being made just now; try again in a moment", path);
+    return rm_fail(error, RM_E_HALF_MADE, "%s is half made: its owner ended while it started; start it again", path);
+}
+
+/** Checks of a reader, in the order in which each makes the next one possible. */
+static enum rm_code check(char const *path, char const *directory, char const *owner,
+                          struct rm_segment_header const *header, uint64_t bytes, struct rm_error *error) {
+    if (!rm_segment_whole(header))
+        return half_made(path, directory, owner, error);
     if (header->abi_version != RM_ABI_VERSION || header->layout_hash != RM_LAYOUT_HASH)
         return rm_fail(error, RM_E_VERSION,
                        "%s has ABI version %u (layout %016llx), this program has %u (%016llx): use programs of one "
                        "Ringmaster version",
                        path, header->abi_version, (unsigned long long)header->layout_hash, RM_ABI_VERSION,
                        (unsigned long long)RM_LAYOUT_HASH);
-    if (header->segment_bytes > bytes ||
-        header->directory_offset + (uint64_t)header->object_count * header->object_bytes > bytes)
-        return rm_fail(error, RM_E_HALF_MADE, "%s is shorter than its own directory says: remove it and start again",
-                       path);
+    char const *fault = rm_segment_fault(header, bytes);
+    if (fault != NULL)
+        return rm_fail(error, RM_E_HALF_MADE, "%s is damaged: %s; remove it and start its owner again", path, fault);
     return RM_OK;
 }
 
@@ -71,8 +74,7 @@ enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *own
     uint64_t const bytes = (uint64_t)status.st_size;
     if (bytes < sizeof(struct rm_segment_header)) {
         close(file);
-        return rm_fail(error, RM_E_HALF_MADE, "%s is half made: %llu bytes; try again in a moment", path,
-                       (unsigned long long)bytes);
+        return half_made(path, workspace_path, owner, error);
     }
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
     mapped->header = memory == MAP_FAILED ? NULL : memory;
@@ -81,7 +83,7 @@ enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *own
     close(file);
     if (mapped->header == NULL)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be mapped: %s", path, strerror(reason));
-    enum rm_code const code = check_header(path, workspace_path, owner, mapped->header, bytes, error);
+    enum rm_code const code = check(path, workspace_path, owner, mapped->header, bytes, error);
     if (code != RM_OK)
         rm_segment_unmap(mapped);
     else

@@ -27,7 +27,8 @@ struct rm_mapped_segment {
     char owner[RM_OWNER_BYTES];
 };
 
-/** Maps OWNER's segment read-only and checks it whole: RM_E_ABSENT, RM_E_HALF_MADE, RM_E_VERSION, RM_E_SYSTEM. */
+/** Maps OWNER's segment read-only and checks that it is whole, of this version, and sound (segment_check.h):
+ * RM_E_ABSENT, RM_E_HALF_MADE (damaged too), RM_E_VERSION, RM_E_SYSTEM. */
 enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *owner, struct rm_mapped_segment *mapped,
                                      struct rm_error *error);
 void rm_segment_unmap(struct rm_mapped_segment *mapped);

@@ -11,8 +11,11 @@
 #include "base/fail.h"
 
 enum {
-    STREAM_MARGIN = 512
-}; /**< records; a burst brings at most 64 of one stream, and a quarter of 2048 slots is left to readers */
+    STREAM_MARGIN = 512 /**< records; a burst brings at most 64 of one stream, and three quarters of 2048 slots are left
+                             to readers */
+};
+
+static uint64_t const CAPACITY_MAX = 1ull << 40; /**< slots; more memory than any machine has, and no sum overflows */
 
 static uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -29,12 +32,17 @@ enum rm_code rm_plan_check(struct rm_segment_plan const *plan, struct rm_error *
     return plan->error.code == RM_OK ? RM_OK : rm_fail(error, plan->error.code, "%s", plan->error.text);
 }
 
+/** Where an error goes: the plan keeps its first one. */
+static struct rm_error *first_error(struct rm_segment_plan *plan) {
+    return plan->error.code == RM_OK ? &plan->error : NULL;
+}
+
 /** Copies a string into a field of a directory entry, or remembers that it does not fit. */
 static void put_text(struct rm_segment_plan *plan, char *field, size_t bytes, char const *text) {
     if (strlen(text) < bytes)
         strcpy(field, text);
-    else if (plan->error.code == RM_OK)
-        rm_fail(&plan->error, RM_E_ARGUMENT, "\"%s\" is too long for the directory: at most %zu bytes", text,
+    else
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "\"%s\" is too long for the directory: at most %zu bytes", text,
                 bytes - 1);
 }
 
@@ -52,19 +60,19 @@ static struct rm_planned *add(struct rm_segment_plan *plan, enum rm_object_kind 
         size_t const room = plan->room ? 2 * plan->room : 64;
         struct rm_planned *grown = realloc(plan->planned, room * sizeof *grown);
         if (grown == NULL) {
-            rm_fail(&plan->error, RM_E_NO_SPACE, "no memory for a directory of %zu objects", room);
+            rm_fail(first_error(plan), RM_E_NO_SPACE, "no memory for a directory of %zu objects", room);
             return NULL;
         }
         plan->planned = grown;
         plan->room = room;
     }
-    if (name_taken(plan, name) && plan->error.code == RM_OK)
-        rm_fail(&plan->error, RM_E_ARGUMENT, "two objects are called \"%s\"", name);
+    if (name_taken(plan, name))
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "two objects are called \"%s\"", name);
     void *copy = NULL;
     if (constant_bytes > 0) {
         copy = malloc(constant_bytes);
         if (copy == NULL) {
-            rm_fail(&plan->error, RM_E_NO_SPACE, "no memory to plan \"%s\"", name);
+            rm_fail(first_error(plan), RM_E_NO_SPACE, "no memory to plan \"%s\"", name);
             return NULL;
         }
         memcpy(copy, constant, constant_bytes);
@@ -91,9 +99,12 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
     struct rm_stream constant = *stream;
     constant.slots_offset = round_up(sizeof(struct rm_stream), RM_PAGE_BYTES);
     constant.margin = STREAM_MARGIN;
-    if (constant.capacity < 2 * STREAM_MARGIN || (constant.capacity & (constant.capacity - 1)) != 0)
-        rm_fail(&plan->error, RM_E_ARGUMENT, "stream \"%s\": %llu slots is no power of two from %d on", name,
+    if (constant.capacity < 2 * STREAM_MARGIN || constant.capacity > CAPACITY_MAX ||
+        (constant.capacity & (constant.capacity - 1)) != 0)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "stream \"%s\": %llu slots is no power of two from %d to 2^40", name,
                 (unsigned long long)constant.capacity, 2 * STREAM_MARGIN);
+    if (constant.period == 0)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "stream \"%s\": a period of 0 turns", name);
     char full[RM_NAME_BYTES + 8] = "stream/";
     strncat(full, name, RM_NAME_BYTES);
     struct rm_planned *planned =

@@ -44,7 +44,7 @@ void rm_plan_free(struct rm_segment_plan *plan);
 enum rm_code rm_plan_check(struct rm_segment_plan const *plan, struct rm_error *error);
 
 /** A stream. `stream` is its constant part; slots_offset and margin are filled in. `name` is "bpm01/turn": the object
- * is called "stream/bpm01/turn". `capacity` is a power of two ≥ 1024. */
+ * is called "stream/bpm01/turn". `capacity` is a power of two from 1024 to 2^40, `period` at least 1. */
 rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, char const *description,
                                 struct rm_stream const *stream);
 

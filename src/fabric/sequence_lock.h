@@ -12,10 +12,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/timebase.h"
 
-enum { RM_SEQUENCE_TRIES = 1000000 };
+enum {
+    RM_SEQUENCE_COPIES = 1000000, /**< tries to get a copy while the writer changes it again and again */
+    RM_SEQUENCE_SPINS = 1000,     /**< looks at an odd sequence before the reader sleeps: the writer's core is taken */
+    RM_SEQUENCE_NAPS = 2000,      /**< sleeps before the writer counts as killed: a tenth of a second at least */
+    RM_SEQUENCE_NAP_NS = 50000,
+};
 
 static inline void rm_sequence_begin(_Atomic uint64_t *sequence) {
     uint64_t const now = atomic_load_explicit(sequence, memory_order_relaxed);
@@ -28,13 +34,18 @@ static inline void rm_sequence_end(_Atomic uint64_t *sequence) {
     atomic_store_explicit(sequence, now + 1, memory_order_release);
 }
 
-/** The even sequence to copy under; false when the writer stays inside: it was killed there. */
+/** The even sequence to copy under; false when the writer stays inside: it was killed there. A writer that lost its
+ * core inside is waited for. */
 static inline bool rm_sequence_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
-    for (int tries = 0; tries < RM_SEQUENCE_TRIES; ++tries) {
+    struct timespec const nap = {.tv_nsec = RM_SEQUENCE_NAP_NS};
+    for (int tries = 0; tries < RM_SEQUENCE_SPINS + RM_SEQUENCE_NAPS; ++tries) {
         *seen = atomic_load_explicit(sequence, memory_order_acquire);
         if ((*seen & 1) == 0)
             return true;
-        rm_pause();
+        if (tries < RM_SEQUENCE_SPINS)
+            rm_pause();
+        else
+            nanosleep(&nap, NULL);
     }
     return false;
 }

@@ -21,7 +21,7 @@ static bool safe(struct rm_stream_view const *view, rm_turn turn, rm_turn head) 
 
 rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack) {
     struct rm_stream const *stream = view->header;
-    rm_turn const first = atomic_load_explicit(&stream->first, memory_order_acquire);
+    rm_turn const first = load(&stream->first);
     if (head == RM_TURN_NONE || first == RM_TURN_NONE)
         return RM_TURN_NONE;
     uint64_t const kept = stream->capacity - stream->margin;
@@ -39,9 +39,10 @@ static enum rm_read judge(struct rm_stream_view const *view, rm_turn turn, rm_tu
     return safe(view, turn, head) ? RM_READ_OK : RM_READ_LAPPED;
 }
 
+/* The steps and their reasons: stream.h, "What a reader does". */
 enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record) {
     struct rm_stream const *stream = view->header;
-    /* Acquire: pairs with the release fence of rm_stream_writer_restart. */
+    /* Acquire: pairs with the release of rm_stream_writer_restart. */
     uint64_t const epoch = atomic_load_explicit(&stream->machine_epoch, memory_order_acquire);
     /* Acquire: pairs with the release of rm_stream_writer_publish. */
     enum rm_read const verdict = judge(view, turn, atomic_load_explicit(&stream->head, memory_order_acquire));
@@ -49,15 +50,19 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
         return verdict;
     struct rm_slot const *slot = &view->slot[(turn / view->period) & view->mask];
     uint64_t word[8];
-    /* Acquire: pairs with the release that store() in stream_writer.c gives the turn of a late record. */
+    /* Acquire: pairs with the release of store() in stream_writer.c. */
     word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
     for (int i = 1; i < 8; ++i)
         word[i] = load(&slot->word[i]);
-    /* Pairs with the release fences of rm_stream_writer_publish, invalidate and rm_stream_writer_restart. */
+    /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and invalidate(). */
     atomic_thread_fence(memory_order_acquire);
-    if (load(&stream->machine_epoch) != epoch || !safe(view, turn, load(&stream->head)))
+    bool const same_turn = load(&slot->word[0]) == word[0];
+    /* Acquire, and before the epoch: pairs with rm_stream_writer_publish, so that a head of a later machine epoch,
+     * which may be low enough to look harmless, brings its epoch along. */
+    rm_turn const head = atomic_load_explicit(&stream->head, memory_order_acquire);
+    if (!safe(view, turn, head) || load(&stream->machine_epoch) != epoch)
         return RM_READ_LAPPED;
-    if (word[0] != turn || load(&slot->word[0]) != turn)
+    if (word[0] != turn || !same_turn)
         return RM_READ_MISSING;
     memcpy(record, word, sizeof word);
     return RM_READ_OK;
@@ -78,12 +83,12 @@ size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, s
 }
 
 bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns) {
-    uint64_t const deadline = rm_monotonic_ns() + timeout_ns;
+    uint64_t const start = rm_monotonic_ns();
     for (unsigned spins = 0;; ++spins) {
         rm_turn const head = rm_stream_head(view);
         if (head != RM_TURN_NONE && head >= turn)
             return true;
-        if (rm_monotonic_ns() >= deadline)
+        if (rm_monotonic_ns() - start >= timeout_ns)
             return false;
         if (spins < WAIT_SPINS) {
             rm_pause();

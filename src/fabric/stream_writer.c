@@ -47,17 +47,31 @@ static void store_late(struct rm_slot *slot, struct rm_record const *record) {
     store(slot, record);
 }
 
-/** Clears the slots that an earlier owner left unpublished or half written; see rm_stream_writer_open. */
-static void sweep(struct rm_stream_writer *writer) {
+/** True when the last owner had published the record in slot `i`, and it lies where it belongs. */
+static bool was_published(struct rm_stream_writer const *writer, uint64_t i, rm_turn turn) {
+    return writer->head != RM_TURN_NONE && turn >= writer->first && turn <= writer->head &&
+           turn % writer->period == 0 && (record_number(writer, turn) & writer->mask) == i;
+}
+
+/** Clears what the last owner left unpublished or half written, and remembers what is there; see
+ * rm_stream_writer_open. Returns true when it cleared anything. */
+static bool sweep(struct rm_stream_writer *writer) {
+    bool cleared = false;
     for (uint64_t i = 0; i <= writer->mask; ++i) {
         rm_turn const turn = atomic_load_explicit(&writer->slot[i].word[0], memory_order_relaxed);
         if (turn == RM_TURN_NONE)
             continue;
-        bool const placed = turn % writer->period == 0 && (record_number(writer, turn) & writer->mask) == i;
-        if (!placed || writer->head == RM_TURN_NONE || turn > writer->head || turn < writer->first)
+        if (!was_published(writer, i, turn)) {
             invalidate(&writer->slot[i]);
+            cleared = true;
+        } else if ((writer->head - turn) / writer->period < RM_PRESENCE_TURNS) {
+            set_present(writer, record_number(writer, turn));
+        }
     }
+    return cleared;
 }
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *stream, uint64_t late_turns) {
     memset(writer, 0, sizeof *writer);
@@ -69,12 +83,17 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->mask = stream->capacity - 1;
     writer->period = stream->period;
     writer->margin = stream->margin * stream->period;
-    writer->late_turns = late_turns;
-    writer->head = atomic_load_explicit(&stream->head, memory_order_relaxed);
+    uint64_t const late_records = smaller(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
+    writer->late_turns = smaller(late_turns, late_records * stream->period);
+    /* Acquire and the fence below: whoever sees what this owner stores also sees the heads of the last one. */
+    writer->head = atomic_load_explicit(&stream->head, memory_order_acquire);
     writer->first = atomic_load_explicit(&stream->first, memory_order_relaxed);
     writer->published = writer->head;
     writer->adopted = writer->head != RM_TURN_NONE;
-    sweep(writer);
+    /* Records without a head: the last owner ended inside a restart, and this one completes it. */
+    if (sweep(writer) && !writer->adopted)
+        rm_stream_writer_restart(writer);
+    atomic_thread_fence(memory_order_release);
     return true;
 }
 
@@ -83,14 +102,14 @@ void rm_stream_writer_close(struct rm_stream_writer *writer) {
     writer->presence = NULL;
 }
 
+/* Promise 5 of stream.h: whoever sees the new machine epoch finds no head of the old one, and whoever sees anything
+ * stored from here on also sees the new machine epoch. */
 void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     struct rm_stream *stream = writer->stream;
     uint64_t const epoch = atomic_load_explicit(&stream->machine_epoch, memory_order_relaxed);
-    /* Readers load the epoch before and after a copy (stream.h): the new one is visible before anything of it is. */
-    atomic_store_explicit(&stream->machine_epoch, epoch + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&stream->head, RM_TURN_NONE, memory_order_release);
-    atomic_store_explicit(&stream->first, RM_TURN_NONE, memory_order_release);
+    atomic_store_explicit(&stream->head, RM_TURN_NONE, memory_order_relaxed);
+    atomic_store_explicit(&stream->first, RM_TURN_NONE, memory_order_relaxed);
+    atomic_store_explicit(&stream->machine_epoch, epoch + 1, memory_order_release);
     atomic_thread_fence(memory_order_release);
     writer->head = RM_TURN_NONE;
     writer->published = RM_TURN_NONE;
@@ -98,47 +117,46 @@ void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     writer->adopted = false;
 }
 
-/** The first record of a machine epoch. */
+/** The first record of a machine epoch. Readers see `first` through the head that is published after it. */
 static void begin(struct rm_stream_writer *writer, rm_turn turn) {
     memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
     bool const reused = atomic_load_explicit(&writer->stream->machine_epoch, memory_order_relaxed) != 0;
     writer->stale_until = reused ? turn + (writer->mask + 1) * writer->period : 0;
     writer->first = turn;
-    atomic_store_explicit(&writer->stream->first, turn, memory_order_release);
+    atomic_store_explicit(&writer->stream->first, turn, memory_order_relaxed);
 }
 
-/** Goes on after an earlier owner, or begins anew when the turns do not continue. */
-static void take_over(struct rm_stream_writer *writer, rm_turn turn) {
-    writer->adopted = false;
-    if (turn > writer->head)
-        memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
-    else
-        rm_stream_writer_restart(writer);
-}
-
-/** Promise 1 of stream.h: publish before going further ahead of the published head than the margin. */
-static void publish_early(struct rm_stream_writer *writer) {
+/** Promise 1 of stream.h: before a store into the slot of `turn`, publishes what is too far behind it. */
+static void keep_margin(struct rm_stream_writer *writer, rm_turn turn) {
+    if (writer->published == RM_TURN_NONE || turn - writer->published <= writer->margin)
+        return;
+    writer->head = turn - writer->period;
     rm_stream_writer_publish(writer, atomic_load_explicit(&writer->stream->published_tsc, memory_order_relaxed));
 }
 
-/** Records between head and `turn` that have not come: no presence, and no slot that could be taken for them. */
-static void skip(struct rm_stream_writer *writer, rm_turn turn) {
-    uint64_t const number = record_number(writer, turn);
-    uint64_t next = record_number(writer, writer->head) + 1;
-    if (number - next >= RM_PRESENCE_TURNS)
-        memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
-    bool const stale = writer->head < writer->stale_until;
-    if (number - next > writer->mask)
-        next = number - writer->mask - 1;
-    for (; next < number; ++next) {
-        clear_present(writer, next);
-        if (!stale)
-            continue;
-        if (next * writer->period > writer->published + writer->margin)
-            publish_early(writer);
+/** Promise 3 of stream.h: no slot of the records [next, end) may hold a turn of an earlier machine epoch. The head
+ * follows record by record, never past a slot that has not been cleared; after one lap all of them have. */
+static void clear_stale(struct rm_stream_writer *writer, uint64_t next, uint64_t end) {
+    uint64_t const stop = smaller(end, next + writer->mask + 1);
+    for (; next < stop; ++next) {
+        keep_margin(writer, next * writer->period);
         invalidate(slot_of(writer, next));
         writer->head = next * writer->period;
     }
+}
+
+/** The records between head and `turn` have not come: no presence, and no slot that could be taken for them. */
+static void skip(struct rm_stream_writer *writer, rm_turn turn) {
+    uint64_t const end = record_number(writer, turn);
+    uint64_t const next = record_number(writer, writer->head) + 1;
+    if (end - next >= RM_PRESENCE_TURNS) {
+        memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
+    } else {
+        for (uint64_t number = next; number < end; ++number)
+            clear_present(writer, number);
+    }
+    if (writer->head < writer->stale_until)
+        clear_stale(writer, next, end);
 }
 
 static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record const *record) {
@@ -152,27 +170,30 @@ static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record 
     return RM_PUT_LATE;
 }
 
+/** Makes room for a turn that is not the expected one. False when it lies at or below the head. */
+static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
+    bool const adopted = writer->adopted;
+    writer->adopted = false;
+    if (adopted && turn <= writer->head)
+        rm_stream_writer_restart(writer);
+    if (writer->head == RM_TURN_NONE) {
+        begin(writer, turn);
+        return true;
+    }
+    if (turn <= writer->head)
+        return false;
+    if (!adopted)
+        writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head) - 1;
+    skip(writer, turn);
+    return true;
+}
+
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
     rm_turn const turn = record->turn;
-    rm_turn const expected = writer->head + writer->period;
-    if (turn != expected || writer->head == RM_TURN_NONE || writer->adopted) {
-        bool const adopted = writer->adopted;
-        if (adopted)
-            take_over(writer, turn);
-        if (writer->head == RM_TURN_NONE) {
-            begin(writer, turn);
-        } else if (turn <= writer->head) {
-            return put_behind(writer, record);
-        } else if (turn != expected) {
-            if (!adopted)
-                writer->passed_over += (turn - expected) / writer->period;
-            skip(writer, turn);
-        }
-    }
-    if (writer->published != RM_TURN_NONE && turn - writer->published > writer->margin) {
-        writer->head = turn - writer->period;
-        publish_early(writer);
-    }
+    bool const expected = writer->head != RM_TURN_NONE && turn == writer->head + writer->period && !writer->adopted;
+    if (!expected && !jump(writer, turn))
+        return put_behind(writer, record);
+    keep_margin(writer, turn);
     uint64_t const number = record_number(writer, turn);
     store(slot_of(writer, number), record);
     set_present(writer, number);

@@ -25,7 +25,7 @@ enum rm_put {
     RM_PUT_NEW,       /**< stored, the newest */
     RM_PUT_LATE,      /**< stored in its place behind the head */
     RM_PUT_DUPLICATE, /**< dropped: that turn was there */
-    RM_PUT_BEHIND,    /**< refused: below the late window, or before the stream's first turn */
+    RM_PUT_BEHIND,    /**< refused: `late_turns` or more behind the head, or before the stream's first turn */
 };
 
 struct rm_stream_writer {
@@ -39,27 +39,30 @@ struct rm_stream_writer {
     uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number */
     rm_turn first;        /**< oldest turn of this machine epoch */
     rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
-    uint64_t margin;      /**< turns that may be written above `published` */
+    uint64_t margin;      /**< turns, not records, that may be written above `published` */
     bool adopted;         /**< head and first are those of an earlier server: see rm_stream_writer_open */
     struct rm_stream *stream;
 };
 
-/** Takes over the stream object at `stream`. A fresh one is empty. An adopted one is swept first: slots that its
- * last owner had not published are cleared, the rest stays readable, and the stream goes on in the same machine epoch
- * if the first turn put is above the old head; the turns in between are not counted as passed over. `late_turns` ≤
- * RM_PRESENCE_TURNS. Allocates the bitmap; false when there is no memory. */
+/** Takes over the stream object at `stream`. A fresh one is empty. An adopted one is swept first: slots that its last
+ * owner had not published are cleared; the rest stays readable, and known to be present. The stream goes on in the same
+ * machine epoch if the first turn put is above the old head; the turns in between are not counted as passed over. A
+ * first turn at or below it begins a new epoch.
+ * `late_turns` is cut to what the bitmap remembers and to what no reader can take for lapped: (capacity - margin) ×
+ * period. Allocates the bitmap; false when there is no memory. */
 bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *stream, uint64_t late_turns);
 void rm_stream_writer_close(struct rm_stream_writer *writer);
 
 /** Stores one record by its turn, a multiple of the period. Nothing is visible before rm_stream_writer_publish, but for
- * late records, which are at once. The caller has bounded the turn from above (accepted window around the turn clock).
- */
+ * late records, which are at once. The caller has bounded the turn from above (accepted window around the turn clock);
+ * it is never RM_TURN_NONE. */
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record);
 
 /** Makes everything up to the head visible, as of the burst that arrived at `tsc`. */
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc);
 
-/** Moves the head to `turn` without records: an instrument is silent. */
+/** Moves the head to `turn`, a multiple of the period, without records: an instrument is silent. Does nothing while the
+ * stream is empty or adopted, or when the head is there already. */
 void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn);
 
 /** Begins a new machine epoch: the next put starts the stream again, wherever its turn lies. */

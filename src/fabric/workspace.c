@@ -94,7 +94,11 @@ void rm_workspace_detach(struct rm_workspace *workspace) {
     free(workspace);
 }
 
-bool rm_workspace_alive(struct rm_workspace const *workspace) { return rm_segment_lock_held(workspace->path, SERVER); }
+bool rm_workspace_alive(struct rm_workspace const *workspace) {
+    /* Acquire: pairs with the release of whoever replaced the segment (adopt() in segment_file.c). */
+    uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
+    return state != RM_SEGMENT_REPLACED && rm_segment_lock_held(workspace->path, SERVER);
+}
 
 size_t rm_workspace_object_count(struct rm_workspace const *workspace) {
     size_t count = 0;
@@ -146,9 +150,11 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
         }
     }
     if (nearest == NULL)
-        return rm_fail(error, RM_E_NOT_FOUND, "%s: has no object of the kind of \"%s\"", workspace->path, name);
-    return rm_fail(error, RM_E_NOT_FOUND, "%s: no \"%s\" of that kind; the nearest name is \"%s\"", workspace->path,
-                   name, nearest);
+        rm_fail(error, RM_E_NOT_FOUND, "%s: has no object of the kind of \"%s\"", workspace->path, name);
+    else
+        rm_fail(error, RM_E_NOT_FOUND, "%s: no \"%s\" of that kind; the nearest name is \"%s\"", workspace->path, name,
+                nearest);
+    return RM_E_NOT_FOUND;
 }
 
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,

@@ -25,9 +25,15 @@ RM_INLINE_AVX2 __m256i masks_of_bits(uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit);
 }
 
-/** Completes `count` outputs from `age` on; `count` is a constant, so that the sums live in registers. */
+RM_INLINE_AVX2 struct halves multiply_add(float coefficient, struct halves value, struct halves sum) {
+    __m256 const c = _mm256_set1_ps(coefficient);
+    return (struct halves){_mm256_fmadd_ps(c, value.low, sum.low), _mm256_fmadd_ps(c, value.high, sum.high)};
+}
+
+/** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
+ * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
 RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const *value, uint32_t age, uint32_t count,
-                            uint32_t first_phase) {
+                            bool newest) {
     struct rm_fir_design const *const design = decimator->design;
     struct halves sum[OUTPUTS_AT_ONCE];
 #pragma GCC unroll 4
@@ -35,14 +41,14 @@ RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const 
         sum[i].low = _mm256_load_ps(decimator->sum[age + i + 1]);
         sum[i].high = _mm256_load_ps(decimator->sum[age + i + 1] + 8);
     }
-    for (uint32_t phase = first_phase; phase < design->decimation; ++phase) {
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < count - newest; ++i)
+        sum[i] = multiply_add(design->coefficient[age + i], value[0], sum[i]);
+    for (uint32_t phase = 1; phase < design->decimation; ++phase) {
         float const *const coefficient = design->coefficient + phase * design->overlap + age;
 #pragma GCC unroll 4
-        for (uint32_t i = 0; i < count; ++i) {
-            __m256 const c = _mm256_broadcast_ss(&coefficient[i]);
-            sum[i].low = _mm256_fmadd_ps(c, value[phase].low, sum[i].low);
-            sum[i].high = _mm256_fmadd_ps(c, value[phase].high, sum[i].high);
-        }
+        for (uint32_t i = 0; i < count; ++i)
+            sum[i] = multiply_add(coefficient[i], value[phase], sum[i]);
     }
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < count; ++i) {
@@ -52,7 +58,7 @@ RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const 
 }
 
 RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
-    uint32_t const newest = decimator->design->overlap - 1;
+    uint32_t const last_pair = decimator->design->overlap - 2;
     __m256i const lanes_low = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
     __m256i const floats_low = masks_of_bits((uint32_t)decimator->float_lanes << 4);
     __m256i const floats_high = masks_of_bits((uint32_t)decimator->float_lanes >> 4);
@@ -64,9 +70,9 @@ RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
     }
 
     uint32_t age = 0;
-    for (; age + OUTPUTS_AT_ONCE <= newest; age += OUTPUTS_AT_ONCE)
-        advance(decimator, value, age, OUTPUTS_AT_ONCE, 0);
-    for (; age < newest; ++age)
-        advance(decimator, value, age, 1, 0);
-    advance(decimator, value, newest, 1, 1);
+    for (; age + OUTPUTS_AT_ONCE <= last_pair; age += OUTPUTS_AT_ONCE)
+        advance(decimator, value, age, OUTPUTS_AT_ONCE, false);
+    for (; age < last_pair; age += 2)
+        advance(decimator, value, age, 2, false);
+    advance(decimator, value, last_pair, 2, true);
 }

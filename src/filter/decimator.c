@@ -29,29 +29,25 @@ void rm_decimator_init(struct rm_decimator *decimator, struct rm_fir_design cons
     };
 }
 
-/** Status and missing counts of the complete group join those of the open outputs, which move down by one row like the
- * sums. The newest output has no tap for phase 0. */
-static void accumulate_tag(struct rm_decimator *decimator) {
+/** The status and the missing inputs of the complete group join the tallies of the open outputs, which move down by one
+ * row like the sums. The newest output has no tap for phase 0. */
+static void accumulate_tally(struct rm_decimator *decimator) {
     uint32_t const newest = decimator->design->overlap - 1;
     uint64_t tags = 0;
-    for (uint32_t phase = decimator->design->decimation - 1; phase > 0; --phase)
+    for (uint32_t phase = 1; phase < decimator->design->decimation; ++phase)
         tags |= decimator->group[phase].tag;
-    uint16_t const status_after_first = rm_tag_status(tags);
-    uint16_t const status = status_after_first | rm_tag_status(decimator->group[0].tag);
-    uint16_t const missing_after_first = (uint16_t)__builtin_popcount(decimator->missing_phases >> 1);
-    uint16_t const missing = missing_after_first + (decimator->missing_phases & 1);
-
-    for (uint32_t age = 0; age < newest; ++age) {
-        decimator->status[age] = decimator->status[age + 1] | status;
-        decimator->missing[age] = decimator->missing[age + 1] + missing;
-    }
-    decimator->status[newest] = status_after_first;
-    decimator->missing[newest] = missing_after_first;
+    uint32_t const status_of_newest = (uint32_t)rm_tag_status(tags) << 16;
+    uint32_t const status = (uint32_t)rm_tag_status(tags | decimator->group[0].tag) << 16;
+    uint32_t const missing_of_newest = (uint32_t)__builtin_popcount(decimator->missing_phases >> 1);
+    uint32_t const missing = missing_of_newest + (decimator->missing_phases & 1);
+    for (uint32_t age = 0; age < newest; ++age)
+        decimator->tally[age] = (decimator->tally[age + 1] | status) + missing;
+    decimator->tally[newest] = status_of_newest | missing_of_newest;
 }
 
 static void complete_group(struct rm_decimator *decimator) {
     decimator->accumulate(decimator);
-    accumulate_tag(decimator);
+    accumulate_tally(decimator);
 }
 
 void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *record) {
@@ -61,7 +57,7 @@ void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *
         decimator->group[phase].tag &= RM_TAG_TSC_MASK;
     }
     decimator->missing_phases = (uint16_t)((1u << decimation) - 1);
-    for (uint32_t group = 0; group < decimator->design->overlap; ++group)
+    for (uint32_t group = 1; group < decimator->design->overlap; ++group)
         complete_group(decimator);
 
     decimator->next_turn = record->turn;
@@ -85,24 +81,30 @@ static void take(struct rm_decimator *decimator, struct rm_record const *record)
 static void give(struct rm_decimator const *decimator, rm_turn turn, struct rm_record *output) {
     uint64_t const last_tag = decimator->group[decimator->design->decimation - 1].tag;
     output->turn = turn;
-    output->tag = rm_tag_decimated(last_tag, decimator->status[0], decimator->missing[0]);
+    output->tag = rm_tag_decimated(last_tag, (uint16_t)(decimator->tally[0] >> 16), (uint16_t)decimator->tally[0]);
     for (int lane = 0; lane < RM_LANES; ++lane) {
         float const sum = decimator->sum[0][4 + lane];
         output->lane[lane].f = isnan(sum) ? NAN : sum;
     }
 }
 
-bool rm_decimator_push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_record *output) {
-    take(decimator, record);
-    rm_turn const turn = decimator->next_turn++;
-    if (++decimator->phase < decimator->design->decimation)
-        return false;
-
+/** What the last push of a group does; apart, so that the others save no registers (0.7 ns a push). */
+__attribute__((noinline)) static bool close_output(struct rm_decimator *decimator, struct rm_record *output) {
+    uint32_t const centre = decimator->design->centre;
+    rm_turn const last_turn = decimator->next_turn - 1;
     complete_group(decimator);
     decimator->phase = 0;
     decimator->missing_phases = 0;
-    if (turn < decimator->design->centre)
+    if (last_turn < centre)
         return false;
-    give(decimator, turn - decimator->design->centre, output);
+    give(decimator, last_turn - centre, output);
     return true;
+}
+
+bool rm_decimator_push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_record *output) {
+    take(decimator, record);
+    ++decimator->next_turn;
+    if (++decimator->phase < decimator->design->decimation)
+        return false;
+    return close_output(decimator, output);
 }

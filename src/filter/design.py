@@ -10,8 +10,8 @@ Frequencies are in cycles per turn; a turn is one input of a filter, DECIMATION 
 
 The sharp filter comes from the Remez exchange, whose last bits depend on the version of scipy. The taps in
 coefficients.c are therefore the master: --check does not design again. It reads them, holds them against the
-specification (ripple, rejection, symmetry, gain, zeros), and asks that the file be byte for byte what this script prints
-for those taps. It needs nothing but Python.
+specification (ripple, rejection, symmetry, gain, zeros), and asks that the file be byte for byte what this script
+prints for those taps. It needs nothing but Python.
 """
 
 from __future__ import annotations

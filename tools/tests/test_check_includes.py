@@ -12,7 +12,13 @@ from repository import ROOT, tracked_files
 
 def found(root: Path, file: str, line: str) -> list[str]:
     """What is wrong in a repository with one header per room and `line` as the second of `file`."""
-    for header in ("src/base/fail.h", "src/fabric/segment.h", "src/net/port.h", "include/ringmaster/abi.h"):
+    for header in (
+        "src/base/fail.h",
+        "src/fabric/segment.h",
+        "src/net/port.h",
+        "include/ringmaster/abi.h",
+        "src/net/made.h.in",
+    ):
         (root / header).parent.mkdir(parents=True, exist_ok=True)
         (root / header).touch()
     (root / file).parent.mkdir(parents=True, exist_ok=True)
@@ -28,6 +34,7 @@ def found(root: Path, file: str, line: str) -> list[str]:
         ("src/net/a.c", "#  include <fabric/segment.h>", "of room src/fabric"),
         ("src/net/a.c", '#include "abi_hash.h"', "of room src/fabric"),
         ("src/fabric/a.c", "#include <rte_ring.h>", "only src/net may"),
+        ("src/fabric/a.c", '#include "net/made.h"', "of room src/net"),
         ("apps/tune/a.c", '#include "base/fail.h"', "of room src/base; apps may include apps, include/ringmaster"),
         ("src/base/a.c", '#include "nowhere.h"', "no file of this repository"),
         ("include/ringmaster/a.h", "#include <time.h>", "public headers include public headers"),
@@ -47,6 +54,7 @@ def test_wrong_include_is_found(tmp_path: Path, file: str, line: str, says: str)
     [
         ("src/net/a.c", '#include "net/port.h"'),
         ("src/net/a.c", '#include "port.h"'),
+        ("src/net/a.c", '#include "net/made.h"'),
         ("src/net/a.c", "#include <rte_ring.h>"),
         ("src/engine/a.c", '#include "fabric/segment.h"'),
         ("src/fabric/a.c", '#include "abi_hash.h"'),

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How far apart are two cores, just now? A cache line goes back and forth between them.
+ *
+ *     ringmaster-core-to-core 0 1      prints the median round trip in nanoseconds of 101 short series
+ *
+ * On virtual machines the answer changes from one second to the next, and with it every two-core figure: print this
+ * beside them.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/timebase.h"
+
+enum { SERIES = 101, ROUNDS = 200 };
+
+struct line {
+    _Alignas(64) atomic_uint ball;
+};
+
+struct partner {
+    struct line *line;
+    int cpu;
+};
+
+static int pin(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    return sched_setaffinity(0, sizeof only, &only);
+}
+
+/** Answers every odd number with the next even one, until it sees 0. */
+static void *answer(void *argument) {
+    struct partner *partner = argument;
+    if (pin(partner->cpu) != 0)
+        return NULL;
+    for (;;) {
+        unsigned const seen = atomic_load_explicit(&partner->line->ball, memory_order_acquire);
+        if (seen == 0)
+            return NULL;
+        if (seen & 1)
+            atomic_store_explicit(&partner->line->ball, seen + 1, memory_order_release);
+        else
+            rm_pause();
+    }
+}
+
+/** Ticks of one series. */
+static uint64_t series(struct line *line) {
+    uint64_t const begin = rm_tsc();
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        unsigned const call = 2 * round + 3;
+        atomic_store_explicit(&line->ball, call, memory_order_release);
+        while (atomic_load_explicit(&line->ball, memory_order_acquire) != call + 1)
+            rm_pause();
+    }
+    return rm_tsc() - begin;
+}
+
+static int by_size(void const *a, void const *b) {
+    uint64_t const left = *(uint64_t const *)a, right = *(uint64_t const *)b;
+    return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "Usage: %s CPU CPU\n", argv[0]);
+        return 2;
+    }
+    struct line line = {.ball = 2};
+    struct partner partner = {&line, atoi(argv[2])};
+    pthread_t thread;
+    if (partner.cpu == atoi(argv[1]) || pin(atoi(argv[1])) != 0 ||
+        pthread_create(&thread, NULL, answer, &partner) != 0) {
+        fprintf(stderr, "%s: needs two CPUs that it may use\n", argv[0]);
+        return 1;
+    }
+    uint64_t ticks[SERIES];
+    for (int i = 0; i < SERIES; ++i)
+        ticks[i] = series(&line);
+    atomic_store(&line.ball, 0);
+    pthread_join(thread, NULL);
+    qsort(ticks, SERIES, sizeof ticks[0], by_size);
+    printf("%.1f\n", (double)ticks[SERIES / 2] / ROUNDS / rm_tsc_hz_measure() * 1e9);
+    return 0;
+}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands, and how they end."""
+
+import sys
+from typing import NoReturn
+
+import click
+
+from ringmaster import __version__
+from ringmaster.cli.bench import bench
+from ringmaster.cli.complete import completion
+from ringmaster.cli.demo import demo
+from ringmaster.cli.get import get
+from ringmaster.cli.ls import ls
+from ringmaster.cli.programs import check, run, virtual
+from ringmaster.cli.replay import replay
+from ringmaster.cli.top import top
+from ringmaster.errors import (
+    ObjectNotFound,
+    WorkspaceAbsent,
+    WorkspaceDamaged,
+    WorkspaceDead,
+    WorkspaceError,
+    WorkspaceHalfMade,
+    WorkspaceVersion,
+)
+
+EXIT_CODES: dict[type[WorkspaceError], int] = {
+    WorkspaceAbsent: 3,
+    WorkspaceHalfMade: 4,
+    WorkspaceVersion: 5,
+    WorkspaceDead: 6,
+    ObjectNotFound: 7,
+    WorkspaceDamaged: 8,
+}
+
+HELP = """Ringmaster takes every instrument of a ring, turn by turn, into plain memory.
+
+\b
+Examples:
+  ringmaster demo
+  ringmaster check configs/demo.yaml
+  ringmaster run configs/demo.yaml
+  ringmaster virtual configs/ring.yaml
+  ringmaster ls
+  ringmaster get bpm01/turn
+  ringmaster top
+
+\b
+Exit codes:
+  0 done               4 workspace half made         7 no such object
+  1 failed             5 workspace of another        8 workspace damaged
+  2 wrong usage          version                     127 program not found
+  3 no such workspace  6 its server has ended
+"""
+
+
+@click.group(
+    help=HELP,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+@click.version_option(__version__, message="%(version)s")
+def cli() -> None:
+    """Groups the commands."""
+
+
+for command in (demo, run, check, virtual, ls, get, top, replay, bench, completion):
+    cli.add_command(command)
+
+
+def main() -> NoReturn:
+    """Runs the command line; an error is one line on stderr and an exit code."""
+    try:
+        cli.main(prog_name="ringmaster", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "ringmaster"
+        _fail(f"{error.format_message()} (`{where} --help` shows how)", error.exit_code)
+    except click.ClickException as error:
+        _fail(error.format_message(), error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except WorkspaceError as error:
+        _fail(str(error), EXIT_CODES[type(error)])
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except (OSError, RuntimeError, ValueError) as error:
+        _fail(str(error), 1)
+    sys.exit(0)
+
+
+def _fail(text: str, code: int) -> NoReturn:
+    print("ringmaster:", " ".join(text.split()), file=sys.stderr)
+    sys.exit(code)

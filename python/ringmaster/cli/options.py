@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options and outputs that several commands share."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+workspace_option = click.option(
+    "-w",
+    "--workspace",
+    metavar="NAME",
+    help="Name or path of the workspace; without it, the only one that runs.",
+)
+dead_option = click.option("--dead", is_flag=True, help="Read what an ended server left, too.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+
+
+def reads_a_workspace(command: Command) -> Command:
+    """The options of every command that looks into a workspace."""
+    for option in (json_option, dead_option, workspace_option):
+        command = option(command)
+    return command
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text: commands to try, each on a line of its own."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def print_json(value: object) -> None:
+    """Prints a value as one line of JSON; what is not a number becomes null, which JSON has, unlike NaN."""
+    click.echo(json.dumps(_finite(value), ensure_ascii=False))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that are programs of their own, written in C: this process becomes them."""
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from ringmaster.cli.options import examples
+
+
+class ProgramMissing(click.ClickException):
+    """A program of ours is not where it should be; the exit code is the shell's own for this."""
+
+    exit_code = 127
+
+
+def become(program: str, *arguments: str) -> NoReturn:
+    """Replaces this process by ``program`` from $RINGMASTER_LIBEXEC, or from the PATH."""
+    from ringmaster.programs import ProgramNotFound, find_program
+
+    try:
+        path = find_program(program)
+    except ProgramNotFound as error:
+        raise ProgramMissing(str(error)) from error
+    sys.stdout.flush()
+    os.execv(path, [program, *arguments])
+
+
+@click.command(epilog=examples("ringmaster run configs/demo.yaml"))
+@click.argument("config", type=click.Path())
+def run(config: str) -> None:
+    """Run the server described in CONFIG until it is stopped."""
+    become("ringmaster-server", "run", config)
+
+
+@click.command(epilog=examples("ringmaster check configs/demo.yaml"))
+@click.argument("config", type=click.Path())
+def check(config: str) -> None:
+    """Check CONFIG and say what it amounts to, without starting anything."""
+    become("ringmaster-server", "check", config)
+
+
+@click.command(epilog=examples("ringmaster virtual configs/ring.yaml"))
+@click.argument("ring", type=click.Path())
+def virtual(ring: str) -> None:
+    """Send the datagrams of the virtual ring described in RING until stopped."""
+    become("ringmaster-instruments", "run", ring)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our C programs: where they lie, and running them beside us."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+
+from ringmaster.errors import WorkspaceError
+from ringmaster.workspace import Workspace, attach
+
+START_S = 20.0
+STOP_S = 10.0
+
+
+class ProgramNotFound(FileNotFoundError):
+    """A program of ours is not where it should be."""
+
+
+class ProgramFailed(RuntimeError):
+    """A program ended before it should have; the text is what it said last."""
+
+
+def find_program(name: str) -> str:
+    """Path of a C program of ours, in $RINGMASTER_LIBEXEC or, without that, on the PATH."""
+    libexec = os.environ.get("RINGMASTER_LIBEXEC")
+    path = shutil.which(name, path=libexec) if libexec else shutil.which(name)
+    if path is None:
+        where = f"$RINGMASTER_LIBEXEC ({libexec})" if libexec else "the PATH"
+        raise ProgramNotFound(f"{name} is not in {where}; build it with `make build`, or set $RINGMASTER_LIBEXEC")
+    return path
+
+
+class Program:
+    """A C program that runs until it is stopped; its words are kept in a file.
+
+    A context manager: leaving it ends the program, by SIGINT and, should that not help, by SIGKILL.
+    """
+
+    def __init__(self, name: str, *arguments: str | Path, prefix: Sequence[str] = ()) -> None:
+        self.name = name
+        self._words = tempfile.TemporaryFile(mode="w+b")
+        self._process = subprocess.Popen(
+            [*prefix, find_program(name), *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=self._words,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def words(self) -> str:
+        """What it has printed so far, standard output and standard error."""
+        self._words.seek(0)
+        return self._words.read().decode(errors="replace").strip()
+
+    def check(self) -> None:
+        """Raises ProgramFailed when it has ended."""
+        if not self.running:
+            raise ProgramFailed(f"{self.name} ended with status {self._process.returncode}: {self.words}")
+
+    def wait(self, timeout_s: float) -> int:
+        """Waits for its own end; returns its exit status."""
+        return self._process.wait(timeout_s)
+
+    def stop(self) -> int:
+        """Ends it in good order; returns its exit status."""
+        if self.running:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        return self._process.returncode
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self._words.close()
+
+
+def attach_to(workspace: str, server: Program, owners: Sequence[str] = ("server",)) -> Workspace:
+    """Attaches as soon as the server that was just started is ready and all ``owners`` have their segments."""
+    deadline = monotonic() + START_S
+    while True:
+        server.check()
+        try:
+            ws = attach(workspace)
+            if all(owner in ws.segments and ws.segments[owner].alive for owner in owners):
+                return ws
+            ws.close()
+        except WorkspaceError:
+            pass
+        if monotonic() > deadline:
+            raise ProgramFailed(f"{server.name} is not ready after {START_S:.0f} s: {server.words}")
+        sleep(0.02)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/segment_check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/histogram.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/stream.h>
+
+#include "fabric/segment_plan.h"
+
+static bool ends(char const *field, size_t bytes) { return memchr(field, '\0', bytes) != NULL; }
+
+/** True when `count` things of `each` bytes fit from `offset` on, without any sum that could overflow. */
+static bool fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t bytes) {
+    return offset <= bytes && count <= (bytes - offset) / each;
+}
+
+static bool lanes_sound(struct rm_stream const *stream) {
+    for (int i = 0; i < RM_LANES; ++i)
+        if (!ends(stream->lane[i].name, sizeof stream->lane[i].name) ||
+            !ends(stream->lane[i].unit, sizeof stream->lane[i].unit))
+            return false;
+    return stream->lane_count <= RM_LANES;
+}
+
+static bool stream_sound(struct rm_stream const *stream, uint64_t bytes) {
+    uint64_t const capacity = stream->capacity;
+    return bytes >= sizeof *stream && stream->slots_offset >= sizeof *stream &&
+           stream->slots_offset % RM_CACHE_LINE == 0 && capacity > 0 && (capacity & (capacity - 1)) == 0 &&
+           fits(stream->slots_offset, capacity, sizeof(struct rm_slot), bytes) && stream->margin < capacity &&
+           stream->period > 0 && ends(stream->filter, sizeof stream->filter) && lanes_sound(stream);
+}
+
+static bool parameter_sound(struct rm_object const *object, struct rm_parameter const *parameter) {
+    uint64_t const element = rm_element_bytes(object->element_type);
+    return object->bytes >= sizeof *parameter && element > 0 && parameter->values_offset >= sizeof *parameter &&
+           parameter->values_offset % sizeof(uint64_t) == 0 && object->bytes % sizeof(uint64_t) == 0 &&
+           fits(parameter->values_offset, parameter->count, element, object->bytes) &&
+           parameter->value_bytes == parameter->count * element && ends(parameter->owner, sizeof parameter->owner);
+}
+
+/** The object's own header. Kinds that this version does not read have only their place checked. */
+static bool content_sound(struct rm_object const *object, void const *memory) {
+    switch (object->kind) {
+    case RM_OBJECT_STREAM:
+        return stream_sound(memory, object->bytes);
+    case RM_OBJECT_PARAMETER:
+        return parameter_sound(object, memory);
+    case RM_OBJECT_COUNTERS:
+        return fits(0, object->shape[0], sizeof(uint64_t), object->bytes);
+    case RM_OBJECT_CLOCK:
+        return object->bytes >= sizeof(struct rm_clock);
+    case RM_OBJECT_HISTOGRAM:
+        return object->bytes >= sizeof(struct rm_histogram);
+    case RM_OBJECT_TEXT:
+        return object->shape[0] <= object->bytes;
+    default:
+        return true;
+    }
+}
+
+char const *rm_segment_fault(struct rm_segment_header const *header, uint64_t bytes) {
+    if (header->segment_bytes > bytes)
+        return "it is shorter than it says";
+    if (header->object_bytes != sizeof(struct rm_object) || header->directory_offset < sizeof *header ||
+        header->directory_offset % _Alignof(struct rm_object) != 0 ||
+        !fits(header->directory_offset, header->object_count, sizeof(struct rm_object), bytes))
+        return "its directory lies outside of it";
+    uint8_t const *start = (uint8_t const *)header;
+    struct rm_object const *object = (struct rm_object const *)(start + header->directory_offset);
+    for (uint32_t i = 0; i < header->object_count; ++i, ++object) {
+        if (!ends(object->name, sizeof object->name) || !ends(object->unit, sizeof object->unit) ||
+            !ends(object->description, sizeof object->description))
+            return "a name in its directory has no end";
+        if (object->offset % RM_PAGE_BYTES != 0 || !fits(object->offset, object->bytes, 1, bytes))
+            return "an object of its directory lies outside of it";
+        if (!content_sound(object, start + object->offset))
+            return "an object in it contradicts its place in the directory";
+    }
+    return NULL;
+}

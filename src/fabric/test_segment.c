@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Owning and attaching: how a segment comes to be, who may have it, what readers are told, what adoption keeps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <ringmaster/workspace.h>
+
+#include "fabric/clock_writer.h"
+#include "fabric/huge_pages.h"
+#include "fabric/parameter_writer.h"
+#include "fabric/stream_writer.h"
+#include "fabric/test_workspace.h"
+
+struct test {
+    char workspaces[PATH_MAX / 2];
+    struct test_plan owner; /**< the plan of the segment below */
+    struct rm_segment segment;
+    struct rm_error error;
+};
+
+static int set_up(void **state) {
+    struct test *test = calloc(1, sizeof *test);
+    *state = test;
+    if (test == NULL || !test_workspaces_make(test->workspaces, sizeof test->workspaces))
+        return -1;
+    test_plan_make(&test->owner, TEST_CAPACITY);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct test *test = *state;
+    rm_segment_close(&test->segment);
+    rm_plan_free(&test->owner.plan);
+    test_workspaces_remove(test->workspaces);
+    free(test);
+    return 0;
+}
+
+static void path_of(struct test const *test, char const *file, char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%s/demo/%s", test->workspaces, file);
+}
+
+static void assert_ok(enum rm_code code, struct rm_error const *error) {
+    if (code != RM_OK)
+        fail_msg("%s", error->text);
+}
+
+static void open_server(struct test *test) {
+    assert_ok(rm_segment_open("demo", "server", &test->owner.plan, &test->segment, &test->error), &test->error);
+}
+
+static void *memory(struct test const *test, rm_planned_index index) {
+    return rm_segment_memory(&test->segment, &test->owner.plan, index);
+}
+
+static void start_server(struct test *test) {
+    open_server(test);
+    rm_segment_finish(&test->segment);
+}
+
+static struct rm_workspace *attach(struct test *test, unsigned flags) {
+    struct rm_workspace *workspace = NULL;
+    assert_ok(rm_workspace_attach("demo", flags, &workspace, &test->error), &test->error);
+    return workspace;
+}
+
+/** Attaching fails with this code and a text that has all of these words (the last is NULL). */
+static void assert_refused(struct test *test, enum rm_code code, ...) {
+    struct rm_workspace *workspace = NULL;
+    assert_int_equal(rm_workspace_attach("demo", 0, &workspace, &test->error), code);
+    assert_null(workspace);
+    assert_int_equal(test->error.code, code);
+    va_list words;
+    va_start(words, code);
+    for (char const *word = va_arg(words, char const *); word != NULL; word = va_arg(words, char const *))
+        if (strstr(test->error.text, word) == NULL)
+            fail_msg("\"%s\" does not say \"%s\"", test->error.text, word);
+    va_end(words);
+    assert_int_equal(rm_workspace_attach("demo", 0, &workspace, NULL), code); // nobody need read the text
+}
+
+/** Runs `act` as an owner in a process of its own, which stays until it is killed; returns its id once `act` is done.
+ */
+static pid_t fork_owner(struct test *test, void (*act)(struct test *)) {
+    int done[2];
+    assert_int_equal(pipe(done), 0);
+    pid_t const child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        act(test);
+        if (write(done[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(done[1]);
+    char byte;
+    assert_int_equal(read(done[0], &byte, 1), 1);
+    close(done[0]);
+    return child;
+}
+
+static void kill_owner(pid_t child) {
+    kill(child, SIGKILL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void put(struct rm_stream_writer *writer, rm_turn turn, int32_t value) {
+    struct rm_record record = {.turn = turn, .lane = {{.i = value}}};
+    rm_stream_writer_put(writer, &record);
+    rm_stream_writer_publish(writer, 0);
+}
+
+static void test_create_and_attach(void **state) {
+    struct test *test = *state;
+    open_server(test);
+    assert_false(test->segment.adopted);
+    rm_segment_finish(&test->segment);
+    struct rm_workspace *workspace = attach(test, 0);
+    assert_true(rm_workspace_alive(workspace));
+    assert_int_equal(rm_workspace_object_count(workspace), test->owner.plan.count);
+    for (size_t i = 0; i < test->owner.plan.count; ++i) {
+        struct rm_object const *object = rm_workspace_object(workspace, i, NULL);
+        assert_memory_equal(object, &test->owner.plan.planned[i].object, sizeof *object);
+    }
+    assert_null(rm_workspace_object(workspace, test->owner.plan.count, NULL));
+    struct rm_stream_view view;
+    assert_ok(rm_workspace_stream(workspace, "bpm01/turn", &view, &test->error), &test->error);
+    assert_int_equal(view.header->margin, 512);
+    assert_string_equal(view.header->lane[0].name, "x1");
+    assert_int_equal(rm_stream_head(&view), RM_TURN_NONE);
+
+    struct rm_object const *object;
+    void const *text;
+    assert_ok(rm_workspace_find(workspace, RM_OBJECT_TEXT, "server/config", &object, &text, &test->error),
+              &test->error);
+    assert_int_equal(object->shape[0], strlen("key: value\n"));
+    assert_memory_equal(text, "key: value\n", object->shape[0]);
+    rm_workspace_detach(workspace);
+    rm_workspace_detach(NULL);
+}
+
+static void test_find_names_the_nearest(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    struct rm_workspace *workspace = attach(test, 0);
+    struct rm_stream_view view;
+    assert_int_equal(rm_workspace_stream(workspace, "bpm01/trun", &view, &test->error), RM_E_NOT_FOUND);
+    assert_non_null(strstr(test->error.text, "stream/bpm01/trun"));
+    assert_non_null(strstr(test->error.text, "nearest name is \"stream/bpm01/turn\""));
+    struct rm_object const *object;
+    void const *found;
+    assert_int_equal(rm_workspace_find(workspace, RM_OBJECT_ROW, "row", &object, &found, &test->error), RM_E_NOT_FOUND);
+    assert_int_equal(rm_workspace_find(workspace, RM_OBJECT_CLOCK, "stream/bpm01/turn", &object, &found, &test->error),
+                     RM_E_NOT_FOUND); // of another kind
+    char long_name[300];
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    assert_int_equal(rm_workspace_stream(workspace, long_name, &view, &test->error), RM_E_NOT_FOUND);
+    rm_workspace_detach(workspace);
+}
+
+static void test_several_owners(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    struct rm_segment_plan plan;
+    rm_plan_init(&plan);
+    rm_plan_parameter(&plan, "ring/tune_x", "", "a tune", RM_ELEMENT_F64, 1, NULL);
+    struct rm_segment ring;
+    assert_ok(rm_segment_open("demo", "ring", &plan, &ring, &test->error), &test->error);
+    struct rm_workspace *early = attach(test, 0);
+    assert_int_equal(rm_workspace_object_count(early), test->owner.plan.count); // half made: not this reader's concern
+    rm_workspace_detach(early);
+    rm_segment_finish(&ring);
+    struct rm_workspace *workspace = attach(test, 0);
+    assert_int_equal(rm_workspace_object_count(workspace), test->owner.plan.count + 1);
+    struct rm_object const *object;
+    void const *found;
+    assert_ok(rm_workspace_find(workspace, RM_OBJECT_PARAMETER, "ring/tune_x", &object, &found, &test->error),
+              &test->error);
+    rm_workspace_detach(workspace);
+    rm_segment_close(&ring);
+    rm_plan_free(&plan);
+}
+
+static void test_absent(void **state) {
+    struct test *test = *state;
+    assert_refused(test, RM_E_ABSENT, "\"demo\" does not exist", test->workspaces, "start a server", NULL);
+    char path[PATH_MAX];
+    path_of(test, "", path);
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_refused(test, RM_E_ABSENT, "server.segment does not exist", NULL);
+}
+
+static void test_half_made(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_owner(test, open_server);
+    assert_refused(test, RM_E_HALF_MADE, "being made just now", "try again", NULL);
+    kill_owner(child);
+    assert_refused(test, RM_E_HALF_MADE, "half made", "start it again", NULL);
+    char path[PATH_MAX];
+    path_of(test, "server.segment", path);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_refused(test, RM_E_HALF_MADE, "half made", "start it again", NULL);
+    start_server(test); // the next owner takes no notice of it
+    assert_false(test->segment.adopted);
+    rm_workspace_detach(attach(test, 0));
+}
+
+static void test_never_finished(void **state) {
+    struct test *test = *state;
+    open_server(test);
+    rm_segment_close(&test->segment);
+    assert_refused(test, RM_E_ABSENT, "does not exist", NULL);
+}
+
+static void test_other_version(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    struct rm_segment_header *header = test->segment.header;
+    header->abi_version += 1;
+    assert_refused(test, RM_E_VERSION, "ABI version 2", "this program has 1", NULL);
+    header->abi_version -= 1;
+    header->layout_hash ^= 1;
+    assert_refused(test, RM_E_VERSION, "layout", "one Ringmaster version", NULL);
+    header->layout_hash ^= 1;
+    rm_workspace_detach(attach(test, 0));
+}
+
+static void test_dead_server(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_owner(test, start_server);
+    struct rm_workspace *before = attach(test, 0);
+    assert_true(rm_workspace_alive(before));
+    kill_owner(child);
+    assert_false(rm_workspace_alive(before));
+    char process[32];
+    snprintf(process, sizeof process, "process %ld", (long)child);
+    assert_refused(test, RM_E_DEAD, process, "died", "RM_ATTACH_DEAD", NULL);
+    rm_workspace_detach(attach(test, RM_ATTACH_DEAD));
+    rm_workspace_detach(before);
+}
+
+static void test_closed_in_good_order(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    rm_segment_close(&test->segment);
+    assert_refused(test, RM_E_DEAD, "stopped", "start it again", NULL);
+    struct rm_workspace *workspace = attach(test, RM_ATTACH_DEAD);
+    assert_int_equal(rm_workspace_object_count(workspace), test->owner.plan.count);
+    rm_workspace_detach(workspace);
+    rm_segment_close(&test->segment); // once more does nothing
+}
+
+static void test_busy(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_owner(test, start_server);
+    struct rm_segment second;
+    assert_int_equal(rm_segment_open("demo", "server", &test->owner.plan, &second, &test->error), RM_E_BUSY);
+    char process[32];
+    snprintf(process, sizeof process, "process %ld owns", (long)child);
+    assert_non_null(strstr(test->error.text, process));
+    rm_workspace_detach(attach(test, 0)); // and the first one was not disturbed
+    kill_owner(child);
+    start_server(test);
+    assert_true(test->segment.adopted);
+}
+
+/** What the first server of the adoption tests leaves behind. */
+static void serve(struct test *test) {
+    start_server(test);
+    struct rm_stream_writer writer;
+    assert_true(rm_stream_writer_open(&writer, memory(test, test->owner.stream), 100));
+    for (rm_turn turn = 50; turn < 100; ++turn)
+        put(&writer, turn, 1);
+    struct rm_clock_reading const reading = {.anchored = true, .turn = 99, .tsc_hz = 1e9, .ticks_per_turn = 1000.0};
+    rm_clock_publish(memory(test, test->owner.clock), &reading);
+    double const gains[3] = {1.0, 2.0, 3.0};
+    rm_parameter_write(memory(test, test->owner.parameter), gains, sizeof gains, 99);
+    rm_counter_add(memory(test, test->owner.counters), RM_PORT_RECEIVED, 50);
+    rm_histogram_add(memory(test, test->owner.histogram), 1234, 1);
+    rm_stream_writer_close(&writer);
+}
+
+static void test_adoption(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_owner(test, serve);
+    struct rm_workspace *reader = attach(test, 0);
+    kill_owner(child);
+
+    start_server(test);
+    assert_true(test->segment.adopted);
+    assert_int_equal(atomic_load(&test->segment.header->epoch), 2);
+    assert_int_equal(test->segment.header->owner_pid, getpid());
+    assert_true(rm_workspace_alive(reader));
+
+    struct rm_stream_view view;
+    struct rm_record record;
+    assert_ok(rm_workspace_stream(reader, "bpm01/turn", &view, &test->error), &test->error);
+    assert_int_equal(rm_stream_read(&view, 99, &record), RM_READ_OK);
+    assert_int_equal(record.lane[0].i, 1);
+    struct rm_stream_writer writer;
+    assert_true(rm_stream_writer_open(&writer, memory(test, test->owner.stream), 100));
+    put(&writer, 120, 2);
+    assert_int_equal(rm_stream_read(&view, 120, &record), RM_READ_OK); // the old mapping sees what is new
+    assert_int_equal(record.lane[0].i, 2);
+    assert_int_equal(rm_stream_read(&view, 99, &record), RM_READ_OK);
+    assert_int_equal(rm_stream_read(&view, 110, &record), RM_READ_MISSING);
+    rm_stream_writer_close(&writer);
+    rm_workspace_detach(reader);
+}
+
+static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
+    struct rm_object const *object;
+    void const *found = NULL;
+    struct rm_error error;
+    assert_ok(rm_workspace_find(workspace, kind, name, &object, &found, &error), &error);
+    return found;
+}
+
+/** Everything but the streams begins anew, and a reader who is attached gets whole values before and after. */
+static void test_adoption_renews(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_owner(test, serve);
+    kill_owner(child);
+    struct rm_workspace *reader = attach(test, RM_ATTACH_DEAD);
+    struct rm_parameter const *gains = find(reader, RM_OBJECT_PARAMETER, "ring/gains");
+    struct rm_clock const *clock = find(reader, RM_OBJECT_CLOCK, "clock");
+    rm_counter const *counters = find(reader, RM_OBJECT_COUNTERS, "counters/port/ring");
+    struct rm_histogram const *histogram = find(reader, RM_OBJECT_HISTOGRAM, "latency/ring");
+    struct rm_parameter_reading first, second;
+    struct rm_clock_reading reading;
+    double values[3];
+    assert_int_equal(rm_parameter_read(gains, values, sizeof values, &first), sizeof values);
+    assert_true(values[2] == 3.0);
+    assert_int_equal(first.turn, 99);
+    assert_true(rm_clock_read(clock, &reading) && reading.anchored);
+    assert_int_equal(rm_counter_get(counters, RM_PORT_RECEIVED), 50);
+    assert_int_equal(atomic_load(&histogram->total), 1);
+
+    start_server(test);
+    assert_int_equal(rm_parameter_read(gains, values, sizeof values, &second), sizeof values);
+    assert_true(values[2] == 0.0);
+    assert_int_equal(second.turn, RM_TURN_NONE);
+    assert_int_equal(second.sequence, first.sequence + 2); // a change like any other: it cannot be missed
+    assert_true(rm_clock_read(clock, &reading));
+    assert_false(reading.anchored);
+    assert_int_equal(rm_counter_get(counters, RM_PORT_RECEIVED), 0);
+    assert_int_equal(atomic_load(&histogram->total), 0);
+    assert_int_equal(atomic_load(&histogram->bucket[rm_histogram_index(1234)]), 0);
+    rm_workspace_detach(reader);
+}
+
+static void test_replacement(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    struct rm_workspace *reader = attach(test, 0);
+    struct rm_object const *object = rm_workspace_object(reader, 0, NULL);
+    rm_segment_close(&test->segment);
+    rm_plan_free(&test->owner.plan);
+    test_plan_make(&test->owner, 2 * TEST_CAPACITY);
+    start_server(test);
+    assert_false(test->segment.adopted);
+    assert_int_equal(atomic_load(&test->segment.header->epoch), 1);
+    assert_string_equal(object->name, "stream/bpm01/turn"); // the old mapping stays
+    assert_int_equal(object->shape[0], TEST_CAPACITY);
+    assert_false(rm_workspace_alive(reader)); // but says that it is of the past
+    rm_workspace_detach(reader);
+    reader = attach(test, 0);
+    assert_int_equal(rm_workspace_object(reader, 0, NULL)->shape[0], 2 * TEST_CAPACITY);
+    rm_workspace_detach(reader);
+}
+
+/** A directory that has the right hash and the wrong content is not adopted: a server would crash on it. */
+static void test_damaged_segment_is_not_adopted(void **state) {
+    struct test *test = *state;
+    start_server(test);
+    ((struct rm_stream *)memory(test, test->owner.stream))->capacity = 1u << 30;
+    rm_segment_close(&test->segment);
+    start_server(test);
+    assert_false(test->segment.adopted);
+    assert_int_equal(((struct rm_stream *)memory(test, test->owner.stream))->capacity, TEST_CAPACITY);
+    char path[PATH_MAX];
+    path_of(test, "server.segment", path);
+    bool const huge = test->segment.huge;
+    rm_segment_close(&test->segment);
+    assert_int_equal(truncate(path, huge ? 0 : RM_PAGE_BYTES), 0); // huge pages cannot be cut
+    start_server(test);
+    assert_false(test->segment.adopted);
+}
+
+static void assert_plan_refused(struct rm_segment_plan *plan, char const *words) {
+    struct rm_error error;
+    struct rm_segment segment;
+    assert_int_equal(rm_plan_check(plan, &error), RM_E_ARGUMENT);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    assert_int_equal(rm_segment_open("demo", "server", plan, &segment, NULL), RM_E_ARGUMENT);
+    rm_plan_free(plan);
+}
+
+static void test_plan_errors(void **state) {
+    struct test *test = *state;
+    char long_name[RM_NAME_BYTES + 1];
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    struct rm_segment_plan plan;
+    struct rm_stream stream = {.capacity = 1024, .period = 1};
+
+    rm_plan_init(&plan);
+    rm_plan_clock(&plan, long_name, "");
+    assert_plan_refused(&plan, "too long for the directory: at most 95 bytes");
+    rm_plan_stream(&plan, long_name + 1 + strlen("stream/") - 1, "", &stream); // one byte too long with its prefix
+    assert_plan_refused(&plan, "too long");
+    rm_plan_parameter(&plan, "p", "a unit too long for it", "", RM_ELEMENT_F64, 1, NULL);
+    assert_plan_refused(&plan, "at most 15 bytes");
+    char long_description[RM_DESCRIPTION_BYTES + 1] = "";
+    memset(long_description, 'd', RM_DESCRIPTION_BYTES);
+    rm_plan_text(&plan, "t", long_description, "");
+    assert_plan_refused(&plan, "at most 103 bytes");
+
+    rm_plan_clock(&plan, "clock", "");
+    rm_plan_text(&plan, "clock", "", "");
+    rm_plan_clock(&plan, long_name, ""); // the first error is the one that is told
+    stream.capacity = 1000;
+    rm_plan_stream(&plan, "s", "", &stream);
+    assert_plan_refused(&plan, "two objects are called \"clock\"");
+
+    uint64_t const capacities[] = {0, 512, 1000, 1025, 1ull << 41, 1ull << 63};
+    for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; ++i) {
+        stream.capacity = capacities[i];
+        rm_plan_stream(&plan, "s", "", &stream);
+        assert_plan_refused(&plan, "no power of two from 1024");
+    }
+    stream = (struct rm_stream){.capacity = 1024, .period = 0};
+    rm_plan_stream(&plan, "s", "", &stream);
+    assert_plan_refused(&plan, "a period of 0 turns");
+
+    char path[PATH_MAX];
+    path_of(test, "", path);
+    assert_int_equal(access(path, F_OK), -1); // nothing was made
+}
+
+static void test_names_of_owners_and_workspaces(void **state) {
+    struct test *test = *state;
+    struct rm_segment segment;
+    char const *owners[] = {"", ".", "../up", "a/b", "an owner's name of 32 bytes, oh!"};
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; ++i)
+        assert_int_equal(rm_segment_open("demo", owners[i], &test->owner.plan, &segment, &test->error), RM_E_ARGUMENT);
+    char const *workspaces[] = {"", ".", ".."};
+    for (size_t i = 0; i < sizeof workspaces / sizeof workspaces[0]; ++i)
+        assert_int_equal(rm_segment_open(workspaces[i], "server", &test->owner.plan, &segment, &test->error),
+                         RM_E_ARGUMENT);
+    static char long_name[PATH_MAX];
+    memset(long_name, 'w', sizeof long_name - 1);
+    assert_int_equal(rm_segment_open(long_name, "server", &test->owner.plan, &segment, &test->error), RM_E_ARGUMENT);
+    struct rm_workspace *workspace;
+    assert_int_equal(rm_workspace_attach(long_name, 0, &workspace, &test->error), RM_E_ARGUMENT);
+}
+
+/** In the child: a file system of its own that is too small. Exit status 0: as it should be; 77: not possible here. */
+static int fill_up(struct test *test) {
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tiny", test->workspaces, "tmpfs", 0, "size=64k") != 0)
+        return 77;
+    struct rm_huge_pages pages;
+    while (rm_huge_pages_find(&pages))
+        if (umount2(pages.mount, MNT_DETACH) != 0)
+            return 77;
+    struct rm_segment segment;
+    rm_plan_free(&test->owner.plan);
+    test_plan_make(&test->owner, 16 * TEST_CAPACITY);
+    enum rm_code const code = rm_segment_open("demo", "server", &test->owner.plan, &segment, &test->error);
+    fprintf(stderr, "%s\n", test->error.text);
+    if (code != RM_E_NO_SPACE)
+        return 1;
+    char needed[32];
+    snprintf(needed, sizeof needed, "needs %.1f MiB", (double)rm_plan_layout(&test->owner.plan) / 0x1p20);
+    if (strstr(test->error.text, needed) == NULL || strstr(test->error.text, "0.1 MiB are free") == NULL)
+        return 2;
+    char path[PATH_MAX];
+    path_of(test, "server.segment", path);
+    if (access(path, F_OK) == 0)
+        return 3;
+    struct statvfs space;
+    if (statvfs(test->workspaces, &space) != 0 || (space.f_blocks - space.f_bfree) * space.f_frsize > RM_PAGE_BYTES)
+        return 4; // more than the lock file is left behind
+    struct rm_workspace *workspace;
+    if (rm_workspace_attach("demo", 0, &workspace, NULL) != RM_E_ABSENT)
+        return 5;
+    /* The same with a larger file system: the failed try left nothing in the way. */
+    if (mount("tiny", test->workspaces, "tmpfs", MS_REMOUNT, "size=2m") != 0)
+        return 77;
+    return rm_segment_open("demo", "server", &test->owner.plan, &segment, &test->error) == RM_OK ? 0 : 6;
+}
+
+static void test_full_file_system(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork();
+    if (child == 0)
+        _exit(fill_up(test));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        fprintf(stderr, "SKIPPED: a full file system needs the right to mount one (root)\n");
+        skip();
+    }
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(test_create_and_attach, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_find_names_the_nearest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_several_owners, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_half_made, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_never_finished, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_version, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dead_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_closed_in_good_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adoption, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adoption_renews, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replacement, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_segment_is_not_adopted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plan_errors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_of_owners_and_workspaces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_full_file_system, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Does with an object everything that a reader may do with one from a segment that was found sound. */
+#ifndef RM_FABRIC_TEST_WALK_H
+#define RM_FABRIC_TEST_WALK_H
+
+#include <string.h>
+
+#include <ringmaster/workspace.h>
+
+/** Reads every byte, so that one outside the mapping does not go unnoticed. */
+static inline uint64_t test_sum(void const *memory, uint64_t bytes) {
+    uint8_t const *byte = memory;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < bytes; ++i)
+        sum += byte[i];
+    return sum;
+}
+
+static inline uint64_t test_walk_stream(struct rm_stream_view const *view) {
+    struct rm_record record;
+    rm_turn const head = rm_stream_head(view);
+    rm_turn const turns[] = {0, 1, head, head - 1, head / 2, rm_stream_oldest(view, head, 0), view->mask, RM_TURN_NONE};
+    uint64_t sum = strlen(view->header->filter);
+    for (size_t i = 0; i < sizeof turns / sizeof turns[0]; ++i)
+        sum += rm_stream_read(view, turns[i], &record);
+    for (uint32_t i = 0; i < view->header->lane_count; ++i)
+        sum += strlen(view->header->lane[i].name) + strlen(view->header->lane[i].unit);
+    return sum + test_sum(view->slot, (view->mask + 1) * sizeof *view->slot);
+}
+
+/** A lock whose writer seems to be inside would only cost time. */
+static inline bool test_held(_Atomic uint64_t const *sequence) { return atomic_load(sequence) & 1; }
+
+static inline uint64_t test_walk_parameter(struct rm_parameter const *parameter) {
+    double values[4];
+    struct rm_parameter_reading reading;
+    return strlen(parameter->owner) +
+           (test_held(&parameter->sequence) ? 0 : rm_parameter_read(parameter, values, sizeof values, &reading)) +
+           test_sum((uint8_t const *)parameter + parameter->values_offset, parameter->value_bytes);
+}
+
+/** Returns a sum over what it read: give it to somebody, or the compiler reads nothing. */
+static inline uint64_t test_walk_object(struct rm_object const *object, void const *memory) {
+    uint64_t const sum =
+        strlen(object->name) + strlen(object->unit) + strlen(object->description) + test_sum(memory, object->bytes);
+    struct rm_stream const *stream = memory;
+    struct rm_clock_reading reading;
+    switch (object->kind) {
+    case RM_OBJECT_STREAM:
+        return sum + test_walk_stream(&(struct rm_stream_view){
+                         .header = stream,
+                         .slot = (struct rm_slot const *)((uint8_t const *)memory + stream->slots_offset),
+                         .mask = stream->capacity - 1,
+                         .period = stream->period,
+                     });
+    case RM_OBJECT_PARAMETER:
+        return sum + test_walk_parameter(memory);
+    case RM_OBJECT_COUNTERS:
+        return sum + test_sum(memory, object->shape[0] * sizeof(uint64_t));
+    case RM_OBJECT_CLOCK:
+        return sum + (test_held(memory) ? 0 : rm_clock_read(memory, &reading));
+    case RM_OBJECT_HISTOGRAM:
+        return sum + test_sum(memory, sizeof(struct rm_histogram));
+    case RM_OBJECT_TEXT:
+        return sum + test_sum(memory, object->shape[0]);
+    default:
+        return sum;
+    }
+}
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A private place for workspaces, removed at the end, and a small segment to put there. */
+#ifndef RM_FABRIC_TEST_WORKSPACE_H
+#define RM_FABRIC_TEST_WORKSPACE_H
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fabric/segment_file.h"
+#include "fabric/segment_plan.h"
+
+enum { TEST_CAPACITY = 1024 };
+
+/** What the plan below holds, by its handles. */
+struct test_plan {
+    struct rm_segment_plan plan;
+    rm_planned_index stream, counters, clock, histogram, text, parameter;
+};
+
+static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {
+    struct rm_stream const stream = {
+        .capacity = capacity,
+        .period = 1,
+        .instrument_kind = RM_KIND_BPM,
+        .instrument_id = 7,
+        .lane_count = 1,
+        .filter = "none",
+        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}},
+    };
+    rm_plan_init(&test->plan);
+    test->stream = rm_plan_stream(&test->plan, "bpm01/turn", "a position monitor", &stream);
+    test->counters = rm_plan_counters(&test->plan, "counters/port/ring", "a port", RM_COUNTER_SET_PORT, 21);
+    test->clock = rm_plan_clock(&test->plan, "clock", "the clock");
+    test->histogram = rm_plan_histogram(&test->plan, "latency/ring", "a latency", "ticks");
+    test->text = rm_plan_text(&test->plan, "server/config", "a text", "key: value\n");
+    test->parameter = rm_plan_parameter(&test->plan, "ring/gains", "1/s", "some numbers", RM_ELEMENT_F64, 3, NULL);
+}
+
+/** Makes a directory for this process's workspaces and points RINGMASTER_WORKSPACES there. */
+static inline bool test_workspaces_make(char *path, size_t bytes) {
+    snprintf(path, bytes, "/dev/shm/ringmaster-test-%ld-XXXXXX", (long)getpid());
+    return mkdtemp(path) != NULL && setenv("RINGMASTER_WORKSPACES", path, 1) == 0;
+}
+
+/** A link leads to a segment on huge pages, in folders of its own. */
+static inline void test_remove_target(char const *link) {
+    char target[PATH_MAX];
+    ssize_t const length = readlink(link, target, sizeof target - 1);
+    if (length <= 0)
+        return;
+    target[length] = '\0';
+    for (int gone = unlink(target); gone == 0; gone = rmdir(target))
+        *strrchr(target, '/') = '\0';
+}
+
+static inline int test_remove_one(char const *path, struct stat const *status, int kind, struct FTW *place) {
+    (void)status;
+    (void)place;
+    if (kind == FTW_SL || kind == FTW_SLN)
+        test_remove_target(path);
+    return remove(path);
+}
+
+static inline void test_workspaces_remove(char const *path) { nftw(path, test_remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What every kind of port promises, held by every kind: `conformance memif|af_packet|udp`. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "conformance_numbered.h"
+
+enum { SKIPPED = 77, FRAME_OF_NATIVE_DATAGRAM = 106 };
+
+static struct ends *ends_of(void **state) { return *state; }
+
+static void run_both(struct ends *ends, script *receiver, script *sender) {
+    atomic_store(&ends->shared->received, 0);
+    atomic_store(&ends->shared->step, 0);
+    pid_t const receiving = ends_start(ends, RECEIVER, receiver);
+    pid_t const sending = ends_start(ends, SENDER, sender);
+    bool const sent = ends_wait(sending);
+    if (!sent)
+        ends_kill(receiving); // it would wait for ever
+    assert_true((sent && ends_wait(receiving)));
+}
+
+/** Opens, polls in vain, and only then lets the sender begin. */
+static struct rm_port *open_receiver(struct ends *ends) {
+    struct rm_port *const port = open_end(ends, RECEIVER);
+    wait_for_link(port, ends->kind != RM_PORT_MEMIF); // a memif peer comes later
+    struct rm_burst burst = {.count = 7};
+    expect(rm_port_receive(port, 0, &burst) == 0 && burst.count == 0, "an empty poll to return 0");
+    rm_port_release(port, 0, &burst);
+    atomic_store(&ends->shared->step, 1);
+    return port;
+}
+
+static struct rm_port *open_sender(struct ends *ends) {
+    wait_for_step(ends, 1);
+    struct rm_port *const port = open_end(ends, SENDER);
+    wait_for_link(port, true);
+    return port;
+}
+
+static void expect_totals(struct rm_port *port, uint64_t received, uint64_t sent) {
+    struct rm_port_totals totals;
+    rm_port_totals(port, &totals);
+    expect(totals.received == received && totals.sent == sent, "totals of all that was received and sent");
+    expect(totals.missed == 0 && totals.errors == 0 && totals.unsent == 0, "totals without loss");
+}
+
+enum { ALL_LENGTHS = 20000 };
+
+static void receive_all_lengths(struct ends *ends, int end) {
+    struct rm_port *const port = open_receiver(ends);
+    expect(strcmp(rm_port_name(port), ends->config[end].name) == 0, "the port's name");
+    struct numbered numbered = {0};
+    numbered_receive(ends, port, 0, &numbered, ALL_LENGTHS);
+    expect_totals(port, ALL_LENGTHS, 0);
+    rm_port_close(port);
+}
+
+static void send_all_lengths(struct ends *ends, int end) {
+    (void)end;
+    struct rm_port *const port = open_sender(ends);
+    struct numbered numbered = {0};
+    numbered_send(ends, port, 0, &numbered, ALL_LENGTHS);
+    expect_totals(port, 0, ALL_LENGTHS);
+    rm_port_close(port);
+}
+
+static void every_datagram_arrives_unchanged_and_in_order(void **state) {
+    run_both(ends_of(state), receive_all_lengths, send_all_lengths);
+}
+
+enum { MANY = 1000000 };
+
+static void receive_many(struct ends *ends, int end) {
+    (void)end;
+    struct rm_port *const port = open_receiver(ends);
+    struct numbered numbered = {.fixed = FRAME_OF_NATIVE_DATAGRAM};
+    numbered_receive(ends, port, 0, &numbered, MANY);
+    expect_totals(port, MANY, 0);
+    rm_port_close(port);
+}
+
+static void send_many(struct ends *ends, int end) {
+    (void)end;
+    struct rm_port *const port = open_sender(ends);
+    struct numbered numbered = {.fixed = FRAME_OF_NATIVE_DATAGRAM};
+    numbered_send(ends, port, 0, &numbered, MANY);
+    rm_port_close(port);
+}
+
+/** A pool has some thousand buffers: a million pass only when every one comes back. */
+static void buffers_come_back(void **state) { run_both(ends_of(state), receive_many, send_many); }
+
+/** Reserves and gives back unsent far more buffers than there are, then sends a few after all. */
+static void change_mind_then_send(struct ends *ends, int end) {
+    (void)end;
+    struct rm_port *const port = open_sender(ends);
+    struct rm_burst burst = {0};
+    for (int i = 0; i < 1000; ++i) {
+        expect(rm_port_reserve(port, 0, &burst, RM_BURST) == RM_BURST && burst.count == RM_BURST, "a full burst");
+        memset(burst.data[RM_BURST - 1], 0xFF, RM_SEND_BYTES);
+        rm_port_release(port, 0, &burst);
+        expect(burst.count == 0, "an empty burst after its release");
+    }
+    struct numbered numbered = {0};
+    numbered_send(ends, port, 0, &numbered, RM_BURST);
+    rm_port_close(port);
+}
+
+static void receive_one_burst(struct ends *ends, int end) {
+    (void)end;
+    struct rm_port *const port = open_receiver(ends);
+    struct numbered numbered = {0};
+    numbered_receive(ends, port, 0, &numbered, RM_BURST);
+    rm_port_close(port);
+}
+
+static void reserved_buffers_can_be_released_unsent(void **state) {
+    run_both(ends_of(state), receive_one_burst, change_mind_then_send);
+}
+
+enum { REOPENINGS = 3, PER_OPENING = 500 };
+
+static void reopen_and_receive(struct ends *ends, int end) {
+    (void)end;
+    struct numbered numbered = {0};
+    for (uint32_t opening = 0; opening < REOPENINGS; ++opening) {
+        wait_for_step(ends, 2 * opening);
+        struct rm_port *const port = open_end(ends, RECEIVER);
+        atomic_store(&ends->shared->step, 2 * opening + 1);
+        numbered_receive(ends, port, 0, &numbered, PER_OPENING);
+        rm_port_close(port);
+    }
+}
+
+static void reopen_and_send(struct ends *ends, int end) {
+    (void)end;
+    struct numbered numbered = {0};
+    for (uint32_t opening = 0; opening < REOPENINGS; ++opening) {
+        struct rm_port *const port = open_end(ends, SENDER);
+        wait_for_step(ends, 2 * opening + 1);
+        wait_for_link(port, true);
+        numbered_send(ends, port, 0, &numbered, PER_OPENING);
+        while (atomic_load(&ends->shared->received) < numbered.next)
+            pause_ms(1);
+        rm_port_close(port);
+        atomic_store(&ends->shared->step, 2 * opening + 2);
+    }
+}
+
+static void ports_can_be_closed_and_opened_again(void **state) {
+    run_both(ends_of(state), reopen_and_receive, reopen_and_send);
+}
+
+static void expect_refusal(struct rm_port_config const *config, char const *words) {
+    struct rm_error error = {0};
+    struct rm_port *port = NULL;
+    expect(rm_port_open(config, &port, &error) == RM_E_CONFIG && port == NULL, "the configuration to be refused");
+    expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, words);
+}
+
+static void open_wrongly(struct ends *ends, int end) {
+    struct rm_port_config config = ends->config[end];
+    config.queues = 0;
+    expect_refusal(&config, "0 queues");
+    config.queues = 1000;
+    expect_refusal(&config, "1000 queues");
+    config = ends->config[end];
+    config.ring_slots = 1000;
+    expect_refusal(&config, "write 512");
+    config.ring_slots = 1 << 20;
+    expect_refusal(&config, "ring slots");
+    config = ends->config[end];
+    config.name[0] = '\0';
+    struct rm_port *port = NULL;
+    struct rm_error error;
+    expect(rm_port_open(&config, &port, &error) == RM_E_ARGUMENT, "a port without name to be refused");
+    rm_port_close(open_end(ends, end)); // and what is right still works
+}
+
+static void impossible_configurations_are_refused_by_name(void **state) {
+    assert_true(ends_wait(ends_start(ends_of(state), RECEIVER, open_wrongly)));
+}
+
+int main(int argc, char **argv) {
+    struct ends ends;
+    if (argc != 2 || !ends_make(&ends, argv[1])) {
+        fprintf(stderr, "SKIPPED: conformance of port kind '%s' was not tested\n", argc == 2 ? argv[1] : "");
+        return SKIPPED;
+    }
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &ends),
+        cmocka_unit_test_prestate(buffers_come_back, &ends),
+        cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &ends),
+        cmocka_unit_test_prestate(ports_can_be_closed_and_opened_again, &ends),
+        cmocka_unit_test_prestate(impossible_configurations_are_refused_by_name, &ends),
+    };
+    int const failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
+    ends_remove(&ends);
+    return failed;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The two ends of a link of one kind, and processes at them. Each end is a process of its own, as DPDK demands. */
+#ifndef RM_NET_CONFORMANCE_ENDS_H
+#define RM_NET_CONFORMANCE_ENDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "net/port.h"
+#include "veth_pair.h"
+
+enum { RECEIVER = 0, SENDER = 1 };
+
+/** What the processes at both ends and the test itself share. */
+struct shared {
+    _Atomic uint64_t received; /**< datagrams that the receiver has checked */
+    _Atomic uint64_t sent;     /**< by the sender so far */
+    _Atomic uint32_t step;     /**< of a test's own script */
+};
+
+struct ends {
+    enum rm_port_kind kind;
+    struct rm_port_config config[2];
+    struct rm_veth_pair veth;
+    char directory[64]; /**< memif: where the socket lies */
+    struct shared *shared;
+};
+
+/** What a process at one end does; it ends well when this returns. */
+typedef void script(struct ends *ends, int end);
+
+/** "memif", "af_packet" or "udp". False where this machine does not allow it, with the reason on standard error. */
+bool ends_make(struct ends *ends, char const *kind);
+void ends_remove(struct ends *ends);
+
+/** Starts a process at an end: in its namespace, with DPDK started, and killed when the test ends. */
+pid_t ends_start(struct ends *ends, int end, script *act);
+
+/** True when it ended well. */
+bool ends_wait(pid_t process);
+void ends_kill(pid_t process);
+
+/** In a script: ends the process unless `good`, and says `what` was expected. */
+void expect(bool good, char const *what);
+
+/** In a script: the end's port, opened or else the process ends. */
+struct rm_port *open_end(struct ends *ends, int end);
+void wait_for_link(struct rm_port *port, bool up);
+
+/** Waits until shared->step is at least `step`. */
+void wait_for_step(struct ends *ends, uint32_t step);
+void pause_ms(long milliseconds);
+
+#endif

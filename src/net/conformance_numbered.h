@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Numbered datagrams: every byte follows from the number, so that the far end can check all of them. */
+#ifndef RM_NET_CONFORMANCE_NUMBERED_H
+#define RM_NET_CONFORMANCE_NUMBERED_H
+
+#include "conformance_ends.h"
+
+/** Where a run of datagrams stands. */
+struct numbered {
+    uint64_t next;
+    uint32_t fixed; /**< bytes of each, or 0 for lengths that all differ */
+    bool any;       /**< the next may have any number: its sender was there before this receiver */
+};
+
+/** Sends `count` datagrams on a queue, however long the far end takes. Over a kernel's link, which drops what nobody
+ * takes, never more than 1000 ahead of what the receiver has checked. */
+void numbered_send(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered, uint64_t count);
+
+/** Receives bursts from a queue until `count` datagrams or more have come, and expects them whole, in order and from
+ * the right sender. */
+void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered,
+                      uint64_t count);
+
+/** Fills the reserved entries of a burst with the next datagrams. */
+void numbered_fill(struct rm_port *port, struct numbered *numbered, struct rm_burst *burst);
+
+/** Expects the received entries of a burst to be the next datagrams. Number 0 is always one of them: a sender that was
+ * started again. */
+void numbered_check(struct rm_port *port, struct numbered *numbered, struct rm_burst const *burst);
+
+#endif

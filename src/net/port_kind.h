@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a kind of port provides behind rm_port_…: one file per kind, one operation table per file. */
+#ifndef RM_NET_PORT_KIND_H
+#define RM_NET_PORT_KIND_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "net/port.h"
+
+/** The kind's half of rm_port_…: same arguments and promises, less what port.c does for all of them: counting what was
+ * received and sent, and moving unsent entries to the front. */
+struct rm_port_ops {
+    enum rm_framing framing;
+    uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
+    uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst); /**< returns how many it took */
+    void (*totals)(struct rm_port *port, struct rm_port_totals *totals); /**< all fields but received and sent */
+    void (*close)(struct rm_port *port); /**< everything but the struct rm_port itself */
+};
+
+/** Datagrams through one queue. Each count has one writer, the thread of that direction, and a cache line of its own.
+ */
+struct rm_port_counts {
+    alignas(64) _Atomic uint64_t received;
+    alignas(64) _Atomic uint64_t sent;
+};
+
+/** First member of every kind's own structure. */
+struct rm_port {
+    struct rm_port_ops const *ops;
+    struct rm_port_counts *counts; /**< one per queue */
+    uint16_t queues;
+    char name[RM_PORT_NAME_BYTES];
+};
+
+/** The kinds. Each allocates its own structure, calls rm_port_init on it and opens; on failure nothing is left. */
+enum rm_code rm_memif_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
+enum rm_code rm_af_packet_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
+enum rm_code rm_udp_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
+
+/** Allocates a zeroed kind's structure of `bytes`, a multiple of 64, with its struct rm_port filled in; NULL and an
+ * error when memory is full. rm_port_free undoes it. */
+struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct rm_port_config const *config,
+                            struct rm_error *error);
+void rm_port_free(struct rm_port *port);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+
+#include "base/fail.h"
+#include "net/dpdk_log.h"
+#include "net/port.h"
+
+enum {
+    DEFAULT_MEMORY_MIB = 64, /**< some 25 queues' worth of buffers, see POOL_BUFFERS in dpdk_port.c */
+    ARGUMENTS = 12,
+    ARGUMENT_BYTES = 4096, /**< the longest, a list of every other CPU of a thousand */
+};
+
+struct arguments {
+    int count;
+    char text[ARGUMENTS][ARGUMENT_BYTES];
+    char *pointers[ARGUMENTS + 1];
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct arguments *arguments, char const *format, ...) {
+    char *const text = arguments->text[arguments->count];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, ARGUMENT_BYTES, format, values);
+    va_end(values);
+    arguments->pointers[arguments->count++] = text;
+}
+
+/** One line of /proc/meminfo, "HugePages_Free:      64"; 0 when it is not there. */
+static unsigned long meminfo(char const *key) {
+    FILE *const file = fopen("/proc/meminfo", "re");
+    if (file == NULL)
+        return 0;
+    unsigned long value = 0;
+    char line[128];
+    size_t const key_length = strlen(key);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, key_length) == 0 && sscanf(line + key_length, ": %lu", &value) == 1)
+            break;
+    fclose(file);
+    return value;
+}
+
+static bool enough_hugepages(uint32_t memory_mib) {
+    unsigned long const all = meminfo("HugePages_Free");
+    unsigned long const promised = meminfo("HugePages_Rsvd");
+    unsigned long const free_pages = all > promised ? all - promised : 0;
+    return free_pages * meminfo("Hugepagesize") >= memory_mib * 1024ul; // the size is in kB
+}
+
+/** "0@(0-3,8)": DPDK's only thread, and with it its helpers, may run wherever this process may. */
+static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus) {
+    char list[ARGUMENT_BYTES - 16] = "";
+    size_t length = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, cpus))
+            continue;
+        int const first = cpu;
+        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, cpus))
+            ++cpu;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%d-%d", length == 0 ? "" : ",", first, cpu);
+    }
+    add(arguments, "--lcores=0@(%s)", list);
+}
+
+static void add_all(struct arguments *arguments, struct rm_net_config const *config, cpu_set_t const *cpus) {
+    uint32_t const memory_mib = config->memory_mib != 0 ? config->memory_mib : DEFAULT_MEMORY_MIB;
+    add(arguments, "ringmaster");
+    add(arguments, "--no-pci");
+    add(arguments, "--no-telemetry");
+    add(arguments, "--iova-mode=va");
+    add(arguments, "--file-prefix=%s", config->prefix[0] != '\0' ? config->prefix : "ringmaster");
+    add(arguments, "--log-level=%s", config->verbose ? "info" : "error");
+    add(arguments, "-m");
+    add(arguments, "%u", memory_mib);
+    add_cpus(arguments, cpus);
+    if (enough_hugepages(memory_mib)) {
+        add(arguments, "--in-memory"); // no files, and no hugetlbfs mount needed
+    } else {
+        add(arguments, "--no-huge");
+        add(arguments, "--no-shconf");
+    }
+}
+
+/** rte_eal_init with signals blocked, so that DPDK's threads inherit that and leave them to the program. */
+static int initialise(struct arguments *arguments) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int const result = rte_eal_init(arguments->count, arguments->pointers);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+static void remove_runtime_directory(void) {
+    rmdir(rte_eal_get_runtime_dir()); // DPDK makes it and leaves it; another process of the same prefix may use it
+}
+
+static bool started(void) { return rte_lcore_count() != 0; }
+
+enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error) {
+    if (started())
+        return rm_fail(error, RM_E_BUSY, "DPDK has been started in this process before; it starts once per process");
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+        return rm_fail(error, RM_E_SYSTEM,
+                       "cannot read which CPUs this thread may use: %s; machines of up to %d CPUs "
+                       "are supported",
+                       strerror(errno), CPU_SETSIZE);
+    if (config->verbose)
+        rte_openlog_stream(stderr);
+    else if (!rm_dpdk_log_open())
+        return rm_fail(error, RM_E_SYSTEM, "cannot make a file in memory for DPDK's log: %s", strerror(errno));
+
+    struct arguments arguments = {0};
+    add_all(&arguments, config, &cpus);
+    int const result = initialise(&arguments);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+    if (result >= 0)
+        return RM_OK;
+
+    char words[RM_DPDK_WORDS_BYTES];
+    rm_dpdk_log_words(words);
+    remove_runtime_directory();
+    rm_dpdk_log_close();
+    return rm_fail(error, RM_E_SYSTEM, "DPDK does not start (%s): %s; a verbose start shows its whole log",
+                   rte_strerror(rte_errno), words);
+}
+
+/** Without rte_eal_cleanup: that unmaps the memory in which DPDK's interrupt thread looks up its work, does not end
+ * that thread first, and so crashes now and then. All that outlives the process is a directory. */
+void rm_net_stop(void) {
+    if (started())
+        remove_runtime_directory();
+}
+
+bool rm_net_hugepages(void) { return started() && rte_eal_has_hugepages() != 0; }
+
+enum rm_code rm_net_thread_join(struct rm_error *error) {
+    if (!started() || rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0)
+        return RM_OK;
+    return rm_fail(error, RM_E_NO_SPACE, "DPDK takes no further thread (%s); it knows at most %d per process",
+                   rte_strerror(rte_errno), RTE_MAX_LCORE);
+}
+
+void rm_net_thread_leave(void) {
+    if (started() && rte_lcore_id() != rte_get_main_lcore())
+        rte_thread_unregister();
+}

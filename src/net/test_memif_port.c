@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is special about memif ports: a peer that is slow, late, killed, back again, or has fewer queues. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "conformance_numbered.h"
+
+enum { NATIVE_FRAME_BYTES = 106, RING_SLOTS = 64, PART = 48, FOR_EVER = INT32_MAX };
+
+static void begin(struct ends *ends) {
+    atomic_store(&ends->shared->received, 0);
+    atomic_store(&ends->shared->step, 0);
+    ends->config[RECEIVER].queues = ends->config[SENDER].queues = 1;
+    ends->config[SENDER].ring_slots = 0;
+}
+
+static void wait_for_received(struct ends *ends, uint64_t count) {
+    while (atomic_load(&ends->shared->received) < count)
+        pause_ms(1);
+}
+
+/** The client makes the ring, of 64 slots: the second burst of 48 fits by a third. */
+static void fill_the_link(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    rm_port_reserve(port, 0, &burst, PART);
+    numbered_fill(port, &numbered, &burst);
+    expect(rm_port_send(port, 0, &burst) == 0 && burst.count == PART, "nothing to be sent while the link is down");
+    atomic_store(&ends->shared->step, 1);
+    wait_for_link(port, true);
+    expect(rm_port_send(port, 0, &burst) == PART && burst.count == 0, "the first burst to be sent whole");
+
+    rm_port_reserve(port, 0, &burst, PART);
+    numbered_fill(port, &numbered, &burst);
+    expect(rm_port_send(port, 0, &burst) == RING_SLOTS - PART, "the second as far as there are slots");
+    expect(burst.count == 2 * PART - RING_SLOTS, "the rest to be kept");
+    expect(rm_port_send(port, 0, &burst) == 0, "a full link to take nothing");
+    atomic_store(&ends->shared->step, 2);
+    while (burst.count != 0)
+        rm_port_send(port, 0, &burst);
+    rm_port_close(port);
+}
+
+static void let_it_fill_then_receive(struct ends *ends, int end) {
+    wait_for_step(ends, 1);
+    struct rm_port *const port = open_end(ends, end);
+    wait_for_step(ends, 2);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    numbered_receive(ends, port, 0, &numbered, 2 * PART);
+    rm_port_close(port);
+}
+
+static void a_full_link_takes_a_part_and_keeps_the_rest(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    ends->config[SENDER].ring_slots = RING_SLOTS;
+    pid_t const receiver = ends_start(ends, RECEIVER, let_it_fill_then_receive);
+    assert_true(ends_wait(ends_start(ends, SENDER, fill_the_link)));
+    assert_true(ends_wait(receiver));
+}
+
+/** Sends until it is killed. */
+static void send_for_ever(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    numbered_send(ends, port, 0, &numbered, FOR_EVER);
+}
+
+static void send_a_thousand(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    numbered_send(ends, port, 0, &numbered, 1000);
+    rm_port_close(port);
+}
+
+/** Receives from however many senders, one after the other, each beginning at 0, until the test says stop. */
+static void receive_until_stopped(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    while (atomic_load(&ends->shared->step) == 0) {
+        rm_port_receive(port, 0, &burst);
+        numbered_check(port, &numbered, &burst);
+        rm_port_release(port, 0, &burst);
+        atomic_store(&ends->shared->received, numbered.next);
+    }
+    wait_for_link(port, false);
+    rm_port_close(port);
+}
+
+enum { KILLS = 10 };
+
+static void a_receiver_survives_killed_senders_and_loses_nothing_of_theirs(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_until_stopped);
+    for (uint64_t kill = 0; kill < KILLS; ++kill) {
+        atomic_store(&ends->shared->received, 0);
+        pid_t const sender = ends_start(ends, SENDER, send_for_ever);
+        wait_for_received(ends, 1 + kill * 3000);
+        ends_kill(sender);
+    }
+    atomic_store(&ends->shared->received, 0);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_a_thousand)));
+    while (atomic_load(&ends->shared->received) != 1000)
+        pause_ms(1);
+    atomic_store(&ends->shared->step, 1);
+    assert_true(ends_wait(receiver));
+}
+
+/** Begins in the middle of what a sender sends, and goes on in order until it is killed. */
+static void receive_for_ever(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES, .any = true};
+    numbered_receive(ends, port, 0, &numbered, UINT64_MAX / 2);
+}
+
+static void a_sender_survives_killed_receivers_and_finds_the_next(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    pid_t const sender = ends_start(ends, SENDER, send_for_ever);
+    for (uint64_t kill = 0; kill < KILLS; ++kill) {
+        uint64_t const before = atomic_load(&ends->shared->received);
+        pid_t const receiver = ends_start(ends, RECEIVER, receive_for_ever);
+        wait_for_received(ends, before + 1 + kill * 3000);
+        assert_int_equal(access(ends->config[RECEIVER].socket_path, F_OK), 0);
+        ends_kill(receiver);
+    }
+    ends_kill(sender);
+}
+
+static void send_on_queue_one(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    wait_for_link(port, true);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    numbered_send(ends, port, 1, &numbered, 1000);
+    rm_port_close(port);
+}
+
+static void receive_on_queue_one(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    while (numbered.next < 1000) {
+        numbered_receive(ends, port, 1, &numbered, 1);
+        expect(rm_port_receive(port, 0, &burst) == 0, "nothing on queue 0");
+    }
+    rm_port_close(port);
+}
+
+static void queues_are_apart(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    ends->config[RECEIVER].queues = ends->config[SENDER].queues = 2;
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_on_queue_one);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_on_queue_one)));
+    assert_true(ends_wait(receiver));
+}
+
+static void receive_with_a_queue_too_many(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    while (numbered.next < 1000) {
+        numbered_receive(ends, port, 0, &numbered, 1);
+        expect(rm_port_receive(port, 1, &burst) == 0, "nothing on the queue without a ring");
+        rm_port_reserve(port, 1, &burst, 1);
+        burst.length[0] = NATIVE_FRAME_BYTES;
+        expect(rm_port_send(port, 1, &burst) == 0 && burst.count == 1, "nothing to be sent where there is no ring");
+        rm_port_release(port, 1, &burst);
+    }
+    rm_port_close(port);
+}
+
+static void a_queue_that_the_client_does_not_have_is_silent(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    ends->config[RECEIVER].queues = 2;
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_with_a_queue_too_many);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_a_thousand)));
+    assert_true(ends_wait(receiver));
+}
+
+static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
+    struct rm_error error = {0};
+    struct rm_port *port = NULL;
+    expect(rm_port_open(config, &port, &error) == code && port == NULL, "the configuration to be refused");
+    expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, error.text);
+}
+
+static void serve_at_impossible_paths(struct ends *ends, int end) {
+    struct rm_port_config config = ends->config[end];
+    snprintf(config.socket_path, sizeof config.socket_path, "link.sock");
+    expect_refusal(&config, RM_E_CONFIG, "absolute path");
+    memset(config.socket_path, '/', sizeof config.socket_path);
+    expect_refusal(&config, RM_E_CONFIG, "absolute path");
+    snprintf(config.socket_path, sizeof config.socket_path, "/proc/ringmaster/link.sock");
+    expect_refusal(&config, RM_E_SYSTEM, "/proc/ringmaster/link.sock");
+
+    struct rm_port *const port = open_end(ends, end);
+    config = ends->config[end];
+    expect_refusal(&config, RM_E_BUSY, "another process serves");
+    rm_port_close(port);
+    expect(access(config.socket_path, F_OK) != 0, "the socket to be removed with its port");
+
+    FILE *const file = fopen(config.socket_path, "w");
+    expect(file != NULL && fclose(file) == 0, "a file in the place of the socket");
+    expect_refusal(&config, RM_E_SYSTEM, "no other file");
+    expect(unlink(config.socket_path) == 0, "the file that is no socket to be left alone");
+}
+
+static void impossible_paths_are_refused(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    assert_true(ends_wait(ends_start(ends, RECEIVER, serve_at_impossible_paths)));
+}
+
+static void a_port_needs_dpdk_started(void **state) {
+    struct ends *const ends = *state;
+    struct rm_port *port = NULL;
+    struct rm_error error;
+    assert_int_equal(rm_port_open(&ends->config[RECEIVER], &port, &error), RM_E_ARGUMENT);
+    assert_non_null(strstr(error.text, "rm_net_start"));
+}
+
+int main(void) {
+    struct ends ends;
+    if (!ends_make(&ends, "memif"))
+        return 1;
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(a_full_link_takes_a_part_and_keeps_the_rest, &ends),
+        cmocka_unit_test_prestate(a_receiver_survives_killed_senders_and_loses_nothing_of_theirs, &ends),
+        cmocka_unit_test_prestate(a_sender_survives_killed_receivers_and_finds_the_next, &ends),
+        cmocka_unit_test_prestate(queues_are_apart, &ends),
+        cmocka_unit_test_prestate(a_queue_that_the_client_does_not_have_is_silent, &ends),
+        cmocka_unit_test_prestate(impossible_paths_are_refused, &ends),
+        cmocka_unit_test_prestate(a_port_needs_dpdk_started, &ends),
+    };
+    int const failed = cmocka_run_group_tests_name("memif ports", tests, NULL, NULL);
+    ends_remove(&ends);
+    return failed;
+}

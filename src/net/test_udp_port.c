@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is special about UDP ports: the kernel's queue, and its refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "conformance_numbered.h"
+
+enum { SKIPPED = 77, PAYLOAD_BYTES = 64, TOO_MANY = 200000 };
+
+/** More than 64 MiB of the kernel's memory hold. */
+static void send_too_many(struct ends *ends, int end) {
+    wait_for_step(ends, 1);
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = PAYLOAD_BYTES};
+    atomic_store(&ends->shared->received, TOO_MANY); // do not wait for the receiver
+    numbered_send(ends, port, 0, &numbered, TOO_MANY);
+    rm_port_close(port);
+    atomic_store(&ends->shared->step, 2);
+}
+
+static void receive_too_late(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    atomic_store(&ends->shared->step, 1);
+    wait_for_step(ends, 2);
+    struct rm_burst burst = {0};
+    while (rm_port_receive(port, 0, &burst) != 0)
+        rm_port_release(port, 0, &burst);
+    struct rm_port_totals totals;
+    rm_port_totals(port, &totals);
+    expect(totals.received > 16384, "the kernel's queue to hold many datagrams");
+    expect(totals.missed > 0 && totals.received + totals.missed == TOO_MANY, "all others to be counted as missed");
+    rm_port_close(port);
+}
+
+static void what_the_kernel_drops_is_counted(void **state) {
+    struct ends *const ends = *state;
+    atomic_store(&ends->shared->step, 0);
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_too_late);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_too_many)));
+    assert_true(ends_wait(receiver));
+}
+
+static void send_to_nowhere(struct ends *ends, int end) {
+    ends->config[end].peer_ipv4 = 0xC0000201; // 192.0.2.1, for documentation: there is no route to it
+    struct rm_port *const port = open_end(ends, end);
+    struct rm_burst burst = {0};
+    rm_port_reserve(port, 0, &burst, 2);
+    burst.length[0] = burst.length[1] = PAYLOAD_BYTES;
+    expect(rm_port_send(port, 0, &burst) == 0 && burst.count == 2, "nothing to be sent, and all to be kept");
+    struct rm_port_totals totals;
+    rm_port_totals(port, &totals);
+    expect(totals.unsent == 1 && totals.sent == 0, "the refusal to be counted");
+    rm_port_release(port, 0, &burst);
+    rm_port_close(port);
+}
+
+static void what_the_kernel_refuses_to_send_is_counted(void **state) {
+    assert_true(ends_wait(ends_start(*state, SENDER, send_to_nowhere)));
+}
+
+/** Nobody listens there: the peer's kernel says so by ICMP, which must not disturb the sender. */
+static void send_to_deaf_ears(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = PAYLOAD_BYTES};
+    atomic_store(&ends->shared->received, 1000);
+    numbered_send(ends, port, 0, &numbered, 1000);
+    struct rm_port_totals totals;
+    rm_port_totals(port, &totals);
+    expect(totals.unsent == 0 && totals.sent == 1000, "no refusal");
+    rm_port_close(port);
+}
+
+static void a_peer_that_does_not_listen_disturbs_nothing(void **state) {
+    assert_true(ends_wait(ends_start(*state, SENDER, send_to_deaf_ears)));
+}
+
+static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
+    struct rm_error error = {0};
+    struct rm_port *port = NULL;
+    expect(rm_port_open(config, &port, &error) == code && port == NULL, "the configuration to be refused");
+    expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, error.text);
+}
+
+static void bind_wrongly(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    expect_refusal(&ends->config[end], RM_E_BUSY, "another socket has it");
+    rm_port_close(port);
+    struct rm_port_config config = ends->config[end];
+    config.bind_ipv4 = 0xC0000201;
+    expect_refusal(&config, RM_E_SYSTEM, "192.0.2.1:4000");
+    config = ends->config[end];
+    config.queues = 2;
+    expect_refusal(&config, RM_E_CONFIG, "2 queues");
+}
+
+static void impossible_addresses_are_refused(void **state) {
+    assert_true(ends_wait(ends_start(*state, RECEIVER, bind_wrongly)));
+}
+
+int main(void) {
+    struct ends ends;
+    if (!ends_make(&ends, "udp")) {
+        fprintf(stderr, "SKIPPED: UDP ports were not tested\n");
+        return SKIPPED;
+    }
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &ends),
+        cmocka_unit_test_prestate(what_the_kernel_refuses_to_send_is_counted, &ends),
+        cmocka_unit_test_prestate(a_peer_that_does_not_listen_disturbs_nothing, &ends),
+        cmocka_unit_test_prestate(impossible_addresses_are_refused, &ends),
+    };
+    int const failed = cmocka_run_group_tests_name("udp ports", tests, NULL, NULL);
+    ends_remove(&ends);
+    return failed;
+}
