@@ -12,10 +12,12 @@ static double const LONGEST_WINDOW_SECONDS = 0.01;
 static double const PHASE_GAIN = 0.25; /**< of a point later than predicted, once learnt; others are taken whole */
 static double const RATE_GAIN = 0.1;   /**< of the measured change of rate, once learnt */
 static double const RESIDUAL_GAIN = 0.1;
+static double const RATE_RANGE = 64.0; /**< the fitted rate is within this factor of the nominal one */
 
 void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double tsc_hz) {
     *clock = (struct rm_turn_clock){
         .ticks_per_turn = tsc_hz / turn_rate_hz,
+        .nominal_ticks_per_turn = tsc_hz / turn_rate_hz,
         .turns_per_tick = turn_rate_hz / tsc_hz,
         .longest_window_turns = (uint64_t)fmax(LEARNING_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
     };
@@ -59,7 +61,8 @@ static void track(struct rm_turn_clock *clock) {
     double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
-    clock->ticks_per_turn += rate_change;
+    double const nominal = clock->nominal_ticks_per_turn;
+    clock->ticks_per_turn = fmin(fmax(clock->ticks_per_turn + rate_change, nominal / RATE_RANGE), nominal * RATE_RANGE);
     clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
     clock->point_turn = turn;
     clock->point_ticks = error - phase;

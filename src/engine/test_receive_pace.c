@@ -125,11 +125,25 @@ static void a_stalled_receiver_finds_back(void **state) {
     }
 }
 
+/** Turns that have waited come all at once: no time passes from the first to the last. */
+static void a_backlog_at_the_start_is_harmless(void **state) {
+    (void)state;
+    uint64_t const waiting[] = {64, 200, 1000, 2048};
+    for (unsigned k = 0; k < sizeof waiting / sizeof waiting[0]; ++k) {
+        struct machine machine = start();
+        run(&machine, waiting[k], 0.0);
+        assert_true(machine.rig->receive.gate.clock.ticks_per_turn > 0.0);
+        run(&machine, 50000, RIG_TICKS_PER_TURN);
+        rm_turn const now = rm_turn_gate_now(&machine.rig->receive.gate, rm_tsc());
+        assert_in_range(now, machine.turn - 64, machine.turn + 64);
+        expect_whole(&machine, 0, "waiting at the start", (double)waiting[k]);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(any_rate_is_learnt),
-        cmocka_unit_test(a_changing_rate_is_followed),
-        cmocka_unit_test(a_stalled_sender_catches_up),
+        cmocka_unit_test(a_backlog_at_the_start_is_harmless), cmocka_unit_test(any_rate_is_learnt),
+        cmocka_unit_test(a_changing_rate_is_followed),        cmocka_unit_test(a_stalled_sender_catches_up),
         cmocka_unit_test(a_stalled_receiver_finds_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

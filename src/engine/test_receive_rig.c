@@ -104,11 +104,11 @@ static void make_ports(struct rig *rig) {
     struct rm_receive *receive = &rig->receive;
     receive->queue = rig->queue;
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
-        rig->port[i] = zeroed(sizeof *rig->port[i]);
-        rig->port[i]->framing = i == 0 ? RM_FRAMING_ETHERNET : RM_FRAMING_UDP;
+        rig->port[i] = calloc(1, sizeof *rig->port[i]); /* large, and mostly never touched */
         struct rm_instrument **by_id = calloc(INSTRUMENT_IDS, sizeof(struct rm_instrument *));
-        if (by_id == NULL)
+        if (rig->port[i] == NULL || by_id == NULL)
             abort();
+        rig->port[i]->framing = i == 0 ? RM_FRAMING_ETHERNET : RM_FRAMING_UDP;
         for (uint16_t queue = 0; queue < (i == 0 ? rig->config.queues : 1); ++queue)
             rig->queue[receive->queue_count++] = (struct rm_receive_queue){
                 .port = rig->port[i],

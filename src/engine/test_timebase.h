@@ -11,6 +11,8 @@ uint64_t rm_tsc(void);
 
 static inline void rm_pause(void) {}
 
+double rm_tsc_hz_measure(void);
 uint64_t rm_tai_ns(void);
+uint64_t rm_monotonic_ns(void);
 
 #endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/** libFuzzer target: bytes are a script of datagrams, whole, bent or raw, and of time that goes by, for a receive role
+ * with three instruments on two queues. After every burst all counters must add up (rig_broken); at the end every
+ * record that a reader can see is one that was sent.
+ *
+ * One command is one byte, its low three bits the verb, the others its argument.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+#include "engine/test_receive_rig.h"
+#include "wire/frame.h"
+
+int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
+
+enum verb {
+    SEND,      /**< the next turn of the instruments whose bit is set, 1 to 4 times over */
+    SEND_NEAR, /**< a turn near the next one: the next byte is a signed distance */
+    SEND_FAR,  /**< any turn: the next eight bytes */
+    BEND,      /**< a whole frame with bytes replaced: pairs of offset and value follow */
+    RAW,       /**< the next bytes as they are, as a frame or as a payload */
+    WAIT,      /**< time goes by: 2 to the power of the argument, in ticks */
+    JUMP,      /**< the machine's counter is set to the next eight bytes, cut to so many bits */
+    POLL,
+};
+
+enum { INSTRUMENTS = 3, CAPACITY = 1024, CHAIN_CAPACITY = 128, STEPS_MAX = 2000 };
+
+struct script {
+    uint8_t const *data;
+    size_t left;
+    struct rig *rig;
+    rm_turn turn;
+    bool values_known; /**< nothing was bent: every record is what its turn says */
+};
+
+static void require(char const *broken) {
+    if (broken != NULL)
+        abort();
+}
+
+static uint8_t next(struct script *script) {
+    if (script->left == 0)
+        return 0;
+    --script->left;
+    return *script->data++;
+}
+
+static uint64_t next_word(struct script *script) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; ++i)
+        word = word << 8 | next(script);
+    return word;
+}
+
+static void send_next(struct script *script, unsigned argument) {
+    for (unsigned times = 0; times <= argument >> 3; ++times) {
+        for (uint32_t i = 0; i < INSTRUMENTS; ++i)
+            if (argument >> i & 1)
+                rig_send(script->rig, i, script->turn);
+        ++script->turn;
+        rig_set_tsc(rm_tsc() + RIG_TICKS_PER_TURN);
+    }
+}
+
+static void send_bent(struct script *script, unsigned argument) {
+    uint8_t frame[256] = {0};
+    uint32_t const length = rig_frame(script->rig, argument % INSTRUMENTS, script->turn, frame);
+    for (unsigned changes = 1 + argument / 8; changes > 0; --changes) {
+        uint8_t const offset = next(script);
+        frame[offset % length] = next(script);
+    }
+    script->rig->port[0]->checksum_good = argument >> 2 & 1;
+    script->values_known = false;
+    rig_push(script->rig, 0, argument & 1, frame, length);
+}
+
+static void send_raw(struct script *script, unsigned argument) {
+    uint32_t const wanted = next(script);
+    uint32_t const length = wanted < script->left ? wanted : (uint32_t)script->left;
+    script->rig->port[1]->source_ipv4 = script->rig->instrument[0]->source_ipv4 + (argument >> 1);
+    script->values_known = false;
+    rig_push(script->rig, argument & 1, 0, script->data, length);
+    script->data += length;
+    script->left -= length;
+}
+
+static void step(struct script *script) {
+    struct rig *rig = script->rig;
+    uint8_t const command = next(script);
+    unsigned const argument = command >> 3;
+    switch ((enum verb)(command & 7)) {
+    case SEND:
+        send_next(script, argument);
+        break;
+    case SEND_NEAR:
+        rig_send(rig, argument % INSTRUMENTS, script->turn + (uint64_t)(int8_t)next(script) * (1 + argument / 4));
+        break;
+    case SEND_FAR:
+        rig_send(rig, argument % INSTRUMENTS, next_word(script));
+        break;
+    case BEND:
+        send_bent(script, argument);
+        break;
+    case RAW:
+        send_raw(script, argument);
+        break;
+    case WAIT:
+        rig_set_tsc(rm_tsc() + (1ull << argument));
+        require(rig_idle(rig));
+        break;
+    case JUMP:
+        script->turn = next_word(script) >> (argument * 2);
+        break;
+    case POLL:
+        require(rig_poll(rig));
+        break;
+    }
+}
+
+/** Every turn-rate record that a reader can get is what its instrument sends for that turn. */
+static void check_ring(struct rig const *rig, uint32_t index) {
+    struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
+    rm_turn const head = rm_stream_head(&view);
+    if (head == RM_TURN_NONE)
+        return;
+    for (rm_turn turn = head < CAPACITY ? 0 : head - CAPACITY; turn <= head; ++turn) {
+        struct rm_record record;
+        if (rm_stream_read(&view, turn, &record) == RM_READ_OK && !rig_shows(rig, index, turn))
+            abort();
+    }
+}
+
+static void check_chains(struct rm_instrument const *instrument) {
+    for (int i = 0; i < RM_CHAINS; ++i) {
+        rm_turn const head = instrument->chain[i].writer.head;
+        if (head == RM_TURN_NONE)
+            continue;
+        if (head % 12 != 0 || instrument->writer.head == RM_TURN_NONE || head > instrument->writer.head)
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
+    struct rig_config const config = {
+        .instruments = INSTRUMENTS,
+        .capacity = CAPACITY,
+        .chain_capacity = CHAIN_CAPACITY,
+        .late_turns = 256,
+        .ahead_turns = 256,
+        .silence_turns = 1024,
+        .queues = 2,
+    };
+    struct script script = {data, size, rig_make(&config), 1000, true};
+    struct rig *rig = script.rig;
+    rig->instrument[1]->turn_offset = 3;
+    rig->instrument[2]->turn_offset = -3;
+    rm_receive_index(rig->queue[2].by_id, rig->instrument[0]);
+    for (int steps = 0; script.left > 0 && steps < STEPS_MAX; ++steps)
+        step(&script);
+    require(rig_poll(rig));
+    for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
+        if (script.values_known)
+            check_ring(rig, i);
+        check_chains(rig->instrument[i]);
+    }
+    rig_free(rig);
+    return 0;
+}
