@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
     atomic_store(&line.ball, 0);
     pthread_join(thread, NULL);
     qsort(ticks, SERIES, sizeof ticks[0], by_size);
-    printf("%.1f\n", (double)ticks[SERIES / 2] / ROUNDS / rm_tsc_hz_measure() * 1e9);
+    uint64_t const median = ticks[SERIES / 2];
+    printf("%.1f\n", (double)median / ROUNDS / rm_tsc_hz_measure() * 1e9);
     return 0;
 }

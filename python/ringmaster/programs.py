@@ -45,7 +45,7 @@ class Program:
 
     def __init__(self, name: str, *arguments: str | Path, prefix: Sequence[str] = ()) -> None:
         self.name = name
-        self._words = tempfile.TemporaryFile(mode="w+b")
+        self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
         self._process = subprocess.Popen(
             [*prefix, find_program(name), *map(str, arguments)],
             stdin=subprocess.DEVNULL,

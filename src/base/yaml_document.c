@@ -40,8 +40,12 @@ static char const *quote_scalar(char const *value, size_t bytes, char quoted[RM_
     }
     char *at = quoted;
     *at++ = '"';
-    for (size_t i = 0; i < bytes; i++)
-        *at++ = value[i] == '\0' ? '?' : value[i];
+    for (size_t i = 0; i < bytes; i++) {
+        *at = value[i];
+        if (*at == '\0')
+            *at = '?';
+        ++at;
+    }
     strcpy(at, cut ? "…\"" : "\"");
     return quoted;
 }

@@ -52,6 +52,7 @@ static void complete_group(struct rm_decimator *decimator) {
 
 void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *record) {
     uint32_t const decimation = decimator->design->decimation;
+    assert(decimation > 0);
     for (uint32_t phase = 0; phase < decimation; ++phase) {
         decimator->group[phase] = *record;
         decimator->group[phase].tag &= RM_TAG_TSC_MASK;

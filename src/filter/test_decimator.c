@@ -220,30 +220,33 @@ static void missing_turns_are_counted_under_the_taps_and_repeat_the_last_value(v
     }
 }
 
+static uint16_t status_within(rm_turn marked, uint16_t status, rm_turn output, uint32_t centre) {
+    return marked + centre >= output && marked <= output + centre ? status : 0;
+}
+
+/** Turn `marked` has one status, turn `marked` + 40 another, all others none. */
+static void mark_two_turns(struct rm_fir_design const *design, rm_turn marked) {
+    struct rm_decimator decimator = ready(design);
+    struct rm_record output;
+    for (rm_turn turn = 0; turn < 1200; ++turn) {
+        struct rm_record input = record_of(turn, 0);
+        uint16_t const status = turn == marked ? 0x8001 : turn == marked + 40 ? 0x0100 : 0;
+        input.tag = rm_tag_full_rate(0xFFFFFFFFFFFF, status);
+        bool const missing = turn == marked + 1; /* must not repeat the status */
+        if (!rm_decimator_push(&decimator, missing ? NULL : &input, &output))
+            continue;
+        uint16_t const expected = status_within(marked, 0x8001, output.turn, design->centre) |
+                                  status_within(marked + 40, 0x0100, output.turn, design->centre);
+        assert_int_equal(rm_tag_status(output.tag), expected);
+    }
+}
+
 /** One input with a status marks the outputs that it has a tap in, and no other. */
 static void status_is_the_or_over_the_taps(void **state) {
     (void)state;
-    for (int d = 0; d < DESIGNS; ++d) {
-        uint32_t const centre = designs[d]->centre;
-        for (rm_turn marked = 600; marked < 612; ++marked) {
-            struct rm_decimator decimator = ready(designs[d]);
-            struct rm_record output;
-            for (rm_turn turn = 0; turn < 1200; ++turn) {
-                struct rm_record input = record_of(turn, 0);
-                uint16_t const status = turn == marked ? 0x8001 : turn == marked + 40 ? 0x0100 : 0;
-                input.tag = rm_tag_full_rate(0xFFFFFFFFFFFF, status);
-                bool const missing = turn == marked + 1; /* must not repeat the status */
-                if (!rm_decimator_push(&decimator, missing ? NULL : &input, &output))
-                    continue;
-                uint16_t expected = 0;
-                if (marked + centre >= output.turn && marked <= output.turn + centre)
-                    expected |= 0x8001;
-                if (marked + 40 + centre >= output.turn && marked + 40 <= output.turn + centre)
-                    expected |= 0x0100;
-                assert_int_equal(rm_tag_status(output.tag), expected);
-            }
-        }
-    }
+    for (int d = 0; d < DESIGNS; ++d)
+        for (rm_turn marked = 600; marked < 612; ++marked)
+            mark_two_turns(designs[d], marked);
 }
 
 static void the_tag_has_the_time_of_the_last_input_that_was_there(void **state) {
@@ -292,7 +295,7 @@ static void integer_lanes_are_converted_to_nearest_even(void **state) {
         struct rm_decimator as_integer, as_float;
         rm_decimator_init(&as_integer, &rm_fir_sharp, rm_simd_best(), 0x2);
         rm_decimator_init(&as_float, &rm_fir_sharp, rm_simd_best(), 0x3);
-        struct rm_record a = {.turn = 24}, b = {.turn = 24}, output_a, output_b;
+        struct rm_record a = {.turn = 24}, b = {.turn = 24}, output_a = {.turn = 0}, output_b;
         a.lane[0].i = value[i][0];
         b.lane[0].f = (float)value[i][1];
         a.lane[1].f = b.lane[1].f = 0.1f;

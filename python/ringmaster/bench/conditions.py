@@ -22,7 +22,7 @@ def core_to_core_ns(first: int, second: int) -> float:
 
 
 def class_of(round_trip_ns: float) -> str:
-    """ "near" or "far"."""
+    """The class of a distance: "near" or "far"."""
     return "near" if round_trip_ns < NEAR_NS else "far"
 
 

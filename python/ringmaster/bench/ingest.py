@@ -2,8 +2,8 @@
 """What one receive core takes in: packets a second without loss, time per packet, latency to visible.
 
 Two arrangements alternate in short windows, on the same two cores, behind the same sender: our server, and DPDK's own
-`dpdk-testpmd` in `rxonly` mode, which counts packets and throws them away. The sender waits when the link is full, as pause
-frames would make it, so whatever it has sent was taken.
+`dpdk-testpmd` in `rxonly` mode, which counts packets and throws them away. The sender waits when the link is full, as
+pause frames would make it, so whatever it has sent was taken.
 """
 
 import json
@@ -185,7 +185,8 @@ def measure(windows: int, seconds: float, progress: Callable[[str], None]) -> Re
             done.append(window)
             progress(
                 f"{number + 1}/{windows} {receiver:10s} {window.rate_pps / 1e6:6.2f} Mpps  "
-                f"{window.distance} ({window.core_to_core_ns:.0f} ns)  {'' if window.counts else 'discarded: no whole core'}"
+                f"{window.distance} ({window.core_to_core_ns:.0f} ns)"
+                f"{'' if window.counts else '  discarded: no whole core'}"
             )
     paced = measure_window("ringmaster", FULL_TURN_RATE_HZ, seconds)
     return _report(seconds, done, paced)
@@ -212,7 +213,10 @@ def _report(seconds: float, windows: list[Window], paced: Window) -> Report:
 def _ratio(ours: list[Window], peer: list[Window]) -> float | None:
     """Of median rates, compared within the distance that has more windows of both."""
     pairs = {
-        distance: ([w.rate_pps for w in ours if w.distance == distance], [w.rate_pps for w in peer if w.distance == distance])
+        distance: (
+            [w.rate_pps for w in ours if w.distance == distance],
+            [w.rate_pps for w in peer if w.distance == distance],
+        )
         for distance in ("near", "far")
     }
     mine, theirs = max(pairs.values(), key=lambda pair: min(map(len, pair)))

@@ -41,9 +41,13 @@ def _print(report: "Report") -> None:
         ("busy time per packet", report.busy_ns_per_packet, 1.0, "ns"),
         ("core to core", report.core_to_core_ns, 1.0, "ns"),
     ):
-        text = "no window counts" if spread is None else (
-            f"{spread.median / scale:.2f} {unit}  ({spread.lowest / scale:.2f} to {spread.highest / scale:.2f}, "
-            f"{spread.count} windows)"
+        text = (
+            "no window counts"
+            if spread is None
+            else (
+                f"{spread.median / scale:.2f} {unit}  ({spread.lowest / scale:.2f} to {spread.highest / scale:.2f}, "
+                f"{spread.count} windows)"
+            )
         )
         click.echo(f"{name:22s}{text}")
     if report.ratio_to_testpmd is not None:
