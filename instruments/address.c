@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "address.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/frame.h"
+
+enum { IPV4_TEXT_BYTES = 16 };
+
+bool rm_mac_parse(char const *text, uint8_t mac[6]) {
+    if (strlen(text) != 17)
+        return false;
+    for (unsigned i = 0; i < 6; ++i, text += 3) {
+        if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) || text[2] != (i < 5 ? ':' : '\0'))
+            return false;
+        mac[i] = (uint8_t)strtoul(text, NULL, 16);
+    }
+    return true;
+}
+
+static bool parse_port(char const *text, uint16_t *port) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    unsigned long const number = strtoul(text, &end, 10);
+    *port = (uint16_t)number;
+    return *end == '\0' && number >= 1 && number <= UINT16_MAX;
+}
+
+bool rm_endpoint_parse(char const *text, uint32_t *ipv4, uint16_t *port) {
+    char host[IPV4_TEXT_BYTES];
+    char const *colon = strchr(text, ':');
+    if (colon == NULL || (size_t)(colon - text) >= sizeof host)
+        return false;
+    memcpy(host, text, (size_t)(colon - text));
+    host[colon - text] = '\0';
+    return rm_ipv4_parse(host, ipv4) && parse_port(colon + 1, port);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Addresses as people write them. */
+#ifndef RM_INSTRUMENTS_ADDRESS_H
+#define RM_INSTRUMENTS_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** "02:00:0a:14:00:01" */
+bool rm_mac_parse(char const *text, uint8_t mac[6]);
+
+/** "127.0.0.1:4660": an IPv4 address and a port of 1–65535, in host byte order. */
+bool rm_endpoint_parse(char const *text, uint32_t *ipv4, uint16_t *port);
+
+#endif

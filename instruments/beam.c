@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <ringmaster/stream.h>
+
+#include "base/fail.h"
+#include "lane_model.h"
+#include "lane_sums.h"
+#include "noise.h"
+
+/** A lane's counts by their cumulated probability: entry q is the count that a share q / 1024 of all turns stays below.
+ * Picking an entry at random is a Poisson number, in one load. */
+enum { QUANTILE_BITS = 10, QUANTILES = 1 << QUANTILE_BITS };
+
+/** The lanes of one instrument that counts. */
+struct counting {
+    uint32_t first_lane;
+    uint8_t quantile[RM_LANES][QUANTILES];
+};
+
+struct rm_beam {
+    struct rm_motion motion;
+    uint64_t seed;
+    struct rm_lane_sums sums;
+    uint32_t counting_count;
+    struct counting *counting;
+    void *memory; /**< of the arrays in `sums` */
+};
+
+enum { ARRAYS = 5 + RM_MOTION_COLUMNS };
+
+static bool allocate(struct rm_beam *beam, uint32_t count) {
+    uint32_t const lanes = count * RM_LANES;
+    uint32_t const stride = (lanes + 15) / 16 * 16;
+    float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * stride * sizeof *memory);
+    beam->memory = memory;
+    beam->counting = calloc(count, sizeof *beam->counting);
+    if (memory == NULL || beam->counting == NULL)
+        return false;
+    struct rm_lane_sums *sums = &beam->sums;
+    sums->lanes = lanes;
+    sums->base = memory;
+    sums->spread = memory + stride;
+    sums->sum = memory + 2 * stride;
+    sums->key = (uint32_t *)(memory + 3 * stride);
+    sums->value = (int32_t *)(memory + 4 * stride);
+    for (unsigned c = 0; c < RM_MOTION_COLUMNS; ++c)
+        sums->weight[c] = memory + (5 + c) * stride;
+    return true;
+}
+
+static void set_quantiles(uint8_t *quantile, double mean) {
+    double probability = exp(-mean), cumulated = probability;
+    uint8_t count = 0;
+    for (uint32_t q = 0; q < QUANTILES; ++q) {
+        while (cumulated < (q + 0.5) / QUANTILES) {
+            ++count;
+            probability *= mean / count;
+            cumulated += probability;
+        }
+        quantile[q] = count;
+    }
+}
+
+static void set_lane(struct rm_beam *beam, uint32_t lane, struct rm_lane_model const *model) {
+    beam->sums.base[lane] = (float)model->base;
+    beam->sums.spread[lane] = (float)model->noise;
+    beam->sums.key[lane] = (uint32_t)rm_noise_u64(beam->seed ^ rm_noise_u64(lane + 1));
+    for (unsigned c = 0; c < RM_MOTION_COLUMNS; ++c)
+        beam->sums.weight[c][lane] = (float)model->weight[c];
+}
+
+static void set_instrument(struct rm_beam *beam, unsigned kind, uint32_t index, uint32_t count) {
+    struct rm_lane_model model[RM_LANES];
+    uint64_t const key = rm_noise_u64(beam->seed) + 2 * (uint64_t)index;
+    rm_lane_model_make(kind, &beam->motion.config, (double)index / count, 0.5 / count, key, model);
+    for (uint32_t l = 0; l < RM_LANES; ++l)
+        set_lane(beam, index * RM_LANES + l, &model[l]);
+    if (kind != RM_KIND_BLM)
+        return;
+    struct counting *counting = &beam->counting[beam->counting_count++];
+    counting->first_lane = index * RM_LANES;
+    for (uint32_t l = 0; l < RM_LANES; ++l)
+        set_quantiles(counting->quantile[l], model[l].poisson_mean);
+}
+
+enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual_instrument const *instruments,
+                          uint32_t count, struct rm_beam **beam, struct rm_error *error) {
+    struct rm_beam *made = calloc(1, sizeof *made);
+    if (made == NULL || !allocate(made, count)) {
+        rm_beam_free(made);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the beam of %u instruments", count);
+    }
+    rm_motion_init(&made->motion, config);
+    made->seed = config->seed;
+    for (uint32_t i = 0; i < count; ++i)
+        set_instrument(made, instruments[i].kind, i, count);
+    *beam = made;
+    return RM_OK;
+}
+
+void rm_beam_free(struct rm_beam *beam) {
+    if (beam == NULL)
+        return;
+    free(beam->memory);
+    free(beam->counting);
+    free(beam);
+}
+
+static void add_counts(struct rm_beam *beam, struct counting const *counting, uint32_t turn_key) {
+    uint32_t const *key = &beam->sums.key[counting->first_lane];
+    int32_t *value = &beam->sums.value[counting->first_lane];
+    for (uint32_t l = 0; l < RM_LANES; ++l)
+        value[l] += counting->quantile[l][rm_noise_u32(key[l] + turn_key) >> (32 - QUANTILE_BITS)];
+}
+
+union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn) {
+    uint64_t const random = rm_noise_u64(turn ^ rm_noise_u64(beam->seed));
+    rm_lane_sums_turn(&beam->sums, rm_motion_turn(&beam->motion, turn), (uint32_t)random);
+    for (uint32_t i = 0; i < beam->counting_count; ++i)
+        add_counts(beam, &beam->counting[i], (uint32_t)(random >> 32));
+    return (union rm_lane const *)beam->sums.value;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lane_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <ringmaster/stream.h>
+
+#include "noise.h"
+
+/* The optics: a ring of twelve cells with some 33 horizontal and 9 vertical betatron oscillations per turn. Only the
+ * look of the orbit depends on these. */
+enum { CELLS = 12, WHOLE_TUNE_X = 33, WHOLE_TUNE_Y = 9, BLM_CHANNELS = 10, LLRF_LANES = 8, BPM_LANES = 4 };
+
+uint32_t rm_lane_model_count(unsigned kind) {
+    switch (kind) {
+    case RM_KIND_BPM:
+        return 2 * BPM_LANES;
+    case RM_KIND_BLM:
+        return BLM_CHANNELS;
+    case RM_KIND_LLRF:
+        return LLRF_LANES;
+    default:
+        return 0;
+    }
+}
+
+/** √(beta / mean beta) at a place; the planes beat against each other. */
+static double beta_root(double place, double sign) { return 1 + sign * 0.35 * cos(2 * M_PI * CELLS * place); }
+
+/** A position lane: weights on its plane's betatron columns, and what all positions have in common. */
+static void make_position(struct rm_lane_model *model, struct rm_beam_config const *config, unsigned cosine_column,
+                          double root, double phase, uint64_t key) {
+    model->base = 1e3 * config->orbit_um * (double)rm_noise_gaussian((uint32_t)rm_noise_u64(key));
+    model->weight[cosine_column] = root * cos(phase);
+    model->weight[cosine_column + 1] = -root * sin(phase);
+    model->weight[RM_MOTION_MAINS] = 1e3 * config->mains_um * root * cos(phase / 3);
+    model->weight[RM_MOTION_DRIFT] = 1e3 * config->drift_um * root * (2 * rm_noise_uniform(key + 1) - 1);
+    model->noise = 1e3 * config->noise_um;
+}
+
+static void make_bpm(struct rm_beam_config const *config, double place, uint64_t key, struct rm_lane_model *model) {
+    double const phase_x = 2 * M_PI * (WHOLE_TUNE_X + config->tune_x) * place;
+    double const phase_y = 2 * M_PI * (WHOLE_TUNE_Y + config->tune_y) * place;
+    make_position(&model[0], config, RM_MOTION_X_COSINE, beta_root(place, 1), phase_x, key);
+    make_position(&model[1], config, RM_MOTION_Y_COSINE, beta_root(place, -1), phase_y, key + 2);
+    double const dispersion = 1 - 0.5 * cos(2 * M_PI * CELLS * place);
+    model[0].weight[RM_MOTION_SYNCHROTRON_COSINE] = 1e3 * config->synchrotron_um * dispersion;
+    model[2].base = config->sum_counts * (0.9 + 0.2 * rm_noise_uniform(key + 4));
+    model[2].noise = 5e-4 * config->sum_counts;
+    model[3].base = 1e3 * config->orbit_um * (double)rm_noise_gaussian((uint32_t)rm_noise_u64(key + 5));
+    model[3].weight[RM_MOTION_DRIFT] = 1e3 * config->drift_um;
+    model[3].noise = 2e3 * config->noise_um;
+}
+
+static void make_blm(struct rm_beam_config const *config, uint64_t key, struct rm_lane_model *model) {
+    for (unsigned channel = 0; channel < BLM_CHANNELS; ++channel) {
+        double const exposure = 0.5 + rm_noise_uniform(key + channel);
+        model[channel].poisson_mean = config->loss_counts * exposure;
+        model[channel].weight[RM_MOTION_KICK] = 100 * exposure;
+    }
+}
+
+/** A phase lane in µrad: how much of the energy oscillation, of the mains, of noise. */
+static void make_phase(struct rm_lane_model *model, double base, double synchrotron, double mains, double noise) {
+    model->base = base;
+    model->weight[RM_MOTION_SYNCHROTRON_SINE] = synchrotron;
+    model->weight[RM_MOTION_MAINS] = mains;
+    model->noise = noise;
+}
+
+static void make_amplitude(struct rm_lane_model *model, double volts, double mains) {
+    model->base = volts;
+    model->weight[RM_MOTION_MAINS] = mains;
+    model->noise = 1e-4 * volts;
+}
+
+static void make_llrf(struct rm_lane_model *model) {
+    make_phase(&model[0], 0, 150, 400, 100);
+    make_amplitude(&model[1], 600e3, 200);
+    make_phase(&model[2], 350e3, 30, 900, 120);
+    make_amplitude(&model[3], 420e3, 800);
+    make_phase(&model[4], -1200e3, 30, 900, 400);
+    make_amplitude(&model[5], 60e3, 300);
+    model[6].base = 2500;
+    model[6].weight[RM_MOTION_DRIFT] = 400;
+    model[6].noise = 5;
+    make_phase(&model[7], 1100e3, 2500, 400, 200);
+}
+
+void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,
+                        struct rm_lane_model *model) {
+    memset(model, 0, RM_LANES * sizeof *model);
+    switch (kind) {
+    case RM_KIND_BPM:
+        make_bpm(config, place, rm_noise_u64(key), model);
+        make_bpm(config, place + half, rm_noise_u64(key + 1), model + BPM_LANES);
+        break;
+    case RM_KIND_BLM:
+        make_blm(config, rm_noise_u64(key), model);
+        break;
+    case RM_KIND_LLRF:
+        make_llrf(model);
+        break;
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What each kind of instrument reads of the ring's motion: one weighted sum per lane. A new kind goes here. */
+#ifndef RM_INSTRUMENTS_LANE_MODEL_H
+#define RM_INSTRUMENTS_LANE_MODEL_H
+
+#include <stdint.h>
+
+#include "motion.h"
+
+/** A lane's value = base + Σ weight · column + noise · Gaussian + Poisson number, rounded to an integer. */
+struct rm_lane_model {
+    double base;
+    double weight[RM_MOTION_COLUMNS];
+    double noise;        /**< RMS, in the lane's unit */
+    double poisson_mean; /**< 0: none; at most RM_POISSON_MEAN_MAX */
+};
+
+#define RM_POISSON_MEAN_MAX 8.0
+
+/** Lanes that an instrument of this kind sends; 0 for kinds that there is no virtual instrument of. */
+uint32_t rm_lane_model_count(unsigned kind);
+
+/** The models of one instrument's lanes; `model` has RM_LANES entries, unused ones become zero. `place` is where the
+ * instrument stands on the ring, 0–1 of the circumference; `key` seeds what differs from one to the next.
+ *
+ *   bpm   x1 y1 sum1 q1 x2 y2 sum2 q2: nm, nm, counts, nm; the second BPM stands `half` a spacing further
+ *   blm   loss1 … loss10: counts
+ *   llrf  cavity, forward and reflected phase (µrad) and amplitude (V), detuning (Hz), beam phase (µrad) */
+void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,
+                        struct rm_lane_model *model);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The arithmetic of the beam, flat over all lanes of all instruments, so that the compiler vectorises it. */
+#ifndef RM_INSTRUMENTS_LANE_SUMS_H
+#define RM_INSTRUMENTS_LANE_SUMS_H
+
+#include <stdint.h>
+
+#include "motion.h"
+
+/** Arrays of one entry per lane. */
+struct rm_lane_sums {
+    uint32_t lanes;
+    float *base;
+    float *spread; /**< RMS of the lane's noise */
+    float *weight[RM_MOTION_COLUMNS];
+    uint32_t *key; /**< seeds the lane's random numbers */
+    float *sum;    /**< for rm_lane_sums_turn to work in */
+    int32_t *value;
+};
+
+/** value = base + spread · (a nearly Gaussian number of RMS 1, made from key and turn_key) + Σ weight · column, to the
+ * nearest integer. The sum must lie below 2^31. */
+void rm_lane_sums_turn(struct rm_lane_sums const *sums, float const *column, uint32_t turn_key);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-instruments: a virtual ring, or a recorded one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "address.h"
+#include "base/fail.h"
+#include "beam.h"
+#include "options.h"
+#include "replay_file.h"
+#include "ring_config.h"
+#include "session.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static struct rm_session session_of(struct rm_options const *options, struct rm_ring_config const *ring) {
+    return (struct rm_session){
+        .ring = ring,
+        .turns = options->turns == 0 ? UINT64_MAX : options->turns,
+        .seconds = options->seconds,
+        .json = options->json,
+    };
+}
+
+/** The beam as a source: turn `index` of the run is the beam's turn first_turn + index. */
+struct simulation {
+    struct rm_beam *beam;
+    rm_turn first_turn;
+};
+
+static union rm_lane const *simulate(void *state, uint64_t index) {
+    struct simulation *simulation = state;
+    return rm_beam_turn(simulation->beam, simulation->first_turn + index);
+}
+
+static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
+    if (options->core != RM_RING_ANY_CORE)
+        ring->core = options->core;
+    if (options->rate_hz > 0)
+        ring->beam.turn_rate_hz = options->rate_hz;
+    struct simulation simulation = {.first_turn = ring->first_turn};
+    enum rm_code code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation.beam, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_session session = session_of(options, ring);
+    session.source = (struct rm_turn_source){simulate, &simulation};
+    session.simulated = true;
+    session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
+    code = rm_session_run(&session, error);
+    rm_beam_free(simulation.beam);
+    return code;
+}
+
+static void describe(struct rm_ring_config const *ring) {
+    printf("%u instruments at %g turns/s: %.3f Mpps; tunes %g and %g; %u faults\n", ring->instrument_count,
+           ring->beam.turn_rate_hz, 1e-6 * ring->beam.turn_rate_hz * ring->instrument_count, ring->beam.tune_x,
+           ring->beam.tune_y, ring->fault_count);
+}
+
+static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
+    struct rm_ring_config ring;
+    enum rm_code code = rm_ring_config_load(options->path, &ring, error);
+    if (code != RM_OK)
+        return code;
+    if (options->command == RM_COMMAND_RUN)
+        code = run_ring(options, &ring, error);
+    else
+        describe(&ring);
+    rm_ring_config_free(&ring);
+    return code;
+}
+
+/** Copies an option's text, which must fit. */
+static enum rm_code copy_text(char *to, size_t bytes, char const *option, char const *text, struct rm_error *error) {
+    if (text == NULL)
+        return RM_OK;
+    if (strlen(text) >= bytes)
+        return rm_fail(error, RM_E_ARGUMENT, "--%s: \"%s\" is too long, expected at most %zu characters", option, text,
+                       bytes - 1);
+    strcpy(to, text);
+    return RM_OK;
+}
+
+/** Where a replay goes, from the command line. */
+static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
+    struct rm_port_config *port = &ring->port;
+    *port = (struct rm_port_config){.name = "replay", .kind = options->port_kind, .queues = 1};
+    enum rm_code code = copy_text(port->socket_path, sizeof port->socket_path, "socket", options->socket, error);
+    if (code == RM_OK)
+        code = copy_text(port->interface, sizeof port->interface, "interface", options->interface, error);
+    if (code == RM_OK)
+        code = copy_text(ring->workspace, sizeof ring->workspace, "workspace", options->workspace, error);
+    if (code != RM_OK)
+        return code;
+    rm_ring_flow_default(&ring->flow);
+    if (options->to != NULL) {
+        if (!rm_endpoint_parse(options->to, &port->peer_ipv4, &port->peer_port))
+            return rm_fail(error, RM_E_ARGUMENT, "--to: found \"%s\", expected ADDRESS:PORT such as 127.0.0.1:4660",
+                           options->to);
+        ring->flow.destination_ipv4 = port->peer_ipv4;
+        ring->flow.destination_port = port->peer_port;
+    }
+    if (options->to_mac != NULL && !rm_mac_parse(options->to_mac, ring->flow.destination_mac))
+        return rm_fail(error, RM_E_ARGUMENT, "--to-mac: found \"%s\", expected a MAC such as 02:00:0a:14:ff:01",
+                       options->to_mac);
+    return RM_OK;
+}
+
+static enum rm_code replay(struct rm_options const *options, struct rm_error *error) {
+    struct rm_replay_file file;
+    struct rm_ring_config ring = {.core = options->core};
+    enum rm_code code = fill_port(options, &ring, error);
+    if (code == RM_OK)
+        code = rm_replay_file_open(options->path, &file, error);
+    if (code != RM_OK)
+        return code;
+    ring.instruments = file.instruments;
+    ring.instrument_count = file.instrument_count;
+    ring.first_turn = options->first_turn < 0 ? file.first_turn : (rm_turn)options->first_turn;
+    struct rm_session session = session_of(options, &ring);
+    session.source = (struct rm_turn_source){rm_replay_file_turn, &file};
+    session.turn_rate_hz = options->rate_hz;
+    if (!options->loop && session.turns > file.turn_count)
+        session.turns = file.turn_count;
+    code = rm_session_run(&session, error);
+    rm_replay_file_close(&file);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    struct rm_options options;
+    struct rm_error error;
+    enum rm_code code = rm_options_parse(argc, argv, &options, &error);
+    if (code == RM_OK && options.command == RM_COMMAND_HELP)
+        fputs(rm_usage, stdout);
+    else if (code == RM_OK)
+        code = options.command == RM_COMMAND_REPLAY ? replay(&options, &error) : run_or_check(&options, &error);
+    if (code == RM_OK)
+        return EXIT_GOOD;
+    fprintf(stderr, "ringmaster-instruments: %s\n", error.text);
+    if (code != RM_E_ARGUMENT)
+        return EXIT_FAILED;
+    fputs("Try: ringmaster-instruments --help\n", stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "motion.h"
+
+#include <math.h>
+
+struct phasor {
+    double cosine;
+    double sine;
+};
+
+static struct phasor multiply(struct phasor a, struct phasor b) {
+    return (struct phasor){a.cosine * b.cosine - a.sine * b.sine, a.cosine * b.sine + a.sine * b.cosine};
+}
+
+static struct phasor scale(struct phasor a, double factor) {
+    return (struct phasor){a.cosine * factor, a.sine * factor};
+}
+
+/** The phasor of `tune` (oscillations per turn, 0–1) after `turns`. Only the fraction of a revolution matters, and that
+ * is the product of 64-bit integers modulo 2^64: no precision is lost at large turn numbers. */
+static struct phasor at_turn(double tune, uint64_t turns) {
+    uint64_t const step = (uint64_t)ldexp(tune, 64);
+    double const angle = ldexp((double)(step * turns), -64) * 2 * M_PI;
+    return (struct phasor){cos(angle), sin(angle)};
+}
+
+/** An oscillation with the rotation that takes it to the next turn. */
+struct oscillator {
+    struct phasor now;
+    struct phasor step;
+};
+
+static struct oscillator steady(double tune, rm_turn turn) {
+    return (struct oscillator){at_turn(tune, turn), at_turn(tune, 1)};
+}
+
+/** A kicked oscillation `turns` after its kick; amplitude 1 at the kick. */
+static struct oscillator damped(double tune, double damping_turns, uint64_t turns) {
+    return (struct oscillator){
+        scale(at_turn(tune, turns), exp(-(double)turns / damping_turns)),
+        scale(at_turn(tune, 1), exp(-1 / damping_turns)),
+    };
+}
+
+static void advance(struct oscillator *oscillator) { oscillator->now = multiply(oscillator->now, oscillator->step); }
+
+/** One betatron plane: the driven oscillation and the decaying one. */
+struct plane {
+    struct oscillator driven;
+    struct oscillator kicked;
+};
+
+static void write_plane(float *columns, struct plane const *plane, double driven_nm, double kick_nm) {
+    columns[0] = (float)(driven_nm * plane->driven.now.cosine + kick_nm * plane->kicked.now.cosine);
+    columns[1] = (float)(driven_nm * plane->driven.now.sine + kick_nm * plane->kicked.now.sine);
+}
+
+static void fill_betatron(struct rm_motion *motion, rm_turn first) {
+    struct rm_beam_config const *config = &motion->config;
+    uint64_t const every = (uint64_t)config->kick_every_turns;
+    uint64_t since_kick = first % every;
+    double const damping = config->damping_turns;
+    struct plane x = {steady(config->tune_x, first), damped(config->tune_x, damping, since_kick)};
+    struct plane y = {steady(config->tune_y, first), damped(config->tune_y, damping, since_kick)};
+    struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
+    double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
+    double const kick_nm = 1e3 * config->kick_um;
+    for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
+        if (since_kick == every) {
+            since_kick = 0;
+            x.kicked = damped(config->tune_x, damping, 0);
+            y.kicked = damped(config->tune_y, damping, 0);
+        }
+        struct phasor const kick = x.kicked.now;
+        float *columns = motion->column[i];
+        write_plane(&columns[RM_MOTION_X_COSINE], &x, driven_nm, kick_nm);
+        write_plane(&columns[RM_MOTION_Y_COSINE], &y, driven_nm, kick_nm);
+        columns[RM_MOTION_KICK] = kick_nm > 0 ? (float)(kick.cosine * kick.cosine + kick.sine * kick.sine) : 0;
+        advance(&x.driven);
+        advance(&x.kicked);
+        advance(&y.driven);
+        advance(&y.kicked);
+        ++since_kick;
+    }
+}
+
+static void fill_slow(struct rm_motion *motion, rm_turn first) {
+    struct rm_beam_config const *config = &motion->config;
+    struct oscillator synchrotron = steady(config->synchrotron_tune, first);
+    struct oscillator mains = steady(50 / config->turn_rate_hz, first);
+    struct oscillator drift = steady(1 / (config->drift_period_s * config->turn_rate_hz), first);
+    for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
+        float *columns = motion->column[i];
+        columns[RM_MOTION_SYNCHROTRON_COSINE] = (float)synchrotron.now.cosine;
+        columns[RM_MOTION_SYNCHROTRON_SINE] = (float)synchrotron.now.sine;
+        columns[RM_MOTION_MAINS] = (float)(mains.now.sine + mains.now.sine * mains.now.cosine);
+        columns[RM_MOTION_DRIFT] = (float)drift.now.sine;
+        advance(&synchrotron);
+        advance(&mains);
+        advance(&drift);
+    }
+}
+
+void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config) {
+    *motion = (struct rm_motion){.config = *config, .block = RM_TURN_NONE};
+}
+
+float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
+    rm_turn const block = turn & ~(rm_turn)(RM_MOTION_BLOCK - 1);
+    if (block != motion->block) {
+        fill_betatron(motion, block);
+        fill_slow(motion, block);
+        motion->block = block;
+    }
+    return motion->column[turn - block];
+}

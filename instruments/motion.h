@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the whole ring has in common at one turn: the beam's oscillations, the mains, the drift.
+ *
+ * Every quantity is a column; what an instrument reads is a weighted sum of the columns (lane_model.h). The columns are
+ * functions of the turn alone: phases are 64-bit fractions of a revolution multiplied by the turn number, exact over
+ * the whole range of turns, evaluated anew for every block and rotated inside it.
+ */
+#ifndef RM_INSTRUMENTS_MOTION_H
+#define RM_INSTRUMENTS_MOTION_H
+
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+/** The beam as a person describes it; ranges are checked where it is read (ring_config.h). */
+struct rm_beam_config {
+    double turn_rate_hz;        /**< revolutions per second; ties turns to the mains' hertz */
+    double tune_x;              /**< betatron oscillations per turn, fractional part, 0–0.5 */
+    double tune_y;              /**< the same, vertically */
+    double synchrotron_tune;    /**< synchrotron oscillations per turn, 0–0.5 */
+    double betatron_um;         /**< steadily driven amplitude at mean beta */
+    double betatron_modulation; /**< slow relative modulation of that amplitude, 0–1 */
+    double modulation_hz;       /**< its frequency */
+    double kick_um;             /**< amplitude that a kick adds; 0: no kicks */
+    double kick_every_turns;    /**< kicks happen at multiples of this turn number */
+    double damping_turns;       /**< turns in which a kick's oscillation falls to 1/e */
+    double synchrotron_um;      /**< amplitude of the energy oscillation at mean dispersion */
+    double mains_um;            /**< amplitude at 50 Hz; half of it at 100 Hz */
+    double drift_um;            /**< amplitude of the slow drift */
+    double drift_period_s;      /**< its period */
+    double orbit_um;            /**< RMS of the closed orbit */
+    double noise_um;            /**< RMS of the white noise of a position at turn rate */
+    double sum_counts;          /**< mean of a BPM's sum signal */
+    double loss_counts;         /**< mean counts of a loss monitor's channel per turn */
+    uint64_t seed;
+};
+
+enum rm_motion_column {
+    RM_MOTION_X_COSINE, /**< nm: horizontal betatron oscillation at mean beta, in phase … */
+    RM_MOTION_X_SINE,   /**< … and a quarter period behind */
+    RM_MOTION_Y_COSINE, /**< nm: the same, vertically */
+    RM_MOTION_Y_SINE,
+    RM_MOTION_SYNCHROTRON_COSINE, /**< energy oscillation, of amplitude 1 */
+    RM_MOTION_SYNCHROTRON_SINE,
+    RM_MOTION_MAINS, /**< 50 Hz of amplitude 1 with 100 Hz of amplitude 1/2 */
+    RM_MOTION_DRIFT, /**< amplitude 1 */
+    RM_MOTION_KICK,  /**< 1 at a kick, falling with its oscillation's energy: what scrapes the beam */
+    RM_MOTION_COLUMNS,
+};
+
+/** Turns in a block: so few that rotating a phasor in double precision stays exact to far below 1 nm, so many that the
+ * sines at its start cost nothing. A power of two. */
+enum { RM_MOTION_BLOCK = 64 };
+
+struct rm_motion {
+    struct rm_beam_config config;
+    rm_turn block; /**< first turn of the block below, or RM_TURN_NONE */
+    float column[RM_MOTION_BLOCK][RM_MOTION_COLUMNS];
+};
+
+void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config);
+
+/** Columns of `turn`: RM_MOTION_COLUMNS floats, valid until the next call. Some 10 ns per turn when turns come in
+ * order. */
+float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn);
+
+#endif

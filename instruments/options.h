@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The command line of ringmaster-instruments. */
+#ifndef RM_INSTRUMENTS_OPTIONS_H
+#define RM_INSTRUMENTS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "net/port.h"
+
+enum rm_command { RM_COMMAND_HELP, RM_COMMAND_RUN, RM_COMMAND_CHECK, RM_COMMAND_REPLAY };
+
+/** Options that were not given are NULL, or have the value that says so. */
+struct rm_options {
+    enum rm_command command;
+    char const *path;   /**< of RING.yaml or FILE */
+    double rate_hz;     /**< --turn-rate, --rate; negative: not given */
+    uint64_t turns;     /**< 0: not given */
+    double seconds;     /**< 0: no end */
+    int64_t first_turn; /**< negative: not given */
+    int32_t core;       /**< RM_RING_ANY_CORE: not given */
+    bool json;
+    bool loop;
+    enum rm_port_kind port_kind;
+    char const *socket;
+    char const *interface;
+    char const *to;
+    char const *to_mac;
+    char const *workspace;
+};
+
+extern char const rm_usage[];
+
+/** RM_E_ARGUMENT says what was wrong with the command line. */
+enum rm_code rm_options_parse(int argc, char **argv, struct rm_options *options, struct rm_error *error);
+
+#endif

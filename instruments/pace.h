@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Which turn is due: turn n at start + n · ticks_per_turn of the TSC, whatever happened in between. */
+#ifndef RM_INSTRUMENTS_PACE_H
+#define RM_INSTRUMENTS_PACE_H
+
+#include <stdint.h>
+
+struct rm_pace {
+    uint64_t start_tsc;
+    uint64_t sleep_ticks; /**< a wait longer than this is slept, a shorter one spun */
+    double tsc_hz;
+    double ticks_per_turn; /**< 0: every turn is due at once */
+};
+
+/** Turn 0 is due at `start_tsc`. A rate of 0 Hz means: as fast as the link takes them. */
+void rm_pace_start(struct rm_pace *pace, double turn_rate_hz, double tsc_hz, uint64_t start_tsc);
+
+/** How many turns are due at `tsc`: those from 0 to the result - 1. UINT64_MAX without a rate. */
+uint64_t rm_pace_due(struct rm_pace const *pace, uint64_t tsc);
+
+/** TSC at which turn n is due. */
+uint64_t rm_pace_tsc(struct rm_pace const *pace, uint64_t n);
+
+/** Lets time pass until turn n is due, or some of it: look again afterwards. Far ones are slept for, so that a slow
+ * ring leaves its core to others; near ones cost one pause of the core. */
+void rm_pace_idle(struct rm_pace const *pace, uint64_t n);
+
+#endif

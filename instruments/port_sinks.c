@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "port_sinks.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+enum { QUEUE = 0 };
+
+static uint32_t reserve(void *state, struct rm_burst *burst, uint32_t count) {
+    struct rm_port_sink const *sink = state;
+    return rm_port_reserve(sink->port, QUEUE, burst, count);
+}
+
+static uint32_t send(void *state, struct rm_burst *burst) {
+    struct rm_port_sink const *sink = state;
+    return rm_port_send(sink->port, QUEUE, burst);
+}
+
+static void release(void *state, struct rm_burst *burst) {
+    struct rm_port_sink const *sink = state;
+    rm_port_release(sink->port, QUEUE, burst);
+}
+
+/** A socket is always up, but one whose sends fail (no route, no permission) is no use to wait for. */
+static bool link_up(void *state) {
+    struct rm_port_sink *sink = state;
+    struct rm_port_totals totals;
+    rm_port_totals(sink->port, &totals);
+    bool const refusing = rm_port_framing(sink->port) == RM_FRAMING_UDP && totals.unsent != sink->unsent;
+    sink->unsent = totals.unsent;
+    return totals.link_up && !refusing;
+}
+
+static enum rm_code open_port(struct rm_port_sinks *sinks, struct rm_port_config const *config,
+                              struct rm_error *error) {
+    struct rm_port_sink *made = &sinks->port[sinks->count];
+    enum rm_code const code = rm_port_open(config, &made->port, error);
+    if (code != RM_OK)
+        return code;
+    made->source_ipv4 = config->bind_ipv4;
+    sinks->sink[sinks->count] = (struct rm_sink){rm_port_framing(made->port), reserve, send, release, link_up, made};
+    ++sinks->count;
+    return RM_OK;
+}
+
+static bool is_open(struct rm_port_sinks const *sinks, uint32_t source_ipv4) {
+    for (uint32_t s = 0; s < sinks->count; ++s)
+        if (sinks->port[s].source_ipv4 == source_ipv4)
+            return true;
+    return false;
+}
+
+/** One port, or one for every source address. */
+static enum rm_code open_all(struct rm_port_sinks *sinks, struct rm_port_config const *config,
+                             struct rm_virtual_instrument const *instruments, uint32_t count, struct rm_error *error) {
+    struct rm_port_config one = *config;
+    one.bind_ipv4 = 0;
+    if (config->kind != RM_PORT_UDP)
+        return open_port(sinks, &one, error);
+    for (uint32_t i = 0; i < count; ++i) {
+        one.bind_ipv4 = instruments[i].source_ipv4;
+        enum rm_code const code = is_open(sinks, one.bind_ipv4) ? RM_OK : open_port(sinks, &one, error);
+        if (code != RM_OK)
+            return code;
+    }
+    return RM_OK;
+}
+
+enum rm_code rm_port_sinks_open(struct rm_port_config const *config, struct rm_virtual_instrument const *instruments,
+                                uint32_t count, struct rm_port_sinks *sinks, struct rm_error *error) {
+    *sinks = (struct rm_port_sinks){
+        .port = calloc(count, sizeof *sinks->port),
+        .sink = calloc(count, sizeof *sinks->sink),
+    };
+    enum rm_code code;
+    if (sinks->port == NULL || sinks->sink == NULL)
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u instruments", count);
+    else
+        code = open_all(sinks, config, instruments, count, error);
+    if (code != RM_OK)
+        rm_port_sinks_close(sinks);
+    return code;
+}
+
+void rm_port_sinks_close(struct rm_port_sinks *sinks) {
+    for (uint32_t s = 0; s < sinks->count; ++s)
+        rm_port_close(sinks->port[s].port);
+    free(sinks->port);
+    free(sinks->sink);
+    *sinks = (struct rm_port_sinks){0};
+}
+
+uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t source_ipv4) {
+    for (uint32_t s = 0; s < sinks->count; ++s)
+        if (sinks->port[s].source_ipv4 == source_ipv4)
+            return s;
+    return 0;
+}
+
+uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks) {
+    uint64_t unsent = 0;
+    for (uint32_t s = 0; s < sinks->count; ++s) {
+        struct rm_port_totals totals;
+        rm_port_totals(sinks->port[s].port, &totals);
+        unsent += totals.unsent;
+    }
+    return unsent;
+}

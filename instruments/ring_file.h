@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ring's file as libcyaml loads it: strings as written, absent keys NULL. ring_config.c makes sense of it. */
+#ifndef RM_INSTRUMENTS_RING_FILE_H
+#define RM_INSTRUMENTS_RING_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/yaml.h"
+#include "faults.h"
+#include "net/port.h"
+
+enum rm_memif_role { RM_MEMIF_SERVER, RM_MEMIF_CLIENT };
+
+struct rm_ring_file_port {
+    char *name;
+    enum rm_port_kind kind;
+    char *socket;
+    enum rm_memif_role *role;
+    char *interface;
+    char *peer;
+};
+
+struct rm_ring_file_beam {
+    double *tune_x, *tune_y, *synchrotron_tune;
+    double *betatron_um, *betatron_modulation, *modulation_hz;
+    double *kick_um, *kick_every_turns, *damping_turns;
+    double *synchrotron_um, *mains_um, *drift_um, *drift_period_s;
+    double *orbit_um, *noise_um, *sum_counts, *loss_counts;
+};
+
+struct rm_ring_file_instrument {
+    char *name;
+    uint8_t kind;
+    uint16_t id;
+    char *source;
+};
+
+struct rm_ring_file_fault {
+    char *instrument;
+    enum rm_fault_kind fault;
+    double *probability;
+    uint64_t *at_turn;
+    int64_t *turns;
+    uint64_t *duration;
+    bool *unseen;
+};
+
+struct rm_ring_file {
+    char *workspace;
+    double *turn_rate_hz;
+    uint64_t *first_turn;
+    uint32_t *core;
+    uint64_t *seed;
+    struct rm_ring_file_port port;
+    uint16_t *udp_port;
+    bool *udp_checksum;
+    char *destination;
+    char *destination_mac;
+    char *source_mac;
+    struct rm_ring_file_beam *beam;
+    struct rm_ring_file_instrument *instruments;
+    uint32_t instruments_count;
+    struct rm_ring_file_fault *faults;
+    uint32_t faults_count;
+};
+
+extern cyaml_schema_value_t const rm_ring_schema;
+
+/** A fault's name in the file, "turn_jump". */
+char const *rm_ring_fault_name(enum rm_fault_kind kind);
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The parts of making a struct rm_ring_config of a file, one per section; each checks what the schema cannot. */
+#ifndef RM_INSTRUMENTS_RING_RESOLVE_H
+#define RM_INSTRUMENTS_RING_RESOLVE_H
+
+#include "ring_config.h"
+#include "ring_file.h"
+
+#define RM_RING_FIRST_TURN_MAX (1ull << 62)
+#define RM_RING_TURN_RATE_MIN 1.0
+#define RM_RING_TURN_RATE_MAX 1e8
+
+struct rm_resolve {
+    char const *path;
+    struct rm_ring_file const *file;
+    struct rm_ring_config *config;
+    struct rm_error *error;
+};
+
+enum rm_code rm_resolve_port(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_beam(struct rm_resolve const *resolve);
+
+/** After the instruments. */
+enum rm_code rm_resolve_faults(struct rm_resolve const *resolve);
+
+/** An error at `list[index].key`; at `list[index]` where `key` is NULL. Returns RM_E_CONFIG. */
+enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,
+                             char const *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

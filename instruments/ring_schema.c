@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring_file.h"
+
+#include <ringmaster/stream.h>
+
+#include "ring_config.h"
+
+enum {
+    PLAIN = CYAML_FLAG_DEFAULT,
+    WORD = CYAML_FLAG_STRICT,
+    TEXT = CYAML_FLAG_POINTER,
+    MAYBE = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+    MAYBE_WORD = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT,
+    IPV4_LONGEST = 15,
+    ENDPOINT_LONGEST = IPV4_LONGEST + 6,
+    MAC_LONGEST = 17,
+};
+
+static cyaml_strval_t const port_kinds[] = {
+    {"memif", RM_PORT_MEMIF}, {"af_packet", RM_PORT_AF_PACKET}, {"udp", RM_PORT_UDP}};
+
+static cyaml_strval_t const memif_roles[] = {{"server", RM_MEMIF_SERVER}, {"client", RM_MEMIF_CLIENT}};
+
+static cyaml_strval_t const instrument_kinds[] = {{"bpm", RM_KIND_BPM}, {"blm", RM_KIND_BLM}, {"llrf", RM_KIND_LLRF}};
+
+static cyaml_strval_t const fault_kinds[] = {
+    {"turn_jump", RM_FAULT_TURN_JUMP}, {"turn_reset", RM_FAULT_TURN_RESET},
+    {"drop", RM_FAULT_DROP},           {"duplicate", RM_FAULT_DUPLICATE},
+    {"reorder", RM_FAULT_REORDER},     {"late", RM_FAULT_LATE},
+    {"delay", RM_FAULT_DELAY},         {"corrupt", RM_FAULT_CORRUPT},
+    {"truncated", RM_FAULT_TRUNCATED}, {"wrong_version", RM_FAULT_WRONG_VERSION},
+};
+
+static cyaml_schema_field_t const port_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", MAYBE, struct rm_ring_file_port, name, 1, RM_PORT_NAME_BYTES - 1),
+    CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_port, kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),
+    CYAML_FIELD_STRING_PTR("socket", MAYBE, struct rm_ring_file_port, socket, 1, RM_PORT_PATH_BYTES - 1),
+    CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, struct rm_ring_file_port, role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),
+    CYAML_FIELD_STRING_PTR("interface", MAYBE, struct rm_ring_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
+    CYAML_FIELD_STRING_PTR("peer", MAYBE, struct rm_ring_file_port, peer, 1, ENDPOINT_LONGEST),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const beam_fields[] = {
+    CYAML_FIELD_FLOAT_PTR("tune_x", MAYBE, struct rm_ring_file_beam, tune_x),
+    CYAML_FIELD_FLOAT_PTR("tune_y", MAYBE, struct rm_ring_file_beam, tune_y),
+    CYAML_FIELD_FLOAT_PTR("synchrotron_tune", MAYBE, struct rm_ring_file_beam, synchrotron_tune),
+    CYAML_FIELD_FLOAT_PTR("betatron_um", MAYBE, struct rm_ring_file_beam, betatron_um),
+    CYAML_FIELD_FLOAT_PTR("betatron_modulation", MAYBE, struct rm_ring_file_beam, betatron_modulation),
+    CYAML_FIELD_FLOAT_PTR("modulation_hz", MAYBE, struct rm_ring_file_beam, modulation_hz),
+    CYAML_FIELD_FLOAT_PTR("kick_um", MAYBE, struct rm_ring_file_beam, kick_um),
+    CYAML_FIELD_FLOAT_PTR("kick_every_turns", MAYBE, struct rm_ring_file_beam, kick_every_turns),
+    CYAML_FIELD_FLOAT_PTR("damping_turns", MAYBE, struct rm_ring_file_beam, damping_turns),
+    CYAML_FIELD_FLOAT_PTR("synchrotron_um", MAYBE, struct rm_ring_file_beam, synchrotron_um),
+    CYAML_FIELD_FLOAT_PTR("mains_um", MAYBE, struct rm_ring_file_beam, mains_um),
+    CYAML_FIELD_FLOAT_PTR("drift_um", MAYBE, struct rm_ring_file_beam, drift_um),
+    CYAML_FIELD_FLOAT_PTR("drift_period_s", MAYBE, struct rm_ring_file_beam, drift_period_s),
+    CYAML_FIELD_FLOAT_PTR("orbit_um", MAYBE, struct rm_ring_file_beam, orbit_um),
+    CYAML_FIELD_FLOAT_PTR("noise_um", MAYBE, struct rm_ring_file_beam, noise_um),
+    CYAML_FIELD_FLOAT_PTR("sum_counts", MAYBE, struct rm_ring_file_beam, sum_counts),
+    CYAML_FIELD_FLOAT_PTR("loss_counts", MAYBE, struct rm_ring_file_beam, loss_counts),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const instrument_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_ring_file_instrument, name, 1, RM_VIRTUAL_NAME_BYTES - 1),
+    CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_instrument, kind, instrument_kinds,
+                     CYAML_ARRAY_LEN(instrument_kinds)),
+    CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_instrument, id),
+    CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_ring_file_instrument, source, 1, IPV4_LONGEST),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const instrument_schema = {
+    CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_instrument, instrument_fields)};
+
+static cyaml_schema_field_t const fault_fields[] = {
+    CYAML_FIELD_STRING_PTR("instrument", TEXT, struct rm_ring_file_fault, instrument, 1, RM_VIRTUAL_NAME_BYTES - 1),
+    CYAML_FIELD_ENUM("fault", WORD, struct rm_ring_file_fault, fault, fault_kinds, CYAML_ARRAY_LEN(fault_kinds)),
+    CYAML_FIELD_FLOAT_PTR("probability", MAYBE, struct rm_ring_file_fault, probability),
+    CYAML_FIELD_UINT_PTR("at_turn", MAYBE, struct rm_ring_file_fault, at_turn),
+    CYAML_FIELD_INT_PTR("turns", MAYBE, struct rm_ring_file_fault, turns),
+    CYAML_FIELD_UINT_PTR("duration", MAYBE, struct rm_ring_file_fault, duration),
+    CYAML_FIELD_BOOL_PTR("unseen", MAYBE, struct rm_ring_file_fault, unseen),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const fault_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_fault, fault_fields)};
+
+static cyaml_schema_field_t const fields[] = {
+    CYAML_FIELD_STRING_PTR("workspace", MAYBE, struct rm_ring_file, workspace, 1, RM_OWNER_BYTES - 1),
+    CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_ring_file, turn_rate_hz),
+    CYAML_FIELD_UINT_PTR("first_turn", MAYBE, struct rm_ring_file, first_turn),
+    CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
+    CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
+    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file, port, port_fields),
+    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file, udp_port),
+    CYAML_FIELD_BOOL_PTR("udp_checksum", MAYBE, struct rm_ring_file, udp_checksum),
+    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file, destination, 1, IPV4_LONGEST),
+    CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file, destination_mac, 1, MAC_LONGEST),
+    CYAML_FIELD_STRING_PTR("source_mac", MAYBE, struct rm_ring_file, source_mac, 1, MAC_LONGEST),
+    CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct rm_ring_file, beam, beam_fields),
+    CYAML_FIELD_SEQUENCE("instruments", CYAML_FLAG_POINTER, struct rm_ring_file, instruments, &instrument_schema, 1,
+                         RM_RING_INSTRUMENTS_MAX),
+    CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file, faults, &fault_schema, 0, RM_RING_FAULTS_MAX),
+    CYAML_FIELD_END,
+};
+
+cyaml_schema_value_t const rm_ring_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_ring_file, fields)};
+
+char const *rm_ring_fault_name(enum rm_fault_kind kind) {
+    for (size_t i = 0; i < CYAML_ARRAY_LEN(fault_kinds); ++i)
+        if (fault_kinds[i].val == kind)
+            return fault_kinds[i].str;
+    return "unknown";
+}

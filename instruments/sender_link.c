@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sender_link.h"
+
+#include "base/timebase.h"
+
+static double const LOOK_SECONDS = 1e-3;
+
+void rm_sender_link_init(struct rm_sender_link *link, struct rm_sink const *sink, double tsc_hz,
+                         atomic_bool const *stop) {
+    *link = (struct rm_sender_link){.sink = *sink, .stop = stop, .look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz)};
+}
+
+/** Waiting for a link: since when, and when to ask next whether it is up. */
+struct wait {
+    uint64_t since_tsc;
+    uint64_t look_tsc;
+};
+
+static struct wait wait_begin(struct rm_sender_link const *link) {
+    uint64_t const now = rm_tsc();
+    return (struct wait){now, now + link->look_ticks};
+}
+
+/** True when waiting on is of use; spends a moment. */
+static bool wait_on(struct rm_sender_link *link, struct wait *wait) {
+    rm_pause();
+    if (atomic_load_explicit(link->stop, memory_order_relaxed))
+        return false;
+    uint64_t const now = rm_tsc();
+    if (now < wait->look_tsc)
+        return true;
+    wait->look_tsc = now + link->look_ticks;
+    link->lost = !link->sink.link_up(link->sink.state);
+    return !link->lost;
+}
+
+static void wait_end(struct wait const *wait, rm_counter *counters) {
+    uint64_t const ticks = rm_tsc() - wait->since_tsc;
+    rm_counter_add(counters, RM_SENDER_WAITS, 1);
+    rm_counter_add(counters, RM_SENDER_WAIT_TICKS, ticks);
+    if (ticks > rm_counter_get(counters, RM_SENDER_LONGEST_WAIT_TICKS))
+        rm_counter_set(counters, RM_SENDER_LONGEST_WAIT_TICKS, ticks);
+}
+
+/** Sends filled buffers until all are gone (true) or waiting has become useless. */
+static bool send_filled(struct rm_sender_link *link) {
+    uint32_t gone = 0;
+    bool sending = true;
+    link->burst.count = link->filled;
+    while (link->burst.count != 0 && sending) {
+        struct wait wait = wait_begin(link);
+        bool waited = false;
+        uint32_t taken;
+        while ((taken = link->sink.send(link->sink.state, &link->burst)) == 0 && sending) {
+            waited = true;
+            sending = wait_on(link, &wait);
+        }
+        if (waited)
+            wait_end(&wait, link->owner[gone]);
+        for (uint32_t i = gone; i < gone + taken; ++i)
+            rm_counter_add(link->owner[i], RM_SENDER_SENT, 1);
+        gone += taken;
+    }
+    return link->burst.count == 0;
+}
+
+/** Buffers beyond the filled ones: a fault has kept datagrams from being sent. */
+static void take_spare(struct rm_sender_link const *link, struct rm_burst *spare) {
+    spare->count = 0;
+    for (uint32_t i = link->filled; i < link->burst.count; ++i) {
+        spare->data[spare->count] = link->burst.data[i];
+        spare->handle[spare->count] = link->burst.handle[i];
+        ++spare->count;
+    }
+}
+
+void rm_sender_link_flush(struct rm_sender_link *link) {
+    struct rm_burst spare;
+    take_spare(link, &spare);
+    if (link->filled != 0 && !send_filled(link))
+        link->sink.release(link->sink.state, &link->burst);
+    if (spare.count != 0)
+        link->sink.release(link->sink.state, &spare);
+    link->burst.count = 0;
+    link->filled = 0;
+}
+
+static bool reserve(struct rm_sender_link *link) {
+    uint32_t const wanted = link->expected == 0 ? 1 : link->expected > RM_BURST ? RM_BURST : link->expected;
+    struct wait wait = wait_begin(link);
+    while ((link->burst.count = link->sink.reserve(link->sink.state, &link->burst, wanted)) == 0)
+        if (!wait_on(link, &wait))
+            return false;
+    return true;
+}
+
+uint8_t *rm_sender_link_buffer(struct rm_sender_link *link) {
+    if (link->filled == link->burst.count) {
+        rm_sender_link_flush(link);
+        if (link->lost || !reserve(link))
+            return NULL;
+    }
+    return link->burst.data[link->filled];
+}
+
+void rm_sender_link_commit(struct rm_sender_link *link, uint32_t length, rm_counter *counters) {
+    link->burst.length[link->filled] = length;
+    link->owner[link->filled] = counters;
+    ++link->filled;
+    if (link->expected != 0)
+        --link->expected;
+}

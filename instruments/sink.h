@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Where a sender's bursts go: a port (port_sink.h), or an array of a test. The functions are those of net/port.h. */
+#ifndef RM_INSTRUMENTS_SINK_H
+#define RM_INSTRUMENTS_SINK_H
+
+#include <stdbool.h>
+
+#include "net/port.h"
+
+struct rm_sink {
+    enum rm_framing framing;
+    uint32_t (*reserve)(void *state, struct rm_burst *burst, uint32_t count); /**< as rm_port_reserve */
+    uint32_t (*send)(void *state, struct rm_burst *burst);                    /**< as rm_port_send */
+    void (*release)(void *state, struct rm_burst *burst);                     /**< as rm_port_release */
+    bool (*link_up)(void *state); /**< a link that is down takes nothing, and waiting for it is no use */
+    void *state;
+};
+
+#endif

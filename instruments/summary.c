@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary.h"
+
+#include <inttypes.h>
+
+/** The counters of faults, by their names in counters.toml. */
+static struct {
+    enum rm_sender_counter counter;
+    char const *name;
+} const faults[] = {
+    {RM_SENDER_DROPPED, "dropped"},
+    {RM_SENDER_DUPLICATED, "duplicated"},
+    {RM_SENDER_REORDERED, "reordered"},
+    {RM_SENDER_DELAYED, "delayed"},
+    {RM_SENDER_CORRUPTED, "corrupted"},
+    {RM_SENDER_TRUNCATED, "truncated"},
+    {RM_SENDER_WRONG_VERSION, "wrong_version"},
+    {RM_SENDER_TURN_JUMPS, "turn_jumps"},
+    {RM_SENDER_TURN_RESETS, "turn_resets"},
+};
+enum { FAULTS = sizeof faults / sizeof faults[0] };
+
+static uint64_t sum(struct rm_summary const *summary, enum rm_sender_counter counter) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < summary->instruments; ++i)
+        total += rm_counter_get(summary->counters[i], counter);
+    return total;
+}
+
+static double longest_wait_us(struct rm_summary const *summary) {
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < summary->instruments; ++i) {
+        uint64_t const ticks = rm_counter_get(summary->counters[i], RM_SENDER_LONGEST_WAIT_TICKS);
+        if (ticks > longest)
+            longest = ticks;
+    }
+    return 1e6 * (double)longest / summary->tsc_hz;
+}
+
+static double per_second(struct rm_summary const *summary, uint64_t count) {
+    return summary->result.seconds > 0 ? (double)count / summary->result.seconds : 0;
+}
+
+void rm_summary_print(struct rm_summary const *summary, FILE *out) {
+    uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
+    fprintf(out,
+            "sent %" PRIu64 " datagrams of %u instruments, %" PRIu64
+            " turns in %.3f s (%.0f turns/s, %.3f Mpps); waited "
+            "%" PRIu64 " times for the link, %.1f us at most; faults:",
+            sent, summary->instruments, turns, summary->result.seconds, per_second(summary, turns),
+            1e-6 * per_second(summary, sent), sum(summary, RM_SENDER_WAITS), longest_wait_us(summary));
+    bool any = false;
+    for (unsigned f = 0; f < FAULTS; ++f) {
+        uint64_t const count = sum(summary, faults[f].counter);
+        if (count != 0)
+            fprintf(out, "%s %" PRIu64 " %s", any ? "," : "", count, faults[f].name);
+        any = any || count != 0;
+    }
+    fputs(any ? "" : " none", out);
+    if (summary->result.link_down_turns != 0)
+        fprintf(out, "; %" PRIu64 " turns passed while the link was down", summary->result.link_down_turns);
+    if (summary->unsent != 0)
+        fprintf(out, "; %" PRIu64 " refused by the port", summary->unsent);
+    fputc('\n', out);
+}
+
+void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
+    uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
+    fprintf(out,
+            "{\"instruments\": %u, \"sent\": %" PRIu64 ", \"turns\": %" PRIu64 ", \"link_down_turns\": %" PRIu64
+            ", \"unsent\": %" PRIu64 ", \"seconds\": %.6f, \"turn_rate_hz\": %.3f, \"rate_pps\": %.0f, ",
+            summary->instruments, sent, turns, summary->result.link_down_turns, summary->unsent,
+            summary->result.seconds, per_second(summary, turns), per_second(summary, sent));
+    fprintf(out, "\"waits\": %" PRIu64 ", \"wait_us\": %.1f, \"longest_wait_us\": %.1f, ",
+            sum(summary, RM_SENDER_WAITS), 1e6 * (double)sum(summary, RM_SENDER_WAIT_TICKS) / summary->tsc_hz,
+            longest_wait_us(summary));
+    if (summary->beam != NULL)
+        fprintf(out, "\"tune_x\": %.9g, \"tune_y\": %.9g, ", summary->beam->tune_x, summary->beam->tune_y);
+    else
+        fputs("\"tune_x\": null, \"tune_y\": null, ", out);
+    fputs("\"faults\": {", out);
+    for (unsigned f = 0; f < FAULTS; ++f)
+        fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", faults[f].name, sum(summary, faults[f].counter));
+    fputs("}}\n", out);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The last line of a run: what was sent, how fast, how long the link made it wait, which faults were made. */
+#ifndef RM_INSTRUMENTS_SUMMARY_H
+#define RM_INSTRUMENTS_SUMMARY_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ringmaster/counter.h>
+
+#include "motion.h"
+#include "sender.h"
+
+struct rm_summary {
+    struct rm_sender_result result;
+    rm_counter *const *counters; /**< per instrument */
+    uint32_t instruments;
+    uint64_t unsent; /**< datagrams that devices or the kernel refused after all */
+    double tsc_hz;
+    struct rm_beam_config const *beam; /**< NULL of a replay */
+};
+
+/** One line for people. */
+void rm_summary_print(struct rm_summary const *summary, FILE *out);
+
+/** One JSON object on one line: instruments, sent, turns, link_down_turns, unsent, seconds, turn_rate_hz, rate_pps,
+ * waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name. */
+void rm_summary_print_json(struct rm_summary const *summary, FILE *out);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ringmaster/stream.h>
+
+enum { COUNT = 9, LANES = COUNT * RM_LANES, BLM = 7, SAMPLES = 8192, X1 = 0, Y1 = 1, SUM1 = 2 };
+
+static struct rm_beam_config quiet(void) {
+    return (struct rm_beam_config){
+        .turn_rate_hz = 1157000,
+        .tune_x = 0.2994,
+        .tune_y = 0.1612,
+        .synchrotron_tune = 0.0086,
+        .modulation_hz = 1,
+        .kick_every_turns = 1000000,
+        .damping_turns = 1000,
+        .drift_period_s = 60,
+        .seed = 1,
+    };
+}
+
+static struct rm_beam_config lively(void) {
+    struct rm_beam_config config = quiet();
+    config.betatron_um = 5;
+    config.betatron_modulation = 0.2;
+    config.kick_um = 50;
+    config.kick_every_turns = 5000;
+    config.synchrotron_um = 3;
+    config.mains_um = 20;
+    config.drift_um = 5;
+    config.orbit_um = 100;
+    config.noise_um = 0.5;
+    config.sum_counts = 1e6;
+    config.loss_counts = 2;
+    return config;
+}
+
+static struct rm_beam *make(struct rm_beam_config const *config) {
+    struct rm_virtual_instrument instruments[COUNT] = {0};
+    for (unsigned i = 0; i < COUNT; ++i)
+        instruments[i].kind = i < BLM ? RM_KIND_BPM : i == BLM ? RM_KIND_BLM : RM_KIND_LLRF;
+    struct rm_beam *beam = NULL;
+    assert_int_equal(rm_beam_make(config, instruments, COUNT, &beam, NULL), RM_OK);
+    return beam;
+}
+
+/** One lane over `count` turns. */
+static void record(struct rm_beam *beam, uint32_t lane, rm_turn first, uint32_t count, double *values) {
+    for (uint32_t i = 0; i < count; ++i)
+        values[i] = rm_beam_turn(beam, first + i)[lane].i;
+}
+
+static double mean(double const *values, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        sum += values[i];
+    return sum / count;
+}
+
+static double rms(double const *values, uint32_t count) {
+    double const centre = mean(values, count);
+    double sum = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        sum += (values[i] - centre) * (values[i] - centre);
+    return sqrt(sum / count);
+}
+
+/** Amplitude of the oscillation at `tune` under a Hann window. */
+static double amplitude(double const *values, uint32_t count, double tune) {
+    double const centre = mean(values, count);
+    double cosine = 0, sine = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        double const windowed = (values[i] - centre) * (1 - cos(2 * M_PI * i / count));
+        cosine += windowed * cos(2 * M_PI * tune * i);
+        sine += windowed * sin(2 * M_PI * tune * i);
+    }
+    return 2 * hypot(cosine, sine) / count;
+}
+
+/** The strongest of `lines` lines from `low` on in steps of `step`. */
+static double strongest(double const *values, uint32_t count, double low, double step, uint32_t lines) {
+    double best = 0, tune = low;
+    for (uint32_t i = 0; i < lines; ++i) {
+        double const a = amplitude(values, count, low + i * step);
+        if (a > best) {
+            best = a;
+            tune = low + i * step;
+        }
+    }
+    return tune;
+}
+
+/** The strongest line between 0.1 and 0.5, to some 2 % of a bin. */
+static double peak(double const *values, uint32_t count) {
+    double const half_bin = 0.5 / count;
+    double const coarse = strongest(values, count, 0.1, half_bin, (uint32_t)(0.4 / half_bin));
+    return strongest(values, count, coarse - 2 * half_bin, half_bin / 25, 100);
+}
+
+static void the_same_turn_gives_the_same_bits(void **state) {
+    (void)state;
+    struct rm_beam_config const config = lively();
+    struct rm_beam *in_order = make(&config), *in_jumps = make(&config);
+    for (rm_turn turn = 4900; turn < 5100; ++turn) {
+        union rm_lane expected[LANES];
+        memcpy(expected, rm_beam_turn(in_order, turn), sizeof expected);
+        rm_beam_turn(in_jumps, turn * 977 % 100000);
+        assert_memory_equal(rm_beam_turn(in_jumps, turn), expected, sizeof expected);
+    }
+    rm_beam_free(in_order);
+    rm_beam_free(in_jumps);
+}
+
+static void another_seed_gives_another_orbit_and_noise(void **state) {
+    (void)state;
+    struct rm_beam_config config = lively();
+    struct rm_beam *one = make(&config);
+    config.seed = 2;
+    struct rm_beam *two = make(&config);
+    union rm_lane const *a = rm_beam_turn(one, 1000), *b = rm_beam_turn(two, 1000);
+    unsigned equal = 0;
+    for (unsigned l = 0; l < BLM * RM_LANES; ++l)
+        equal += a[l].i == b[l].i && a[l].i != 0;
+    assert_int_equal(equal, 0);
+    rm_beam_free(one);
+    rm_beam_free(two);
+}
+
+static void the_spectrum_peaks_at_the_tunes(void **state) {
+    (void)state;
+    struct rm_beam_config config = lively();
+    config.kick_um = 0;
+    struct rm_beam *beam = make(&config);
+    double *values = malloc(SAMPLES * sizeof *values);
+    record(beam, X1, 123456789012345, 2048, values);
+    assert_float_equal(peak(values, 2048), config.tune_x, 1e-4);
+    record(beam, Y1, 1000000, 2048, values);
+    assert_float_equal(peak(values, 2048), config.tune_y, 1e-4);
+    free(values);
+    rm_beam_free(beam);
+}
+
+static void the_noise_is_white_and_of_the_configured_rms(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.noise_um = 0.5;
+    struct rm_beam *beam = make(&config);
+    double *x = malloc(SAMPLES * sizeof *x), *y = malloc(SAMPLES * sizeof *y);
+    record(beam, X1, 0, SAMPLES, x);
+    record(beam, Y1, 0, SAMPLES, y);
+    double const sigma = rms(x, SAMPLES);
+    assert_float_equal(sigma, 500, 15);
+    assert_float_equal(mean(x, SAMPLES), 0, 25);
+    double next = 0, other = 0;
+    for (unsigned i = 0; i + 1 < SAMPLES; ++i) {
+        next += x[i] * x[i + 1];
+        other += x[i] * y[i];
+    }
+    double const four_sigma = 4 / sqrt(SAMPLES);
+    assert_float_equal(next / SAMPLES / (sigma * sigma), 0, four_sigma);
+    assert_float_equal(other / SAMPLES / (sigma * sigma), 0, four_sigma);
+    free(x);
+    free(y);
+    rm_beam_free(beam);
+}
+
+static void the_mains_are_at_50_and_100_hertz(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.mains_um = 20;
+    struct rm_beam *beam = make(&config);
+    uint32_t const every = 1157, periods = 10, count = periods * 20; /* a sample each ms */
+    double values[200];
+    for (uint32_t i = 0; i < count; ++i)
+        values[i] = rm_beam_turn(beam, (rm_turn)i * every)[X1].i;
+    double const at_50 = amplitude(values, count, 0.05), at_100 = amplitude(values, count, 0.1);
+    assert_float_equal(at_50, 20e3 * 1.35, 100);
+    assert_float_equal(at_100 / at_50, 0.5, 0.01);
+    assert_true(amplitude(values, count, 0.2) < at_50 / 1000);
+    rm_beam_free(beam);
+}
+
+static void a_kick_decays_and_scrapes(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.kick_um = 100;
+    config.kick_every_turns = 10000;
+    struct rm_beam *beam = make(&config);
+    double values[128];
+    record(beam, X1, 20000, 128, values);
+    double const fresh = rms(values, 128);
+    record(beam, X1, 21000, 128, values);
+    assert_float_equal(rms(values, 128) / fresh, exp(-1), 0.02);
+    assert_true(rm_beam_turn(beam, 20000)[BLM * RM_LANES].i >= 50);
+    assert_int_equal(rm_beam_turn(beam, 19999)[BLM * RM_LANES].i, 0);
+    rm_beam_free(beam);
+}
+
+static void losses_are_counts_like_poissons(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.loss_counts = 2;
+    struct rm_beam *beam = make(&config);
+    double *values = malloc(SAMPLES * sizeof *values);
+    for (unsigned channel = 0; channel < 10; ++channel) {
+        record(beam, BLM * RM_LANES + channel, 0, SAMPLES, values);
+        double const expected = mean(values, SAMPLES), sigma = rms(values, SAMPLES);
+        assert_in_range((int)(100 * expected), 95, 305);
+        assert_float_equal(sigma * sigma / expected, 1, 0.1);
+    }
+    free(values);
+    rm_beam_free(beam);
+}
+
+static void unused_lanes_stay_zero(void **state) {
+    (void)state;
+    struct rm_beam_config const config = lively();
+    struct rm_beam *beam = make(&config);
+    unsigned const used[COUNT] = {8, 8, 8, 8, 8, 8, 8, 10, 8};
+    for (rm_turn turn = 0; turn < 100; ++turn) {
+        union rm_lane const *lane = rm_beam_turn(beam, turn);
+        for (unsigned i = 0; i < COUNT; ++i)
+            for (unsigned l = used[i]; l < RM_LANES; ++l)
+                assert_int_equal(lane[i * RM_LANES + l].i, 0);
+        assert_in_range(lane[SUM1].i, 890000, 1110000);
+    }
+    rm_beam_free(beam);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(the_same_turn_gives_the_same_bits),
+        cmocka_unit_test(another_seed_gives_another_orbit_and_noise),
+        cmocka_unit_test(the_spectrum_peaks_at_the_tunes),
+        cmocka_unit_test(the_noise_is_white_and_of_the_configured_rms),
+        cmocka_unit_test(the_mains_are_at_50_and_100_hertz),
+        cmocka_unit_test(a_kick_decays_and_scrapes),
+        cmocka_unit_test(losses_are_counts_like_poissons),
+        cmocka_unit_test(unused_lanes_stay_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sender.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "datagram.h"
+#include "test_sink.h"
+#include "wire/native.h"
+
+#include <ringmaster/stream.h>
+
+enum { COUNT = 9 };
+static rm_turn const FIRST = 1000000;
+static double const TSC_HZ = 1e9; /* nothing here depends on the true one */
+
+/** A sender of nine instruments into an array. */
+struct bench {
+    struct test_sink sink;
+    struct rm_sink as_sink;
+    struct rm_sender_member members[COUNT];
+    rm_counter counters[COUNT][RM_SENDER_COUNTERS];
+    union rm_lane lanes[COUNT * RM_LANES];
+    struct rm_sender_setup setup;
+    atomic_bool stop;
+};
+
+/** Lane l of instrument m at index i is (i, m, l) in digits. */
+static union rm_lane const *digits(void *state, uint64_t index) {
+    struct bench *bench = state;
+    for (int32_t i = 0; i < COUNT * RM_LANES; ++i)
+        bench->lanes[i].i = (int32_t)index * 10000 + i / RM_LANES * 100 + i % RM_LANES;
+    return bench->lanes;
+}
+
+static int make(void **state) {
+    struct bench *bench = calloc(1, sizeof *bench);
+    for (uint32_t m = 0; m < COUNT; ++m) {
+        bench->members[m] = (struct rm_sender_member){
+            .instrument = {.kind = RM_KIND_BPM,
+                           .id = (uint16_t)(m + 1),
+                           .source_ipv4 = 0x0A140001 + m,
+                           .lane_count = 8},
+            .counters = bench->counters[m],
+        };
+    }
+    bench->as_sink = test_sink_as_sink(&bench->sink);
+    bench->setup = (struct rm_sender_setup){
+        .members = bench->members,
+        .member_count = COUNT,
+        .sinks = &bench->as_sink,
+        .sink_count = 1,
+        .flow = {.destination_ipv4 = 0x0A14FF01, .source_port = 4660, .destination_port = 4660},
+        .source = {digits, bench},
+        .first_turn = FIRST,
+        .turns = 1000,
+    };
+    *state = bench;
+    return 0;
+}
+
+static int destroy(void **state) {
+    struct bench *bench = *state;
+    for (uint32_t m = 0; m < COUNT; ++m)
+        rm_faults_free(bench->members[m].faults);
+    free(bench);
+    return 0;
+}
+
+static struct rm_sender_result run(struct bench *bench) {
+    struct rm_sender_result result;
+    bench->as_sink.framing = bench->sink.framing;
+    assert_int_equal(rm_sender_run(&bench->setup, TSC_HZ, &bench->stop, &result, NULL), RM_OK);
+    assert_int_equal(bench->sink.lent, 0);
+    return result;
+}
+
+static uint64_t sum(struct bench const *bench, enum rm_sender_counter counter) {
+    uint64_t total = 0;
+    for (uint32_t m = 0; m < COUNT; ++m)
+        total += rm_counter_get(bench->counters[m], counter);
+    return total;
+}
+
+static void add_fault(struct bench *bench, uint32_t member, struct rm_fault fault) {
+    struct rm_sender_member *to = &bench->members[member];
+    assert_int_equal(rm_faults_make(&fault, 1, member, to->counters, &to->faults, NULL), RM_OK);
+}
+
+static enum rm_port_counter parse(struct bench const *bench, uint32_t i, struct rm_datagram *datagram,
+                                  struct rm_native *native) {
+    struct test_sink const *sink = &bench->sink;
+    enum rm_port_counter const verdict = rm_frame_parse(sink->data[i], sink->length[i], false, datagram);
+    return verdict == RM_PORT_DECODED ? rm_native_parse(datagram->payload, datagram->length, native) : verdict;
+}
+
+static void sends_every_instrument_of_every_turn_in_order(void **state) {
+    struct bench *bench = *state;
+    struct rm_sender_result const result = run(bench);
+    assert_int_equal(result.turns, 1000);
+    assert_int_equal(bench->sink.count, 9000);
+    for (uint32_t i = 0; i < 9000; ++i) {
+        struct rm_datagram datagram = {0};
+        struct rm_native native = {0};
+        assert_int_equal(parse(bench, i, &datagram, &native), RM_PORT_DECODED);
+        assert_int_equal(native.turn, FIRST + i / COUNT);
+        assert_int_equal(native.instrument, i % COUNT + 1);
+        assert_int_equal(native.lane_count, 8);
+        assert_int_equal(datagram.source_ipv4, 0x0A140001 + i % COUNT);
+        assert_int_equal(datagram.destination_ipv4, 0x0A14FF01);
+        assert_int_equal(datagram.destination_port, 4660);
+        int32_t last = 0;
+        assert_non_null(native.lanes);
+        memcpy(&last, native.lanes + 28, sizeof last);
+        assert_int_equal(last, i / COUNT * 10000 + i % COUNT * 100 + 7);
+    }
+    for (uint32_t m = 0; m < COUNT; ++m) {
+        assert_int_equal(rm_counter_get(bench->counters[m], RM_SENDER_SENT), 1000);
+        assert_int_equal(rm_counter_get(bench->counters[m], RM_SENDER_TURNS), 1000);
+        assert_int_equal(rm_counter_get(bench->counters[m], RM_SENDER_WAITS), 0);
+    }
+}
+
+static void sends_bare_payloads_where_the_kernel_frames_them(void **state) {
+    struct bench *bench = *state;
+    bench->sink.framing = RM_FRAMING_UDP;
+    run(bench);
+    struct rm_native native = {0};
+    assert_int_equal(rm_native_parse(bench->sink.data[10], bench->sink.length[10], &native), RM_PORT_DECODED);
+    assert_int_equal(native.turn, FIRST + 1);
+    assert_int_equal(native.instrument, 2);
+}
+
+static void waits_for_a_full_link_and_loses_nothing(void **state) {
+    struct bench *bench = *state;
+    bench->sink.most = 7;
+    bench->sink.refusals = 2;
+    run(bench);
+    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(sum(bench, RM_SENDER_SENT), 9000);
+    assert_in_range(sum(bench, RM_SENDER_WAITS), 9000 / 7, 2 * 9000 / 7);
+    assert_in_range(sum(bench, RM_SENDER_LONGEST_WAIT_TICKS), 1, sum(bench, RM_SENDER_WAIT_TICKS));
+    for (uint32_t i = 0; i < 9000; ++i) {
+        struct rm_datagram datagram = {0};
+        struct rm_native native = {0};
+        assert_int_equal(parse(bench, i, &datagram, &native), RM_PORT_DECODED);
+        assert_int_equal(native.turn * COUNT + native.instrument, (FIRST * COUNT) + 1 + i);
+    }
+}
+
+static void each_damage_is_found_by_its_own_counter(void **state) {
+    struct bench *bench = *state;
+    struct {
+        enum rm_fault_kind kind;
+        enum rm_sender_counter made;
+        enum rm_port_counter found;
+    } const cases[] = {
+        {RM_FAULT_CORRUPT, RM_SENDER_CORRUPTED, RM_PORT_BAD_UDP_CHECKSUM},
+        {RM_FAULT_TRUNCATED, RM_SENDER_TRUNCATED, RM_PORT_TRUNCATED},
+        {RM_FAULT_WRONG_VERSION, RM_SENDER_WRONG_VERSION, RM_PORT_UNKNOWN_VERSION},
+    };
+    for (uint32_t c = 0; c < 3; ++c)
+        add_fault(bench, c, (struct rm_fault){.kind = cases[c].kind, .at_turn = RM_TURN_NONE, .probability = 0.2});
+    run(bench);
+    assert_int_equal(bench->sink.count, 9000);
+    uint64_t found[RM_PORT_COUNTERS] = {0};
+    for (uint32_t i = 0; i < 9000; ++i) {
+        struct rm_datagram datagram = {0};
+        struct rm_native native = {0};
+        ++found[parse(bench, i, &datagram, &native)];
+    }
+    for (uint32_t c = 0; c < 3; ++c) {
+        uint64_t const made = rm_counter_get(bench->counters[c], cases[c].made);
+        assert_in_range(made, 120, 280);
+        assert_int_equal(found[cases[c].found], made);
+    }
+}
+
+static void unseen_corruption_passes_all_checksums(void **state) {
+    struct bench *bench = *state;
+    bench->setup.udp_checksum = true;
+    add_fault(bench, 0,
+              (struct rm_fault){.kind = RM_FAULT_CORRUPT, .at_turn = RM_TURN_NONE, .probability = 1, .unseen = true});
+    run(bench);
+    for (uint32_t i = 0; i < 9000; ++i) {
+        struct rm_datagram datagram = {0};
+        assert_int_equal(rm_frame_parse(bench->sink.data[i], bench->sink.length[i], false, &datagram), RM_PORT_DECODED);
+    }
+    assert_int_equal(rm_counter_get(bench->counters[0], RM_SENDER_CORRUPTED), 1000);
+}
+
+static void sends_what_was_held_back_after_the_last_turn(void **state) {
+    struct bench *bench = *state;
+    add_fault(bench, 4, (struct rm_fault){.kind = RM_FAULT_DELAY, .at_turn = RM_TURN_NONE, .turns = 50});
+    run(bench);
+    assert_int_equal(bench->sink.count, 9000);
+    struct rm_datagram datagram = {0};
+    struct rm_native native = {0};
+    assert_int_equal(parse(bench, 8999, &datagram, &native), RM_PORT_DECODED);
+    assert_int_equal(native.instrument, 5);
+    assert_int_equal(native.turn, FIRST + 999);
+}
+
+static void gives_unneeded_buffers_back(void **state) {
+    struct bench *bench = *state;
+    for (uint32_t m = 0; m < COUNT; ++m)
+        add_fault(bench, m, (struct rm_fault){.kind = RM_FAULT_DROP, .at_turn = RM_TURN_NONE, .probability = 0.5});
+    run(bench); /* checks that no buffer stays lent */
+    assert_int_equal(bench->sink.count, 9000 - sum(bench, RM_SENDER_DROPPED));
+}
+
+static void turns_pass_unsent_while_the_link_is_down(void **state) {
+    struct bench *bench = *state;
+    bench->setup.turn_rate_hz = 1e5;
+    bench->setup.turns = 5000;
+    bench->sink.down_after = 9 * 500;
+    bench->sink.down_looks = 5;
+    struct rm_sender_result const result = run(bench);
+    assert_true(result.link_down_turns > 0);
+    assert_int_equal(result.turns + result.link_down_turns, 5000);
+    assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
+    assert_in_range(bench->sink.count, (result.turns - 10) * COUNT, result.turns * COUNT); /* less the burst given up */
+    rm_turn last = FIRST - 1;
+    for (uint32_t i = 0; i < bench->sink.count; ++i) {
+        struct rm_datagram datagram = {0};
+        struct rm_native native = {0};
+        assert_int_equal(parse(bench, i, &datagram, &native), RM_PORT_DECODED);
+        assert_true(native.turn >= last);
+        last = native.turn;
+    }
+    assert_int_equal(last, FIRST + 4999);
+}
+
+static void a_stop_ends_a_wait_and_counts_only_what_was_sent(void **state) {
+    struct bench *bench = *state;
+    bench->sink.down_after = 1;
+    bench->sink.down_looks = UINT32_MAX;
+    bench->sink.stop = &bench->stop;
+    bench->setup.turns = UINT64_MAX;
+    run(bench);
+    assert_true(atomic_load(&bench->stop));
+    assert_in_range(bench->sink.count, 1, RM_BURST);
+    assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
+        cmocka_unit_test_setup_teardown(sends_bare_payloads_where_the_kernel_frames_them, make, destroy),
+        cmocka_unit_test_setup_teardown(waits_for_a_full_link_and_loses_nothing, make, destroy),
+        cmocka_unit_test_setup_teardown(each_damage_is_found_by_its_own_counter, make, destroy),
+        cmocka_unit_test_setup_teardown(unseen_corruption_passes_all_checksums, make, destroy),
+        cmocka_unit_test_setup_teardown(sends_what_was_held_back_after_the_last_turn, make, destroy),
+        cmocka_unit_test_setup_teardown(gives_unneeded_buffers_back, make, destroy),
+        cmocka_unit_test_setup_teardown(turns_pass_unsent_while_the_link_is_down, make, destroy),
+        cmocka_unit_test_setup_teardown(a_stop_ends_a_wait_and_counts_only_what_was_sent, make, destroy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
