@@ -55,8 +55,7 @@ struct rm_port_config {
     uint32_t peer_ipv4;                   /**< udp senders: where datagrams go, host byte order */
     uint16_t peer_port;                   /**< udp: 0 for a receiver */
     uint16_t queues;                      /**< receive queues, 1 for udp; as many transmit queues */
-    uint32_t
-        ring_slots; /**< datagrams a queue buffers, a power of two; 0 takes the kind's default, udp's only choice */
+    uint32_t ring_slots;                  /**< datagrams a queue buffers, a power of two; 0 takes the kind's default */
 };
 
 /** What rm_net_start needs to know of the machine. */
@@ -83,7 +82,7 @@ struct rm_port_totals {
     uint64_t missed;   /**< dropped before, for want of a descriptor, a buffer or socket memory */
     uint64_t errors;   /**< dropped by the device as broken */
     uint64_t sent;     /**< datagrams that rm_port_send took */
-    uint64_t unsent;   /**< of those, or before: refused by the device or the kernel on their way out */
+    uint64_t unsent;   /**< sends that the kernel refused, and datagrams that the device took and then dropped */
     bool link_up;
 };
 
@@ -91,7 +90,8 @@ struct rm_port;
 
 /** Starts DPDK: without hugepages when the machine has not enough free, without PCI, with no signal handler and no
  * telemetry of its own; the caller's CPU affinity stays as it is. DPDK starts once per process: also after rm_net_stop
- * a second call is RM_E_BUSY. Sockets need none of it, but it may always be called. */
+ * a second call is RM_E_BUSY. When it fails, DPDK prints a line on standard error too. Sockets need none of it, but it
+ * may always be called. */
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error);
 
 /** Leaves no trace of DPDK in the file system; call it when all ports are closed. Its memory and its helper thread end
