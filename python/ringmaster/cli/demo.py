@@ -91,7 +91,8 @@ def _conclude(report: "Report", live: bool) -> None:
     if live:
         click.echo(
             f"{report.packets} datagrams at {report.rate_pps / 1e6:.2f} M/s, {report.lost} lost, {report.duplicate} "
-            f"duplicate, {report.late} late, {report.refused} refused; turn rate {report.turn_rate_hz / 1e3:.0f} kHz"
+            f"duplicate, {report.late} late, {report.refused} refused; turn rate {report.turn_rate_hz / 1e3:.0f} of "
+            f"{report.full_turn_rate_hz / 1e3:.0f} kHz"
         )
     else:
         print_json(report.as_json())

@@ -83,7 +83,10 @@ def orbit(snapshot: Snapshot) -> Text:
     if now is None:
         return Text("no beam positions yet", "dim")
     largest = max((abs(x) for x in now.x if not math.isnan(x)), default=0.0)
-    text = Text(f"orbit x, {len(now.names)} BPMs, ±{largest:.4g} {now.unit}, rms {now.rms[0]:.4g} {now.unit}\n")
+    scale, unit = (1e-3, "µm") if now.unit == "nm" else (1.0, now.unit)
+    text = Text(
+        f"orbit x, {len(now.names)} BPMs, ±{largest * scale:.4g} {unit}, rms {now.rms[0] * scale:.4g} {unit}\n"
+    )
     text.append("\n".join(bars(now.x.tolist(), PLOT_ROWS, PLOT_COLUMNS)), "cyan")
     return text
 
