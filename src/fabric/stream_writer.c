@@ -216,6 +216,7 @@ void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn) {
     writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head);
     skip(writer, turn + writer->period);
     writer->head = turn;
+    keep_margin(writer, turn + writer->period); // a late record may come for any turn up to here
 }
 
 struct rm_slot const *rm_stream_writer_find(struct rm_stream_writer const *writer, rm_turn turn) {

@@ -61,8 +61,8 @@ enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_reco
 /** Makes everything up to the head visible, as of the burst that arrived at `tsc`. */
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc);
 
-/** Moves the head to `turn`, a multiple of the period, without records: an instrument is silent. Does nothing while the
- * stream is empty or adopted, or when the head is there already. */
+/** Moves the head to `turn`, a multiple of the period, without records: an instrument is silent. Publishes when that is
+ * beyond the margin. Does nothing while the stream is empty or adopted, or when the head is there already. */
 void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn);
 
 /** Begins a new machine epoch: the next put starts the stream again, wherever its turn lies. */

@@ -250,6 +250,16 @@ static void test_pass_over(void **state) {
     assert_read(ring, 50001, 1);
 }
 
+/** Promise 1 holds for late records too: what silence passed over is published before they can come. */
+static void test_pass_over_publishes_early(void **state) {
+    struct test_ring *ring = *state;
+    fill(ring, 0, 2 * CAPACITY, 1);
+    rm_stream_writer_pass_over(&ring->writer, 3 * CAPACITY - 1);
+    assert_int_equal(put(ring, 3 * CAPACITY - 2, 2), RM_PUT_LATE); // over the slot of turn 2 * CAPACITY - 2
+    assert_int_equal(verdict(ring, 2 * CAPACITY - 2), RM_READ_LAPPED);
+    assert_read(ring, 3 * CAPACITY - 2, 2);
+}
+
 /** After a restart with lower turns no gap may show what the old epoch left in the slot, at no moment. */
 static void test_restart_hides_the_old_epoch(void **state) {
     struct test_ring *ring = *state;
@@ -455,6 +465,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_decimated, set_up_decimated, tear_down),
         cmocka_unit_test_setup_teardown(test_early_publish, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pass_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pass_over_publishes_early, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_restart_hides_the_old_epoch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_restart_upwards_and_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_presence_is_forgotten, set_up, tear_down),
