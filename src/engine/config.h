@@ -61,7 +61,7 @@ struct rm_config_turn_window {
     uint32_t ahead_turns;   /**< accepted above the turn clock, 1 … 4096 */
     uint32_t late_turns;    /**< accepted below a stream's head, a power of two, 64 … 65536 */
     uint32_t silence_turns; /**< the head of a silent stream follows the clock at this distance, late_turns … 2^30 */
-    uint32_t quorum;        /**< instruments that must agree to re-anchor the clock, 1 … instrument_count */
+    uint32_t quorum;        /**< instruments that must agree to re-anchor the clock; 0: most of those that send */
     uint32_t gap_turns;     /**< newer turns that a decimator waits for a missing one, 1 … late_turns */
 };
 

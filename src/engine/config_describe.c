@@ -72,8 +72,11 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     fprintf(out, "ports: %u\n", config->port_count);
     for (uint32_t i = 0; i < config->port_count; i++)
         print_port(&config->port[i], out);
-    fprintf(out, "instruments: %u, %u of them can re-anchor the turn clock\n", config->instrument_count,
-            config->turn_window.quorum);
+    fprintf(out, "instruments: %u, ", config->instrument_count);
+    if (config->turn_window.quorum != 0)
+        fprintf(out, "%u of them can re-anchor the turn clock\n", config->turn_window.quorum);
+    else
+        fputs("more than half of those that send can re-anchor the turn clock\n", out);
     for (uint32_t i = 0; i < config->instrument_count; i++)
         print_instrument(config, &config->instrument[i], out);
     print_streams(config, out);

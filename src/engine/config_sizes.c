@@ -85,8 +85,5 @@ enum rm_code rm_config_resolve_sizes(struct rm_config_file const *file, struct r
     if (code != RM_OK)
         return code;
     take_turn_window(file->turn_window, config);
-    code = check_turn_window(config, error);
-    if (config->turn_window.quorum == 0)
-        config->turn_window.quorum = config->instrument_count / 2 + 1;
-    return code;
+    return check_turn_window(config, error);
 }

@@ -126,7 +126,7 @@ static void everything_left_out(void **state) {
     assert_int_equal(config->turn_window.ahead_turns, 2048);
     assert_int_equal(config->turn_window.late_turns, 4096);
     assert_int_equal(config->turn_window.silence_turns, 262144);
-    assert_int_equal(config->turn_window.quorum, 1);
+    assert_int_equal(config->turn_window.quorum, 0);
     assert_int_equal(config->turn_window.gap_turns, 32);
     assert_int_equal(config->role_count, 2);
     assert_int_equal(config->role[0].queue_count, 2);
@@ -181,7 +181,7 @@ static void describes_itself(void **state) {
              "ports: 2\n"
              "  ring             memif     /run/a.sock, server, UDP port 4660, 2 queues\n"
              "  test             udp       127.0.0.1, UDP port 5000, 1 queue\n"
-             "instruments: 2, 2 of them can re-anchor the turn clock\n"
+             "instruments: 2, more than half of those that send can re-anchor the turn clock\n"
              "  bpm01            photon_bpm 3 from 10.20.0.1 on ring, turn offset +4: x y sum\n"
              "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits\n"
              "streams: 6, 160 MiB of shared memory\n"
