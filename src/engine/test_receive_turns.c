@@ -391,6 +391,21 @@ static void a_pause_leaves_nobody_behind(void **state) {
     }
 }
 
+/** All are early in one burst, one of them wildly: the clock goes to where the others are. */
+static void an_early_majority_is_believed(void **state) {
+    (void)state;
+    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    run(rig, START, LEARNT, 7, 0);
+    rm_turn const early = START + LEARNT + 1000;
+    rig_send(rig, 0, early);
+    rig_send(rig, 1, early);
+    rig_send(rig, 2, early + 1000);
+    assert_null(rig_poll(rig));
+    assert_int_equal(rm_turn_gate_now(&rig->receive.gate, rm_tsc()), early);
+    expect_nobody_refused(rig);
+    rig_free(rig);
+}
+
 static void the_clock_is_published(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
@@ -433,6 +448,7 @@ int main(void) {
         cmocka_unit_test(live_streams_are_counted),
         cmocka_unit_test(an_outage_is_loss_and_no_new_epoch),
         cmocka_unit_test(a_pause_leaves_nobody_behind),
+        cmocka_unit_test(an_early_majority_is_believed),
         cmocka_unit_test(the_clock_is_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
