@@ -122,7 +122,7 @@ static void begin(struct rm_stream_writer *writer, rm_turn turn) {
     memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
     bool const reused = atomic_load_explicit(&writer->stream->machine_epoch, memory_order_relaxed) != 0;
     writer->stale_until = reused ? turn + (writer->mask + 1) * writer->period : 0;
-    writer->first = turn;
+    writer->first = writer->own = turn;
     atomic_store_explicit(&writer->stream->first, turn, memory_order_relaxed);
 }
 
@@ -167,6 +167,9 @@ static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record 
         return RM_PUT_DUPLICATE;
     store_late(slot_of(writer, number), record);
     set_present(writer, number);
+    /* So that passed_over less the late ones is what this owner lost. */
+    if (record->turn < writer->own)
+        ++writer->passed_over;
     return RM_PUT_LATE;
 }
 
@@ -182,7 +185,9 @@ static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
     }
     if (turn <= writer->head)
         return false;
-    if (!adopted)
+    if (adopted)
+        writer->own = turn;
+    else
         writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head) - 1;
     skip(writer, turn);
     return true;
