@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the system tests share: a root of their own for workspaces, and a link between two network namespaces."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
+
+from harness import LIBEXEC, VethPair, veth_pair
+
+
+@pytest.fixture(scope="module")
+def root() -> Iterator[Path]:
+    """An empty root of workspaces in shared memory, found by everything that the tests start."""
+    with pytest.MonkeyPatch.context() as patch:
+        path = Path(tempfile.mkdtemp(prefix="ringmaster-test-", dir="/dev/shm"))
+        patch.setenv("RINGMASTER_WORKSPACES", str(path))
+        if "RINGMASTER_LIBEXEC" not in os.environ:
+            patch.setenv("RINGMASTER_LIBEXEC", str(LIBEXEC))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[VethPair]:
+    """A veth pair between two network namespaces, or a reason why there is none."""
+    with veth_pair() as pair:
+        yield pair

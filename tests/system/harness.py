@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole programs as a person runs them: servers, rings and the command line, and links between them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from ringmaster.demo import cores
+from ringmaster.programs import Program
+from ringmaster.workspace import Workspace
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBEXEC = ROOT / "build/libexec"
+PATIENCE_S = 60.0
+"""How long anything may take on a busy machine before a test fails."""
+NO_REASON = ("received", "decoded", "kernel_missed", "bytes")
+"""Counters of a port that do not say why something was refused."""
+OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind")
+"""Counters of a stream, one of which every decoded datagram is in."""
+
+RING_CORE, SERVER_CORE = cores()
+
+
+def unique_name(word: str) -> str:
+    """A name for a workspace that no other run has: DPDK knows servers by it."""
+    return f"{word}-{os.getpid()}"
+
+
+def wait_for(there: Callable[[], object], what: str) -> None:
+    """Waits until ``there()`` is true."""
+    give_up = monotonic() + PATIENCE_S
+    while not there():
+        assert monotonic() < give_up, f"waited {PATIENCE_S:.0f} s in vain: {what}"
+        sleep(0.01)
+
+
+def command_line(*arguments: str | Path) -> list[str]:
+    """The words that run `ringmaster`."""
+    return [sys.executable, "-m", "ringmaster", *map(str, arguments)]
+
+
+def ringmaster(
+    *arguments: str | Path, expect: int = 0, prefix: Sequence[str] = ()
+) -> "subprocess.CompletedProcess[str]":
+    """Runs the command line to its end."""
+    command = [*prefix, *command_line(*arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S * 2)
+    assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def ringmaster_json(*arguments: str | Path) -> Any:
+    """What a command's last line says in JSON."""
+    return json.loads(ringmaster(*arguments).stdout.splitlines()[-1])
+
+
+def server(config: Path, prefix: Sequence[str] = ()) -> Program:
+    """A server; `attach_to` waits for it."""
+    return Program("ringmaster-server", "run", config, prefix=prefix)
+
+
+def terminate(program: Program) -> int:
+    """Ends a program as a service manager does; returns its exit status."""
+    os.kill(program.pid, signal.SIGTERM)
+    return program.wait(PATIENCE_S)
+
+
+def kill_at_once(pid: int) -> None:
+    """As by `kill -9`."""
+    os.kill(pid, signal.SIGKILL)
+
+
+def port_sum(port: Mapping[str, int]) -> int:
+    """Everything that became of a port's datagrams: equals `received`."""
+    return port["decoded"] + sum(count for name, count in port.items() if name not in NO_REASON)
+
+
+def assert_sums_hold(ws: Workspace) -> None:
+    """Every datagram that came is in exactly one count: holds once traffic has stopped."""
+    blocks = list(ws.counter_blocks.values())
+    decoded = 0
+    for port in (block for block in blocks if block.set_name == "port"):
+        assert port["received"] == port_sum(port), dict(port)
+        decoded += port["decoded"]
+    assert decoded == sum(block[name] for block in blocks if block.set_name == "stream" for name in OUTCOMES)
+
+
+def nonzero(counters: Mapping[str, int]) -> dict[str, int]:
+    """What was counted."""
+    return {name: count for name, count in counters.items() if count}
+
+
+def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """Which counters went up, and by how much."""
+    return nonzero({name: after[name] - before[name] for name in after})
+
+
+def free_udp_port() -> int:
+    """A UDP port of the loopback interface that nobody listens on."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class VethPair:
+    """Namespace 0 has veth0, 10.99.0.1; namespace 1 has veth1, 10.99.0.2."""
+
+    holders: tuple[int, int]
+
+    def enter(self, end: int) -> list[str]:
+        """Put before a command, runs it in that namespace."""
+        return ["nsenter", f"--net=/proc/{self.holders[end]}/ns/net"]
+
+    def send_frames(self, end: int, frames: Sequence[bytes]) -> None:
+        """Sends whole Ethernet frames into the link, from that namespace."""
+        code = (
+            "import socket, sys\n"
+            "with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:\n"
+            "    link.bind((sys.argv[1], 0))\n"
+            "    for line in sys.stdin:\n"
+            "        link.send(bytes.fromhex(line))\n"
+        )
+        words = "\n".join(frame.hex() for frame in frames)
+        command = [*self.enter(end), sys.executable, "-c", code, f"veth{end}"]
+        subprocess.run(command, input=words, text=True, check=True, timeout=PATIENCE_S)
+
+
+@contextmanager
+def veth_pair() -> Iterator[VethPair]:
+    """Two network namespaces and a link between them; skips where they cannot be made."""
+    program = ROOT / "build/tests/namespaces/veth_pair"
+    with subprocess.Popen(
+        [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as pair:
+        assert pair.stdin is not None
+        assert pair.stdout is not None
+        assert pair.stderr is not None
+        line = pair.stdout.readline()
+        if not line:
+            pytest.skip(f"NO NETWORK NAMESPACES HERE, so links are not tested: {pair.stderr.read().strip()}")
+        first, second = map(int, line.split())
+        try:
+            yield VethPair((first, second))
+        finally:
+            pair.stdin.close()
+            pair.wait(PATIENCE_S)
