@@ -109,7 +109,9 @@ static void no_directory_is_left(void **state) {
 static void *join_and_leave(void *argument) {
     struct rm_error error;
     bool *const good = argument;
-    *good = rm_net_thread_join(&error) == RM_OK && rm_net_thread_join(&error) == RM_OK;
+    bool const once = rm_net_thread_join(&error) == RM_OK;
+    bool const again = rm_net_thread_join(&error) == RM_OK;
+    *good = once && again;
     rm_net_thread_leave();
     return NULL;
 }
