@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ringmaster/stream.h>
 
@@ -31,25 +32,24 @@ struct rm_beam {
     void *memory; /**< of the arrays in `sums` */
 };
 
-enum { ARRAYS = 5 + RM_MOTION_COLUMNS };
+enum { ARRAYS = 4 + RM_MOTION_COLUMNS };
 
 static bool allocate(struct rm_beam *beam, uint32_t count) {
-    uint32_t const lanes = count * RM_LANES;
-    uint32_t const stride = (lanes + 15) / 16 * 16;
-    float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * stride * sizeof *memory);
+    uint32_t const lanes = (count * RM_LANES + 15) / 16 * 16; /* whole vectors */
+    float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * lanes * sizeof *memory);
     beam->memory = memory;
     beam->counting = calloc(count, sizeof *beam->counting);
     if (memory == NULL || beam->counting == NULL)
         return false;
-    struct rm_lane_sums *sums = &beam->sums;
-    sums->lanes = lanes;
-    sums->base = memory;
-    sums->spread = memory + stride;
-    sums->sum = memory + 2 * stride;
-    sums->key = (uint32_t *)(memory + 3 * stride);
-    sums->value = (int32_t *)(memory + 4 * stride);
-    for (unsigned c = 0; c < RM_MOTION_COLUMNS; ++c)
-        sums->weight[c] = memory + (5 + c) * stride;
+    memset(memory, 0, ARRAYS * lanes * sizeof *memory);
+    beam->sums = (struct rm_lane_sums){
+        .lanes = lanes,
+        .base = memory,
+        .spread = memory + lanes,
+        .key = (uint32_t *)(memory + 2 * lanes),
+        .value = (int32_t *)(memory + 3 * lanes),
+        .weight = memory + 4 * lanes,
+    };
     return true;
 }
 
@@ -71,7 +71,7 @@ static void set_lane(struct rm_beam *beam, uint32_t lane, struct rm_lane_model c
     beam->sums.spread[lane] = (float)model->noise;
     beam->sums.key[lane] = (uint32_t)rm_noise_u64(beam->seed ^ rm_noise_u64(lane + 1));
     for (unsigned c = 0; c < RM_MOTION_COLUMNS; ++c)
-        beam->sums.weight[c][lane] = (float)model->weight[c];
+        beam->sums.weight[c * beam->sums.lanes + lane] = (float)model->weight[c];
 }
 
 static void set_instrument(struct rm_beam *beam, unsigned kind, uint32_t index, uint32_t count) {

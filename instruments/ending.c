@@ -43,6 +43,6 @@ enum rm_code rm_ending_start(struct rm_ending *ending, double seconds, struct rm
 }
 
 void rm_ending_finish(struct rm_ending *ending) {
-    pthread_cancel(ending->thread);
+    pthread_kill(ending->thread, SIGINT); /* it is blocked everywhere: this only ends the waiting */
     pthread_join(ending->thread, NULL);
 }

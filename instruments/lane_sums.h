@@ -12,9 +12,8 @@ struct rm_lane_sums {
     uint32_t lanes;
     float *base;
     float *spread; /**< RMS of the lane's noise */
-    float *weight[RM_MOTION_COLUMNS];
+    float *weight; /**< [RM_MOTION_COLUMNS][lanes] */
     uint32_t *key; /**< seeds the lane's random numbers */
-    float *sum;    /**< for rm_lane_sums_turn to work in */
     int32_t *value;
 };
 

@@ -14,7 +14,7 @@
 
 #include "base/fail.h"
 
-enum { MAGIC_BYTES = 16, HEADER_BYTES = 64, ENTRY_BYTES = 64, FRAME_BYTES = 4 * RM_LANES };
+enum { MAGIC_BYTES = 16, HEADER_BYTES = 64, ENTRY_BYTES = 64, NAME_BYTES = 24, FRAME_BYTES = 4 * RM_LANES };
 
 static char const MAGIC[MAGIC_BYTES] = "RMREPLAY1\n";
 
@@ -34,7 +34,7 @@ struct entry {
     uint16_t id;
     uint8_t kind;
     uint8_t lane_count;
-    char name[RM_VIRTUAL_NAME_BYTES];
+    char name[NAME_BYTES];
     uint64_t reserved[4];
 };
 
@@ -64,8 +64,10 @@ static enum rm_code check_header(char const *path, struct header const *header, 
 static enum rm_code read_entry(char const *path, struct entry const *entry, struct rm_replay_file *file,
                                struct rm_error *error) {
     uint32_t const index = file->instrument_count;
-    if (entry->name[0] == '\0' || memchr(entry->name, '\0', sizeof entry->name) == NULL)
-        return rm_fail(error, RM_E_CONFIG, "%s: instrument %u: the name is empty or does not end", path, index);
+    if (memchr(entry->name, '\0', sizeof entry->name) == NULL || !rm_virtual_name_is_good(entry->name))
+        return rm_fail(error, RM_E_CONFIG,
+                       "%s: instrument %u: the name does not end, or has other characters than a-z, 0-9, _ and -", path,
+                       index);
     if (entry->kind < RM_KIND_BPM || entry->kind > RM_KIND_POWER_SUPPLY)
         return rm_fail(error, RM_E_CONFIG, "%s: instrument %u: kind %u, expected %d to %d", path, index, entry->kind,
                        RM_KIND_BPM, RM_KIND_POWER_SUPPLY);

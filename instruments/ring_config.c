@@ -73,9 +73,9 @@ static enum rm_code resolve_instrument(struct rm_resolve const *resolve, uint32_
     *to = (struct rm_virtual_instrument){
         .kind = from->kind, .id = from->id, .lane_count = rm_lane_model_count(from->kind)};
     snprintf(to->name, sizeof to->name, "%s", from->name);
-    if (strcmp(from->name, "all") == 0 || strchr(from->name, '/') != NULL)
+    if (strcmp(from->name, "all") == 0 || !rm_virtual_name_is_good(from->name))
         return rm_resolve_fail(resolve, "instruments", index, "name",
-                               "found \"%s\", expected a name without a slash and other than \"all\"", from->name);
+                               "found \"%s\", expected a name of a-z, 0-9, _ and -, other than \"all\"", from->name);
     if (!rm_ipv4_parse(from->source, &to->source_ipv4))
         return rm_resolve_fail(resolve, "instruments", index, "source",
                                "found \"%s\", expected an IPv4 address such as 10.20.0.1", from->source);

@@ -88,7 +88,6 @@ static void send_turn(struct sender *sender, uint64_t index) {
             rm_faults_push(member->faults, index, setup->first_turn, lanes);
             send_outgoing(member, index);
         }
-        rm_counter_add(member->counters, RM_SENDER_TURNS, 1);
     }
 }
 
@@ -99,8 +98,11 @@ static void flush_all(struct sender *sender) {
 
 /** Sends turns up to `end`, one burst's worth. */
 static void send_batch(struct sender *sender, uint64_t end) {
-    for (uint32_t m = 0; m < sender->setup->member_count; ++m)
-        sender->members[m].link->expected += (uint32_t)(end - sender->index);
+    uint64_t const turns = end - sender->index;
+    for (uint32_t m = 0; m < sender->setup->member_count; ++m) {
+        sender->members[m].link->expected += (uint32_t)turns;
+        rm_counter_add(sender->members[m].counters, RM_SENDER_TURNS, turns);
+    }
     for (; sender->index < end; ++sender->index)
         send_turn(sender, sender->index);
     flush_all(sender);

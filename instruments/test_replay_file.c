@@ -123,7 +123,8 @@ static void impossible_contents_are_refused(void **state) {
         {64 + 6, 7, 1, "kind 7"},
         {64 + 7, 0, 1, "0 lanes"},
         {64 + 7, 13, 1, "13 lanes"},
-        {64 + 8, 0, 1, "name is empty"},
+        {64 + 8, 0, 1, "name does not end"},
+        {64 + 8, '/', 1, "other characters"},
     };
     struct image const *image = *state;
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {

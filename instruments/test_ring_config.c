@@ -111,6 +111,7 @@ static void what_is_wrong_is_named_with_its_place(void **state) {
         {"", "  - {name: bpm01, kind: bpm, id: 2, source: 10.0.0.1}\n", {":5:12: instruments[2].name", "already"}},
         {"", "  - {name: b, kind: bpm, id: 1, source: 10.20.0.1}\n", {"instruments[2].id", "tell them apart"}},
         {"", "  - {name: all, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "other than"}},
+        {"", "  - {name: a/b, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "a-z"}},
         {"", "  - {name: a, kind: bpm, id: 1, source: 10.0.0}\n", {"instruments[2].source", "IPv4"}},
         {"", "faults: [{instrument: x, fault: drop, probability: 1}]\n", {"faults[0].instrument", "\"x\""}},
         {"", "faults: [{instrument: all, fault: drop}]\n", {"faults[0]", "either probability or at_turn"}},

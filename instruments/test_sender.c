@@ -113,10 +113,9 @@ static void sends_every_instrument_of_every_turn_in_order(void **state) {
         assert_int_equal(datagram.source_ipv4, 0x0A140001 + i % COUNT);
         assert_int_equal(datagram.destination_ipv4, 0x0A14FF01);
         assert_int_equal(datagram.destination_port, 4660);
-        int32_t last = 0;
-        assert_non_null(native.lanes);
-        memcpy(&last, native.lanes + 28, sizeof last);
-        assert_int_equal(last, i / COUNT * 10000 + i % COUNT * 100 + 7);
+        struct rm_record record;
+        rm_native_record(&native, native.turn, 0, &record);
+        assert_int_equal(record.lane[7].i, i / COUNT * 10000 + i % COUNT * 100 + 7);
     }
     for (uint32_t m = 0; m < COUNT; ++m) {
         assert_int_equal(rm_counter_get(bench->counters[m], RM_SENDER_SENT), 1000);

@@ -3,9 +3,18 @@
 #ifndef RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 #define RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-enum { RM_VIRTUAL_NAME_BYTES = 24 /**< with its terminating zero */ };
+enum { RM_VIRTUAL_NAME_BYTES = 25 /**< with its terminating zero */ };
+
+/** True for names that a server's configuration takes too: 1 to 24 characters of a–z, 0–9, _ and -. */
+static inline bool rm_virtual_name_is_good(char const *name) {
+    size_t const length = strlen(name);
+    return length >= 1 && length < RM_VIRTUAL_NAME_BYTES &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
+}
 
 struct rm_virtual_instrument {
     char name[RM_VIRTUAL_NAME_BYTES]; /**< "bpm01" */

@@ -38,7 +38,7 @@ def find_program(name: str) -> str:
 
 
 class Program:
-    """A C program that runs until it is stopped; its words are kept in a file.
+    """A program, ours or a peer's, that runs until it is stopped; its words are kept in a file.
 
     A context manager: leaving it ends the program, by SIGINT and, should that not help, by SIGKILL.
     """
@@ -47,7 +47,7 @@ class Program:
         self.name = name
         self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
         self._process = subprocess.Popen(
-            [*prefix, find_program(name), *map(str, arguments)],
+            [*prefix, find_program(name) if name.startswith("ringmaster-") else name, *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=subprocess.STDOUT,

@@ -143,11 +143,11 @@ class Stream:
         pieces = self._pieces(first, count)
         turn = np.uint64(first) + np.arange(count, dtype=np.uint64) * np.uint64(self.period)
 
-        before = self._look()
+        before = self._look_before()
         turn_before = _copy_turns(pieces)
         words = np.concatenate(pieces)
         turn_after = _copy_turns(pieces)
-        after = self._look()
+        after = self._look_after()
 
         result = np.full(count, ReadResult.OK, dtype=np.uint8)
         result[turn_after != turn] = ReadResult.LAPPED
@@ -173,18 +173,24 @@ class Stream:
     def view(self, first: int, count: int) -> View:
         """The same records in place, without a copy: see View, and its closing ``still_valid()``."""
         pieces = self._pieces(first, count)
-        before = self._look()
+        before = self._look_before()
 
         def still_valid() -> bool:
-            after = self._look()
+            after = self._look_after()
             return after.machine_epoch == before.machine_epoch and self._lapped(first, after) == 0
 
         looks = tuple(piece.view(self.record_type)[:, 0] for piece in pieces)
         return View(first, self.period, looks, still_valid)
 
-    def _look(self) -> "_Look":
+    def _look_before(self) -> "_Look":
+        """The machine epoch first: a head that is newer than it then shows at the closing look."""
         epoch = self.machine_epoch
         return _Look(epoch, self.head, self.first, self.published_tsc)
+
+    def _look_after(self) -> "_Look":
+        """The machine epoch last: whoever sees the head of a new epoch sees that epoch too."""
+        head, first, published_tsc = self.head, self.first, self.published_tsc
+        return _Look(self.machine_epoch, head, first, published_tsc)
 
     def _pieces(self, first: int, count: int) -> list[npt.NDArray[np.uint64]]:
         """The slots from turn ``first`` on, in one piece or, around the ring's end, in two; shapes (n, 8)."""
@@ -207,7 +213,7 @@ class Stream:
 
 
 class _Look(NamedTuple):
-    """What the stream's live members said at one instant, the machine epoch first."""
+    """What the stream's live members said at one look."""
 
     machine_epoch: int
     head: int | None

@@ -48,21 +48,31 @@ rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc) {
     return turns < 0.0 && -turns > (double)clock->turn ? 0 : clock->turn + (uint64_t)(int64_t)floor(turns);
 }
 
+/** Change of ticks_per_turn that the window's point asks for. Two points close together say little about the rate, and
+ * a stall between them much that is wrong: they must lie half a window apart, and one window makes the rate at most
+ * four times as fast. */
+static double rate_change(struct rm_turn_clock const *clock) {
+    if (clock->point_turn == RM_TURN_NONE || clock->least_turn <= clock->point_turn)
+        return 0.0;
+    uint64_t const apart = clock->least_turn - clock->point_turn;
+    if (apart < clock->window_turns / 2)
+        return 0.0;
+    double const measured = (clock->least_ticks - clock->point_ticks) / (double)apart;
+    double const change = (learning(clock) ? 1.0 : RATE_GAIN) * measured;
+    return fmax(-0.75 * clock->ticks_per_turn, change);
+}
+
 /** Moves the fit through the window's point, by the gains. */
 static void track(struct rm_turn_clock *clock) {
     double const error = clock->least_ticks;
     rm_turn const turn = clock->least_turn;
-    double rate_change = 0.0;
-    if (clock->point_turn != RM_TURN_NONE && turn > clock->point_turn) {
-        double const measured = (error - clock->point_ticks) / (double)(turn - clock->point_turn);
-        rate_change = (learning(clock) ? 1.0 : RATE_GAIN) * measured;
-    }
+    double const change = rate_change(clock);
     double const phase = error < 0.0 || learning(clock) ? error : PHASE_GAIN * error;
     double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
     double const nominal = clock->nominal_ticks_per_turn;
-    clock->ticks_per_turn = fmin(fmax(clock->ticks_per_turn + rate_change, nominal / RATE_RANGE), nominal * RATE_RANGE);
+    clock->ticks_per_turn = fmin(fmax(clock->ticks_per_turn + change, nominal / RATE_RANGE), nominal * RATE_RANGE);
     clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
     clock->point_turn = turn;
     clock->point_ticks = error - phase;

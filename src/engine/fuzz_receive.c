@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     struct rig *rig = script.rig;
     rig->instrument[1]->turn_offset = 3;
     rig->instrument[2]->turn_offset = -3;
-    rm_receive_index(rig->queue[2].by_id, rig->instrument[0]);
+    rm_receive_index(rig->by_id[1], rig->instrument[0]);
     for (int steps = 0; script.left > 0 && steps < STEPS_MAX; ++steps)
         step(&script);
     require(rig_poll(rig));

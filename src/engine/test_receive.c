@@ -161,7 +161,7 @@ static void payloads_come_without_frames(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){0});
     struct bent const bent = whole(rig);
-    rm_receive_index(rig->queue[1].by_id, rig->instrument[0]);
+    rm_receive_index(rig->by_id[1], rig->instrument[0]);
     rig->port[1]->source_ipv4 = rig->instrument[0]->source_ipv4;
     rig_push(rig, 1, 0, bent.frame + PAYLOAD, bent.length - PAYLOAD);
     assert_null(rig_poll(rig));
@@ -179,11 +179,11 @@ static void payloads_come_without_frames(void **state) {
 static void two_instruments_share_an_id(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-    memset(rig->queue[0].by_id, 0, 65536 * sizeof(struct rm_instrument *));
+    memset(rig->by_id[0], 0, 65536 * sizeof(struct rm_instrument *));
     for (uint32_t i = 0; i < 3; ++i) {
         rig->instrument[i]->id = 7;
         rig->instrument[i]->lane_count = (uint8_t)(i + 1);
-        rm_receive_index(rig->queue[0].by_id, rig->instrument[i]);
+        rm_receive_index(rig->by_id[0], rig->instrument[i]);
     }
     rig_send_all(rig, 100);
     rig_send(rig, 1, 101);

@@ -40,12 +40,12 @@ struct model_chain {
 
 /** What became of one instrument's datagrams, told plainly. Turns are counted from START. */
 struct model {
-    bool seen[TURNS];
     struct rm_record record[TURNS];
-    int64_t first, head; /**< -1: none */
-    uint64_t accepted, late, duplicate, behind, passed_over, fast_missing;
-    int64_t next; /**< turn that the decimators want, -1: any */
     struct model_chain chain[RM_CHAINS];
+    int64_t first, head; /**< -1: none */
+    int64_t next;        /**< turn that the decimators want, -1: any */
+    uint64_t accepted, late, duplicate, behind, passed_over, fast_missing;
+    bool seen[TURNS];
 };
 
 static uint64_t next_random(uint64_t *state) {

@@ -105,18 +105,19 @@ static void make_ports(struct rig *rig) {
     receive->queue = rig->queue;
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
         rig->port[i] = calloc(1, sizeof *rig->port[i]); /* large, and mostly never touched */
-        struct rm_instrument **by_id = calloc(INSTRUMENT_IDS, sizeof(struct rm_instrument *));
-        if (rig->port[i] == NULL || by_id == NULL)
+        rig->by_id[i] = calloc(INSTRUMENT_IDS, sizeof(struct rm_instrument *));
+        if (rig->port[i] == NULL || rig->by_id[i] == NULL)
             abort();
         rig->port[i]->framing = i == 0 ? RM_FRAMING_ETHERNET : RM_FRAMING_UDP;
-        for (uint16_t queue = 0; queue < (i == 0 ? rig->config.queues : 1); ++queue)
+        uint16_t const queues = i == 0 ? rig->config.queues : 1;
+        for (uint16_t queue = 0; queue < queues; ++queue)
             rig->queue[receive->queue_count++] = (struct rm_receive_queue){
                 .port = rig->port[i],
                 .queue = queue,
                 .udp_port = RIG_UDP_PORT,
                 .framing = rm_port_framing(rig->port[i]),
                 .counters = rig->port_counters[i],
-                .by_id = by_id,
+                .by_id = rig->by_id[i],
             };
     }
 }
@@ -137,7 +138,7 @@ struct rig *rig_make(struct rig_config const *config) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
         rig->instrument[i] = make_instrument(rig, i);
         rig->vote[i] = &rig->instrument[i]->vote;
-        rm_receive_index(rig->queue[0].by_id, rig->instrument[i]);
+        rm_receive_index(rig->by_id[0], rig->instrument[i]);
     }
     struct rm_gate_config const gate = {
         .turn_rate_hz = 1e9 / RIG_TICKS_PER_TURN,
@@ -167,10 +168,10 @@ void rig_free(struct rig *rig) {
             close_stream(&rig->instrument[i]->chain[chain].writer);
         free(rig->instrument[i]);
     }
-    free(rig->queue[0].by_id);
-    free(rig->queue[rig->receive.queue_count - 1].by_id);
-    for (uint32_t i = 0; i < RIG_PORTS; ++i)
+    for (uint32_t i = 0; i < RIG_PORTS; ++i) {
+        free(rig->by_id[i]);
         free(rig->port[i]);
+    }
     free(rig);
 }
 

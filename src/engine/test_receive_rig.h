@@ -52,6 +52,7 @@ struct rig {
     struct rig_config config;
     struct rm_receive receive;
     struct rm_port *port[RIG_PORTS];
+    struct rm_instrument **by_id[RIG_PORTS];
     struct rm_receive_queue queue[RIG_QUEUES + 1];
     rm_counter port_counters[RIG_PORTS][RM_PORT_COUNTERS];
     rm_counter core_counters[RM_CORE_COUNTERS];

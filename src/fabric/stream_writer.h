@@ -38,6 +38,7 @@ struct rm_stream_writer {
     uint64_t late_turns;  /**< a late record may be this much behind the head */
     uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number */
     rm_turn first;        /**< oldest turn of this machine epoch */
+    rm_turn own;          /**< oldest turn that this owner put in it: those missing below are not in passed_over */
     rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
     uint64_t margin;      /**< turns, not records, that may be written above `published` */
     bool adopted;         /**< head and first are those of an earlier server: see rm_stream_writer_open */

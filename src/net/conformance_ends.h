@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "net/port.h"
-#include "veth_pair.h"
+#include "tests/namespaces/veth_pair.h"
 
 enum { RECEIVER = 0, SENDER = 1 };
 
