@@ -44,12 +44,14 @@ def _print_tables(ws: "Workspace") -> None:
 
 
 def _table(*columns: str) -> "Table":
+    """Of these columns the last is folded where the width does not suffice."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         right = column.startswith(">")
-        table.add_column(column.removeprefix(">"), justify="right" if right else "left", no_wrap=True)
+        folded = column is columns[-1]
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left", no_wrap=not folded)
     return table
 
 
