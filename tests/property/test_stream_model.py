@@ -84,6 +84,8 @@ class StreamModel(RuleBasedStateMachine):
         self.first: int | None = None
         self.seen_head: int | None = None
         self.adopted = False
+        self.own: int | None = None
+        """First turn that this owner put."""
         self.stored = False
         """Something may lie in the slots."""
         self.machine_epoch = 0
@@ -115,13 +117,20 @@ class StreamModel(RuleBasedStateMachine):
         if self.adopted and self.head is not None and turn <= self.head:
             self.forget()
         if self.head is None or self.first is None:
-            self.first = self.head = turn
+            self.first = self.head = self.own = turn
         elif turn <= self.head:
             if turn < self.first or self.head - turn >= self.late:
                 return Put.BEHIND
-            return Put.DUPLICATE if turn in self.records else Put.LATE
+            if turn in self.records:
+                return Put.DUPLICATE
+            # Late from before this owner's first: passed over by nobody, so it counts as both, and lost stays exact.
+            self.passed_over += self.own is not None and turn < self.own
+            return Put.LATE
         else:
-            self.passed_over += 0 if self.adopted else (turn - self.head) // self.period - 1
+            if self.adopted:
+                self.own = turn
+            else:
+                self.passed_over += (turn - self.head) // self.period - 1
             self.head = turn
         self.adopted = False
         return Put.NEW
@@ -196,6 +205,7 @@ class StreamModel(RuleBasedStateMachine):
         head = self.lib.property_ring_head(self.ring)
         assert self.lib.property_ring_reopen(self.ring, self.asked_late)
         self.passed_over = 0
+        self.own = 0
         lost = {turn for turn in self.records if head == TURN_NONE or turn > head}
         if head == TURN_NONE:
             self.records.clear()
