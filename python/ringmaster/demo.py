@@ -19,9 +19,9 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 WORKSPACE = "demo"
 FULL_TURN_RATE_HZ = 1_157_000.0
 TRIAL_S = 1.5
-KEEPS_UP = 0.985
+KEEPS_UP = 0.95
 """A ring that sends this share of its turns in time keeps up: the rest is what a stall has left to be caught up."""
-HEADROOM = 0.8
+HEADROOM = 0.85
 """A lowered rate is this share of what the machine just showed."""
 TRIALS = 5
 DRAIN_S = 5.0
