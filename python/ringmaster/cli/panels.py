@@ -84,9 +84,7 @@ def orbit(snapshot: Snapshot) -> Text:
         return Text("no beam positions yet", "dim")
     largest = max((abs(x) for x in now.x if not math.isnan(x)), default=0.0)
     scale, unit = (1e-3, "µm") if now.unit == "nm" else (1.0, now.unit)
-    text = Text(
-        f"orbit x, {len(now.names)} BPMs, ±{largest * scale:.4g} {unit}, rms {now.rms[0] * scale:.4g} {unit}\n"
-    )
+    text = Text(f"orbit x, {len(now.names)} BPMs, ±{largest * scale:.4g} {unit}, rms {now.rms[0] * scale:.4g} {unit}\n")
     text.append("\n".join(bars(now.x.tolist(), PLOT_ROWS, PLOT_COLUMNS)), "cyan")
     return text
 
