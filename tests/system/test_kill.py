@@ -198,7 +198,7 @@ def test_a_new_server_goes_on_where_the_last_one_ended(facility: Facility, end: 
         before, epoch = latest(ws), ws.segments["server"].epoch
         end(facility.running)
     with server(facility.config) as again, attach_to(facility.name, again) as ws:
-        assert "the rings of the last run were taken over" in again.words
+        wait_for(lambda: "the rings of the last run were taken over" in again.words, "the new server to say so")
         assert ws.segments["server"].epoch == epoch + 1
         assert_still_there(ws, before)
         facility.stream_moves_on(ws, turns=2000)
