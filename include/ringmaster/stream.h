@@ -24,7 +24,7 @@
  *  1. load `machine_epoch` with acquire (pairs with 5: rm_stream_writer_restart), then `head` with acquire (pairs
  *     with 2: rm_stream_writer_publish), then `first`;
  *  2. refuse turns outside [first, head], and those near being lapped: T + capacity - margin ≤ head;
- *  3. load the slot's turn with acquire (pairs with 4: store() in stream_writer.c), then the other words;
+ *  3. load the slot's turn with acquire (pairs with 4: rm_slot_store in src/fabric/slot_store.h), then the other words;
  *  4. acquire fence (pairs with the release fences of 2, 4 and 5); load the slot's turn, then `head` with acquire
  *     (pairs with 2), then `machine_epoch`. The copy is good if both looks at the turn saw T, `machine_epoch` is
  *     what it was in step 1, and T is still not near being lapped. RM_TURN_NONE counts as above all turns.
@@ -45,6 +45,11 @@
  *
  * The second look at the slot's turn is not needed for this. It spares the reader a record that an adopting server
  * has just cleared, and it is what cells without a head (row.h) rest on.
+ *
+ * Records of a turn-rate stream that are the newest are stored past the caches (src/fabric/slot_store.h), which is
+ * outside of C11: such stores keep no order. There a store fence of the machine stands before and after the store of
+ * `head`, and after that of `machine_epoch`. So a streamed record is whole before the head that covers it, which is
+ * all that "at least T's" needs when T ≤ head, and every head and epoch is there before what is streamed after it.
  *
  * An adopting owner is the same writer: it loads the head it finds with acquire (pairs with 2), clears what was not
  * published, and fences (release) before it stores its first record: rm_stream_writer_open.

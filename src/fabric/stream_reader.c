@@ -50,7 +50,7 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
         return verdict;
     struct rm_slot const *slot = &view->slot[(turn / view->period) & view->mask];
     uint64_t word[8];
-    /* Acquire: pairs with the release of store() in stream_writer.c. */
+    /* Acquire: pairs with the release of rm_slot_store. */
     word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
     for (int i = 1; i < 8; ++i)
         word[i] = load(&slot->word[i]);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/slot_store.h"
+
 static uint64_t record_number(struct rm_stream_writer const *writer, rm_turn turn) {
     return writer->period == 1 ? turn : turn / writer->period;
 }
@@ -38,24 +40,15 @@ static void clear_present(struct rm_stream_writer *writer, uint64_t next, uint64
     }
 }
 
-/** Words 1–7, then the turn with release: a reader who acquires the turn sees the rest (stream.h, promise 4). */
-static void store(struct rm_slot *slot, struct rm_record const *record) {
-    uint64_t word[8];
-    memcpy(word, record, sizeof word);
-    for (int i = 1; i < 8; ++i)
-        atomic_store_explicit(&slot->word[i], word[i], memory_order_relaxed);
-    atomic_store_explicit(&slot->word[0], word[0], memory_order_release);
-}
-
 static void invalidate(struct rm_slot *slot) {
     atomic_store_explicit(&slot->word[0], RM_TURN_NONE, memory_order_relaxed);
-    /* The words that a following store() writes must not be seen before the turn is gone. */
+    /* The words that a following rm_slot_store writes must not be seen before the turn is gone. */
     atomic_thread_fence(memory_order_release);
 }
 
 static void store_late(struct rm_slot *slot, struct rm_record const *record) {
     invalidate(slot);
-    store(slot, record);
+    rm_slot_store(slot, record);
 }
 
 /** True when the last owner had published the record in slot `i`, and it lies where it belongs. */
@@ -91,6 +84,7 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->slot = (struct rm_slot *)((uint8_t *)stream + stream->slots_offset);
     writer->mask = stream->capacity - 1;
     writer->period = stream->period;
+    writer->streaming = stream->period == 1 && rm_slot_may_stream();
     writer->margin = stream->margin * stream->period;
     uint64_t const late_records = smaller(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
     writer->late_turns = smaller(late_turns, late_records * stream->period);
@@ -120,6 +114,8 @@ void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     atomic_store_explicit(&stream->first, RM_TURN_NONE, memory_order_relaxed);
     atomic_store_explicit(&stream->machine_epoch, epoch + 1, memory_order_release);
     atomic_thread_fence(memory_order_release);
+    if (writer->streaming)
+        rm_slot_stream_fence(); // the epoch is there before what is streamed in it
     writer->head = RM_TURN_NONE;
     writer->published = RM_TURN_NONE;
     writer->first = RM_TURN_NONE;
@@ -204,7 +200,10 @@ enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_reco
         return put_behind(writer, record);
     keep_margin(writer, turn);
     uint64_t const number = record_number(writer, turn);
-    store(slot_of(writer, number), record);
+    if (writer->streaming)
+        rm_slot_stream(slot_of(writer, number), record);
+    else
+        rm_slot_store(slot_of(writer, number), record);
     set_present(writer, number);
     writer->head = turn;
     return RM_PUT_NEW;
@@ -212,8 +211,12 @@ enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_reco
 
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc) {
     struct rm_stream *stream = writer->stream;
+    if (writer->streaming)
+        rm_slot_stream_fence(); // what was streamed is there before the head says so
     atomic_store_explicit(&stream->published_tsc, tsc, memory_order_relaxed);
     atomic_store_explicit(&stream->head, writer->head, memory_order_release);
+    if (writer->streaming)
+        rm_slot_stream_fence(); // and the head is there before what is streamed next
     /* Whoever sees a word stored from here on also sees this head: what the reader's second look relies on. */
     atomic_thread_fence(memory_order_release);
     writer->published = writer->head;

@@ -41,6 +41,7 @@ struct rm_stream_writer {
     rm_turn own;          /**< oldest turn that this owner put in it: those missing below are not in passed_over */
     rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
     uint64_t margin;      /**< turns, not records, that may be written above `published` */
+    bool streaming;       /**< records go past the caches: the turn-rate stream, which no loop reads */
     bool adopted;         /**< head and first are those of an earlier server: see rm_stream_writer_open */
     struct rm_stream *stream;
 };
