@@ -9,8 +9,8 @@ from statistics import median
 
 from ringmaster.programs import find_program
 
-NEAR_NS = 220.0
-"""Cores whose cache-line round trip is below this are near; the two classes of such machines lie around 100 and 420."""
+NEAR_NS = 150.0
+"""Cores whose cache-line round trip is below this are near: one cluster of caches, and not two."""
 
 
 def core_to_core_ns(first: int, second: int) -> float:
@@ -21,9 +21,10 @@ def core_to_core_ns(first: int, second: int) -> float:
     return float(probe.stdout)
 
 
-def class_of(round_trip_ns: float) -> str:
-    """The class of a distance: "near" or "far"."""
-    return "near" if round_trip_ns < NEAR_NS else "far"
+def class_of(before_ns: float, after_ns: float) -> str:
+    """The class of a window by the probes before and after it: "near", "far", or "mixed" when it changed meanwhile."""
+    near = (before_ns < NEAR_NS) + (after_ns < NEAR_NS)
+    return ("far", "mixed", "near")[near]
 
 
 def run_times_ns(pid: int) -> dict[int, int]:
@@ -49,6 +50,6 @@ class Spread:
     count: int
 
     @classmethod
-    def of(cls, values: list[float]) -> "Spread | None":
-        """None of no values."""
-        return cls(median(values), min(values), max(values), len(values)) if values else None
+    def of(cls, values: list[float]) -> "Spread":
+        """Of at least one value."""
+        return cls(median(values), min(values), max(values), len(values))

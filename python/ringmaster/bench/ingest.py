@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from time import monotonic, sleep
 
 from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
@@ -37,7 +36,7 @@ class Window:
     rate_pps: float
     core_to_core_ns: float
     distance: str
-    """ "near" or "far"."""
+    """The class of the window: near, far, or mixed; see conditions.class_of."""
     sender_share: float
     """Of its core that the sender had, 0–1."""
     receiver_share: float
@@ -59,11 +58,13 @@ class Report:
 
     seconds_per_window: float
     windows: list[Window]
-    zero_loss_pps: Spread | None
-    testpmd_pps: Spread | None
-    ratio_to_testpmd: float | None
-    """Of the medians, windows of the same distance only; the distance with more windows."""
-    busy_ns_per_packet: Spread | None
+    zero_loss_pps: dict[str, Spread]
+    """Ours, windows without loss, by class: near, far, mixed."""
+    testpmd_pps: dict[str, Spread]
+    """The peer's, by class."""
+    ratio_to_testpmd: dict[str, float]
+    """Of the medians, by class where both have windows."""
+    busy_ns_per_packet: dict[str, Spread]
     """In the receive role: its whole time in turns of the duty cycle that had packets, the port's share included."""
     latency_ns: dict[str, float] | None
     """Arrival of a burst to its records being visible, at the turn rate of a ring (9 × 1.157 MHz)."""
@@ -133,7 +134,7 @@ def _rate_pps(sender: Program) -> float:
 
 def measure_window(receiver: str, turn_rate_hz: float, seconds: float) -> Window:
     """Starts receiver and sender, measures for some time, ends both."""
-    distance_ns = core_to_core_ns(*cores())
+    before_ns = core_to_core_ns(*cores())
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
         program, ws = stack.enter_context(RECEIVERS[receiver](directory))
@@ -158,18 +159,20 @@ def measure_window(receiver: str, turn_rate_hz: float, seconds: float) -> Window
         tsc_hz = ws.clock.read().tsc_hz if ws else float("nan")
         sender.stop()
         busy = _busy(counts, after) if ws else None
-        return Window(
-            receiver=receiver,
-            rate_pps=_rate_pps(sender),
-            core_to_core_ns=distance_ns,
-            distance=class_of(distance_ns),
-            sender_share=shares[0],
-            receiver_share=shares[1],
-            lost=_wrong(_counts(ws)) if ws else None,
-            busy_ns_per_packet=busy[0] / tsc_hz * 1e9 if busy else None,
-            busy_share=busy[1] if busy else None,
-            latency_ns=latency_after.since(latency).summary() if latency and latency_after else None,
-        )
+        rate_pps, wrong = _rate_pps(sender), _wrong(_counts(ws)) if ws else None
+    after_ns = core_to_core_ns(*cores())
+    return Window(
+        receiver=receiver,
+        rate_pps=rate_pps,
+        core_to_core_ns=max(before_ns, after_ns),
+        distance=class_of(before_ns, after_ns),
+        sender_share=shares[0],
+        receiver_share=shares[1],
+        lost=wrong,
+        busy_ns_per_packet=busy[0] / tsc_hz * 1e9 if busy else None,
+        busy_share=busy[1] if busy else None,
+        latency_ns=latency_after.since(latency).summary() if latency and latency_after else None,
+    )
 
 
 def measure(windows: int, seconds: float, progress: Callable[[str], None]) -> Report:
@@ -196,13 +199,15 @@ def _report(seconds: float, windows: list[Window], paced: Window) -> Report:
     good = [window for window in windows if window.counts]
     ours = [window for window in good if window.receiver == "ringmaster"]
     peer = [window for window in good if window.receiver == "testpmd"]
+    zero_loss = _by_class([window for window in ours if window.lost == 0], lambda window: window.rate_pps)
+    testpmd = _by_class(peer, lambda window: window.rate_pps)
     return Report(
         seconds_per_window=seconds,
         windows=windows,
-        zero_loss_pps=Spread.of([window.rate_pps for window in ours if window.lost == 0]),
-        testpmd_pps=Spread.of([window.rate_pps for window in peer]),
-        ratio_to_testpmd=_ratio(ours, peer),
-        busy_ns_per_packet=Spread.of([w.busy_ns_per_packet for w in ours if w.busy_ns_per_packet is not None]),
+        zero_loss_pps=zero_loss,
+        testpmd_pps=testpmd,
+        ratio_to_testpmd={name: zero_loss[name].median / testpmd[name].median for name in zero_loss.keys() & testpmd},
+        busy_ns_per_packet=_by_class(ours, lambda window: window.busy_ns_per_packet),
         latency_ns=paced.latency_ns,
         turn_rate_window=paced,
         core_to_core_ns=Spread.of([window.core_to_core_ns for window in windows]),
@@ -210,14 +215,11 @@ def _report(seconds: float, windows: list[Window], paced: Window) -> Report:
     )
 
 
-def _ratio(ours: list[Window], peer: list[Window]) -> float | None:
-    """Of median rates, compared within the distance that has more windows of both."""
-    pairs = {
-        distance: (
-            [w.rate_pps for w in ours if w.distance == distance],
-            [w.rate_pps for w in peer if w.distance == distance],
-        )
-        for distance in ("near", "far")
-    }
-    mine, theirs = max(pairs.values(), key=lambda pair: min(map(len, pair)))
-    return median(mine) / median(theirs) if mine and theirs else None
+def _by_class(windows: list[Window], figure: Callable[[Window], float | None]) -> dict[str, Spread]:
+    """A figure's spread over the windows of each class that has any."""
+    values: dict[str, list[float]] = {}
+    for window in windows:
+        value = figure(window)
+        if value is not None:
+            values.setdefault(window.distance, []).append(value)
+    return {name: Spread.of(some) for name, some in sorted(values.items())}

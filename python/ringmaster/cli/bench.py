@@ -35,24 +35,21 @@ def ingest(windows: int, seconds: float, as_json: bool) -> None:
 
 
 def _print(report: "Report") -> None:
-    for name, spread, scale, unit in (
+    for title, spreads, scale, unit in (
         ("zero-loss rate", report.zero_loss_pps, 1e6, "Mpps"),
         ("testpmd rxonly", report.testpmd_pps, 1e6, "Mpps"),
         ("busy time per packet", report.busy_ns_per_packet, 1.0, "ns"),
-        ("core to core", report.core_to_core_ns, 1.0, "ns"),
     ):
-        text = (
-            "no window counts"
-            if spread is None
-            else (
-                f"{spread.median / scale:.2f} {unit}  ({spread.lowest / scale:.2f} to {spread.highest / scale:.2f}, "
-                f"{spread.count} windows)"
+        for distance, spread in spreads.items():
+            click.echo(
+                f"{title:22s}{distance:6s}{spread.median / scale:8.2f} {unit:5s}"
+                f"({spread.lowest / scale:.2f} to {spread.highest / scale:.2f}, {spread.count} windows)"
             )
-        )
-        click.echo(f"{name:22s}{text}")
-    if report.ratio_to_testpmd is not None:
-        click.echo(f"{'ratio to testpmd':22s}{report.ratio_to_testpmd:.2f}")
+    for distance, ratio in sorted(report.ratio_to_testpmd.items()):
+        click.echo(f"{'ratio to testpmd':22s}{distance:6s}{ratio:8.2f}")
+    if report.core_to_core_ns is not None:
+        click.echo(f"{'core to core':22s}{'':6s}{report.core_to_core_ns.median:8.0f} ns")
     if report.latency_ns is not None:
         parts = ", ".join(f"{key} {value / 1e3:.2f}" for key, value in report.latency_ns.items() if key != "count")
-        click.echo(f"{'arrival to visible':22s}{parts} µs at the turn rate")
-    click.echo(f"{'lost or wrong':22s}{report.lost}")
+        click.echo(f"{'arrival to visible':28s}{parts} µs at the turn rate")
+    click.echo(f"{'lost or wrong':28s}{report.lost}")
