@@ -66,7 +66,7 @@ enum rm_core_counter {
     RM_CORE_COUNTERS = 8,
 };
 
-/** counters/clock */
+/** counters/clock/ROLE */
 enum rm_clock_counter {
     RM_CLOCK_ANCHORS = 0, /**< times: times the clock was set anew: at the first turn, and by each quorum */
     RM_CLOCK_QUORUM_VOTES = 1, /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
