@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         int good = 0;
         for (size_t i = 0; i < count; ++i) {
             struct rm_record record;
-            if (!rm_stream_wait(&bpm[i], turn, 2ull * SECOND) || rm_stream_read(&bpm[i], turn, &record) != RM_READ_OK)
+            if (!rm_stream_wait(&bpm[i], turn, 20ull * SECOND) || rm_stream_read(&bpm[i], turn, &record) != RM_READ_OK)
                 continue; /* lost or silent: the orbit does without it */
             squares += (double)record.lane[0].f * (double)record.lane[0].f;
             ++good;

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,8 @@ from time import monotonic, sleep
 from ringmaster.counters import lost, refused
 from ringmaster.monitor import Monitor, Snapshot
 from ringmaster.programs import Program, attach_to
-from ringmaster.workspace import Workspace
+from ringmaster.segment import owner_lives
+from ringmaster.workspace import Workspace, workspaces_root
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 WORKSPACE = "demo"
@@ -178,6 +180,7 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-demo-")))
         server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core)
         ring_config = adapted("ring.yaml", directory, turn_rate_hz, ring_core)
+        stack.callback(remove_workspace, WORKSPACE)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
@@ -185,6 +188,17 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
         demo = Demo(server, ring, ws, turn_rate_hz)
         demo.check()
         yield demo
+
+
+def remove_workspace(name: str) -> None:
+    """Gives back the memory that an ended server's rings still hold; does nothing while somebody owns one of them."""
+    directory = workspaces_root() / name
+    segments = list(directory.glob("*.segment"))
+    if any(owner_lives(directory, segment.name.removesuffix(".segment")) for segment in segments):
+        return
+    for segment in segments:
+        segment.resolve().unlink(missing_ok=True)  # on huge pages it is a link
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def achieved_turn_rate_hz(demo: Demo, seconds: float = TRIAL_S) -> float:

@@ -17,7 +17,7 @@ from time import monotonic, sleep
 
 from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.counters import lost, refused
-from ringmaster.demo import FULL_TURN_RATE_HZ, LATENCY, WORKSPACE, adapted, cores
+from ringmaster.demo import FULL_TURN_RATE_HZ, LATENCY, WORKSPACE, adapted, cores, remove_workspace
 from ringmaster.monitor import Totals
 from ringmaster.programs import Program, attach_to
 from ringmaster.workspace import Workspace
@@ -80,8 +80,10 @@ class Report:
 @contextmanager
 def _server(directory: Path) -> Iterator[tuple[Program, Workspace | None]]:
     config = adapted("demo.yaml", directory, FULL_TURN_RATE_HZ, cores()[1])
-    with Program("ringmaster-server", "run", config) as program, attach_to(WORKSPACE, program) as ws:
-        yield program, ws
+    with ExitStack() as stack:
+        stack.callback(remove_workspace, WORKSPACE)
+        program = stack.enter_context(Program("ringmaster-server", "run", config))
+        yield program, stack.enter_context(attach_to(WORKSPACE, program))
 
 
 @contextmanager
