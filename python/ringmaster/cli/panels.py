@@ -28,7 +28,8 @@ def summary(snapshot: Snapshot) -> Text:
         text.append(f"   (simulated {snapshot.tunes_simulated[0]:.5f}, {snapshot.tunes_simulated[1]:.5f})", "dim")
     for name, figures in snapshot.latency_ns.items():
         parts = (f"{key} {value / 1e3:.1f}" for key, value in figures.items() if key != "count")
-        text.append(f"\n{name}: {', '.join(parts)} µs")
+        role = name.rpartition("/")[2]
+        text.append(f"\narrival to visible, role {role}: {', '.join(parts)} µs")
     return text
 
 
