@@ -38,9 +38,14 @@ class Report:
     packets: int
     """Datagrams that reached the server."""
     rate_pps: float
+    """Over the whole run."""
     turn_rate_hz: float
-    """As sent; full_turn_rate_hz where the machine can carry it."""
+    """As really sent, over the whole run."""
+    set_turn_rate_hz: float
+    """As asked of the ring: full_turn_rate_hz where the machine could carry it when it was tried."""
     full_turn_rate_hz: float
+    behind_turns: int
+    """By which the ring was behind its pace in the end; many, when the machine became slower meanwhile."""
     lost: int
     duplicate: int
     late: int
@@ -91,14 +96,17 @@ class Report:
 
 
 class Demo:
-    """A running ring and server. Made by ``start``; ``finish`` ends the ring and counts."""
+    """A ring that sends and its server. Made by ``start``; ``finish`` ends the ring and counts."""
 
     def __init__(self, server: Program, ring: Program, ws: Workspace, turn_rate_hz: float) -> None:
         self.server = server
         self.ring = ring
         self.ws = ws
         self.turn_rate_hz = turn_rate_hz
-        self._started = monotonic()
+        while self._turns() == 0:
+            self.check()
+            sleep(0.01)
+        self._started, self._turns_before, self._received_before = monotonic(), self._turns(), self._received()
 
     def check(self) -> None:
         """Raises ProgramFailed when one of the two programs has ended."""
@@ -111,9 +119,13 @@ class Demo:
         sleep(1.0)
         snapshot = monitor.look()
         seconds = monotonic() - self._started
+        turns, received = self._turns() - self._turns_before, self._received() - self._received_before
         self.ring.stop()
         self._drain()
-        return self._report(snapshot, seconds)
+        return self._report(snapshot, seconds, turns, received)
+
+    def _turns(self) -> int:
+        return next((block["turns"] for block in self.ws.counter_blocks.values() if block.set_name == "sender"), 0)
 
     def _sent(self) -> int:
         return sum(block["sent"] for block in self.ws.counter_blocks.values() if block.set_name == "sender")
@@ -127,16 +139,18 @@ class Demo:
         while self._received() < self._sent() and monotonic() < deadline:
             sleep(0.05)
 
-    def _report(self, snapshot: Snapshot, seconds: float) -> Report:
+    def _report(self, snapshot: Snapshot, seconds: float, turns: int, received: int) -> Report:
         blocks = self.ws.counter_blocks.values()
         streams = [dict(block) for block in blocks if block.set_name == "stream"]
         ports = [dict(block) for block in blocks if block.set_name == "port"]
         packets = self._received()
         return Report(
             packets=packets,
-            rate_pps=sum(port.rate_pps for port in snapshot.ports),
-            turn_rate_hz=self.turn_rate_hz,
+            rate_pps=received / seconds,
+            turn_rate_hz=turns / seconds,
+            set_turn_rate_hz=self.turn_rate_hz,
             full_turn_rate_hz=FULL_TURN_RATE_HZ,
+            behind_turns=max((sender.behind_turns for sender in snapshot.senders), default=0),
             lost=sum(map(lost, streams)),
             duplicate=sum(stream["duplicate"] for stream in streams),
             late=sum(stream["late"] for stream in streams),
@@ -185,9 +199,7 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
         ws = stack.enter_context(attach_to(WORKSPACE, server, ("server", "ring")))
-        demo = Demo(server, ring, ws, turn_rate_hz)
-        demo.check()
-        yield demo
+        yield Demo(server, ring, ws, turn_rate_hz)
 
 
 def remove_workspace(name: str) -> None:
@@ -204,9 +216,6 @@ def remove_workspace(name: str) -> None:
 def achieved_turn_rate_hz(demo: Demo, seconds: float = TRIAL_S) -> float:
     """Turns per second that the ring really sends, over some time."""
     block = next(block for block in demo.ws.counter_blocks.values() if block.set_name == "sender")
-    while block["turns"] == 0:
-        demo.check()
-        sleep(0.01)
     before, then = block["turns"], monotonic()
     sleep(seconds)
     demo.check()

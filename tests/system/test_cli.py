@@ -40,7 +40,8 @@ def test_the_demo_ends_in_a_report_of_no_loss_and_the_right_tune(root: Path) -> 
     assert report.keys() >= REPORT
     assert [report[fault] for fault in ("lost", "duplicate", "late", "refused")] == [0, 0, 0, 0]
     assert report["packets"] == report["sent"] > len(INSTRUMENTS) * TURN_RATE_HZ
-    assert report["turn_rate_hz"] == TURN_RATE_HZ
+    assert report["set_turn_rate_hz"] == TURN_RATE_HZ
+    assert report["turn_rate_hz"] * report["seconds"] * len(INSTRUMENTS) == pytest.approx(report["packets"], rel=0.1)
     for plane, tune in (("x", 0.2994), ("y", 0.1612)):
         assert report["tune_simulated"][plane] == tune
         assert report["tune_found"][plane] == pytest.approx(tune, abs=1e-4)

@@ -86,6 +86,12 @@ def _run(running: "Demo", seconds: float) -> None:
 
 
 def _conclude(report: "Report", live: bool) -> None:
+    if report.turn_rate_hz < 0.95 * report.set_turn_rate_hz:
+        _say(
+            f"the machine became slower: of {report.set_turn_rate_hz / 1e3:.0f} kHz it carried "
+            f"{report.turn_rate_hz / 1e3:.0f} kHz, and the ring is {report.behind_turns} turns behind; "
+            f"nothing is lost by that"
+        )
     for fault in report.faults:
         _say(f"wrong: {fault}")
     if live:
