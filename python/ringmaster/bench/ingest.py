@@ -17,7 +17,7 @@ from time import monotonic, sleep
 
 from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.counters import lost, refused
-from ringmaster.demo import FULL_TURN_RATE_HZ, LATENCY, WORKSPACE, adapted, cores, remove_workspace
+from ringmaster.demo import DRAIN_S, FULL_TURN_RATE_HZ, LATENCY, WORKSPACE, adapted, cores, remove_workspace
 from ringmaster.monitor import Totals
 from ringmaster.programs import Program, attach_to
 from ringmaster.workspace import Workspace
@@ -41,7 +41,7 @@ class Window:
     """Of its core that the sender had, 0–1."""
     receiver_share: float
     lost: int | None
-    """Lost, duplicate, late or refused; None where the receiver cannot tell."""
+    """Sent but never received, or lost, duplicate, late or refused; None where the receiver cannot tell."""
     busy_ns_per_packet: float | None
     busy_share: float | None
     latency_ns: dict[str, float] | None
@@ -128,10 +128,22 @@ def _busy(before: Totals, after: Totals) -> tuple[float, float]:
     return gone["busy_ticks"] / max(1, gone["packets"]), gone["busy_ticks"] / ticks
 
 
-def _rate_pps(sender: Program) -> float:
-    """What the sender says of itself when it has ended: datagrams sent over its sending time."""
-    summary = json.loads(sender.words.splitlines()[-1])
-    return float(summary["sent"]) / float(summary["seconds"])
+def _summary(sender: Program) -> dict[str, float]:
+    """What the sender says of itself when it has ended: datagrams sent, and its sending time in seconds."""
+    said = json.loads(sender.words.splitlines()[-1])
+    return {name: float(said[name]) for name in ("sent", "seconds")}
+
+
+def _missing(ws: Workspace, sent: float) -> int:
+    """Datagrams that the sender counts and the server does not, once it has had time to take what was under way."""
+    deadline = monotonic() + DRAIN_S
+    while (missing := int(sent) - _received(ws)) > 0 and monotonic() < deadline:
+        sleep(0.02)
+    return missing
+
+
+def _received(ws: Workspace) -> int:
+    return sum(block["received"] for block in ws.counter_blocks.values() if block.set_name == "port")
 
 
 def measure_window(receiver: str, turn_rate_hz: float, seconds: float) -> Window:
@@ -161,11 +173,12 @@ def measure_window(receiver: str, turn_rate_hz: float, seconds: float) -> Window
         tsc_hz = ws.clock.read().tsc_hz if ws else float("nan")
         sender.stop()
         busy = _busy(counts, after) if ws else None
-        rate_pps, wrong = _rate_pps(sender), _wrong(_counts(ws)) if ws else None
+        summary = _summary(sender)
+        wrong = _missing(ws, summary["sent"]) + _wrong(_counts(ws)) if ws else None
     after_ns = core_to_core_ns(*cores())
     return Window(
         receiver=receiver,
-        rate_pps=rate_pps,
+        rate_pps=summary["sent"] / summary["seconds"],
         core_to_core_ns=max(before_ns, after_ns),
         distance=class_of(before_ns, after_ns),
         sender_share=shares[0],
