@@ -25,10 +25,11 @@ static double now_ns(void) {
 /** Nanoseconds per push of a round over `streams` decimators. */
 static double round_ns(struct rm_decimator *decimators, uint32_t streams) {
     uint32_t const turns = PUSHES / streams;
-    struct rm_record record = {.turn = 0}, output;
+    struct rm_record record = {.turn = 0};
+    struct rm_decimated output;
     for (int lane = 0; lane < RM_LANES; ++lane)
         record.lane[lane].i = 1000 * lane;
-    record.turn = decimators[0].next_turn;
+    record.turn = decimators[0].own.next_turn;
     double const start = now_ns();
     for (uint32_t turn = 0; turn < turns; ++turn, ++record.turn)
         for (uint32_t stream = 0; stream < streams; ++stream)
@@ -45,12 +46,13 @@ static void measure(struct rm_fir_design const *design, uint32_t streams) {
     uint32_t const versions = (uint32_t)rm_simd_best() + 1;
     struct rm_decimator *decimators[VERSIONS];
     double ns[VERSIONS][ROUNDS];
+    struct rm_decimator_input const input = {.period = 1, .float_lanes = 0xF00};
     for (uint32_t v = 0; v < versions; ++v) {
         decimators[v] = aligned_alloc(RM_CACHE_LINE, streams * sizeof *decimators[v]);
         if (!decimators[v])
             abort();
         for (uint32_t stream = 0; stream < streams; ++stream)
-            rm_decimator_init(&decimators[v][stream], design, (enum rm_simd)v, 0xF00);
+            rm_decimator_init(&decimators[v][stream], design, (enum rm_simd)v, &input);
         round_ns(decimators[v], streams); /* warm up */
     }
     for (int round = 0; round < ROUNDS; ++round)
@@ -66,7 +68,7 @@ static void measure(struct rm_fir_design const *design, uint32_t streams) {
 
 int main(void) {
     uint32_t const streams[] = {8, 96};
-    struct rm_fir_design const *const designs[] = {&rm_fir_prompt, &rm_fir_sharp};
+    struct rm_fir_design const *const designs[] = {rm_fir_find("prompt", 12), rm_fir_find("sharp", 12)};
     for (size_t d = 0; d < sizeof designs / sizeof designs[0]; ++d)
         for (size_t s = 0; s < sizeof streams / sizeof streams[0]; ++s)
             measure(designs[d], streams[s]);

@@ -20,6 +20,13 @@ bool rm_mac_parse(char const *text, uint8_t mac[6]) {
     return true;
 }
 
+void rm_multicast_mac(uint32_t ipv4, uint8_t mac[6]) {
+    if (ipv4 >> 28 != 0xE)
+        return;
+    uint8_t const made[6] = {0x01, 0x00, 0x5E, (uint8_t)(ipv4 >> 16 & 0x7F), (uint8_t)(ipv4 >> 8), (uint8_t)ipv4};
+    memcpy(mac, made, sizeof made);
+}
+
 static bool parse_port(char const *text, uint16_t *port) {
     char *end;
     if (!isdigit((unsigned char)text[0]))

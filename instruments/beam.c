@@ -32,10 +32,10 @@ struct rm_beam {
     void *memory; /**< of the arrays in `sums` */
 };
 
-enum { ARRAYS = 4 + RM_MOTION_COLUMNS };
+enum { ARRAYS = 4 + RM_MOTION_COLUMNS, VECTOR_LANES = 16 };
 
 static bool allocate(struct rm_beam *beam, uint32_t count) {
-    uint32_t const lanes = (count * RM_LANES + 15) / 16 * 16; /* whole vectors */
+    uint32_t const lanes = (count * RM_LANES + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES;
     float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * lanes * sizeof *memory);
     beam->memory = memory;
     beam->counting = calloc(count, sizeof *beam->counting);
@@ -118,10 +118,16 @@ static void add_counts(struct rm_beam *beam, struct counting const *counting, ui
         value[l] += counting->quantile[l][rm_noise_u32(key[l] + turn_key) >> (32 - QUANTILE_BITS)];
 }
 
-union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn) {
+union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t first, uint32_t count) {
     uint64_t const random = rm_noise_u64(turn ^ rm_noise_u64(beam->seed));
-    rm_lane_sums_turn(&beam->sums, rm_motion_turn(&beam->motion, turn), (uint32_t)random);
+    uint32_t const first_lane = first * RM_LANES, lanes = count * RM_LANES, left = beam->sums.lanes - first_lane;
+    uint32_t const whole = (lanes + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES; /* some more cost nothing */
+    rm_lane_sums_turn(&beam->sums, first_lane, whole < left ? whole : left, rm_motion_turn(&beam->motion, turn),
+                      (uint32_t)random);
     for (uint32_t i = 0; i < beam->counting_count; ++i)
-        add_counts(beam, &beam->counting[i], (uint32_t)(random >> 32));
-    return (union rm_lane const *)beam->sums.value;
+        if (beam->counting[i].first_lane - first_lane < lanes)
+            add_counts(beam, &beam->counting[i], (uint32_t)(random >> 32));
+    return (union rm_lane const *)(beam->sums.value + first_lane);
 }
+
+rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) { return rm_motion_kick(&beam->motion, read); }

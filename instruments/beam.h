@@ -2,7 +2,7 @@
 /** The readings of all virtual instruments of a ring, turn by turn.
  *
  * The values depend on configuration, seed and turn alone: asked in any order, at any time, they are the same to the
- * bit. In order, a turn costs some 10 ns per instrument.
+ * bit, but for kicks that somebody asked for. In order, a turn costs some 10 ns per instrument.
  */
 #ifndef RM_INSTRUMENTS_BEAM_H
 #define RM_INSTRUMENTS_BEAM_H
@@ -22,7 +22,11 @@ enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual
                           uint32_t count, struct rm_beam **beam, struct rm_error *error);
 void rm_beam_free(struct rm_beam *beam);
 
-/** All readings of `turn`: RM_LANES i32 per instrument, unused lanes 0; valid until the next call. */
-union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn);
+/** The readings of `turn` of `count` instruments from `first` on: RM_LANES i32 each, unused lanes 0; valid until the
+ * next call. */
+union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t first, uint32_t count);
+
+/** Kicks the beam soon after turn `read`, the latest that was read: rm_motion_kick. Returns the turn of the kick. */
+rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read);
 
 #endif

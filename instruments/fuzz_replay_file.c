@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     if (rm_replay_file_parse("fuzz", exact, size, &file, NULL) == RM_OK) {
         uint64_t const ends[] = {0, file.turn_count - 1, file.turn_count};
         for (unsigned e = 0; e < 3; ++e) {
-            union rm_lane const *lanes = rm_replay_file_turn(&file, ends[e]);
+            union rm_lane const *lanes = rm_replay_file_turn(&file, ends[e], 0, file.instrument_count);
             int32_t volatile sum = 0;
             for (uint32_t l = 0; l < file.instrument_count * RM_LANES; ++l)
                 sum = sum ^ lanes[l].i;

@@ -10,20 +10,7 @@
 
 /* The optics: a ring of twelve cells with some 33 horizontal and 9 vertical betatron oscillations per turn. Only the
  * look of the orbit depends on these. */
-enum { CELLS = 12, WHOLE_TUNE_X = 33, WHOLE_TUNE_Y = 9, BLM_CHANNELS = 10, LLRF_LANES = 8, BPM_LANES = 4 };
-
-uint32_t rm_lane_model_count(unsigned kind) {
-    switch (kind) {
-    case RM_KIND_BPM:
-        return 2 * BPM_LANES;
-    case RM_KIND_BLM:
-        return BLM_CHANNELS;
-    case RM_KIND_LLRF:
-        return LLRF_LANES;
-    default:
-        return 0;
-    }
-}
+enum { CELLS = 12, WHOLE_TUNE_X = 33, WHOLE_TUNE_Y = 9, BLM_CHANNELS = 10, BPM_LANES = 4 };
 
 /** √(beta / mean beta) at a place; the planes beat against each other. */
 static double beta_root(double place, double sign) { return 1 + sign * 0.35 * cos(2 * M_PI * CELLS * place); }
@@ -88,6 +75,34 @@ static void make_llrf(struct rm_lane_model *model) {
     make_phase(&model[7], 1100e3, 2500, 400, 200);
 }
 
+/** The photon beam: the electrons' orbit where they radiate and its slow motion; the betatron oscillation is averaged
+ * away by the detector. */
+static void make_photon_bpm(struct rm_beam_config const *config, double place, uint64_t key,
+                            struct rm_lane_model *model) {
+    make_bpm(config, place, key, model);
+    for (unsigned plane = 0; plane < 2; ++plane)
+        for (unsigned column = RM_MOTION_X_COSINE; column <= RM_MOTION_Y_SINE; ++column)
+            model[plane].weight[column] *= 0.1;
+    model[3] = (struct rm_lane_model){0};
+}
+
+/** Eight permits; a kick raises flag 0, losses, and takes permit 0 away. */
+static void make_interlock(struct rm_lane_model *model) {
+    model[0].weight[RM_MOTION_KICK] = 1;
+    model[1].base = 0xFF;
+    model[1].weight[RM_MOTION_KICK] = -1;
+}
+
+/** A corrector of up to 8 A: a setpoint that follows the drift, and a readback with ripple and noise. Status 1: on. */
+static void make_power_supply(uint64_t key, struct rm_lane_model *model) {
+    model[0].base = 8e6 * (2 * rm_noise_uniform(key) - 1);
+    model[0].weight[RM_MOTION_DRIFT] = 20e3 * (2 * rm_noise_uniform(key + 1) - 1);
+    model[1] = model[0];
+    model[1].weight[RM_MOTION_MAINS] = 50;
+    model[1].noise = 10;
+    model[2].base = 1;
+}
+
 void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,
                         struct rm_lane_model *model) {
     memset(model, 0, RM_LANES * sizeof *model);
@@ -101,6 +116,15 @@ void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, doub
         break;
     case RM_KIND_LLRF:
         make_llrf(model);
+        break;
+    case RM_KIND_PHOTON_BPM:
+        make_photon_bpm(config, place, rm_noise_u64(key), model);
+        break;
+    case RM_KIND_INTERLOCK:
+        make_interlock(model);
+        break;
+    case RM_KIND_POWER_SUPPLY:
+        make_power_supply(rm_noise_u64(key), model);
         break;
     }
 }

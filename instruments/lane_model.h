@@ -17,15 +17,9 @@ struct rm_lane_model {
 
 #define RM_POISSON_MEAN_MAX 8.0
 
-/** Lanes that an instrument of this kind sends; 0 for kinds that there is no virtual instrument of. */
-uint32_t rm_lane_model_count(unsigned kind);
-
-/** The models of one instrument's lanes; `model` has RM_LANES entries, unused ones become zero. `place` is where the
- * instrument stands on the ring, 0–1 of the circumference; `key` seeds what differs from one to the next.
- *
- *   bpm   x1 y1 sum1 q1 x2 y2 sum2 q2: nm, nm, counts, nm; the second BPM stands `half` a spacing further
- *   blm   loss1 … loss10: counts
- *   llrf  cavity, forward and reflected phase (µrad) and amplitude (V), detuning (Hz), beam phase (µrad) */
+/** The models of one instrument's lanes, in the order of kind_lanes.h; `model` has RM_LANES entries, unused ones become
+ * zero. `place` is where the instrument stands on the ring, 0–1 of the circumference; `key` seeds what differs from one
+ * to the next. The second BPM of an electronics stands `half` a spacing further. */
 void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,
                         struct rm_lane_model *model);
 

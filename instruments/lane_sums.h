@@ -17,8 +17,10 @@ struct rm_lane_sums {
     int32_t *value;
 };
 
-/** value = base + spread · (a nearly Gaussian number of RMS 1, made from key and turn_key) + Σ weight · column, to the
- * nearest integer. The sum must lie below 2^31. */
-void rm_lane_sums_turn(struct rm_lane_sums const *sums, float const *column, uint32_t turn_key);
+/** Of the lanes from `first` on: value = base + spread · (a nearly Gaussian number of RMS 1, made from key and
+ * turn_key)
+ * + Σ weight · column, to the nearest integer. The sum must lie below 2^31. */
+void rm_lane_sums_turn(struct rm_lane_sums const *sums, uint32_t first, uint32_t lanes, float const *column,
+                       uint32_t turn_key);
 
 #endif

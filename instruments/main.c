@@ -6,6 +6,7 @@
 #include "address.h"
 #include "base/fail.h"
 #include "beam.h"
+#include "fragments.h"
 #include "options.h"
 #include "replay_file.h"
 #include "ring_config.h"
@@ -25,12 +26,16 @@ static struct rm_session session_of(struct rm_options const *options, struct rm_
 /** The beam as a source: turn `index` of the run is the beam's turn first_turn + index. */
 struct simulation {
     struct rm_beam *beam;
+    struct rm_kicks kicks;
     rm_turn first_turn;
 };
 
-static union rm_lane const *simulate(void *state, uint64_t index) {
+static union rm_lane const *simulate(void *state, uint64_t index, uint32_t first, uint32_t count) {
     struct simulation *simulation = state;
-    return rm_beam_turn(simulation->beam, simulation->first_turn + index);
+    rm_turn const turn = simulation->first_turn + index;
+    if (rm_kicks_wanted(&simulation->kicks))
+        rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn));
+    return rm_beam_turn(simulation->beam, turn, first, count);
 }
 
 static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
@@ -45,16 +50,30 @@ static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_co
     struct rm_session session = session_of(options, ring);
     session.source = (struct rm_turn_source){simulate, &simulation};
     session.simulated = true;
+    session.kicks = &simulation.kicks;
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     code = rm_session_run(&session, error);
     rm_beam_free(simulation.beam);
     return code;
 }
 
+/** Datagrams a second, through each network. */
+static double datagram_rate_hz(struct rm_ring_config const *ring) {
+    double rate = 0;
+    for (uint32_t g = 0; g < ring->group_count; ++g) {
+        struct rm_virtual_group const *group = &ring->groups[g];
+        rate += ring->beam.turn_rate_hz / ((double)group->period_turns * rm_virtual_group_turns(group));
+    }
+    return rate;
+}
+
 static void describe(struct rm_ring_config const *ring) {
-    printf("%u instruments at %g turns/s: %.3f Mpps; tunes %g and %g; %u faults\n", ring->instrument_count,
-           ring->beam.turn_rate_hz, 1e-6 * ring->beam.turn_rate_hz * ring->instrument_count, ring->beam.tune_x,
-           ring->beam.tune_y, ring->fault_count);
+    printf("%u instruments", ring->instrument_count);
+    if (ring->group_count != ring->instrument_count)
+        printf(" in %u datagram%s", ring->group_count, ring->group_count == 1 ? "" : "s");
+    printf(" at %g turns/s: %.6g Mpps%s; tunes %g and %g; %u faults\n", ring->beam.turn_rate_hz,
+           1e-6 * datagram_rate_hz(ring), ring->network_count == 2 ? " through each of two networks" : "",
+           ring->beam.tune_x, ring->beam.tune_y, ring->fault_count);
 }
 
 static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
@@ -83,24 +102,29 @@ static enum rm_code copy_text(char *to, size_t bytes, char const *option, char c
 
 /** Where a replay goes, from the command line. */
 static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
-    struct rm_port_config *port = &ring->port;
+    struct rm_port_config *port = &ring->network[0].port;
+    struct rm_flow *flow = &ring->network[0].flow;
+    ring->network_count = 1;
+    ring->network[0].mtu = RM_MTU_MOST; /* native datagrams fit any */
     *port = (struct rm_port_config){.name = "replay", .kind = options->port_kind, .queues = 1};
     enum rm_code code = copy_text(port->socket_path, sizeof port->socket_path, "socket", options->socket, error);
     if (code == RM_OK)
         code = copy_text(port->interface, sizeof port->interface, "interface", options->interface, error);
     if (code == RM_OK)
+        code = copy_text(port->device, sizeof port->device, "device", options->device, error);
+    if (code == RM_OK)
         code = copy_text(ring->workspace, sizeof ring->workspace, "workspace", options->workspace, error);
     if (code != RM_OK)
         return code;
-    rm_ring_flow_default(&ring->flow);
+    rm_ring_flow_default(flow);
     if (options->to != NULL) {
         if (!rm_endpoint_parse(options->to, &port->peer_ipv4, &port->peer_port))
             return rm_fail(error, RM_E_ARGUMENT, "--to: found \"%s\", expected ADDRESS:PORT such as 127.0.0.1:4660",
                            options->to);
-        ring->flow.destination_ipv4 = port->peer_ipv4;
-        ring->flow.destination_port = port->peer_port;
+        flow->destination_ipv4 = port->peer_ipv4;
+        flow->destination_port = port->peer_port;
     }
-    if (options->to_mac != NULL && !rm_mac_parse(options->to_mac, ring->flow.destination_mac))
+    if (options->to_mac != NULL && !rm_mac_parse(options->to_mac, flow->destination_mac))
         return rm_fail(error, RM_E_ARGUMENT, "--to-mac: found \"%s\", expected a MAC such as 02:00:0a:14:ff:01",
                        options->to_mac);
     return RM_OK;
@@ -116,13 +140,17 @@ static enum rm_code replay(struct rm_options const *options, struct rm_error *er
         return code;
     ring.instruments = file.instruments;
     ring.instrument_count = file.instrument_count;
+    code = rm_ring_all_native(&ring, error);
     ring.first_turn = options->first_turn < 0 ? file.first_turn : (rm_turn)options->first_turn;
     struct rm_session session = session_of(options, &ring);
     session.source = (struct rm_turn_source){rm_replay_file_turn, &file};
     session.turn_rate_hz = options->rate_hz;
     if (!options->loop && session.turns > file.turn_count)
         session.turns = file.turn_count;
-    code = rm_session_run(&session, error);
+    if (code == RM_OK)
+        code = rm_session_run(&session, error);
+    ring.instruments = NULL; /* they are the file's */
+    rm_ring_config_free(&ring);
     rm_replay_file_close(&file);
     return code;
 }

@@ -44,42 +44,66 @@ static struct oscillator damped(double tune, double damping_turns, uint64_t turn
 
 static void advance(struct oscillator *oscillator) { oscillator->now = multiply(oscillator->now, oscillator->step); }
 
-/** One betatron plane: the driven oscillation and the decaying one. */
+/** Of kicks that somebody asks for while kick_um is 0. */
+static double const ASKED_KICK_UM = 100;
+
+/** The amplitude in nm of kicks that somebody asks for. */
+static double asked_kick_nm(struct rm_beam_config const *config) {
+    return 1e3 * (config->kick_um > 0 ? config->kick_um : ASKED_KICK_UM);
+}
+
+/** What is left in nm of the last regular kick and of the last that was asked for. Both turn and decay alike, so their
+ * sum is one oscillation. */
+static struct oscillator kicked_at(struct rm_motion const *motion, double tune, rm_turn turn, uint64_t since_kick) {
+    struct rm_beam_config const *config = &motion->config;
+    struct oscillator sum = damped(tune, config->damping_turns, since_kick);
+    sum.now = scale(sum.now, 1e3 * config->kick_um);
+    if (motion->asked_kick <= turn) { /* RM_TURN_NONE is above all */
+        struct phasor const asked = damped(tune, config->damping_turns, turn - motion->asked_kick).now;
+        sum.now.cosine += asked_kick_nm(config) * asked.cosine;
+        sum.now.sine += asked_kick_nm(config) * asked.sine;
+    }
+    return sum;
+}
+
+/** One betatron plane: the driven oscillation of amplitude 1 and the decaying one in nm. */
 struct plane {
     struct oscillator driven;
     struct oscillator kicked;
 };
 
-static void write_plane(float *columns, struct plane const *plane, double driven_nm, double kick_nm) {
-    columns[0] = (float)(driven_nm * plane->driven.now.cosine + kick_nm * plane->kicked.now.cosine);
-    columns[1] = (float)(driven_nm * plane->driven.now.sine + kick_nm * plane->kicked.now.sine);
+static void write_plane(float *columns, struct plane const *plane, double driven_nm) {
+    columns[0] = (float)(driven_nm * plane->driven.now.cosine + plane->kicked.now.cosine);
+    columns[1] = (float)(driven_nm * plane->driven.now.sine + plane->kicked.now.sine);
+}
+
+static void advance_plane(struct plane *plane) {
+    advance(&plane->driven);
+    advance(&plane->kicked);
 }
 
 static void fill_betatron(struct rm_motion *motion, rm_turn first) {
     struct rm_beam_config const *config = &motion->config;
     uint64_t const every = (uint64_t)config->kick_every_turns;
     uint64_t since_kick = first % every;
-    double const damping = config->damping_turns;
-    struct plane x = {steady(config->tune_x, first), damped(config->tune_x, damping, since_kick)};
-    struct plane y = {steady(config->tune_y, first), damped(config->tune_y, damping, since_kick)};
+    struct plane x = {steady(config->tune_x, first), kicked_at(motion, config->tune_x, first, since_kick)};
+    struct plane y = {steady(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
     struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
     double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
-    double const kick_nm = 1e3 * config->kick_um;
+    double const per_energy = 1 / (asked_kick_nm(config) * asked_kick_nm(config));
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
         if (since_kick == every) {
             since_kick = 0;
-            x.kicked = damped(config->tune_x, damping, 0);
-            y.kicked = damped(config->tune_y, damping, 0);
+            x.kicked = kicked_at(motion, config->tune_x, first + i, 0);
+            y.kicked = kicked_at(motion, config->tune_y, first + i, 0);
         }
         struct phasor const kick = x.kicked.now;
         float *columns = motion->column[i];
-        write_plane(&columns[RM_MOTION_X_COSINE], &x, driven_nm, kick_nm);
-        write_plane(&columns[RM_MOTION_Y_COSINE], &y, driven_nm, kick_nm);
-        columns[RM_MOTION_KICK] = kick_nm > 0 ? (float)(kick.cosine * kick.cosine + kick.sine * kick.sine) : 0;
-        advance(&x.driven);
-        advance(&x.kicked);
-        advance(&y.driven);
-        advance(&y.kicked);
+        write_plane(&columns[RM_MOTION_X_COSINE], &x, driven_nm);
+        write_plane(&columns[RM_MOTION_Y_COSINE], &y, driven_nm);
+        columns[RM_MOTION_KICK] = (float)(per_energy * (kick.cosine * kick.cosine + kick.sine * kick.sine));
+        advance_plane(&x);
+        advance_plane(&y);
         ++since_kick;
     }
 }
@@ -102,11 +126,18 @@ static void fill_slow(struct rm_motion *motion, rm_turn first) {
 }
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config) {
-    *motion = (struct rm_motion){.config = *config, .block = RM_TURN_NONE};
+    *motion = (struct rm_motion){.config = *config, .block = RM_TURN_NONE, .asked_kick = RM_TURN_NONE};
+}
+
+static rm_turn block_of(rm_turn turn) { return turn & ~(rm_turn)(RM_MOTION_BLOCK - 1); }
+
+rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read) {
+    motion->asked_kick = block_of(read) + RM_MOTION_BLOCK;
+    return motion->asked_kick;
 }
 
 float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
-    rm_turn const block = turn & ~(rm_turn)(RM_MOTION_BLOCK - 1);
+    rm_turn const block = block_of(turn);
     if (block != motion->block) {
         fill_betatron(motion, block);
         fill_slow(motion, block);

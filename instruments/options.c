@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "ring_config.h"
+#include "ring_file.h"
 
 char const rm_usage[] =
     "Usage: ringmaster-instruments run RING.yaml [OPTION]…     send a virtual ring's datagrams\n"
@@ -25,11 +26,12 @@ char const rm_usage[] =
     "  --turn-rate HZ      instead of the configured one; 0: as fast as the link takes it\n"
     "Options of replay:\n"
     "  --rate HZ           turns per second; 0: as fast as the link takes it\n"
-    "  --port-kind KIND    memif, af_packet or udp\n"
-    "  --socket PATH       memif: the server's socket\n"
-    "  --interface NAME    af_packet: the interface to send through\n"
+    "  --port-kind KIND    memif, af_packet, udp, af_xdp, tap, virtio_user, vhost, pci or null\n"
+    "  --socket PATH       memif, virtio_user, vhost: the server's socket\n"
+    "  --interface NAME    af_packet, af_xdp, tap: the interface to send through\n"
+    "  --device ADDRESS    pci: the card, 0000:03:00.0\n"
     "  --to ADDRESS:PORT   where to send\n"
-    "  --to-mac MAC        af_packet: the receiver's MAC\n"
+    "  --to-mac MAC        the receiver's MAC, of all kinds but udp\n"
     "  --first-turn N      instead of the file's\n"
     "  --loop              begin again after the last turn; turn numbers go on rising\n"
     "  --workspace NAME    publish what is sent there\n"
@@ -53,6 +55,7 @@ enum key {
     KEY_PORT_KIND,
     KEY_SOCKET,
     KEY_INTERFACE,
+    KEY_DEVICE,
     KEY_TO,
     KEY_TO_MAC,
     KEY_WORKSPACE,
@@ -75,6 +78,7 @@ static struct option const replay_options[] = {
     {"port-kind", required_argument, NULL, KEY_PORT_KIND},
     {"socket", required_argument, NULL, KEY_SOCKET},
     {"interface", required_argument, NULL, KEY_INTERFACE},
+    {"device", required_argument, NULL, KEY_DEVICE},
     {"to", required_argument, NULL, KEY_TO},
     {"to-mac", required_argument, NULL, KEY_TO_MAC},
     {"first-turn", required_argument, NULL, KEY_FIRST_TURN},
@@ -93,9 +97,6 @@ static struct {
     {"replay", RM_COMMAND_REPLAY, replay_options},
 };
 
-static char const *const port_kinds[] = {
-    [RM_PORT_MEMIF] = "memif", [RM_PORT_AF_PACKET] = "af_packet", [RM_PORT_UDP] = "udp"};
-
 static bool parse_number(char const *text, double low, double high, double *number) {
     char *end;
     *number = strtod(text, &end);
@@ -108,15 +109,6 @@ static bool parse_count(char const *text, uint64_t low, uint64_t *count) {
     errno = 0;
     *count = strtoull(text, &end, 10);
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *count >= low && *count <= 1ull << 62;
-}
-
-static bool parse_port_kind(char const *text, enum rm_port_kind *kind) {
-    for (unsigned k = 0; k < sizeof port_kinds / sizeof port_kinds[0]; ++k)
-        if (strcmp(text, port_kinds[k]) == 0) {
-            *kind = (enum rm_port_kind)k;
-            return true;
-        }
-    return false;
 }
 
 static bool take_number(struct rm_options *options, int key, char const *text) {
@@ -152,12 +144,15 @@ static bool take(struct rm_options *options, int key, char const *text) {
     case KEY_LOOP:
         return options->loop = true;
     case KEY_PORT_KIND:
-        return parse_port_kind(text, &options->port_kind);
+        return rm_ring_port_kind_parse(text, &options->port_kind);
     case KEY_SOCKET:
         options->socket = text;
         return true;
     case KEY_INTERFACE:
         options->interface = text;
+        return true;
+    case KEY_DEVICE:
+        options->device = text;
         return true;
     case KEY_TO:
         options->to = text;
@@ -197,12 +192,30 @@ static enum rm_code parse_command(int argc, char **argv, struct option const *kn
 static enum rm_code check_replay(struct rm_options const *options, struct rm_error *error) {
     if (options->rate_hz < 0)
         return rm_fail(error, RM_E_ARGUMENT, "--rate is missing: how many turns per second to send");
-    if (options->port_kind == RM_PORT_MEMIF && options->socket == NULL)
-        return rm_fail(error, RM_E_ARGUMENT, "--socket is missing: the memif socket of the server");
-    if (options->port_kind == RM_PORT_AF_PACKET && options->interface == NULL)
-        return rm_fail(error, RM_E_ARGUMENT, "--interface is missing: the interface to send through");
-    if (options->port_kind == RM_PORT_UDP && options->to == NULL)
-        return rm_fail(error, RM_E_ARGUMENT, "--to is missing: address and UDP port to send to");
+    switch (options->port_kind) {
+    case RM_PORT_MEMIF:
+    case RM_PORT_VIRTIO_USER:
+    case RM_PORT_VHOST:
+        if (options->socket == NULL)
+            return rm_fail(error, RM_E_ARGUMENT, "--socket is missing: the socket of the server");
+        break;
+    case RM_PORT_AF_PACKET:
+    case RM_PORT_AF_XDP:
+    case RM_PORT_TAP:
+        if (options->interface == NULL)
+            return rm_fail(error, RM_E_ARGUMENT, "--interface is missing: the interface to send through");
+        break;
+    case RM_PORT_PCI:
+        if (options->device == NULL)
+            return rm_fail(error, RM_E_ARGUMENT, "--device is missing: the PCI address of the card");
+        break;
+    case RM_PORT_UDP:
+        if (options->to == NULL)
+            return rm_fail(error, RM_E_ARGUMENT, "--to is missing: address and UDP port to send to");
+        break;
+    default:
+        break;
+    }
     return RM_OK;
 }
 

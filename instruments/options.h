@@ -26,6 +26,7 @@ struct rm_options {
     enum rm_port_kind port_kind;
     char const *socket;
     char const *interface;
+    char const *device;
     char const *to;
     char const *to_mac;
     char const *workspace;

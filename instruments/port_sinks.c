@@ -32,52 +32,64 @@ static bool link_up(void *state) {
     return totals.link_up && !refusing;
 }
 
-static enum rm_code open_port(struct rm_port_sinks *sinks, struct rm_port_config const *config,
+static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t network, struct rm_port_config const *config,
                               struct rm_error *error) {
     struct rm_port_sink *made = &sinks->port[sinks->count];
     enum rm_code const code = rm_port_open(config, &made->port, error);
     if (code != RM_OK)
         return code;
     made->source_ipv4 = config->bind_ipv4;
-    sinks->sink[sinks->count] = (struct rm_sink){rm_port_framing(made->port), reserve, send, release, link_up, made};
+    sinks->sink[sinks->count] = (struct rm_sink){
+        .framing = rm_port_framing(made->port),
+        .network = network,
+        .reserve = reserve,
+        .send = send,
+        .release = release,
+        .link_up = link_up,
+        .state = made,
+    };
     ++sinks->count;
     return RM_OK;
 }
 
-static bool is_open(struct rm_port_sinks const *sinks, uint32_t source_ipv4) {
+static bool is_open(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4) {
     for (uint32_t s = 0; s < sinks->count; ++s)
-        if (sinks->port[s].source_ipv4 == source_ipv4)
+        if (sinks->sink[s].network == network && sinks->port[s].source_ipv4 == source_ipv4)
             return true;
     return false;
 }
 
 /** One port, or one for every source address. */
-static enum rm_code open_all(struct rm_port_sinks *sinks, struct rm_port_config const *config,
-                             struct rm_virtual_instrument const *instruments, uint32_t count, struct rm_error *error) {
-    struct rm_port_config one = *config;
+static enum rm_code open_network(struct rm_port_sinks *sinks, struct rm_ring_config const *ring, uint32_t network,
+                                 struct rm_error *error) {
+    struct rm_port_config one = ring->network[network].port;
     one.bind_ipv4 = 0;
-    if (config->kind != RM_PORT_UDP)
-        return open_port(sinks, &one, error);
-    for (uint32_t i = 0; i < count; ++i) {
-        one.bind_ipv4 = instruments[i].source_ipv4;
-        enum rm_code const code = is_open(sinks, one.bind_ipv4) ? RM_OK : open_port(sinks, &one, error);
+    if (one.kind != RM_PORT_UDP)
+        return open_port(sinks, network, &one, error);
+    for (uint32_t g = 0; g < ring->group_count; ++g) {
+        one.bind_ipv4 = ring->groups[g].source_ipv4[network];
+        enum rm_code const code =
+            is_open(sinks, network, one.bind_ipv4) ? RM_OK : open_port(sinks, network, &one, error);
         if (code != RM_OK)
             return code;
     }
     return RM_OK;
 }
 
-enum rm_code rm_port_sinks_open(struct rm_port_config const *config, struct rm_virtual_instrument const *instruments,
-                                uint32_t count, struct rm_port_sinks *sinks, struct rm_error *error) {
+enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks,
+                                struct rm_error *error) {
+    uint32_t const most = ring->group_count * ring->network_count;
     *sinks = (struct rm_port_sinks){
-        .port = calloc(count, sizeof *sinks->port),
-        .sink = calloc(count, sizeof *sinks->sink),
+        .port = calloc(most, sizeof *sinks->port),
+        .sink = calloc(most, sizeof *sinks->sink),
     };
-    enum rm_code code;
-    if (sinks->port == NULL || sinks->sink == NULL)
-        code = rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u instruments", count);
-    else
-        code = open_all(sinks, config, instruments, count, error);
+    if (sinks->port == NULL || sinks->sink == NULL) {
+        rm_port_sinks_close(sinks);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u instruments", ring->instrument_count);
+    }
+    enum rm_code code = RM_OK;
+    for (uint32_t n = 0; n < ring->network_count && code == RM_OK; ++n)
+        code = open_network(sinks, ring, n, error);
     if (code != RM_OK)
         rm_port_sinks_close(sinks);
     return code;
@@ -91,11 +103,13 @@ void rm_port_sinks_close(struct rm_port_sinks *sinks) {
     *sinks = (struct rm_port_sinks){0};
 }
 
-uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t source_ipv4) {
+uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4) {
+    uint32_t found = 0;
     for (uint32_t s = 0; s < sinks->count; ++s)
-        if (sinks->port[s].source_ipv4 == source_ipv4)
-            return s;
-    return 0;
+        if (sinks->sink[s].network == network &&
+            (sinks->port[s].source_ipv4 == 0 || sinks->port[s].source_ipv4 == source_ipv4))
+            found = s;
+    return found;
 }
 
 uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The ports that a ring sends through, as sinks: one for everything where frames carry the source address; where the
- * kernel writes the headers, one socket for each source address, which must be an address of this machine. */
+/** The ports that a ring sends through, as sinks: of each network one for everything where frames carry the source
+ * address; where the kernel writes the headers, one socket for each source address, which must be an address of this
+ * machine. */
 #ifndef RM_INSTRUMENTS_PORT_SINKS_H
 #define RM_INSTRUMENTS_PORT_SINKS_H
 
@@ -9,8 +10,8 @@
 #include <ringmaster/error.h>
 
 #include "net/port.h"
+#include "ring_config.h"
 #include "sink.h"
-#include "virtual_instrument.h"
 
 /** One port and what was seen of it. */
 struct rm_port_sink {
@@ -25,13 +26,12 @@ struct rm_port_sinks {
     uint32_t count;
 };
 
-/** Opens what `count` instruments need; of kind udp, bind_ipv4 of the configuration is replaced. */
-enum rm_code rm_port_sinks_open(struct rm_port_config const *config, struct rm_virtual_instrument const *instruments,
-                                uint32_t count, struct rm_port_sinks *sinks, struct rm_error *error);
+/** Opens what the ring's groups need; of kind udp, bind_ipv4 of the configuration is replaced. */
+enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks, struct rm_error *error);
 void rm_port_sinks_close(struct rm_port_sinks *sinks);
 
-/** The sink that takes datagrams from this source address. */
-uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t source_ipv4);
+/** The sink that takes datagrams from this source address to this network. */
+uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4);
 
 /** Datagrams that devices or the kernel refused on their way out. */
 uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks);

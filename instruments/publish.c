@@ -16,60 +16,75 @@ static void write_number(struct rm_publication *publication, rm_planned_index in
     rm_parameter_write_f64(rm_segment_memory(&publication->segment, &publication->plan, index), value, RM_TURN_NONE);
 }
 
-static enum rm_code publish(char const *workspace, struct rm_virtual_instrument const *instruments, double turn_rate_hz,
-                            struct rm_beam_config const *beam, struct rm_publication *publication,
-                            struct rm_error *error) {
-    struct rm_segment_plan *plan = &publication->plan;
-    for (uint32_t i = 0; i < publication->count; ++i) {
+static void plan_counters(struct rm_publication *publication, struct rm_ring_config const *ring) {
+    for (uint32_t c = 0; c < publication->count; ++c) {
         char name[RM_NAME_BYTES];
-        snprintf(name, sizeof name, "counters/sender/%s", instruments[i].name);
-        rm_plan_counters(plan, name, "what this virtual instrument sent", RM_COUNTER_SET_SENDER, RM_SENDER_COUNTERS);
+        snprintf(name, sizeof name, "counters/sender/%s%s", ring->groups[c / publication->networks].name,
+                 c % publication->networks == 0 ? "" : "/b");
+        rm_plan_counters(&publication->plan, name, "what this virtual instrument sent", RM_COUNTER_SET_SENDER,
+                         RM_SENDER_COUNTERS);
     }
+}
+
+static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring, double turn_rate_hz,
+                            bool simulated, struct rm_error *error) {
+    struct rm_segment_plan *plan = &publication->plan;
+    plan_counters(publication, ring);
     rm_planned_index const rate =
         plan_number(publication, "ring/turn_rate_hz", "Hz", "turns per second that the ring sends; 0: unpaced");
     rm_planned_index tune_x = 0, tune_y = 0;
-    if (beam != NULL) {
+    if (simulated) {
         tune_x = plan_number(publication, "ring/tune_x", "1/turn", "horizontal betatron tune as simulated");
         tune_y = plan_number(publication, "ring/tune_y", "1/turn", "vertical betatron tune as simulated");
+        publication->kick_turn =
+            rm_plan_parameter(plan, "ring/kick_turn", "turn", "the last kick that SIGUSR1 asked for; 2^64 - 1: none",
+                              RM_ELEMENT_U64, 1, NULL);
     }
-    enum rm_code const code = rm_segment_open(workspace, "ring", plan, &publication->segment, error);
+    enum rm_code const code = rm_segment_open(ring->workspace, "ring", plan, &publication->segment, error);
     if (code != RM_OK)
         return code;
-    for (uint32_t i = 0; i < publication->count; ++i)
-        publication->counters[i] = rm_segment_memory(&publication->segment, plan, i);
+    publication->shared = true;
+    for (uint32_t c = 0; c < publication->count; ++c)
+        publication->counters[c] = rm_segment_memory(&publication->segment, plan, c);
     write_number(publication, rate, turn_rate_hz);
-    if (beam != NULL) {
-        write_number(publication, tune_x, beam->tune_x);
-        write_number(publication, tune_y, beam->tune_y);
+    if (simulated) {
+        write_number(publication, tune_x, ring->beam.tune_x);
+        write_number(publication, tune_y, ring->beam.tune_y);
+        rm_publication_kick(publication, RM_TURN_NONE);
     }
     rm_segment_finish(&publication->segment);
-    publication->shared = true;
     return RM_OK;
+}
+
+void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
+    if (publication->shared)
+        rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->kick_turn), &turn,
+                           sizeof turn, turn);
 }
 
 static enum rm_code keep_private(struct rm_publication *publication, struct rm_error *error) {
     rm_counter *counters = calloc((size_t)publication->count * RM_SENDER_COUNTERS, sizeof *counters);
     if (counters == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for the counters of %u instruments", publication->count);
-    for (uint32_t i = 0; i < publication->count; ++i)
-        publication->counters[i] = counters + (size_t)i * RM_SENDER_COUNTERS;
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the counters of the instruments");
+    for (uint32_t c = 0; c < publication->count; ++c)
+        publication->counters[c] = counters + (size_t)c * RM_SENDER_COUNTERS;
     publication->private_counters = (void *)counters;
     return RM_OK;
 }
 
-enum rm_code rm_publication_open(char const *workspace, struct rm_virtual_instrument const *instruments, uint32_t count,
-                                 double turn_rate_hz, struct rm_beam_config const *beam,
+enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
                                  struct rm_publication *publication, struct rm_error *error) {
-    *publication = (struct rm_publication){.count = count};
+    *publication =
+        (struct rm_publication){.count = ring->group_count * ring->network_count, .networks = ring->network_count};
     rm_plan_init(&publication->plan);
-    publication->counters = calloc(count, sizeof *publication->counters);
+    publication->counters = calloc(publication->count, sizeof *publication->counters);
     enum rm_code code;
     if (publication->counters == NULL)
-        code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u instruments", count);
-    else if (workspace[0] == '\0')
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory for the counters of the instruments");
+    else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
     else
-        code = publish(workspace, instruments, turn_rate_hz, beam, publication, error);
+        code = publish(publication, ring, turn_rate_hz, simulated, error);
     if (code != RM_OK)
         rm_publication_close(publication);
     return code;

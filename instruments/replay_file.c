@@ -153,7 +153,8 @@ void rm_replay_file_close(struct rm_replay_file *file) {
     *file = (struct rm_replay_file){0};
 }
 
-union rm_lane const *rm_replay_file_turn(void *state, uint64_t index) {
+union rm_lane const *rm_replay_file_turn(void *state, uint64_t index, uint32_t first, uint32_t count) {
+    (void)count;
     struct rm_replay_file const *file = state;
-    return file->lanes + index % file->turn_count * file->instrument_count * RM_LANES;
+    return file->lanes + (index % file->turn_count * file->instrument_count + first) * RM_LANES;
 }

@@ -44,6 +44,6 @@ enum rm_code rm_replay_file_parse(char const *path, uint8_t const *bytes, size_t
                                   struct rm_error *error);
 
 /** For struct rm_turn_source (sender.h), `state` a struct rm_replay_file: begins again after the last turn. */
-union rm_lane const *rm_replay_file_turn(void *state, uint64_t index);
+union rm_lane const *rm_replay_file_turn(void *state, uint64_t index, uint32_t first, uint32_t count);
 
 #endif

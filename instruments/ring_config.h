@@ -10,7 +10,7 @@
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
 
-#include "faults.h"
+#include "fault.h"
 #include "motion.h"
 #include "net/port.h"
 #include "virtual_instrument.h"
@@ -19,26 +19,40 @@
 enum {
     RM_RING_INSTRUMENTS_MAX = 1024,
     RM_RING_FAULTS_MAX = 1024,
+    RM_RING_FORMATS_MAX = 16, /**< in the file */
     RM_RING_ANY_CORE = -1,
-    RM_RING_ALL = -1,
+    RM_RING_BOTH_NETWORKS = -1,
 };
 
-/** A fault and whom it befalls. */
+/** A fault and whom it befalls: consecutive groups, on one network or on all. */
 struct rm_ring_fault {
-    int32_t instrument; /**< index, or RM_RING_ALL */
+    uint32_t first_group;
+    uint32_t group_count;
+    int32_t network; /**< 0, 1, or RM_RING_BOTH_NETWORKS: then the same datagrams of both */
     struct rm_fault fault;
+};
+
+/** One way that the ring's datagrams go: the network, or one of two mirrored ones. */
+struct rm_ring_network {
+    struct rm_port_config port; /**< of kind udp: bind_ipv4 is each group's own */
+    struct rm_flow flow;        /**< where to; the source address is each group's own */
+    uint32_t mtu; /**< bytes of an IPv4 packet; longer datagrams are fragmented. The kernel knows its own */
 };
 
 struct rm_ring_config {
     char workspace[RM_OWNER_BYTES]; /**< where the ring publishes its segment; empty: nowhere */
     rm_turn first_turn;
-    int32_t core;               /**< CPU to run on, or RM_RING_ANY_CORE */
-    struct rm_port_config port; /**< of kind udp: bind_ipv4 is each instrument's own */
-    struct rm_flow flow;        /**< where to; the source address is each instrument's own */
+    int32_t core; /**< CPU to run on, or RM_RING_ANY_CORE */
+    uint32_t network_count;
+    struct rm_ring_network network[RM_NETWORKS];
     bool udp_checksum;
     struct rm_beam_config beam;
+    struct rm_format *formats; /**< the first is native */
+    uint32_t format_count;
     struct rm_virtual_instrument *instruments;
     uint32_t instrument_count;
+    struct rm_virtual_group *groups; /**< in the order of their instruments, each of which is in one */
+    uint32_t group_count;
     struct rm_ring_fault *faults;
     uint32_t fault_count;
 };
@@ -48,6 +62,10 @@ enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config
 
 /** Where datagrams go when nobody says: 10.20.255.1, UDP port 4660, a MAC that is nobody's. */
 void rm_ring_flow_default(struct rm_flow *flow);
+
+/** Fills in formats and groups of instruments that all send native datagrams of their own, every turn. RM_E_NO_SPACE.
+ */
+enum rm_code rm_ring_all_native(struct rm_ring_config *config, struct rm_error *error);
 
 /** Frees what loading allocated. */
 void rm_ring_config_free(struct rm_ring_config *config);

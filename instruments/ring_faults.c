@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "datagram.h"
 #include "ring_resolve.h"
 
 /** What each kind of fault may and must say besides. */
@@ -10,15 +11,28 @@ struct rule {
     bool has_turns;
     bool has_duration;
     bool has_unseen;
-    bool always;    /**< strikes every datagram: neither probability nor at_turn */
-    bool at_a_turn; /**< at_turn only: by probability it would make no sense */
+    bool has_order;
+    bool has_network; /**< befalls datagrams on their way, so that mirrored networks may differ */
+    bool always;      /**< strikes every datagram: neither probability nor at_turn */
+    bool at_a_turn;   /**< at_turn only: by probability it would make no sense */
     int64_t otherwise_turns;
 };
 
 static struct rule const rules[RM_FAULT_KINDS] = {
-    [RM_FAULT_TURN_JUMP] = {.has_turns = true, .has_duration = true}, [RM_FAULT_TURN_RESET] = {.at_a_turn = true},
-    [RM_FAULT_REORDER] = {.has_turns = true, .otherwise_turns = 1},   [RM_FAULT_LATE] = {.has_turns = true},
-    [RM_FAULT_DELAY] = {.has_turns = true, .always = true},           [RM_FAULT_CORRUPT] = {.has_unseen = true},
+    [RM_FAULT_TURN_JUMP] = {.has_turns = true, .has_duration = true},
+    [RM_FAULT_TURN_RESET] = {.at_a_turn = true},
+    [RM_FAULT_DROP] = {.has_network = true},
+    [RM_FAULT_DUPLICATE] = {.has_network = true},
+    [RM_FAULT_REORDER] = {.has_turns = true, .has_network = true, .otherwise_turns = 1},
+    [RM_FAULT_LATE] = {.has_turns = true, .has_network = true},
+    [RM_FAULT_DELAY] = {.has_turns = true, .has_network = true, .always = true},
+    [RM_FAULT_CORRUPT] = {.has_unseen = true, .has_network = true},
+    [RM_FAULT_TRUNCATED] = {.has_network = true},
+    [RM_FAULT_WRONG_VERSION] = {.has_network = true},
+    [RM_FAULT_FRAGMENT_ORDER] = {.has_order = true, .has_network = true},
+    [RM_FAULT_FRAGMENT_DROP] = {.has_network = true},
+    [RM_FAULT_FRAGMENT_DUPLICATE] = {.has_network = true},
+    [RM_FAULT_FRAGMENT_OVERLAP] = {.has_network = true},
 };
 
 static enum rm_code fail(struct rm_resolve const *resolve, uint32_t index, char const *key, char const *text) {
@@ -37,6 +51,8 @@ static enum rm_code check_foreign_keys(struct rm_resolve const *resolve, uint32_
         {"turns", from->turns != NULL && !rule->has_turns},
         {"duration", from->duration != NULL && !rule->has_duration},
         {"unseen", from->unseen != NULL && !rule->has_unseen},
+        {"order", from->order != NULL && !rule->has_order},
+        {"network", from->network != NULL && !rule->has_network},
         {"probability", from->probability != NULL && (rule->always || rule->at_a_turn)},
         {"at_turn", from->at_turn != NULL && rule->always},
     };
@@ -62,8 +78,9 @@ static enum rm_code check_when(struct rm_resolve const *resolve, uint32_t index)
     return RM_OK;
 }
 
-static enum rm_code check_turns(struct rm_resolve const *resolve, uint32_t index, int64_t turns) {
+static enum rm_code check_turns(struct rm_resolve const *resolve, uint32_t index) {
     enum rm_fault_kind const kind = resolve->file->faults[index].fault;
+    int64_t const turns = resolve->config->faults[index].fault.turns;
     if (!rules[kind].has_turns)
         return RM_OK;
     if (kind == RM_FAULT_TURN_JUMP)
@@ -73,23 +90,64 @@ static enum rm_code check_turns(struct rm_resolve const *resolve, uint32_t index
     return RM_OK;
 }
 
-static enum rm_code find_instrument(struct rm_resolve const *resolve, uint32_t index, int32_t *found) {
+/** The groups that a fault names: all, one, or those of an entry of the file, which stand together. */
+static void find_groups(struct rm_resolve const *resolve, char const *name, struct rm_ring_fault *fault) {
+    struct rm_ring_config const *config = resolve->config;
+    bool const all = strcmp(name, "all") == 0;
+    for (uint32_t g = 0; g < config->group_count; ++g) {
+        struct rm_virtual_group const *group = &config->groups[g];
+        char const *entry = resolve->file->instruments[resolve->entry[group->first]].name;
+        if (!all && strcmp(group->name, name) != 0 && strcmp(entry, name) != 0)
+            continue;
+        if (fault->group_count++ == 0)
+            fault->first_group = g;
+    }
+}
+
+static enum rm_code find_instrument(struct rm_resolve const *resolve, uint32_t index) {
+    struct rm_ring_config const *config = resolve->config;
     char const *name = resolve->file->faults[index].instrument;
-    *found = RM_RING_ALL;
-    if (strcmp(name, "all") == 0)
+    find_groups(resolve, name, &config->faults[index]);
+    if (config->faults[index].group_count != 0)
         return RM_OK;
-    for (uint32_t i = 0; i < resolve->config->instrument_count; ++i)
-        if (strcmp(resolve->config->instruments[i].name, name) == 0) {
-            *found = (int32_t)i;
-            return RM_OK;
-        }
+    for (uint32_t g = 0; g < config->group_count; ++g)
+        for (uint32_t i = 0; i < config->groups[g].count; ++i)
+            if (strcmp(config->instruments[config->groups[g].first + i].name, name) == 0)
+                return rm_resolve_fail(resolve, "faults", index, "instrument",
+                                       "\"%s\" shares its datagrams, expected the name of all of them: \"%s\"", name,
+                                       config->groups[g].name);
     return rm_resolve_fail(resolve, "faults", index, "instrument",
                            "found \"%s\", expected the name of an instrument, or \"all\"", name);
+}
+
+static enum rm_code check_network(struct rm_resolve const *resolve, uint32_t index, int32_t network) {
+    struct rm_ring_config const *config = resolve->config;
+    if (network != RM_RING_BOTH_NETWORKS && config->network_count < 2)
+        return fail(resolve, index, "network", "there is only one network, take it out");
+    for (uint32_t n = 0; n < config->network_count; ++n) {
+        bool const meant = network == RM_RING_BOTH_NETWORKS || network == (int32_t)n;
+        if (meant && config->network[n].port.kind == RM_PORT_UDP &&
+            rm_fault_is_of_fragments(resolve->file->faults[index].fault))
+            return fail(resolve, index, NULL, "a udp port has no fragments of ours: the kernel makes them");
+    }
+    return RM_OK;
+}
+
+/** What a fault needs of the format that it befalls. */
+static enum rm_code check_formats(struct rm_resolve const *resolve, uint32_t index) {
+    struct rm_ring_fault const *fault = &resolve->config->faults[index];
+    if (fault->fault.kind != RM_FAULT_WRONG_VERSION)
+        return RM_OK;
+    for (uint32_t g = fault->first_group; g < fault->first_group + fault->group_count; ++g)
+        if (rm_datagram_version_at(resolve->config->groups[g].format) == RM_NO_VERSION)
+            return fail(resolve, index, NULL, "the format has no constants by which its version could be told");
+    return RM_OK;
 }
 
 static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
     struct rm_ring_fault *to = &resolve->config->faults[index];
+    to->network = from->network == NULL ? RM_RING_BOTH_NETWORKS : (int32_t)*from->network;
     to->fault = (struct rm_fault){
         .kind = from->fault,
         .at_turn = from->at_turn == NULL ? RM_TURN_NONE : *from->at_turn,
@@ -97,13 +155,16 @@ static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t ind
         .turns = from->turns == NULL ? rules[from->fault].otherwise_turns : *from->turns,
         .duration = from->duration == NULL ? 1 : *from->duration,
         .unseen = from->unseen != NULL && *from->unseen,
+        .order = from->order == NULL ? RM_FRAGMENTS_SHUFFLED : *from->order,
     };
-    enum rm_code code = find_instrument(resolve, index, &to->instrument);
-    if (code == RM_OK)
-        code = check_foreign_keys(resolve, index);
-    if (code == RM_OK)
-        code = check_when(resolve, index);
-    return code == RM_OK ? check_turns(resolve, index, to->fault.turns) : code;
+    enum rm_code (*const checks[])(struct rm_resolve const *, uint32_t) = {find_instrument, check_foreign_keys,
+                                                                           check_when, check_turns, check_formats};
+    for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
+        enum rm_code const code = checks[c](resolve, index);
+        if (code != RM_OK)
+            return code;
+    }
+    return check_network(resolve, index, to->network);
 }
 
 enum rm_code rm_resolve_faults(struct rm_resolve const *resolve) {

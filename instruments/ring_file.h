@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 #include "base/yaml.h"
-#include "faults.h"
+#include "fault.h"
+#include "format/format_file.h"
 #include "net/port.h"
 
 enum rm_memif_role { RM_MEMIF_SERVER, RM_MEMIF_CLIENT };
@@ -19,6 +20,15 @@ struct rm_ring_file_port {
     enum rm_memif_role *role;
     char *interface;
     char *peer;
+    char *device;
+};
+
+/* The second of two mirrored networks. */
+struct rm_ring_file_mirror {
+    struct rm_ring_file_port port;
+    char *destination; /* NULL: as on the first */
+    char *destination_mac;
+    uint16_t *vlan;
 };
 
 struct rm_ring_file_beam {
@@ -34,7 +44,14 @@ struct rm_ring_file_instrument {
     uint8_t kind;
     uint16_t id;
     char *source;
+    char *mirror_source; /* NULL: the same */
+    char *format;        /* NULL: native */
+    uint32_t *count;     /* NULL: one */
+    uint32_t *period_turns;
+    int64_t *turn_error;
 };
+
+enum rm_ring_file_network { RM_RING_FILE_NETWORK_A, RM_RING_FILE_NETWORK_B };
 
 struct rm_ring_file_fault {
     char *instrument;
@@ -44,6 +61,8 @@ struct rm_ring_file_fault {
     int64_t *turns;
     uint64_t *duration;
     bool *unseen;
+    enum rm_fragment_order *order;
+    enum rm_ring_file_network *network;
 };
 
 struct rm_ring_file {
@@ -53,12 +72,17 @@ struct rm_ring_file {
     uint32_t *core;
     uint64_t *seed;
     struct rm_ring_file_port port;
+    struct rm_ring_file_mirror *mirror;
+    uint32_t *mtu;
+    uint16_t *vlan;
     uint16_t *udp_port;
     bool *udp_checksum;
     char *destination;
     char *destination_mac;
     char *source_mac;
     struct rm_ring_file_beam *beam;
+    struct rm_file_format *formats;
+    uint32_t formats_count;
     struct rm_ring_file_instrument *instruments;
     uint32_t instruments_count;
     struct rm_ring_file_fault *faults;
@@ -66,6 +90,10 @@ struct rm_ring_file {
 };
 
 extern cyaml_schema_value_t const rm_ring_schema;
+
+/** A word for a kind of port, "memif"; and the kind for a word, which may be one that cannot send: false. */
+char const *rm_ring_port_kind_name(enum rm_port_kind kind);
+bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind);
 
 /** A fault's name in the file, "turn_jump". */
 char const *rm_ring_fault_name(enum rm_fault_kind kind);

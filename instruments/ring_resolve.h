@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The parts of making a struct rm_ring_config of a file, one per section; each checks what the schema cannot. */
+/** The parts of making a struct rm_ring_config of a file, one per section; each checks what the schema cannot. They are
+ * called in this order. */
 #ifndef RM_INSTRUMENTS_RING_RESOLVE_H
 #define RM_INSTRUMENTS_RING_RESOLVE_H
 
@@ -14,14 +15,22 @@ struct rm_resolve {
     char const *path;
     struct rm_ring_file const *file;
     struct rm_ring_config *config;
+    uint32_t *entry; /**< [instrument]: which of the file's `instruments` it is of; RM_RING_INSTRUMENTS_MAX of them */
     struct rm_error *error;
 };
 
-enum rm_code rm_resolve_port(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_networks(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_beam(struct rm_resolve const *resolve);
-
-/** After the instruments. */
+enum rm_code rm_resolve_formats(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_instruments(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_groups(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_faults(struct rm_resolve const *resolve);
+
+/** The format that an instrument names, NULL when there is none of that name. */
+struct rm_format const *rm_resolve_format(struct rm_resolve const *resolve, char const *name);
+
+/** Whether a format is Libera Grouping, under its own name or another. */
+bool rm_resolve_is_libera(struct rm_resolve const *resolve, struct rm_format const *format);
 
 /** An error at `list[index].key`; at `list[index]` where `key` is NULL. Returns RM_E_CONFIG. */
 enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring_file.h"
 
+#include <string.h>
+
 #include <ringmaster/stream.h>
 
 #include "ring_config.h"
@@ -17,19 +19,44 @@ enum {
 };
 
 static cyaml_strval_t const port_kinds[] = {
-    {"memif", RM_PORT_MEMIF}, {"af_packet", RM_PORT_AF_PACKET}, {"udp", RM_PORT_UDP}};
+    {"memif", RM_PORT_MEMIF}, {"af_packet", RM_PORT_AF_PACKET},
+    {"udp", RM_PORT_UDP},     {"af_xdp", RM_PORT_AF_XDP},
+    {"tap", RM_PORT_TAP},     {"virtio_user", RM_PORT_VIRTIO_USER},
+    {"vhost", RM_PORT_VHOST}, {"pci", RM_PORT_PCI},
+    {"null", RM_PORT_NULL},
+};
 
 static cyaml_strval_t const memif_roles[] = {{"server", RM_MEMIF_SERVER}, {"client", RM_MEMIF_CLIENT}};
 
-static cyaml_strval_t const instrument_kinds[] = {{"bpm", RM_KIND_BPM}, {"blm", RM_KIND_BLM}, {"llrf", RM_KIND_LLRF}};
+static cyaml_strval_t const instrument_kinds[] = {
+    {"bpm", RM_KIND_BPM},
+    {"blm", RM_KIND_BLM},
+    {"llrf", RM_KIND_LLRF},
+    {"photon_bpm", RM_KIND_PHOTON_BPM},
+    {"interlock", RM_KIND_INTERLOCK},
+    {"power_supply", RM_KIND_POWER_SUPPLY},
+};
 
 static cyaml_strval_t const fault_kinds[] = {
-    {"turn_jump", RM_FAULT_TURN_JUMP}, {"turn_reset", RM_FAULT_TURN_RESET},
-    {"drop", RM_FAULT_DROP},           {"duplicate", RM_FAULT_DUPLICATE},
-    {"reorder", RM_FAULT_REORDER},     {"late", RM_FAULT_LATE},
-    {"delay", RM_FAULT_DELAY},         {"corrupt", RM_FAULT_CORRUPT},
-    {"truncated", RM_FAULT_TRUNCATED}, {"wrong_version", RM_FAULT_WRONG_VERSION},
+    {"turn_jump", RM_FAULT_TURN_JUMP},
+    {"turn_reset", RM_FAULT_TURN_RESET},
+    {"drop", RM_FAULT_DROP},
+    {"duplicate", RM_FAULT_DUPLICATE},
+    {"reorder", RM_FAULT_REORDER},
+    {"late", RM_FAULT_LATE},
+    {"delay", RM_FAULT_DELAY},
+    {"corrupt", RM_FAULT_CORRUPT},
+    {"truncated", RM_FAULT_TRUNCATED},
+    {"wrong_version", RM_FAULT_WRONG_VERSION},
+    {"fragment_order", RM_FAULT_FRAGMENT_ORDER},
+    {"fragment_drop", RM_FAULT_FRAGMENT_DROP},
+    {"fragment_duplicate", RM_FAULT_FRAGMENT_DUPLICATE},
+    {"fragment_overlap", RM_FAULT_FRAGMENT_OVERLAP},
 };
+
+static cyaml_strval_t const orders[] = {{"reversed", RM_FRAGMENTS_REVERSED}, {"shuffled", RM_FRAGMENTS_SHUFFLED}};
+
+static cyaml_strval_t const networks[] = {{"a", RM_RING_FILE_NETWORK_A}, {"b", RM_RING_FILE_NETWORK_B}};
 
 static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_STRING_PTR("name", MAYBE, struct rm_ring_file_port, name, 1, RM_PORT_NAME_BYTES - 1),
@@ -38,6 +65,15 @@ static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, struct rm_ring_file_port, role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),
     CYAML_FIELD_STRING_PTR("interface", MAYBE, struct rm_ring_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
     CYAML_FIELD_STRING_PTR("peer", MAYBE, struct rm_ring_file_port, peer, 1, ENDPOINT_LONGEST),
+    CYAML_FIELD_STRING_PTR("device", MAYBE, struct rm_ring_file_port, device, 1, 12),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const mirror_fields[] = {
+    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_mirror, port, port_fields),
+    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_mirror, destination, 1, IPV4_LONGEST),
+    CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_mirror, destination_mac, 1, MAC_LONGEST),
+    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_mirror, vlan),
     CYAML_FIELD_END,
 };
 
@@ -68,6 +104,11 @@ static cyaml_schema_field_t const instrument_fields[] = {
                      CYAML_ARRAY_LEN(instrument_kinds)),
     CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_instrument, id),
     CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_ring_file_instrument, source, 1, IPV4_LONGEST),
+    CYAML_FIELD_STRING_PTR("mirror_source", MAYBE, struct rm_ring_file_instrument, mirror_source, 1, IPV4_LONGEST),
+    CYAML_FIELD_STRING_PTR("format", MAYBE, struct rm_ring_file_instrument, format, 1, RM_FORMAT_NAME_BYTES - 1),
+    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_ring_file_instrument, count),
+    CYAML_FIELD_UINT_PTR("period_turns", MAYBE, struct rm_ring_file_instrument, period_turns),
+    CYAML_FIELD_INT_PTR("turn_error", MAYBE, struct rm_ring_file_instrument, turn_error),
     CYAML_FIELD_END,
 };
 
@@ -82,6 +123,9 @@ static cyaml_schema_field_t const fault_fields[] = {
     CYAML_FIELD_INT_PTR("turns", MAYBE, struct rm_ring_file_fault, turns),
     CYAML_FIELD_UINT_PTR("duration", MAYBE, struct rm_ring_file_fault, duration),
     CYAML_FIELD_BOOL_PTR("unseen", MAYBE, struct rm_ring_file_fault, unseen),
+    CYAML_FIELD_ENUM_PTR("order", MAYBE_WORD, struct rm_ring_file_fault, order, orders, CYAML_ARRAY_LEN(orders)),
+    CYAML_FIELD_ENUM_PTR("network", MAYBE_WORD, struct rm_ring_file_fault, network, networks,
+                         CYAML_ARRAY_LEN(networks)),
     CYAML_FIELD_END,
 };
 
@@ -94,12 +138,16 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
     CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file, port, port_fields),
+    CYAML_FIELD_MAPPING_PTR("mirror", MAYBE, struct rm_ring_file, mirror, mirror_fields),
+    CYAML_FIELD_UINT_PTR("mtu", MAYBE, struct rm_ring_file, mtu),
+    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file, vlan),
     CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file, udp_port),
     CYAML_FIELD_BOOL_PTR("udp_checksum", MAYBE, struct rm_ring_file, udp_checksum),
     CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file, destination, 1, IPV4_LONGEST),
     CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file, destination_mac, 1, MAC_LONGEST),
     CYAML_FIELD_STRING_PTR("source_mac", MAYBE, struct rm_ring_file, source_mac, 1, MAC_LONGEST),
     CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct rm_ring_file, beam, beam_fields),
+    CYAML_FIELD_SEQUENCE("formats", MAYBE, struct rm_ring_file, formats, &rm_format_schema, 0, RM_RING_FORMATS_MAX),
     CYAML_FIELD_SEQUENCE("instruments", CYAML_FLAG_POINTER, struct rm_ring_file, instruments, &instrument_schema, 1,
                          RM_RING_INSTRUMENTS_MAX),
     CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file, faults, &fault_schema, 0, RM_RING_FAULTS_MAX),
@@ -108,9 +156,26 @@ static cyaml_schema_field_t const fields[] = {
 
 cyaml_schema_value_t const rm_ring_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_ring_file, fields)};
 
-char const *rm_ring_fault_name(enum rm_fault_kind kind) {
-    for (size_t i = 0; i < CYAML_ARRAY_LEN(fault_kinds); ++i)
-        if (fault_kinds[i].val == kind)
-            return fault_kinds[i].str;
+static char const *name_of(cyaml_strval_t const *words, size_t count, int64_t value) {
+    for (size_t i = 0; i < count; ++i)
+        if (words[i].val == value)
+            return words[i].str;
     return "unknown";
+}
+
+char const *rm_ring_fault_name(enum rm_fault_kind kind) {
+    return name_of(fault_kinds, CYAML_ARRAY_LEN(fault_kinds), kind);
+}
+
+char const *rm_ring_port_kind_name(enum rm_port_kind kind) {
+    return name_of(port_kinds, CYAML_ARRAY_LEN(port_kinds), kind);
+}
+
+bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind) {
+    for (size_t i = 0; i < CYAML_ARRAY_LEN(port_kinds); ++i)
+        if (strcmp(text, port_kinds[i].str) == 0) {
+            *kind = (enum rm_port_kind)port_kinds[i].val;
+            return true;
+        }
+    return false;
 }

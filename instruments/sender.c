@@ -7,27 +7,28 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "datagram.h"
 #include "pace.h"
+#include "sender_group.h"
 #include "sender_link.h"
+#include "sender_schedule.h"
 
-struct member {
-    struct rm_datagram_template template;
-    struct rm_sender_link *link;
-    rm_counter *counters;
-    struct rm_faults *faults;
-};
+static double const LOOK_SECONDS = 1e-3;
 
 struct sender {
     struct rm_sender_setup const *setup;
     atomic_bool const *stop;
     struct rm_pace pace;
-    struct member *members;
+    struct rm_schedule schedule;
+    struct rm_sender_group *groups;
     struct rm_sender_link *links;
+    struct rm_sender_desk desk;
     uint64_t index;           /**< next turn of the run */
-    uint64_t longest_delay;   /**< turns, of all faults */
+    uint64_t batch_turns;     /**< that fill a burst */
+    uint64_t longest_delay;   /**< datagrams, of all groups */
     uint64_t link_down_turns; /**< skipped */
     uint64_t behind;          /**< as last published */
+    uint64_t look_ticks;      /**< how often a link that is down is looked at while another network sends */
+    uint64_t look_tsc;
 };
 
 /** The source MAC of an instrument without one: locally administered, from its address. */
@@ -37,58 +38,58 @@ static void default_mac(uint8_t mac[6], uint32_t ipv4) {
     memcpy(mac, made, sizeof made);
 }
 
-static void init_member(struct sender *sender, struct member *member, struct rm_sender_member const *from) {
+static struct rm_sender_way way_of(struct sender *sender, struct rm_sender_member const *member, uint32_t network) {
     struct rm_sender_setup const *setup = sender->setup;
-    struct rm_flow flow = setup->flow;
+    struct rm_sender_outlet const *outlet = &member->outlet[network];
+    struct rm_virtual_group const *group = member->group;
     uint8_t const no_mac[6] = {0};
-    flow.source_ipv4 = from->instrument.source_ipv4;
+    struct rm_flow flow = setup->network[network].flow;
+    flow.source_ipv4 = group->source_ipv4[network];
     if (memcmp(flow.source_mac, no_mac, sizeof no_mac) == 0)
         default_mac(flow.source_mac, flow.source_ipv4);
-    member->link = &sender->links[from->sink];
-    member->counters = from->counters;
-    member->faults = from->faults;
-    rm_datagram_template_make(&member->template, &from->instrument, setup->sinks[from->sink].framing, &flow,
-                              setup->udp_checksum);
-    if (from->faults != NULL && rm_faults_longest_delay(from->faults) > sender->longest_delay)
-        sender->longest_delay = rm_faults_longest_delay(from->faults);
+    if (group->format->udp_port != 0)
+        flow.destination_port = group->format->udp_port;
+    return (struct rm_sender_way){
+        .link = &sender->links[outlet->sink],
+        .flow = flow,
+        .mtu = setup->network[network].mtu,
+        .udp_checksum = setup->udp_checksum,
+        .counters = outlet->counters,
+        .faults = outlet->faults,
+        .fault_count = outlet->fault_count,
+    };
+}
+
+static enum rm_code make_group(struct sender *sender, uint32_t index, struct rm_error *error) {
+    struct rm_sender_setup const *setup = sender->setup;
+    struct rm_sender_member const *member = &setup->members[index];
+    struct rm_sender_way ways[RM_NETWORKS];
+    for (uint32_t n = 0; n < setup->network_count; ++n)
+        ways[n] = way_of(sender, member, n);
+    struct rm_sender_group *group = &sender->groups[index];
+    enum rm_code const code = rm_sender_group_make(member->group, setup->instruments, ways, setup->network_count,
+                                                   &sender->desk, group, error);
+    if (code != RM_OK)
+        return code;
+    rm_schedule_add(&sender->schedule, member->group);
+    uint64_t const delay = rm_sender_group_longest_delay(group);
+    sender->longest_delay = delay > sender->longest_delay ? delay : sender->longest_delay;
+    return RM_OK;
 }
 
 static bool stopped(struct sender const *sender) { return atomic_load_explicit(sender->stop, memory_order_relaxed); }
 
-static void send_one(struct member *member, rm_turn turn, union rm_lane const *lanes) {
-    uint8_t *data = rm_sender_link_buffer(member->link);
-    if (data != NULL)
-        rm_sender_link_commit(member->link, rm_datagram_write(&member->template, data, turn, lanes), member->counters);
-}
-
-/** Sends what the faults have left to send at `index`. */
-static void send_outgoing(struct member *member, uint64_t index) {
-    struct rm_outgoing const *outgoing;
-    while ((outgoing = rm_faults_next(member->faults, index)) != NULL)
-        for (uint32_t copy = 0; copy < outgoing->copies; ++copy) {
-            uint8_t *data = rm_sender_link_buffer(member->link);
-            if (data == NULL)
-                continue;
-            uint32_t length = rm_datagram_write(&member->template, data, outgoing->turn, outgoing->lane);
-            if (outgoing->damage != 0)
-                length = rm_datagram_damage(&member->template, data, length, outgoing->damage, outgoing->random);
-            rm_sender_link_commit(member->link, length, member->counters);
-        }
-}
-
-static void send_turn(struct sender *sender, uint64_t index) {
+static void send_section(struct sender *sender, struct rm_section *section, uint64_t index) {
     struct rm_sender_setup const *setup = sender->setup;
     rm_turn const turn = setup->first_turn + index;
-    union rm_lane const *lanes = setup->source.turn(setup->source.state, index);
-    for (uint32_t m = 0; m < setup->member_count; ++m, lanes += RM_LANES) {
-        struct member *member = &sender->members[m];
-        if (member->faults == NULL) {
-            send_one(member, turn, lanes);
-        } else {
-            rm_faults_push(member->faults, index, setup->first_turn, lanes);
-            send_outgoing(member, index);
-        }
+    uint64_t const reading = section->period == 1 ? turn : turn / section->period;
+    union rm_lane const *lanes =
+        setup->source.turn(setup->source.state, index, section->first_instrument, section->instrument_count);
+    for (uint32_t g = section->first_group; g < section->first_group + section->group_count; ++g) {
+        rm_sender_group_turn(&sender->groups[g], reading, turn, lanes);
+        lanes += (size_t)RM_LANES * setup->members[g].group->count;
     }
+    section->next += section->period;
 }
 
 static void flush_all(struct sender *sender) {
@@ -96,15 +97,30 @@ static void flush_all(struct sender *sender) {
         rm_sender_link_flush(&sender->links[l]);
 }
 
+/** Counts what is to come before turn `end`, and tells the links to expect it. */
+static void expect(struct sender *sender, uint64_t end) {
+    for (uint32_t s = 0; s < sender->schedule.count; ++s) {
+        struct rm_section const *section = &sender->schedule.section[s];
+        uint64_t const readings = rm_section_readings(section, end);
+        if (readings == 0)
+            continue;
+        for (uint32_t g = section->first_group; g < section->first_group + section->group_count; ++g)
+            for (uint32_t p = 0; p < sender->groups[g].path_count; ++p) {
+                struct rm_sender_path *path = &sender->groups[g].path[p];
+                path->link->expected += (uint32_t)readings * path->buffers;
+                rm_counter_add(path->counters, RM_SENDER_TURNS, readings);
+            }
+    }
+}
+
 /** Sends turns up to `end`, one burst's worth. */
 static void send_batch(struct sender *sender, uint64_t end) {
-    uint64_t const turns = end - sender->index;
-    for (uint32_t m = 0; m < sender->setup->member_count; ++m) {
-        sender->members[m].link->expected += (uint32_t)turns;
-        rm_counter_add(sender->members[m].counters, RM_SENDER_TURNS, turns);
-    }
-    for (; sender->index < end; ++sender->index)
-        send_turn(sender, sender->index);
+    expect(sender, end);
+    for (uint64_t index = rm_schedule_next(&sender->schedule); index < end; index = rm_schedule_next(&sender->schedule))
+        for (uint32_t s = 0; s < sender->schedule.count; ++s)
+            if (sender->schedule.section[s].next == index)
+                send_section(sender, &sender->schedule.section[s], index);
+    sender->index = end;
     flush_all(sender);
     for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
         sender->links[l].expected = 0;
@@ -112,37 +128,49 @@ static void send_batch(struct sender *sender, uint64_t end) {
 
 /** Sends what the faults still hold back after the last turn. */
 static void send_held(struct sender *sender) {
-    for (uint64_t i = sender->index; i < sender->index + sender->longest_delay; ++i)
-        for (uint32_t m = 0; m < sender->setup->member_count; ++m)
-            if (sender->members[m].faults != NULL)
-                send_outgoing(&sender->members[m], i);
+    for (uint64_t ahead = 1; ahead <= sender->longest_delay; ++ahead)
+        for (uint32_t g = 0; g < sender->setup->member_count; ++g)
+            rm_sender_group_held(&sender->groups[g], ahead);
     flush_all(sender);
 }
 
-static bool wait_for_links(struct sender *sender) {
+/** Looks again at links that were down. */
+static void look_at_links(struct sender *sender) {
     for (uint32_t l = 0; l < sender->setup->sink_count; ++l) {
         struct rm_sender_link *link = &sender->links[l];
-        while (!link->sink.link_up(link->sink.state)) {
-            if (stopped(sender))
-                return false;
-            struct timespec const pause = {.tv_nsec = 1000 * 1000};
-            nanosleep(&pause, NULL);
-        }
-        link->lost = false;
+        if (link->lost)
+            link->lost = !link->sink.link_up(link->sink.state);
+    }
+}
+
+/** How many networks have all their links. */
+static uint32_t networks_up(struct sender const *sender) {
+    bool down[RM_NETWORKS] = {false};
+    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
+        if (sender->links[l].lost)
+            down[sender->links[l].sink.network] = true;
+    uint32_t up = 0;
+    for (uint32_t n = 0; n < sender->setup->network_count; ++n)
+        up += !down[n];
+    return up;
+}
+
+/** Waits until so many networks are up; false when the sender is to stop. */
+static bool wait_for_networks(struct sender *sender, uint32_t wanted) {
+    look_at_links(sender);
+    while (networks_up(sender) < wanted) {
+        if (stopped(sender))
+            return false;
+        struct timespec const pause = {.tv_nsec = 1000 * 1000};
+        nanosleep(&pause, NULL);
+        look_at_links(sender);
     }
     return true;
 }
 
-static bool any_lost(struct sender const *sender) {
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
-        if (sender->links[l].lost)
-            return true;
-    return false;
-}
-
-/** Goes on with the turn that is due when the links are back. */
+/** Goes on with the turn that is due when a network is back. */
 static void skip_to_present(struct sender *sender) {
-    if (!wait_for_links(sender))
+    if (!wait_for_networks(sender, 1))
         return;
     uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
     if (due > sender->setup->turns)
@@ -151,62 +179,100 @@ static void skip_to_present(struct sender *sender) {
         return;
     sender->link_down_turns += due - sender->index;
     sender->index = due;
-    for (uint32_t m = 0; m < sender->setup->member_count; ++m)
-        if (sender->members[m].faults != NULL)
-            rm_faults_forget(sender->members[m].faults);
+    rm_schedule_seek(&sender->schedule, due);
+    for (uint32_t g = 0; g < sender->setup->member_count; ++g)
+        rm_sender_group_forget(&sender->groups[g]);
+}
+
+/** With the last network down, waits; with one of two, goes on and looks now and then. */
+static void mind_the_links(struct sender *sender) {
+    uint32_t const up = networks_up(sender);
+    if (up == sender->setup->network_count)
+        return;
+    if (up == 0) {
+        skip_to_present(sender);
+    } else if (rm_tsc() > sender->look_tsc) {
+        look_at_links(sender);
+        sender->look_tsc = rm_tsc() + sender->look_ticks;
+    }
 }
 
 static void publish_behind(struct sender *sender, uint64_t behind) {
     if (behind == sender->behind)
         return;
     sender->behind = behind;
-    for (uint32_t m = 0; m < sender->setup->member_count; ++m)
-        rm_counter_set(sender->members[m].counters, RM_SENDER_BEHIND_TURNS, behind);
+    for (uint32_t g = 0; g < sender->setup->member_count; ++g)
+        for (uint32_t p = 0; p < sender->groups[g].path_count; ++p)
+            rm_counter_set(sender->groups[g].path[p].counters, RM_SENDER_BEHIND_TURNS, behind);
 }
 
 static void run(struct sender *sender) {
-    struct rm_sender_setup const *setup = sender->setup;
-    uint64_t const batch = (RM_BURST + setup->member_count - 1) / setup->member_count;
-    while (sender->index < setup->turns && !stopped(sender)) {
+    uint64_t const turns = sender->setup->turns;
+    while (sender->index < turns && !stopped(sender)) {
+        uint64_t next = rm_schedule_next(&sender->schedule);
+        if (next >= turns)
+            next = turns - 1;
         uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
-        if (due > setup->turns)
-            due = setup->turns;
-        if (due <= sender->index) {
-            rm_pace_idle(&sender->pace, sender->index);
+        if (due > turns)
+            due = turns;
+        if (due <= next) {
+            rm_pace_idle(&sender->pace, next);
             continue;
         }
-        send_batch(sender, due - sender->index > batch ? sender->index + batch : due);
+        send_batch(sender, due - next > sender->batch_turns ? next + sender->batch_turns : due);
         if (sender->pace.ticks_per_turn > 0)
             publish_behind(sender, due - sender->index);
-        if (any_lost(sender))
-            skip_to_present(sender);
+        mind_the_links(sender);
     }
     send_held(sender);
 }
 
+static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *error) {
+    struct rm_sender_setup const *setup = sender->setup;
+    sender->groups = calloc(setup->member_count, sizeof *sender->groups);
+    sender->links = calloc(setup->sink_count, sizeof *sender->links);
+    sender->schedule.section = calloc(setup->member_count, sizeof *sender->schedule.section);
+    sender->schedule.first_turn = setup->first_turn;
+    if (sender->groups == NULL || sender->links == NULL || sender->schedule.section == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to send for %u instruments", setup->member_count);
+    for (uint32_t l = 0; l < setup->sink_count; ++l) {
+        rm_sender_link_init(&sender->links[l], &setup->sinks[l], tsc_hz, sender->stop);
+        sender->links[l].lost = true; /* until it was seen up */
+    }
+    enum rm_code code = RM_OK;
+    for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)
+        code = make_group(sender, g, error);
+    sender->batch_turns = (RM_BURST + setup->member_count - 1) / setup->member_count;
+    sender->look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz);
+    rm_schedule_seek(&sender->schedule, 0);
+    return code;
+}
+
+static void destroy(struct sender *sender) {
+    for (uint32_t g = 0; sender->groups != NULL && g < sender->setup->member_count; ++g)
+        rm_sender_group_free(&sender->groups[g]);
+    free(sender->groups);
+    free(sender->links);
+    free(sender->schedule.section);
+    free(sender);
+}
+
 enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, atomic_bool const *stop,
                            struct rm_sender_result *result, struct rm_error *error) {
-    struct sender sender = {.setup = setup, .stop = stop};
-    sender.members = calloc(setup->member_count, sizeof *sender.members);
-    sender.links = calloc(setup->sink_count, sizeof *sender.links);
     *result = (struct rm_sender_result){0};
-    enum rm_code code = RM_OK;
-    if (sender.members == NULL || sender.links == NULL) {
-        code = rm_fail(error, RM_E_NO_SPACE, "no memory to send for %u instruments", setup->member_count);
-    } else {
-        for (uint32_t l = 0; l < setup->sink_count; ++l)
-            rm_sender_link_init(&sender.links[l], &setup->sinks[l], tsc_hz, stop);
-        for (uint32_t m = 0; m < setup->member_count; ++m)
-            init_member(&sender, &sender.members[m], &setup->members[m]);
-        if (wait_for_links(&sender)) {
-            rm_pace_start(&sender.pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
-            run(&sender);
-            result->seconds = (double)(rm_tsc() - sender.pace.start_tsc) / tsc_hz;
-        }
-        result->turns = sender.index - sender.link_down_turns;
-        result->link_down_turns = sender.link_down_turns;
+    struct sender *sender = calloc(1, sizeof *sender);
+    if (sender == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to send");
+    sender->setup = setup;
+    sender->stop = stop;
+    enum rm_code const code = make(sender, tsc_hz, error);
+    if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
+        rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+        run(sender);
+        result->seconds = (double)(rm_tsc() - sender->pace.start_tsc) / tsc_hz;
     }
-    free(sender.members);
-    free(sender.links);
+    result->turns = sender->index - sender->link_down_turns;
+    result->link_down_turns = sender->link_down_turns;
+    destroy(sender);
     return code;
 }

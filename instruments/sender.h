@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Sends the datagrams of all instruments turn by turn, at its pace.
+/** Sends the datagrams of all groups turn by turn, at its pace.
  *
- * Every turn goes out when it is due (pace.h), its datagrams side by side in bursts filled across the instruments.
- * After a stall the sender catches up as fast as the link takes it, for turn numbers belong to the clock and not to the
- * sender; it never sends a turn before its time. While a link is down its turns pass unsent, as those of a real
- * instrument would, and the sender goes on with the turn that is due when it is back.
+ * Every turn goes out when it is due (pace.h), its datagrams side by side in bursts filled across the groups; a group
+ * whose period is several turns sends at the multiples of its period, one that puts several turns into a datagram at
+ * the last of them. After a stall the sender catches up as fast as the link takes it, for turn numbers belong to the
+ * clock and not to the sender; it never sends a turn before its time.
+ *
+ * It begins when all links are up. Later, while a link is down, its network's turns pass unsent, as those of a real
+ * instrument would; the sender goes on with the turn that is due when it is back. Of two networks the other goes on.
  */
 #ifndef RM_INSTRUMENTS_SENDER_H
 #define RM_INSTRUMENTS_SENDER_H
@@ -17,32 +20,47 @@
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
 
-#include "faults.h"
+#include "fault.h"
 #include "sink.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
 
-/** Where readings come from: RM_LANES lanes per instrument, for the run's turn `index` = 0, 1, 2, … */
+/** Where readings come from: RM_LANES lanes of each of `count` instruments from `first` on, for the run's turn `index`
+ * = 0, 1, 2, … Turns are asked for in order, and some perhaps never. */
 struct rm_turn_source {
-    union rm_lane const *(*turn)(void *state, uint64_t index);
+    union rm_lane const *(*turn)(void *state, uint64_t index, uint32_t first, uint32_t count);
     void *state;
 };
 
-/** One instrument as the sender sees it. */
+/** A group on one network. */
+struct rm_sender_outlet {
+    uint32_t sink;        /**< index of the sink that takes its datagrams */
+    rm_counter *counters; /**< its block, set `sender` */
+    struct rm_fault const *faults;
+    uint32_t fault_count;
+};
+
+/** One group as the sender is told of it. What is wrong with its turn counter is among the first outlet's faults. */
 struct rm_sender_member {
-    struct rm_virtual_instrument instrument;
-    uint32_t sink;            /**< index of the sink that takes its datagrams */
-    rm_counter *counters;     /**< its block, set `sender` */
-    struct rm_faults *faults; /**< or NULL */
+    struct rm_virtual_group const *group;
+    struct rm_sender_outlet outlet[RM_NETWORKS];
+};
+
+struct rm_sender_network {
+    struct rm_flow flow; /**< its source address, and a source MAC of zeros, are replaced by the group's own, and its
+                              destination port by the format's where that has one */
+    uint32_t mtu;        /**< RM_MTU_LEAST … RM_MTU_MOST */
 };
 
 struct rm_sender_setup {
-    struct rm_sender_member const *members;
+    struct rm_virtual_instrument const *instruments;
+    struct rm_sender_member const *members; /**< in the order of their instruments */
     uint32_t member_count;
+    uint32_t network_count; /**< 1, or 2: mirrored */
+    struct rm_sender_network network[RM_NETWORKS];
     struct rm_sink const *sinks;
     uint32_t sink_count;
-    struct rm_flow flow; /**< its source address, and a source MAC of zeros, are replaced by the instrument's own */
-    bool udp_checksum;   /**< write UDP checksums */
+    bool udp_checksum; /**< write UDP checksums */
     struct rm_turn_source source;
     rm_turn first_turn;
     uint64_t turns;      /**< to send, UINT64_MAX for no end */
@@ -50,13 +68,13 @@ struct rm_sender_setup {
 };
 
 struct rm_sender_result {
-    uint64_t turns;           /**< that were due and handed to the links */
-    uint64_t link_down_turns; /**< that passed while a link was down */
+    uint64_t turns;           /**< that were due and handed to a link */
+    uint64_t link_down_turns; /**< that passed while no network was up */
     double seconds;           /**< from the first to the last */
 };
 
-/** Runs until all turns are sent or `stop` becomes true. Waits for the links to come up first. Arrays of the setup stay
- * in use until it returns. RM_E_NO_SPACE. */
+/** Runs until all turns are sent or `stop` becomes true. Arrays of the setup stay in use until it returns.
+ * RM_E_NO_SPACE. */
 enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, atomic_bool const *stop,
                            struct rm_sender_result *result, struct rm_error *error);
 

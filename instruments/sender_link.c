@@ -58,7 +58,7 @@ static bool send_filled(struct rm_sender_link *link) {
         if (waited)
             wait_end(&wait, link->owner[gone]);
         for (uint32_t i = gone; i < gone + taken; ++i)
-            rm_counter_add(link->owner[i], RM_SENDER_SENT, 1);
+            rm_counter_add(link->owner[i], RM_SENDER_SENT, link->last[i]);
         gone += taken;
     }
     return link->burst.count == 0;
@@ -103,9 +103,10 @@ uint8_t *rm_sender_link_buffer(struct rm_sender_link *link) {
     return link->burst.data[link->filled];
 }
 
-void rm_sender_link_commit(struct rm_sender_link *link, uint32_t length, rm_counter *counters) {
+void rm_sender_link_commit(struct rm_sender_link *link, uint32_t length, rm_counter *counters, bool last) {
     link->burst.length[link->filled] = length;
     link->owner[link->filled] = counters;
+    link->last[link->filled] = last;
     ++link->filled;
     if (link->expected != 0)
         --link->expected;

@@ -8,21 +8,24 @@
 
 #include <ringmaster/error.h>
 
+#include "kicks.h"
 #include "ring_config.h"
 #include "sender.h"
 
 /** What to send, and how. */
 struct rm_session {
-    struct rm_ring_config const *ring; /**< of a replay: port, flow, core, workspace and its instruments; no faults */
+    struct rm_ring_config const *ring; /**< of a replay: network, core, workspace and its instruments; no faults */
     struct rm_turn_source source;
-    bool simulated;      /**< the ring's beam is what is sent */
-    double turn_rate_hz; /**< of sending; 0: as fast as the link takes it */
-    uint64_t turns;      /**< UINT64_MAX: no end */
-    double seconds;      /**< 0: no end */
-    bool json;           /**< the summary is a JSON object, else a line for people */
+    bool simulated;         /**< the ring's beam is what is sent */
+    struct rm_kicks *kicks; /**< that the source gives; NULL where it gives none */
+    double turn_rate_hz;    /**< of sending; 0: as fast as the link takes it */
+    uint64_t turns;         /**< UINT64_MAX: no end */
+    double seconds;         /**< 0: no end */
+    bool json;              /**< the summary is a JSON object, else a line for people */
 };
 
-/** Runs to its end, by turns, seconds, SIGINT or SIGTERM, and prints the summary to standard output. */
+/** Runs to its end, by turns, seconds, SIGINT or SIGTERM, and prints the summary to standard output. SIGUSR1 kicks the
+ * beam. */
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where a sender's bursts go: a port (port_sink.h), or an array of a test. The functions are those of net/port.h. */
+/** Where a sender's bursts go: a port (port_sinks.h), or an array of a test. The functions are those of net/port.h. */
 #ifndef RM_INSTRUMENTS_SINK_H
 #define RM_INSTRUMENTS_SINK_H
 
@@ -9,6 +9,7 @@
 
 struct rm_sink {
     enum rm_framing framing;
+    uint32_t network;                                                         /**< 0, or 1: of the mirror */
     uint32_t (*reserve)(void *state, struct rm_burst *burst, uint32_t count); /**< as rm_port_reserve */
     uint32_t (*send)(void *state, struct rm_burst *burst);                    /**< as rm_port_send */
     void (*release)(void *state, struct rm_burst *burst);                     /**< as rm_port_release */

@@ -22,14 +22,14 @@ enum { FAULTS = sizeof faults / sizeof faults[0] };
 
 static uint64_t sum(struct rm_summary const *summary, enum rm_sender_counter counter) {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < summary->instruments; ++i)
+    for (uint32_t i = 0; i < summary->blocks; ++i)
         total += rm_counter_get(summary->counters[i], counter);
     return total;
 }
 
 static double longest_wait_us(struct rm_summary const *summary) {
     uint64_t longest = 0;
-    for (uint32_t i = 0; i < summary->instruments; ++i) {
+    for (uint32_t i = 0; i < summary->blocks; ++i) {
         uint64_t const ticks = rm_counter_get(summary->counters[i], RM_SENDER_LONGEST_WAIT_TICKS);
         if (ticks > longest)
             longest = ticks;

@@ -13,7 +13,8 @@
 
 struct rm_summary {
     struct rm_sender_result result;
-    rm_counter *const *counters; /**< per instrument */
+    rm_counter *const *counters; /**< of the set `sender` */
+    uint32_t blocks;             /**< of them */
     uint32_t instruments;
     uint64_t unsent; /**< datagrams that devices or the kernel refused after all */
     double tsc_hz;

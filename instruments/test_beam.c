@@ -56,7 +56,7 @@ static struct rm_beam *make(struct rm_beam_config const *config) {
 /** One lane over `count` turns. */
 static void record(struct rm_beam *beam, uint32_t lane, rm_turn first, uint32_t count, double *values) {
     for (uint32_t i = 0; i < count; ++i)
-        values[i] = rm_beam_turn(beam, first + i)[lane].i;
+        values[i] = rm_beam_turn(beam, first + i, 0, COUNT)[lane].i;
 }
 
 static double mean(double const *values, uint32_t count) {
@@ -112,9 +112,9 @@ static void the_same_turn_gives_the_same_bits(void **state) {
     struct rm_beam *in_order = make(&config), *in_jumps = make(&config);
     for (rm_turn turn = 4900; turn < 5100; ++turn) {
         union rm_lane expected[LANES];
-        memcpy(expected, rm_beam_turn(in_order, turn), sizeof expected);
-        rm_beam_turn(in_jumps, turn * 977 % 100000);
-        assert_memory_equal(rm_beam_turn(in_jumps, turn), expected, sizeof expected);
+        memcpy(expected, rm_beam_turn(in_order, turn, 0, COUNT), sizeof expected);
+        rm_beam_turn(in_jumps, turn * 977 % 100000, 0, COUNT);
+        assert_memory_equal(rm_beam_turn(in_jumps, turn, 0, COUNT), expected, sizeof expected);
     }
     rm_beam_free(in_order);
     rm_beam_free(in_jumps);
@@ -126,7 +126,7 @@ static void another_seed_gives_another_orbit_and_noise(void **state) {
     struct rm_beam *one = make(&config);
     config.seed = 2;
     struct rm_beam *two = make(&config);
-    union rm_lane const *a = rm_beam_turn(one, 1000), *b = rm_beam_turn(two, 1000);
+    union rm_lane const *a = rm_beam_turn(one, 1000, 0, COUNT), *b = rm_beam_turn(two, 1000, 0, COUNT);
     unsigned equal = 0;
     for (unsigned l = 0; l < BLM * RM_LANES; ++l)
         equal += a[l].i == b[l].i && a[l].i != 0;
@@ -181,7 +181,7 @@ static void the_mains_are_at_50_and_100_hertz(void **state) {
     uint32_t const every = 1157, periods = 10, count = periods * 20; /* a sample each ms */
     double values[200];
     for (uint32_t i = 0; i < count; ++i)
-        values[i] = rm_beam_turn(beam, (rm_turn)i * every)[X1].i;
+        values[i] = rm_beam_turn(beam, (rm_turn)i * every, 0, COUNT)[X1].i;
     double const at_50 = amplitude(values, count, 0.05), at_100 = amplitude(values, count, 0.1);
     assert_float_equal(at_50, 20e3 * 1.35, 100);
     assert_float_equal(at_100 / at_50, 0.5, 0.01);
@@ -200,8 +200,8 @@ static void a_kick_decays_and_scrapes(void **state) {
     double const fresh = rms(values, 128);
     record(beam, X1, 21000, 128, values);
     assert_float_equal(rms(values, 128) / fresh, exp(-1), 0.02);
-    assert_true(rm_beam_turn(beam, 20000)[BLM * RM_LANES].i >= 50);
-    assert_int_equal(rm_beam_turn(beam, 19999)[BLM * RM_LANES].i, 0);
+    assert_true(rm_beam_turn(beam, 20000, 0, COUNT)[BLM * RM_LANES].i >= 50);
+    assert_int_equal(rm_beam_turn(beam, 19999, 0, COUNT)[BLM * RM_LANES].i, 0);
     rm_beam_free(beam);
 }
 
@@ -227,12 +227,46 @@ static void unused_lanes_stay_zero(void **state) {
     struct rm_beam *beam = make(&config);
     unsigned const used[COUNT] = {8, 8, 8, 8, 8, 8, 8, 10, 8};
     for (rm_turn turn = 0; turn < 100; ++turn) {
-        union rm_lane const *lane = rm_beam_turn(beam, turn);
+        union rm_lane const *lane = rm_beam_turn(beam, turn, 0, COUNT);
         for (unsigned i = 0; i < COUNT; ++i)
             for (unsigned l = used[i]; l < RM_LANES; ++l)
                 assert_int_equal(lane[i * RM_LANES + l].i, 0);
         assert_in_range(lane[SUM1].i, 890000, 1110000);
     }
+    rm_beam_free(beam);
+}
+
+static void some_instruments_read_what_all_read(void **state) {
+    (void)state;
+    struct rm_beam_config const config = lively();
+    struct rm_beam *all = make(&config), *some = make(&config);
+    for (rm_turn turn = 4990; turn < 5010; ++turn)
+        for (uint32_t first = 0; first < COUNT; ++first) {
+            union rm_lane const *expected = rm_beam_turn(all, turn, 0, COUNT) + (size_t)first * RM_LANES;
+            union rm_lane const *read = rm_beam_turn(some, turn, first, COUNT - first);
+            assert_memory_equal(read, expected, (COUNT - first) * RM_LANES * sizeof *read);
+        }
+    rm_beam_free(all);
+    rm_beam_free(some);
+}
+
+static void a_kick_that_is_asked_for_changes_nothing_that_was_read(void **state) {
+    (void)state;
+    struct rm_beam_config const config = quiet();
+    struct rm_beam *beam = make(&config);
+    rm_beam_turn(beam, 1000, 0, COUNT);
+    rm_turn const kick = rm_beam_kick(beam, 1000);
+    assert_in_range(kick, 1001, 1000 + RM_MOTION_BLOCK);
+    double values[128];
+    record(beam, X1, 900, (uint32_t)(kick - 900), values);
+    assert_float_equal(rms(values, (uint32_t)(kick - 900)), 0, 0);
+    assert_int_equal(rm_beam_turn(beam, kick - 1, 0, COUNT)[BLM * RM_LANES].i, 0);
+    assert_true(rm_beam_turn(beam, kick, 0, COUNT)[BLM * RM_LANES].i >= 50);
+    record(beam, X1, kick, 128, values);
+    double const fresh = rms(values, 128);
+    assert_float_equal(fresh, 1.35 * 100e3 / sqrt(2), 7e3);
+    record(beam, X1, kick + 1000, 128, values);
+    assert_float_equal(rms(values, 128) / fresh, exp(-1), 0.02);
     rm_beam_free(beam);
 }
 
@@ -246,6 +280,8 @@ int main(void) {
         cmocka_unit_test(a_kick_decays_and_scrapes),
         cmocka_unit_test(losses_are_counts_like_poissons),
         cmocka_unit_test(unused_lanes_stay_zero),
+        cmocka_unit_test(some_instruments_read_what_all_read),
+        cmocka_unit_test(a_kick_that_is_asked_for_changes_nothing_that_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** ringmaster-instruments as a whole, over the kernel's UDP on the loopback interface: what is sent arrives bit for
  * bit, what is said of it is true. Argument: the program. */
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,88 +17,20 @@
 #include "beam.h"
 #include "fabric/segment_map.h"
 #include "ring_config.h"
+#include "test_world.h"
 #include "wire/native.h"
 
 enum { TURNS = 100, FIRST = 5000, INSTRUMENTS = 2 };
 
-static char const RING[] = "workspace: %s/ws\n"
-                           "turn_rate_hz: 20000\n"
-                           "first_turn: 5000\n"
-                           "seed: 3\n"
-                           "port: {kind: udp, peer: 127.0.0.1:%u}\n"
-                           "beam: {tune_x: 0.21}\n"
+static char const RING[] = "beam: {tune_x: 0.21}\n"
                            "instruments:\n"
                            "  - {name: bpm01, kind: bpm, id: 1, source: 127.0.0.1}\n"
                            "  - {name: blm01, kind: blm, id: 7, source: 127.0.0.2}\n";
 
-/** A receiver, and the files of one test. 200 datagrams fit into any socket's buffer: it need not be read meanwhile. */
-struct world {
-    char const *program;
-    char directory[32];
-    char ring[48];
-    int receiver;
-    unsigned udp_port;
-    char said[1024]; /**< what the program printed */
-};
-
-static void open_receiver(struct world *world) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    world->receiver = socket(AF_INET, SOCK_DGRAM, 0);
-    assert_true(world->receiver >= 0);
-    assert_int_equal(bind(world->receiver, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(getsockname(world->receiver, (struct sockaddr *)&address, &length), 0);
-    world->udp_port = ntohs(address.sin_port);
-}
-
-/** Writes RING and further lines. */
-static void write_ring(struct world const *world, char const *lines) {
-    FILE *file = fopen(world->ring, "w");
-    assert_non_null(file);
-    fprintf(file, RING, world->directory, world->udp_port);
-    fputs(lines, file);
-    fclose(file);
-}
-
-static struct world *make(char const *program) {
-    struct world *world = calloc(1, sizeof *world);
-    assert_non_null(world);
-    world->program = program;
-    strcpy(world->directory, "/tmp/test_ring.XXXXXX");
-    assert_non_null(mkdtemp(world->directory));
-    snprintf(world->ring, sizeof world->ring, "%s/ring.yaml", world->directory);
-    open_receiver(world);
-    write_ring(world, "");
+static struct test_world *make(char const *program) {
+    struct test_world *world = test_world_make(program);
+    test_world_write(world, RING);
     return world;
-}
-
-static void destroy(struct world *world) {
-    char const *const files[] = {"ring.yaml", "beam.replay", "ws/ring.segment", "ws/ring.lock", "ws", ""};
-    for (unsigned f = 0; f < sizeof files / sizeof files[0]; ++f) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", world->directory, files[f]);
-        remove(path);
-    }
-    close(world->receiver);
-    free(world);
-}
-
-/** Runs the program with these arguments, `%s` being the ring's file; returns its exit status. */
-static int run(struct world *world, char const *before, char const *arguments) {
-    char command[512], line[256];
-    snprintf(line, sizeof line, arguments, world->ring);
-    snprintf(command, sizeof command, "%s '%s' %s 2>&1", before, world->program, line);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t const length = fread(world->said, 1, sizeof world->said - 1, pipe);
-    world->said[length] = '\0';
-    int const status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void check_said(struct world const *world, char const *expected) {
-    if (strstr(world->said, expected) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", expected, world->said);
 }
 
 /** A datagram that has arrived, and from whom; `record` has its turn and lanes. */
@@ -113,17 +40,13 @@ struct arrival {
     struct rm_record record;
 };
 
-static bool receive(struct world const *world, struct arrival *arrival) {
-    uint8_t payload[256];
-    struct sockaddr_in from = {0};
-    socklen_t length = sizeof from;
-    ssize_t const bytes =
-        recvfrom(world->receiver, payload, sizeof payload, MSG_DONTWAIT, (struct sockaddr *)&from, &length);
-    if (bytes < 0)
+static bool receive(struct test_world *world, struct arrival *arrival) {
+    struct test_arrival const *came = test_world_receive(world, 0);
+    if (came == NULL)
         return false;
-    assert_int_equal(rm_native_parse(payload, (uint32_t)bytes, &arrival->native), RM_PORT_DECODED);
+    assert_int_equal(rm_native_parse(came->payload, came->length, &arrival->native), RM_PORT_DECODED);
     rm_native_record(&arrival->native, arrival->native.turn, 0, &arrival->record);
-    arrival->source = ntohl(from.sin_addr.s_addr);
+    arrival->source = came->source_ipv4;
     return true;
 }
 
@@ -138,11 +61,10 @@ static void check_arrival(struct arrival const *arrival, rm_turn turn, struct rm
 
 /** Each instrument has a socket, which keeps its order; between them there is none. */
 static void the_beam_arrives_bit_for_bit(void **state) {
-    struct world *world = make(*state);
-    write_ring(world, "");
-    assert_int_equal(run(world, "", "run %s --turns 100 --json"), 0);
-    check_said(world, "\"sent\": 200, \"turns\": 100, ");
-    check_said(world, "\"tune_x\": 0.21, \"tune_y\": 0.1612, ");
+    struct test_world *world = make(*state);
+    assert_int_equal(test_world_run(world, "", "run %s --turns 100 --json"), 0);
+    test_world_check_said(world, "\"sent\": 200, \"turns\": 100, ");
+    test_world_check_said(world, "\"tune_x\": 0.21, \"tune_y\": 0.1612, ");
     struct rm_ring_config ring;
     struct rm_beam *beam;
     assert_int_equal(rm_ring_config_load(world->ring, &ring, NULL), RM_OK);
@@ -152,36 +74,27 @@ static void the_beam_arrives_bit_for_bit(void **state) {
     while (receive(world, &arrival)) {
         uint32_t const i = arrival.source == ring.instruments[0].source_ipv4 ? 0 : 1;
         assert_int_equal(arrival.source, ring.instruments[i].source_ipv4);
-        check_arrival(&arrival, next[i], &ring.instruments[i], rm_beam_turn(beam, next[i]) + (size_t)i * RM_LANES);
+        check_arrival(&arrival, next[i], &ring.instruments[i],
+                      rm_beam_turn(beam, next[i], 0, INSTRUMENTS) + (size_t)i * RM_LANES);
         ++next[i];
     }
     assert_int_equal(next[0], FIRST + TURNS);
     assert_int_equal(next[1], FIRST + TURNS);
     rm_beam_free(beam);
     rm_ring_config_free(&ring);
-    destroy(world);
-}
-
-static void const *object(struct rm_mapped_segment const *mapped, char const *name) {
-    char const *start = (char const *)mapped->header;
-    struct rm_object const *directory =
-        (struct rm_object const *)(void const *)(start + mapped->header->directory_offset);
-    for (uint32_t i = 0; i < mapped->header->object_count; ++i)
-        if (strcmp(directory[i].name, name) == 0)
-            return start + directory[i].offset;
-    fail_msg("no object \"%s\"", name);
-    return NULL;
+    test_world_destroy(world);
 }
 
 static void the_ring_publishes_what_it_sent(void **state) {
-    struct world *world = make(*state);
-    write_ring(world, "faults: [{instrument: blm01, fault: drop, probability: 0.5}]\n");
-    assert_int_equal(run(world, "", "run %s --turns 100"), 0);
-    char workspace[48];
-    snprintf(workspace, sizeof workspace, "%s/ws", world->directory);
+    struct test_world *world = make(*state);
+    char lines[512];
+    snprintf(lines, sizeof lines, "%sfaults: [{instrument: blm01, fault: drop, probability: 0.5}]\n", RING);
+    test_world_write(world, lines);
+    assert_int_equal(test_world_run(world, "", "run %s --turns 100"), 0);
     struct rm_mapped_segment mapped;
-    assert_int_equal(rm_segment_map_readonly(workspace, "ring", &mapped, NULL), RM_OK);
-    rm_counter const *bpm = object(&mapped, "counters/sender/bpm01"), *blm = object(&mapped, "counters/sender/blm01");
+    test_world_map(world, &mapped);
+    rm_counter const *bpm = test_world_object(&mapped, "counters/sender/bpm01"),
+                     *blm = test_world_object(&mapped, "counters/sender/blm01");
     assert_int_equal(rm_counter_get(bpm, RM_SENDER_SENT), 100);
     assert_int_equal(rm_counter_get(bpm, RM_SENDER_TURNS), 100);
     uint64_t const dropped = rm_counter_get(blm, RM_SENDER_DROPPED);
@@ -189,19 +102,19 @@ static void the_ring_publishes_what_it_sent(void **state) {
     assert_int_equal(rm_counter_get(blm, RM_SENDER_SENT), 100 - dropped);
     double tune = 0, rate = 0;
     struct rm_parameter_reading reading;
-    rm_parameter_read(object(&mapped, "ring/tune_x"), &tune, sizeof tune, &reading);
-    rm_parameter_read(object(&mapped, "ring/turn_rate_hz"), &rate, sizeof rate, &reading);
+    rm_parameter_read(test_world_object(&mapped, "ring/tune_x"), &tune, sizeof tune, &reading);
+    rm_parameter_read(test_world_object(&mapped, "ring/turn_rate_hz"), &rate, sizeof rate, &reading);
     assert_float_equal(tune, 0.21, 0);
     assert_float_equal(rate, 20000, 0);
     rm_segment_unmap(&mapped);
     char faults[32];
     snprintf(faults, sizeof faults, "faults: %u dropped\n", (unsigned)dropped);
-    check_said(world, faults);
-    destroy(world);
+    test_world_check_said(world, faults);
+    test_world_destroy(world);
 }
 
 /** A replay of one instrument, lane l of turn t being 100 t + l. */
-static void write_replay(struct world const *world) {
+static void write_replay(struct test_world const *world) {
     char path[64];
     snprintf(path, sizeof path, "%s/beam.replay", world->directory);
     FILE *file = fopen(path, "wb");
@@ -221,15 +134,15 @@ static void write_replay(struct world const *world) {
 }
 
 static void a_recording_arrives_bit_for_bit_and_again(void **state) {
-    struct world *world = make(*state);
+    struct test_world *world = make(*state);
     write_replay(world);
     char arguments[160];
     snprintf(arguments, sizeof arguments,
              "replay %s/beam.replay --rate 10000 --port-kind udp --to 127.0.0.1:%u --loop --turns 25 --json",
-             world->directory, world->udp_port);
-    assert_int_equal(run(world, "", arguments), 0);
-    check_said(world, "\"sent\": 25, \"turns\": 25, ");
-    check_said(world, "\"tune_x\": null");
+             world->directory, world->udp_port[0]);
+    assert_int_equal(test_world_run(world, "", arguments), 0);
+    test_world_check_said(world, "\"sent\": 25, \"turns\": 25, ");
+    test_world_check_said(world, "\"tune_x\": null");
     struct rm_virtual_instrument const recorded = {.kind = 1, .id = 9, .source_ipv4 = INADDR_LOOPBACK, .lane_count = 3};
     for (int32_t i = 0; i < 25; ++i) {
         union rm_lane const lanes[RM_LANES] = {{i % 10 * 100}, {i % 10 * 100 + 1}, {i % 10 * 100 + 2}};
@@ -238,37 +151,39 @@ static void a_recording_arrives_bit_for_bit_and_again(void **state) {
         assert_int_equal(arrival.source, recorded.source_ipv4);
         check_arrival(&arrival, 50u + (unsigned)i, &recorded, lanes);
     }
-    destroy(world);
+    test_world_destroy(world);
 }
 
 static void a_signal_or_its_time_ends_it_in_good_order(void **state) {
-    struct world *world = make(*state);
-    assert_int_equal(run(world, "timeout --preserve-status -s TERM 0.3", "run %s --turn-rate 1000 --json"), 0);
-    check_said(world, "{\"instruments\": 2, \"sent\": ");
-    assert_int_equal(run(world, "timeout --preserve-status -s INT 0.3", "run %s --turn-rate 1000 --json"), 0);
-    check_said(world, "{\"instruments\": 2, \"sent\": ");
-    assert_int_equal(run(world, "", "run %s --turn-rate 1000 --seconds 0.2"), 0);
-    check_said(world, "datagrams of 2 instruments");
-    destroy(world);
+    struct test_world *world = make(*state);
+    assert_int_equal(test_world_run(world, "timeout --preserve-status -s TERM 0.3", "run %s --turn-rate 1000 --json"),
+                     0);
+    test_world_check_said(world, "{\"instruments\": 2, \"sent\": ");
+    assert_int_equal(test_world_run(world, "timeout --preserve-status -s INT 0.3", "run %s --turn-rate 1000 --json"),
+                     0);
+    test_world_check_said(world, "{\"instruments\": 2, \"sent\": ");
+    assert_int_equal(test_world_run(world, "", "run %s --turn-rate 1000 --seconds 0.2"), 0);
+    test_world_check_said(world, "datagrams of 2 instruments");
+    test_world_destroy(world);
 }
 
 static void what_is_wrong_is_said_on_one_line(void **state) {
-    struct world *world = make(*state);
-    assert_int_equal(run(world, "", "check %s"), 0);
-    check_said(world, "2 instruments at 20000 turns/s");
-    assert_int_equal(run(world, "", "run %s --core 100000"), 1);
-    check_said(world, "cannot run on core 100000");
-    assert_int_equal(run(world, "", "run %s --turns 0"), 2);
-    check_said(world, "--turns: \"0\" is out of its range");
-    assert_int_equal(run(world, "", "run %s --wings"), 2);
-    check_said(world, "unknown option \"--wings\"");
-    assert_int_equal(run(world, "", "replay %s --rate 5 --to 127.0.0.1:4660"), 1);
-    check_said(world, "not a replay file");
-    assert_int_equal(run(world, "", "replay %s --to 127.0.0.1:4660"), 2);
-    check_said(world, "--rate is missing");
-    assert_int_equal(run(world, "", "run /no/such/ring.yaml"), 1);
-    check_said(world, "/no/such/ring.yaml");
-    destroy(world);
+    struct test_world *world = make(*state);
+    assert_int_equal(test_world_run(world, "", "check %s"), 0);
+    test_world_check_said(world, "2 instruments at 20000 turns/s");
+    assert_int_equal(test_world_run(world, "", "run %s --core 100000"), 1);
+    test_world_check_said(world, "cannot run on core 100000");
+    assert_int_equal(test_world_run(world, "", "run %s --turns 0"), 2);
+    test_world_check_said(world, "--turns: \"0\" is out of its range");
+    assert_int_equal(test_world_run(world, "", "run %s --wings"), 2);
+    test_world_check_said(world, "unknown option \"--wings\"");
+    assert_int_equal(test_world_run(world, "", "replay %s --rate 5 --to 127.0.0.1:4660"), 1);
+    test_world_check_said(world, "not a replay file");
+    assert_int_equal(test_world_run(world, "", "replay %s --to 127.0.0.1:4660"), 2);
+    test_world_check_said(world, "--rate is missing");
+    assert_int_equal(test_world_run(world, "", "run /no/such/ring.yaml"), 1);
+    test_world_check_said(world, "/no/such/ring.yaml");
+    test_world_destroy(world);
 }
 
 int main(int argc, char **argv) {

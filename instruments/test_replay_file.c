@@ -80,7 +80,7 @@ static void a_good_file_is_read_as_it_says(void **state) {
     assert_int_equal(file.instruments[1].source_ipv4, 0x0A140002);
     assert_int_equal(file.instruments[1].lane_count, 8);
     for (uint64_t index = 0; index < 3 * TURNS; ++index) /* and again from the start */
-        assert_int_equal(rm_replay_file_turn(&file, index)[12].i, index % TURNS * 24 + 12);
+        assert_int_equal(rm_replay_file_turn(&file, index, 1, 1)[0].i, index % TURNS * 24 + 12);
     rm_replay_file_close(&file);
 }
 
@@ -151,7 +151,7 @@ static void a_file_is_mapped_and_an_absent_one_named(void **state) {
     struct rm_replay_file file;
     struct rm_error error;
     assert_int_equal(rm_replay_file_open(path, &file, &error), RM_OK);
-    assert_int_equal(rm_replay_file_turn(&file, 2)[23].i, 71);
+    assert_int_equal(rm_replay_file_turn(&file, 2, 0, 2)[23].i, 71);
     rm_replay_file_close(&file);
     unlink(path);
     assert_int_equal(rm_replay_file_open(path, &file, &error), RM_E_SYSTEM);

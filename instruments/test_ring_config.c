@@ -40,10 +40,10 @@ static void absent_keys_take_their_defaults(void **state) {
     assert_string_equal(config.workspace, "");
     assert_int_equal(config.first_turn, 1000000);
     assert_int_equal(config.core, RM_RING_ANY_CORE);
-    assert_int_equal(config.port.kind, RM_PORT_UDP);
-    assert_int_equal(config.port.peer_ipv4, 0x7F000001);
-    assert_int_equal(config.port.peer_port, 4660);
-    assert_int_equal(config.flow.destination_port, 4660);
+    assert_int_equal(config.network[0].port.kind, RM_PORT_UDP);
+    assert_int_equal(config.network[0].port.peer_ipv4, 0x7F000001);
+    assert_int_equal(config.network[0].port.peer_port, 4660);
+    assert_int_equal(config.network[0].flow.destination_port, 4660);
     assert_false(config.udp_checksum);
     assert_float_equal(config.beam.turn_rate_hz, 1157000, 0);
     assert_float_equal(config.beam.tune_x, 0.2994, 0);
@@ -75,21 +75,23 @@ static void every_key_is_taken(void **state) {
     assert_int_equal(config.first_turn, 5);
     assert_int_equal(config.core, 3);
     assert_int_equal(config.beam.seed, 7);
-    assert_int_equal(config.flow.destination_port, 99);
+    assert_int_equal(config.network[0].flow.destination_port, 99);
     assert_true(config.udp_checksum);
-    assert_int_equal(config.flow.destination_ipv4, 0x01020304);
-    assert_int_equal(config.flow.destination_mac[5], 9);
-    assert_int_equal(config.flow.source_mac[5], 8);
+    assert_int_equal(config.network[0].flow.destination_ipv4, 0x01020304);
+    assert_int_equal(config.network[0].flow.destination_mac[5], 9);
+    assert_int_equal(config.network[0].flow.source_mac[5], 8);
     assert_float_equal(config.beam.tune_x, 0.1, 0);
     assert_float_equal(config.beam.noise_um, 2, 0);
     assert_float_equal(config.beam.tune_y, 0.1612, 0);
     assert_int_equal(config.fault_count, 5);
-    assert_int_equal(config.faults[0].instrument, 0);
+    assert_int_equal(config.faults[0].first_group, 0);
+    assert_int_equal(config.faults[0].group_count, 1);
+    assert_int_equal(config.faults[0].network, RM_RING_BOTH_NETWORKS);
     assert_float_equal(config.faults[0].fault.probability, 1e-4, 0);
     assert_true(config.faults[0].fault.at_turn == RM_TURN_NONE);
-    assert_int_equal(config.faults[1].instrument, RM_RING_ALL);
+    assert_int_equal(config.faults[1].group_count, 2);
     assert_int_equal(config.faults[1].fault.at_turn, 2000);
-    assert_int_equal(config.faults[2].instrument, 1);
+    assert_int_equal(config.faults[2].first_group, 1);
     assert_int_equal(config.faults[2].fault.turns, -5);
     assert_int_equal(config.faults[2].fault.duration, 0);
     assert_true(config.faults[3].fault.unseen);
@@ -148,7 +150,7 @@ static void each_kind_of_port_has_its_own_keys(void **state) {
         {"{kind: udp, peer: 127.0.0.1:4660, role: client}", "port.role"},
         {"{kind: udp, peer: 127.0.0.1}", "port.peer: found"},
         {"{kind: udp, peer: 127.0.0.1:0}", "port.peer: found"},
-        {"{kind: tcp, peer: 127.0.0.1:4660}", "expected one of: memif, af_packet, udp"},
+        {"{kind: tcp, peer: 127.0.0.1:4660}", "expected one of: memif, af_packet, udp, af_xdp"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
         char path[] = "/tmp/test_ring_config.XXXXXX";
@@ -165,16 +167,51 @@ static void each_kind_of_port_has_its_own_keys(void **state) {
     }
 }
 
+static void check_good(char const *path) {
+    struct rm_ring_config config;
+    struct rm_error error = {0};
+    if (rm_ring_config_load(path, &config, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    rm_ring_config_free(&config);
+}
+
+/** Copies the next ```yaml block of a document to a file; false when there is none. */
+static bool copy_example(FILE *document, char const *path) {
+    char line[512];
+    do
+        if (fgets(line, sizeof line, document) == NULL)
+            return false;
+    while (strcmp(line, "```yaml\n") != 0);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, document) != NULL && strcmp(line, "```\n") != 0)
+        fputs(line, file);
+    fclose(file);
+    return true;
+}
+
+static void check_examples(char const *document_path) {
+    char path[] = "/tmp/test_ring_config.XXXXXX";
+    close(mkstemp(path));
+    FILE *document = fopen(document_path, "r");
+    assert_non_null(document);
+    unsigned examples = 0;
+    for (; copy_example(document, path); ++examples)
+        check_good(path);
+    fclose(document);
+    unlink(path);
+    assert_true(examples > 0);
+}
+
+/** Shipped configurations, and documents with examples. */
 static void shipped_files_are_good(void **state) {
     char *const *paths = *state;
     assert_non_null(paths[0]);
-    for (; *paths != NULL; ++paths) {
-        struct rm_ring_config config;
-        struct rm_error error = {0};
-        if (rm_ring_config_load(*paths, &config, &error) != RM_OK)
-            fail_msg("%s", error.text);
-        rm_ring_config_free(&config);
-    }
+    for (; *paths != NULL; ++paths)
+        if (strstr(*paths, ".md") != NULL)
+            check_examples(*paths);
+        else
+            check_good(*paths);
 }
 
 int main(int argc, char **argv) {

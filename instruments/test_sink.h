@@ -9,10 +9,15 @@
 
 #include "sink.h"
 
-enum { TEST_SINK_DATAGRAMS = 65536, TEST_SINK_BYTES = 128 };
+enum {
+    TEST_SINK_DATAGRAMS = 65536,
+    TEST_SINK_ROOM = 16 << 20,                     /**< bytes of all that is kept; what comes after it is not */
+    TEST_SINK_BUFFER_BYTES = RM_LONGEST_FRAME_MAX, /**< of what is reserved */
+};
 
 struct test_sink {
     enum rm_framing framing;
+    uint32_t network;
     uint32_t most;       /**< datagrams taken at once; 0: all */
     uint32_t refusals;   /**< sends that take nothing, before each that takes something */
     uint32_t down_after; /**< the link goes down when so many datagrams were sent; 0: never */
@@ -22,8 +27,10 @@ struct test_sink {
     uint32_t lent;       /**< buffers reserved and neither sent nor released */
     uint32_t count;      /**< datagrams sent */
     uint32_t length[TEST_SINK_DATAGRAMS];
-    uint8_t data[TEST_SINK_DATAGRAMS][TEST_SINK_BYTES];
-    uint8_t buffer[RM_BURST][TEST_SINK_BYTES];
+    uint8_t *data[TEST_SINK_DATAGRAMS];
+    uint8_t buffer[RM_BURST][TEST_SINK_BUFFER_BYTES];
+    size_t used;
+    uint8_t room[TEST_SINK_ROOM];
 };
 
 static inline bool test_sink_is_down(struct test_sink const *sink) {
@@ -46,6 +53,15 @@ static inline void test_sink_shift(struct rm_burst *burst, uint32_t taken) {
     burst->count -= taken;
 }
 
+static inline void test_sink_keep(struct test_sink *sink, uint8_t const *data, uint32_t length) {
+    if (sink->count == TEST_SINK_DATAGRAMS || sink->used + length > TEST_SINK_ROOM)
+        return;
+    sink->length[sink->count] = length;
+    sink->data[sink->count] = memcpy(sink->room + sink->used, data, length);
+    sink->used += length;
+    ++sink->count;
+}
+
 static inline uint32_t test_sink_send(void *state, struct rm_burst *burst) {
     struct test_sink *sink = state;
     if (test_sink_is_down(sink) || sink->refused < sink->refusals) {
@@ -55,11 +71,8 @@ static inline uint32_t test_sink_send(void *state, struct rm_burst *burst) {
     }
     sink->refused = 0;
     uint32_t const taken = sink->most != 0 && sink->most < burst->count ? sink->most : burst->count;
-    for (uint32_t i = 0; i < taken && sink->count < TEST_SINK_DATAGRAMS; ++i) {
-        sink->length[sink->count] = burst->length[i];
-        memcpy(sink->data[sink->count], burst->data[i], burst->length[i]);
-        ++sink->count;
-    }
+    for (uint32_t i = 0; i < taken; ++i)
+        test_sink_keep(sink, burst->data[i], burst->length[i]);
     sink->lent -= taken;
     test_sink_shift(burst, taken);
     return taken;
@@ -80,8 +93,15 @@ static inline bool test_sink_link_up(void *state) {
 }
 
 static inline struct rm_sink test_sink_as_sink(struct test_sink *sink) {
-    return (struct rm_sink){sink->framing,     test_sink_reserve, test_sink_send,
-                            test_sink_release, test_sink_link_up, sink};
+    return (struct rm_sink){
+        .framing = sink->framing,
+        .network = sink->network,
+        .reserve = test_sink_reserve,
+        .send = test_sink_send,
+        .release = test_sink_release,
+        .link_up = test_sink_link_up,
+        .state = sink,
+    };
 }
 
 #endif

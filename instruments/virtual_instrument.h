@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** One virtual instrument's identity: what a receiver tells it by. */
+/** Virtual instruments, and the groups in which they send: who a receiver takes them for. */
 #ifndef RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 #define RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 
@@ -7,7 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { RM_VIRTUAL_NAME_BYTES = 25 /**< with its terminating zero */ };
+#include "format/format.h"
+
+enum {
+    RM_VIRTUAL_NAME_BYTES = 25, /**< with its terminating zero */
+    RM_NETWORKS = 2,            /**< that the same datagrams may go through: a, and its mirror b */
+};
 
 /** True for names that a server's configuration takes too: 1 to 24 characters of a–z, 0–9, _ and -. */
 static inline bool rm_virtual_name_is_good(char const *name) {
@@ -20,8 +25,25 @@ struct rm_virtual_instrument {
     char name[RM_VIRTUAL_NAME_BYTES]; /**< "bpm01" */
     uint8_t kind;                     /**< enum rm_instrument_kind */
     uint16_t id;                      /**< unique per source address */
+    uint16_t status;                  /**< that it tells of itself, where its format has a status */
     uint32_t source_ipv4;             /**< host byte order */
-    uint32_t lane_count;              /**< 1–RM_LANES */
+    uint32_t lane_count;              /**< 1–RM_LANES, of native datagrams */
+    int64_t turn_error;               /**< turns by which its counter is ahead of the true turn */
 };
+
+/** Consecutive instruments whose readings leave in one datagram: one instrument, or as many as a format takes. */
+struct rm_virtual_group {
+    char name[RM_VIRTUAL_NAME_BYTES]; /**< what its counters and faults call it */
+    uint32_t first;                   /**< instrument */
+    uint32_t count;                   /**< instruments, at least 1 */
+    uint32_t source_ipv4[RM_NETWORKS];
+    uint32_t period_turns;          /**< from one reading to the next, at least 1 */
+    struct rm_format const *format; /**< constant, and there as long as the group */
+};
+
+/** Turns in one datagram. */
+static inline uint32_t rm_virtual_group_turns(struct rm_virtual_group const *group) {
+    return group->format->layout == NULL ? 1 : rm_layout_described(group->format->layout)->turn_count;
+}
 
 #endif

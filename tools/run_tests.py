@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every test: Meson's, then pytest's. The last line is the sum: "N passed, N failed, N skipped"."""
+"""Run every test: Meson's, then pytest's. The last lines name Meson's that failed (pytest names its own before), and
+give the sum: "N passed, N failed, N skipped".
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,12 @@ def meson_sum(log: Path) -> Counter[str]:
     """Count the results in Meson's log, one JSON object per line."""
     results = (json.loads(line)["result"] for line in log.read_text().splitlines())
     return Counter(MESON_RESULTS.get(result, "failed") for result in results)
+
+
+def meson_failures(log: Path) -> list[str]:
+    """What failed, and how: what Meson itself said of it lies a thousand lines above."""
+    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return [f"{result['name']}: {result['result']}" for result in results if result["result"] not in MESON_RESULTS]
 
 
 def pytest_sum(log: Path) -> Counter[str]:
@@ -68,6 +76,7 @@ def with_status(results: Counter[str], status: int) -> Counter[str]:
 def main() -> int:
     """Returns the exit status."""
     total = run_meson() + run_pytest()
+    print(*(f"FAILED {failure}\n" for failure in meson_failures(MESON_LOG)), sep="", end="")
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return 1 if total["failed"] else 0
 

@@ -9,35 +9,49 @@
 enum rm_counter_set {
     RM_COUNTER_SET_PORT = 1,
     RM_COUNTER_SET_STREAM = 2,
-    RM_COUNTER_SET_CORE = 3,
-    RM_COUNTER_SET_CLOCK = 4,
-    RM_COUNTER_SET_SENDER = 5,
+    RM_COUNTER_SET_PATH = 3,
+    RM_COUNTER_SET_CORE = 4,
+    RM_COUNTER_SET_CLOCK = 5,
+    RM_COUNTER_SET_SENDER = 6,
 };
 
 /** counters/port/NAME */
 enum rm_port_counter {
     RM_PORT_RECEIVED = 0, /**< packets: frames or datagrams that the port gave to the receive role */
     RM_PORT_DECODED = 1, /**< packets: whole datagrams of a configured instrument, handed to its stream */
-    RM_PORT_NOT_IPV4 = 2, /**< packets: frames of another protocol: ARP, IPv6, LLDP */
+    RM_PORT_NOT_IPV4 = 2, /**< packets: frames of another protocol: ARP, IPv6, LLDP; or with more than two VLAN tags */
     RM_PORT_NOT_UDP = 3, /**< packets: IPv4 of another protocol: ICMP, TCP, IGMP */
     RM_PORT_NOT_OUR_PORT = 4, /**< packets: UDP to a destination port other than the configured one */
-    RM_PORT_FRAGMENT = 5, /**< packets: IPv4 fragments; the native format never needs them */
+    RM_PORT_FRAGMENT = 5, /**< packets: IPv4 fragments put by; the one that makes its datagram whole counts as that datagram */
     RM_PORT_TRUNCATED = 6, /**< packets: frames shorter than their own headers say */
     RM_PORT_BAD_IP_HEADER = 7, /**< packets: IPv4 headers of impossible length or wrong checksum */
     RM_PORT_BAD_UDP_CHECKSUM = 8, /**< packets: UDP checksums that are present and wrong */
-    RM_PORT_TOO_SHORT = 9, /**< packets: UDP payloads shorter than the smallest native datagram */
-    RM_PORT_TOO_LONG = 10, /**< packets: UDP payloads longer than the largest native datagram */
-    RM_PORT_BAD_LENGTH = 11, /**< packets: UDP payloads that end in the middle of a lane */
-    RM_PORT_BAD_MAGIC = 12, /**< packets: UDP payloads that are not of the native format */
+    RM_PORT_TOO_SHORT = 9, /**< packets: UDP payloads shorter than their format allows */
+    RM_PORT_TOO_LONG = 10, /**< packets: UDP payloads longer than their format allows */
+    RM_PORT_BAD_LENGTH = 11, /**< packets: UDP payloads that end in the middle of a lane or of an entry */
+    RM_PORT_BAD_MAGIC = 12, /**< packets: UDP payloads without the constants of their format */
     RM_PORT_UNKNOWN_VERSION = 13, /**< packets: native datagrams of a version this server does not know */
     RM_PORT_UNKNOWN_KIND = 14, /**< packets: native datagrams of an instrument kind that does not exist */
     RM_PORT_UNKNOWN_INSTRUMENT = 15, /**< packets: native datagrams of an instrument id that is not configured on this port */
-    RM_PORT_UNKNOWN_SOURCE = 16, /**< packets: native datagrams of a configured id from an address that is not configured for it */
+    RM_PORT_UNKNOWN_SOURCE = 16, /**< packets: datagrams from an address that no instrument of theirs sends from */
     RM_PORT_WRONG_KIND = 17, /**< packets: native datagrams of a configured id that say they are of another kind */
     RM_PORT_WRONG_LANES = 18, /**< packets: native datagrams of a configured id with another number of lanes */
     RM_PORT_KERNEL_MISSED = 19, /**< packets, gauge: dropped before this program saw them, as far as the device tells: full queue, no buffer */
     RM_PORT_BYTES = 20, /**< bytes: lengths of what was received, as the port saw them */
-    RM_PORT_COUNTERS = 21,
+    RM_PORT_WRONG_VLAN = 21, /**< packets: frames of another VLAN than the port's */
+    RM_PORT_BAD_FRAGMENT = 22, /**< packets: fragments that overlap, contradict or overflow their datagram, which is dropped whole */
+    RM_PORT_REASSEMBLED = 23, /**< datagrams: made whole out of fragments */
+    RM_PORT_FRAGMENT_EXPIRED = 24, /**< datagrams: given up: a fragment was missing for too long, or newer datagrams needed the room */
+    RM_PORT_RECORDS = 25, /**< records: in decoded datagrams, handed to streams */
+    RM_PORT_UNKNOWN_RECORD = 26, /**< records: in decoded datagrams, of an id that is not configured */
+    RM_PORT_SET_ASIDE = 27, /**< packets: of those that no instrument sent: handed to the slow path */
+    RM_PORT_SET_ASIDE_FULL = 28, /**< packets: of those: dropped, because the slow path was behind */
+    RM_PORT_ANSWERED = 29, /**< packets: ARP requests, pings and IGMP queries that the slow path answered itself */
+    RM_PORT_TO_KERNEL = 30, /**< packets: set aside and given to the kernel */
+    RM_PORT_FROM_KERNEL = 31, /**< packets: sent out for the kernel */
+    RM_PORT_KERNEL_FULL = 32, /**< packets: lost between port and kernel, either way, or answers lost, because the other side was full */
+    RM_PORT_SPREAD_FULL = 33, /**< packets: dropped by software spreading, because the role behind a queue was behind */
+    RM_PORT_COUNTERS = 34,
 };
 
 /** counters/stream/NAME */
@@ -49,8 +63,20 @@ enum rm_stream_counter {
     RM_STREAM_TURN_BEHIND = 4, /**< records: refused: the turn lies below the accepted window or before the stream's first */
     RM_STREAM_PASSED_OVER = 5, /**< turns: turns that the head passed without their record, at that moment */
     RM_STREAM_EPOCHS = 6, /**< restarts: times the stream began again because the machine's turn counter restarted */
-    RM_STREAM_FAST_MISSING = 7, /**< records: inputs that the decimators had to replace by the last value */
-    RM_STREAM_COUNTERS = 8,
+    RM_STREAM_FAST_MISSING = 7, /**< records: records that the first decimators had to replace by the last value */
+    RM_STREAM_MIRRORED = 8, /**< records: second copies, of the other of two mirrored networks */
+    RM_STREAM_UNANCHORED = 9, /**< records: refused: a short counter, and no turn clock yet to tell its turn by */
+    RM_STREAM_COUNTERS = 10,
+};
+
+/** counters/path/NAME/PORT */
+enum rm_path_counter {
+    RM_PATH_RECEIVED = 0, /**< records: with a turn in the accepted window */
+    RM_PATH_FIRST = 1, /**< records: stored: no other network had brought them */
+    RM_PATH_SECOND = 2, /**< records: not stored: the other network had brought them */
+    RM_PATH_DUPLICATE = 3, /**< records: dropped: this network had brought them */
+    RM_PATH_LOST = 4, /**< records, gauge: that this network has not brought, up to the head less the late window */
+    RM_PATH_COUNTERS = 5,
 };
 
 /** counters/core/NUMBER */
@@ -63,7 +89,11 @@ enum rm_core_counter {
     RM_CORE_LONGEST_GAP_TICKS = 5, /**< ticks, gauge: longest time from one turn of the cycle to the next: the machine's stalls are in it */
     RM_CORE_BURSTS = 6, /**< bursts: bursts received that held at least one packet */
     RM_CORE_PACKETS = 7, /**< packets: packets in them */
-    RM_CORE_COUNTERS = 8,
+    RM_CORE_WAIT_TICKS = 8, /**< ticks: of the idle ticks: waited on purpose, so that packets gather */
+    RM_CORE_WAIT_NS = 9, /**< ns, gauge: the wait after an empty or small burst that polling has settled on */
+    RM_CORE_LONGEST_WAIT_NS = 10, /**< ns, gauge: the longest wait that the configuration allows */
+    RM_CORE_TARGET_PACKETS = 11, /**< packets, gauge: packets per burst that polling aims at */
+    RM_CORE_COUNTERS = 12,
 };
 
 /** counters/clock/ROLE */
@@ -92,7 +122,11 @@ enum rm_sender_counter {
     RM_SENDER_LONGEST_WAIT_TICKS = 12, /**< ticks, gauge: the longest of them */
     RM_SENDER_TURNS = 13, /**< turns: turns sent */
     RM_SENDER_BEHIND_TURNS = 14, /**< turns, gauge: turns by which the sender is behind its pace */
-    RM_SENDER_COUNTERS = 15,
+    RM_SENDER_FRAGMENTS_DROPPED = 15, /**< fragments: not sent on purpose: their datagram never gets whole */
+    RM_SENDER_FRAGMENTS_DUPLICATED = 16, /**< fragments: sent twice on purpose */
+    RM_SENDER_FRAGMENTS_OVERLAPPED = 17, /**< fragments: sent on purpose with bytes that another fragment has too */
+    RM_SENDER_FRAGMENTS_REORDERED = 18, /**< datagrams: whose fragments were sent in another order on purpose */
+    RM_SENDER_COUNTERS = 19,
 };
 
 // clang-format on

@@ -46,10 +46,11 @@
  * The second look at the slot's turn is not needed for this. It spares the reader a record that an adopting server
  * has just cleared, and it is what cells without a head (row.h) rest on.
  *
- * Records of a turn-rate stream that are the newest are stored past the caches (src/fabric/slot_store.h), which is
- * outside of C11: such stores keep no order. There a store fence of the machine stands before and after the store of
- * `head`, and after that of `machine_epoch`. So a streamed record is whole before the head that covers it, which is
- * all that "at least T's" needs when T ≤ head, and every head and epoch is there before what is streamed after it.
+ * Records that are the newest are stored sixteen bytes at a time, and those of turn-rate and sharp streams past the
+ * caches (src/fabric/slot_store.h). Both are outside of C11, and the latter keep no order. So a store fence of the
+ * machine stands before and after the store of `head`, and after that of `machine_epoch`. So each is whole before the
+ * head that covers it, which is all that "at least T's" needs when T ≤ head, and every head and epoch is there before
+ * what is stored after it.
  *
  * An adopting owner is the same writer: it loads the head it finds with acquire (pairs with 2), clears what was not
  * published, and fences (release) before it stores its first record: rm_stream_writer_open.
@@ -80,12 +81,31 @@ enum rm_lane_type {
     RM_LANE_F32 = 2,
 };
 
+/** What a decimated record holds of the inputs of a lane. All but RM_REDUCE_FIR are over the `period` turns that begin
+ * with the record's turn, and keep the lane's type. */
+enum rm_reduction {
+    RM_REDUCE_FIR = 0,  /**< the filter's output, always f32 */
+    RM_REDUCE_LAST = 1, /**< the newest input: states, setpoints */
+    RM_REDUCE_OR = 2,   /**< bits that were set at least once: faults. i32 only */
+    RM_REDUCE_AND = 3,  /**< bits that were set throughout: permits. i32 only */
+    RM_REDUCE_MIN = 4,
+    RM_REDUCE_MAX = 5,
+};
+
+/** Whether a stream's lanes are physical units. */
+enum rm_calibrated {
+    RM_CALIBRATED_NOT = 0,        /**< raw, and there is no calibration */
+    RM_CALIBRATED_IN_READING = 1, /**< raw; the parameter "calibration/INSTRUMENT" says how to convert: calibration.h */
+    RM_CALIBRATED_IN_STREAM = 2,  /**< converted before they were stored; the same parameter says how */
+};
+
 /** What one lane is. Constant. */
 struct rm_lane_info {
     char name[RM_LANE_NAME_BYTES]; /**< "x1" */
     char unit[RM_UNIT_BYTES];      /**< "nm"; of the number as stored */
     uint32_t type;                 /**< enum rm_lane_type */
-    uint32_t reserved[7];
+    uint32_t reduction;            /**< enum rm_reduction; in a full-rate stream: what its decimated streams do */
+    uint32_t reserved[6];
 };
 
 /** The head of a stream object. The slots follow at `slots_offset` from the start of this struct. */
@@ -103,7 +123,9 @@ struct rm_stream {
     double closing_delay_turns;      /**< turns from a record's turn to the arrival of its last input */
     double gain;                     /**< of the filter at 0 Hz */
     char filter[RM_LANE_NAME_BYTES]; /**< "none", "prompt", "sharp" */
-    uint64_t reserved_constant[4];
+    uint32_t calibrated;             /**< enum rm_calibrated */
+    uint32_t reserved_word;
+    uint64_t reserved_constant[3];
     struct rm_lane_info lane[RM_LANES];
 
     /* Written by the owner once per burst; one cache line of its own. */

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0x8D29479F3BD6DF0D
+LAYOUT_HASH = 0x647D245C60E0BA56
 
-RM_ABI_VERSION = 1
+RM_ABI_VERSION = 2
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -84,6 +84,25 @@ class LaneType(IntEnum):
     F32 = 2
 
 
+class Reduction(IntEnum):
+    """enum rm_reduction"""
+
+    FIR = 0
+    LAST = 1
+    OR = 2
+    AND = 3
+    MIN = 4
+    MAX = 5
+
+
+class Calibrated(IntEnum):
+    """enum rm_calibrated"""
+
+    NOT = 0
+    IN_READING = 1
+    IN_STREAM = 2
+
+
 class Severity(IntEnum):
     """enum rm_severity"""
 
@@ -152,7 +171,8 @@ DTYPES["rm_lane_info"] = _struct(
     ("name", "S16", 0),
     ("unit", "S16", 16),
     ("type", "<u4", 32),
-    ("reserved", ("<u4", (7,)), 36),
+    ("reduction", "<u4", 36),
+    ("reserved", ("<u4", (6,)), 40),
 )
 
 DTYPES["rm_stream"] = _struct(
@@ -169,7 +189,9 @@ DTYPES["rm_stream"] = _struct(
     ("closing_delay_turns", "<f8", 56),
     ("gain", "<f8", 64),
     ("filter", "S16", 72),
-    ("reserved_constant", ("<u8", (4,)), 88),
+    ("calibrated", "<u4", 88),
+    ("reserved_word", "<u4", 92),
+    ("reserved_constant", ("<u8", (3,)), 96),
     ("lane", (DTYPES["rm_lane_info"], (12,)), 120),
     ("head", "<u8", 896),
     ("first", "<u8", 904),

@@ -7,15 +7,18 @@ from ringmaster.layout import InstrumentKind
 from ringmaster.stream import Stream
 from ringmaster.workspace import Workspace
 
+OWN_RATES = ("turn", "raw")
+"""What an instrument's own stream is called: "turn" where it sends every turn, "raw" where it has another period."""
+
 _X_LANE = re.compile(r"x(\d*)")
 
 
-def bpm_streams(ws: Workspace, rate: str = "turn") -> list[Stream]:
-    """The streams at one rate ("turn", "fast", "prompt") of all electronics that give beam positions."""
+def bpm_streams(ws: Workspace, *rates: str) -> list[Stream]:
+    """The streams at these rates ("turn", "raw", "fast") of all electronics that give beam positions."""
     return [
         stream
         for stream in ws.streams.values()
-        if stream.instrument_kind == InstrumentKind.BPM and stream.rate == rate and position_lanes(stream)
+        if stream.instrument_kind == InstrumentKind.BPM and stream.rate in rates and position_lanes(stream)
     ]
 
 
@@ -27,6 +30,11 @@ def position_lanes(stream: Stream) -> list[tuple[str, str]]:
 
 
 def common_turn(streams: list[Stream], turns: int) -> int | None:
-    """Newest turn that all streams have, but for those that are ``turns`` or more behind; None when all are empty."""
-    heads = [head for stream in streams if (head := stream.head) is not None]
-    return min((head for head in heads if head > max(heads) - turns), default=None)
+    """Newest turn that all streams reach, but for those that are ``turns`` or more behind; None when all are empty.
+
+    A stream reaches the turns up to its next record: between records none is missing.
+    """
+    live = [(head, head + stream.period - 1) for stream in streams if (head := stream.head) is not None]
+    newest = max((head for head, _ in live), default=0)
+    reach = min((reach for _, reach in live if reach > newest - turns), default=None)
+    return None if reach is None else min(reach, newest)

@@ -23,7 +23,7 @@ class CounterBlock(Mapping[str, int]):
             raise WorkspaceDamaged(f"{segment.path}: {info.name!r} is of the unknown counter set {info.variety}")
         self.name = info.name.removeprefix("counters/")
         self.set_name = SET_NAMES[info.variety]
-        """ "port", "stream", "core", "clock" or "sender"."""
+        """ "port", "stream", "path", "core", "clock" or "sender"."""
         self.counters: dict[str, Counter] = {counter.name: counter for counter in COUNTERS[self.set_name]}
         """What each counts: its unit, a sentence, and whether it may fall."""
         if 8 * len(self.counters) > info.size:
@@ -51,6 +51,15 @@ def lost(stream: Mapping[str, int]) -> int:
     return stream["passed_over"] - stream["late"]
 
 
+def refused_packets(port: Mapping[str, int]) -> int:
+    """Packets that were no datagrams of a configured instrument, and that nobody took.
+
+    Those put by, as parts of a datagram that is not whole yet, are not refused, nor are those set aside: the slow path
+    answers them or hands them to the kernel.
+    """
+    return max(0, port["received"] - port["decoded"] - port["fragment"] - port["set_aside"])
+
+
 def refused(stream: Mapping[str, int]) -> int:
-    """Records that a stream refused because their turn lay outside the accepted window."""
-    return stream["turn_ahead"] + stream["turn_behind"]
+    """Records that a stream refused: their turn lay outside the accepted window, or nobody could tell it."""
+    return stream["turn_ahead"] + stream["turn_behind"] + stream["unanchored"]

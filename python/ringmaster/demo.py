@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from ringmaster.counters import lost, refused
+from ringmaster.counters import lost, refused, refused_packets
 from ringmaster.monitor import Monitor, Snapshot
 from ringmaster.programs import Program, attach_to
 from ringmaster.segment import owner_lives
@@ -154,7 +154,7 @@ class Demo:
             lost=sum(map(lost, streams)),
             duplicate=sum(stream["duplicate"] for stream in streams),
             late=sum(stream["late"] for stream in streams),
-            refused=sum(map(refused, streams)) + sum(port["received"] - port["decoded"] for port in ports),
+            refused=sum(map(refused, streams)) + sum(map(refused_packets, ports)),
             sent=self._sent(),
             tune_found=_planes(snapshot.tunes),
             tune_simulated=_planes(snapshot.tunes_simulated),

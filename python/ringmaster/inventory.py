@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ringmaster.clock import ClockReading
-from ringmaster.layout import ObjectKind
+from ringmaster.layout import Calibrated, ObjectKind
 from ringmaster.naming import not_found
 from ringmaster.segment import ObjectInfo
 from ringmaster.stream import Stream
@@ -65,6 +65,7 @@ def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
         "machine_epoch": stream.machine_epoch,
         "filter": stream.filter,
         "group_delay_turns": stream.group_delay_turns,
+        "calibrated": stream.calibrated.name.lower(),
         "lanes": [{"name": lane.name, "unit": lane.unit, "type": lane.type.name.lower()} for lane in stream.lanes],
     }
 
@@ -89,15 +90,21 @@ def _read_stream(ws: Workspace, name: str) -> Plain:
     if not len(window):
         return {"turn": None}
     clock = ws.clock.read()
-    return {
+    lanes = (stream.record_type.names or ())[2:]
+    plain: Plain = {
         "turn": int(window.turn[0]),
         "ok": bool(window.ok[0]),
         "status": int(window.status[0]),
         "missing": int(window.missing[0]),
         "tsc": int(window.tsc[0]),
         "tai_ns": clock.tai_ns_at(int(window.tsc[0])) if clock.tsc_hz and window.ok[0] else None,
-        "lanes": {lane: window[lane][0].item() for lane in (stream.record_type.names or ())[2:]},
+        "lanes": {lane: window[lane][0].item() for lane in lanes},
     }
+    if stream.calibrated == Calibrated.IN_READING and stream.calibration is not None:
+        physical, units = stream.physical(window), stream.physical_units
+        values = {lane: physical[lane][0].item() for lane in stream.calibration.lanes}
+        plain["physical"] = {lane: {"value": value, "unit": units[lane]} for lane, value in values.items()}
+    return plain
 
 
 def _read_parameter(ws: Workspace, name: str) -> Plain:

@@ -5,8 +5,10 @@ from ringmaster._abi import (
     DTYPES,
     LAYOUT_HASH,
     RM_ABI_VERSION,
+    RM_LANES,
     RM_SEGMENT_MAGIC,
     RM_TURN_NONE,
+    Calibrated,
     ElementType,
     InstrumentKind,
     LaneType,
@@ -28,6 +30,7 @@ CLOCK = DTYPES["rm_clock"]
 HISTOGRAM = DTYPES["rm_histogram"]
 
 RECORD_BYTES = 64
+LANES = RM_LANES
 LANES_OFFSET = 16
 TAG_TSC_BITS = 48
 
@@ -47,6 +50,7 @@ __all__ = [
     "CLOCK",
     "ELEMENT_FORMATS",
     "HISTOGRAM",
+    "LANES",
     "LANES_OFFSET",
     "LANE_FORMATS",
     "LAYOUT_HASH",
@@ -58,6 +62,7 @@ __all__ = [
     "STREAM",
     "TAG_TSC_BITS",
     "TURN_NONE",
+    "Calibrated",
     "ElementType",
     "InstrumentKind",
     "LaneType",

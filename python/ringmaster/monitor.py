@@ -1,71 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running workspace does just now, in figures: rates, losses, cores, orbit, tune."""
+"""What a running workspace does just now, in figures: rates, losses, cores, links, faults, orbit, tune."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from time import monotonic
 
-from ringmaster.counters import CounterBlock, lost, refused
+from ringmaster.console.faults import Fault, FaultWatch
+from ringmaster.console.figures import (
+    ClockFigures,
+    CoreFigures,
+    PathFigures,
+    PortFigures,
+    RateFigures,
+    Reading,
+    SenderFigures,
+    Steering,
+    StreamFigures,
+    core_figures,
+    path_figures,
+    port_figures,
+    read_steering,
+    sender_figures,
+    stream_figures,
+)
 from ringmaster.errors import WorkspaceError
+from ringmaster.histogram import HistogramReading
 from ringmaster.orbit import Orbit, read_orbit
+from ringmaster.stream import Stream
 from ringmaster.tune import read_tunes
 from ringmaster.workspace import Workspace
 
 Totals = dict[str, dict[str, int]]
 """The values of all counter blocks, by name."""
 
-
-@dataclass(frozen=True)
-class StreamFigures:
-    """One instrument. Counts are since the server started."""
-
-    name: str
-    rate_hz: float
-    """Records that came per second, since the last look."""
-    received: int
-    """Records that were stored: accepted, and late ones."""
-    lost: int
-    """Turns that were passed over and did not come late."""
-    duplicate: int
-    late: int
-    refused: int
-    """Records whose turn lay outside the accepted window."""
-
-
-@dataclass(frozen=True)
-class PortFigures:
-    """One port. Counts are since the server started."""
-
-    name: str
-    rate_pps: float
-    received: int
-    refused: int
-    """Packets that were no datagrams of a configured instrument, for whatever reason."""
-    kernel_missed: int
-    """Dropped before the server saw them, as far as the device tells."""
-
-
-@dataclass(frozen=True)
-class CoreFigures:
-    """One core of the engine."""
-
-    name: str
-    core: int
-    busy_share: float
-    """Of the time since the last look, 0–1."""
-    longest_gap_us: float
-    """Since the server started; the machine's stalls are in it."""
-
-
-@dataclass(frozen=True)
-class SenderFigures:
-    """One virtual instrument or replay."""
-
-    name: str
-    sent: int
-    waits: int
-    longest_wait_us: float
-    behind_turns: int
+STEERING = "server/steering"
 
 
 @dataclass(frozen=True)
@@ -76,10 +44,17 @@ class Snapshot:
     alive: bool
     turn_rate_hz: float
     """As the turn clock has fitted it; 0 until it is anchored."""
+    clock: ClockFigures
     streams: tuple[StreamFigures, ...]
     ports: tuple[PortFigures, ...]
     cores: tuple[CoreFigures, ...]
+    paths: tuple[PathFigures, ...]
+    """The mirrored networks, where there are any."""
     senders: tuple[SenderFigures, ...]
+    steering: tuple[Steering, ...]
+    """Empty where the server does not say."""
+    faults: tuple[Fault, ...]
+    """Newest change first."""
     latency_ns: dict[str, dict[str, float]]
     """Of each histogram: count, p50, p90, p99, p99.9, max."""
     orbit: Orbit | None
@@ -90,98 +65,137 @@ class Snapshot:
     """Those of the virtual ring, where there is one."""
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """What was counted at one time."""
+
+    time_s: float
+    totals: Totals
+    heads: dict[str, int | None] = field(default_factory=dict)
+
+
 class Monitor:
     """Looks at a workspace again and again, and makes rates out of the differences."""
 
-    def __init__(self, ws: Workspace) -> None:
+    def __init__(self, ws: Workspace, window_s: float = 0.0) -> None:
+        """Rates are over the time since the last look, or over the last ``window_s`` where that is longer."""
         self._ws = ws
-        self._time = monotonic()
-        self._totals = self._count()
+        self._window_s = window_s
+        self._sets = {block.name: block.set_name for block in ws.counter_blocks.values()}
+        self._streams: dict[str, list[Stream]] = {}
+        for stream in ws.streams.values():
+            self._streams.setdefault(stream.instrument, []).append(stream)
+        self._base: Totals = {}
+        self._base_latency: dict[str, HistogramReading] = {}
+        self._faults = FaultWatch()
+        self._samples = deque([self._sample()])
 
-    def look(self) -> Snapshot:
-        """Figures of now; rates and shares are over the time since the last look, or since this was made."""
+    def reset(self) -> None:
+        """Counts begin at zero from now on. The server's own stay as they are."""
+        self._base = self._samples[-1].totals
+        self._base_latency = self.latency()
+        self._faults = FaultWatch()
+
+    def latency(self) -> dict[str, HistogramReading]:
+        """All histograms as they are now, since the server started."""
+        return {name: histogram.read() for name, histogram in self._ws.histograms.items()}
+
+    def look(self, beam: bool = True) -> Snapshot:
+        """Figures of now. ``beam=False`` spares the reading of orbit and tunes, which are None then."""
         ws = self._ws
-        before, self._totals = self._totals, self._count()
-        now = monotonic()
-        elapsed, self._time = max(now - self._time, 1e-9), now
-        clock = ws.clock.read()
-        tsc_hz = clock.tsc_hz or float("nan")
+        now = self._sample()
+        while len(self._samples) > 1 and self._samples[1].time_s <= now.time_s - self._window_s:
+            self._samples.popleft()
+        before = self._samples[0]
+        self._samples.append(now)
+        readings = self._readings(before, now)
+        clock, tsc_hz = self._clock()
+        turn_rate_hz = clock.turn_rate_hz if clock.fits else 0.0
+        streams = tuple(
+            stream_figures(reading, *self._rates(reading.name, turn_rate_hz, before, now))
+            for reading in readings.get("stream", [])
+        )
+        cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
         return Snapshot(
             workspace=ws.name,
             alive=ws.alive,
             turn_rate_hz=clock.turn_rate_hz,
-            streams=tuple(
-                _stream(block.name, before[block.name], self._totals[block.name], elapsed)
-                for block in self._blocks("stream")
-            ),
-            ports=tuple(
-                _port(block.name, before[block.name], self._totals[block.name], elapsed)
-                for block in self._blocks("port")
-            ),
-            cores=tuple(
-                _core(block.name, before[block.name], self._totals[block.name], tsc_hz)
-                for block in self._blocks("core")
-            ),
-            senders=tuple(_sender(block.name, self._totals[block.name], tsc_hz) for block in self._blocks("sender")),
-            latency_ns={name: histogram.read().summary() for name, histogram in ws.histograms.items()},
-            orbit=_orbit(ws),
-            tunes=_tunes(ws),
+            clock=clock,
+            streams=streams,
+            ports=tuple(map(port_figures, readings.get("port", []))),
+            cores=cores,
+            paths=tuple(map(path_figures, readings.get("path", []))),
+            senders=tuple(sender_figures(reading, tsc_hz) for reading in readings.get("sender", [])),
+            steering=_steering(ws),
+            faults=self._faults.look(readings, streams, cores, clock.turn_rate_hz, now.time_s),
+            latency_ns=self._latencies(),
+            orbit=_orbit(ws) if beam else None,
+            tunes=_tunes(ws) if beam else None,
             tunes_simulated=_simulated(ws),
         )
 
-    def _count(self) -> Totals:
-        return {name: dict(block) for name, block in self._ws.counter_blocks.items()}
+    def _sample(self) -> _Sample:
+        totals = {name: dict(block) for name, block in self._ws.counter_blocks.items()}
+        return _Sample(monotonic(), totals, {name: stream.head for name, stream in self._ws.streams.items()})
 
-    def _blocks(self, set_name: str) -> Iterable[CounterBlock]:
-        return (block for block in self._ws.counter_blocks.values() if block.set_name == set_name)
+    def _readings(self, before: _Sample, now: _Sample) -> dict[str, list[Reading]]:
+        """Counter blocks by set, in the order of the workspace."""
+        elapsed = max(now.time_s - before.time_s, 1e-9)
+        readings: dict[str, list[Reading]] = {}
+        for name, totals in now.totals.items():
+            reading = Reading(
+                name.partition("/")[2], totals, before.totals[name], self._base.get(name, {}), elapsed_s=elapsed
+            )
+            readings.setdefault(self._sets[name], []).append(reading)
+        return readings
+
+    def _rates(
+        self, instrument: str, turn_rate_hz: float, before: _Sample, now: _Sample
+    ) -> tuple[str, float, tuple[RateFigures, ...]]:
+        """Kind of an instrument, the turn rate, and its streams."""
+        elapsed = max(now.time_s - before.time_s, 1e-9)
+        rates = []
+        streams = self._streams.get(instrument, [])
+        for stream in streams:
+            head, earlier = now.heads[stream.name], before.heads[stream.name]
+            grown = 0 if head is None or earlier is None else max(0, head - earlier)
+            rates.append(RateFigures(stream.name, stream.period, grown / stream.period / elapsed, stream.filter, head))
+        kind = streams[0].instrument_kind.name.lower() if streams else ""
+        return kind, turn_rate_hz, tuple(rates)
+
+    def _clock(self) -> tuple[ClockFigures, float]:
+        """The clock, and TSC ticks per second; NaN where there is no clock."""
+        counts = next((block for block in self._ws.counter_blocks.values() if block.set_name == "clock"), None)
+        try:
+            fit = self._ws.clock.read()
+        except WorkspaceError:
+            return ClockFigures(False, 0, 0.0, float("nan"), 0, 0, 0, 0, 0), float("nan")
+        tsc_hz = fit.tsc_hz or float("nan")
+        figures = ClockFigures(
+            anchored=fit.anchored,
+            turn=fit.turn,
+            turn_rate_hz=fit.turn_rate_hz,
+            residual_ns=fit.residual_ticks / tsc_hz * 1e9,
+            machine_epoch=fit.machine_epoch,
+            anchors=counts["anchors"] if counts else 0,
+            streams_live=counts["streams_live"] if counts else 0,
+            quorum_votes=counts["quorum_votes"] if counts else 0,
+            quorum_needed=counts["quorum_needed"] if counts else 0,
+        )
+        return figures, tsc_hz
+
+    def _latencies(self) -> dict[str, dict[str, float]]:
+        base = self._base_latency
+        return {
+            name: (reading.since(base[name]) if name in base else reading).summary()
+            for name, reading in self.latency().items()
+        }
 
 
-def _own_name(block: str) -> str:
-    return block.partition("/")[2]
-
-
-def _stream(name: str, before: dict[str, int], now: dict[str, int], elapsed: float) -> StreamFigures:
-    received = now["accepted"] + now["late"]
-    return StreamFigures(
-        name=_own_name(name),
-        rate_hz=(received - before["accepted"] - before["late"]) / elapsed,
-        received=received,
-        lost=lost(now),
-        duplicate=now["duplicate"],
-        late=now["late"],
-        refused=refused(now),
-    )
-
-
-def _port(name: str, before: dict[str, int], now: dict[str, int], elapsed: float) -> PortFigures:
-    return PortFigures(
-        name=_own_name(name),
-        rate_pps=(now["received"] - before["received"]) / elapsed,
-        received=now["received"],
-        refused=now["received"] - now["decoded"],
-        kernel_missed=now["kernel_missed"],
-    )
-
-
-def _core(name: str, before: dict[str, int], now: dict[str, int], tsc_hz: float) -> CoreFigures:
-    busy = now["busy_ticks"] - before["busy_ticks"]
-    idle = now["idle_ticks"] - before["idle_ticks"]
-    return CoreFigures(
-        name=_own_name(name),
-        core=now["core"],
-        busy_share=busy / (busy + idle) if busy + idle > 0 else 0.0,
-        longest_gap_us=now["longest_gap_ticks"] / tsc_hz * 1e6,
-    )
-
-
-def _sender(name: str, now: dict[str, int], tsc_hz: float) -> SenderFigures:
-    return SenderFigures(
-        name=_own_name(name),
-        sent=now["sent"],
-        waits=now["waits"],
-        longest_wait_us=now["longest_wait_ticks"] / tsc_hz * 1e6,
-        behind_turns=now["behind_turns"],
-    )
+def _steering(ws: Workspace) -> tuple[Steering, ...]:
+    if STEERING in ws.parameters:
+        return read_steering(str(ws.parameters[STEERING].value))
+    return read_steering(ws.texts[STEERING]) if STEERING in ws.texts else ()
 
 
 def _orbit(ws: Workspace) -> Orbit | None:

@@ -23,7 +23,8 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.layout import InstrumentKind, LaneType
+from ringmaster.calibration import Calibration
+from ringmaster.layout import Calibrated, InstrumentKind, LaneType
 
 MAGIC = b"RMREPLAY1\n"
 NAME_BYTES = 24
@@ -70,6 +71,27 @@ class RecordedInstrument:
     """As an instrument may be called in a server's configuration: lower-case letters, digits, _ and -."""
     kind: InstrumentKind
     lanes: tuple[RecordedLane, ...]
+    calibration: Calibration | None = None
+    """What was recorded beside the data."""
+    calibrated: Calibrated = Calibrated.NOT
+    """Whether the lanes are physical units already."""
+    ok: npt.NDArray[np.bool_] | None = None
+    """Shape (turns,): which records were had; None: all. The lanes of the others are 0."""
+
+    def physical(self) -> dict[str, npt.NDArray[np.float64]]:
+        """All lanes as f8, shape (turns,), in ``physical_units``; NaN for turns that were not had."""
+        lanes = {lane.name: np.asarray(lane.values, np.float64) for lane in self.lanes}
+        if self.calibration is not None and self.calibrated == Calibrated.IN_READING:
+            lanes |= self.calibration.apply(lanes)
+        return lanes if self.ok is None else {name: np.where(self.ok, lane, np.nan) for name, lane in lanes.items()}
+
+    @property
+    def physical_units(self) -> dict[str, str]:
+        """The unit of each lane as ``physical()`` gives it."""
+        units = {lane.name: lane.unit for lane in self.lanes}
+        if self.calibration is None or self.calibrated != Calibrated.IN_READING:
+            return units
+        return units | {lane: self.calibration.unit(lane) for lane in self.calibration.lanes}
 
     def lane(self, name: str) -> npt.NDArray[np.float32] | npt.NDArray[np.int32]:
         """The values of one lane, shape (turns,)."""
@@ -136,9 +158,13 @@ def read_recording(path: Path) -> list[RecordedInstrument]:
 
     Raises ValueError for a format that is not known; OSError when the file cannot be read.
     """
-    from ringmaster import doros
+    import h5py
+
+    from ringmaster import doros, export
 
     with path.open("rb") as file:
         if file.read(8) != b"\x89HDF\r\n\x1a\n":
-            raise ValueError(f"{path}: not an HDF5 file; LHC DOROS recordings (HDF5) can be replayed")
-    return doros.read(path)
+            raise ValueError(f"{path}: not an HDF5 file; LHC DOROS recordings and our own (HDF5) can be replayed")
+    with h5py.File(path, "r") as file:
+        ours = export.is_export(file)
+    return export.read(path) if ours else doros.read(path)

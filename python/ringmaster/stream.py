@@ -6,6 +6,7 @@ is checked afterwards, by the protocol of include/ringmaster/stream.h.
 """
 
 import ipaddress
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from time import monotonic, sleep
 from typing import NamedTuple
@@ -14,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster import layout
-from ringmaster.errors import WorkspaceDamaged
-from ringmaster.layout import InstrumentKind, LaneType
+from ringmaster.calibration import Calibration
+from ringmaster.errors import ObjectNotFound, WorkspaceDamaged
+from ringmaster.layout import Calibrated, InstrumentKind, LaneType
 from ringmaster.memory import Words, structure, text
 from ringmaster.segment import ObjectInfo, Segment
 from ringmaster.window import ReadResult, View, Window
@@ -33,10 +35,14 @@ class Lane(NamedTuple):
     type: LaneType
 
 
+FindCalibration = Callable[[str], Calibration | None]
+"""By the name of the instrument."""
+
+
 class Stream:
     """One stream. Valid as long as it is referenced, even after its workspace is closed."""
 
-    def __init__(self, segment: Segment, info: ObjectInfo) -> None:
+    def __init__(self, segment: Segment, info: ObjectInfo, find_calibration: FindCalibration = lambda _: None) -> None:
         header = structure(segment.memory, layout.STREAM, info.offset)[0]
         self.name = info.name.removeprefix("stream/")
         """ "bpm01/turn": the instrument and the rate."""
@@ -64,6 +70,10 @@ class Stream:
             Lane(text(lane["name"]), text(lane["unit"]), LaneType(lane["type"]))
             for lane in header["lane"][: int(header["lane_count"])]
         )
+        self.calibrated = Calibrated(header["calibrated"])
+        """Whether the lanes are in physical units: not at all, in reading (``physical=True``), or in the stream."""
+        self.calibration = None if self.calibrated == Calibrated.NOT else find_calibration(self.instrument)
+        """What is used, or was, to convert the lanes."""
         self._live = Words(segment.memory, layout.STREAM, info.offset)
         self._slots = self._map_slots(segment, info, int(header["slots_offset"]))
 
@@ -126,20 +136,49 @@ class Stream:
             sleep(POLL_S)
         return True
 
-    def latest(self, count: int) -> Window:
+    @cached_property
+    def physical_units(self) -> Mapping[str, str]:
+        """The unit of each lane as ``physical()`` gives it."""
+        stored = {lane.name: lane.unit for lane in self.lanes}
+        if self.calibrated != Calibrated.IN_READING:
+            return stored
+        calibration = self._reading_calibration()
+        return stored | {lane: calibration.unit(lane) for lane in calibration.lanes}
+
+    def _reading_calibration(self) -> Calibration:
+        if self.calibration is None:
+            raise ObjectNotFound(f"{self.name}: the workspace has no parameter 'calibration/{self.instrument}'")
+        return self.calibration
+
+    def physical(self, window: Window) -> Window:
+        """A window of this stream with its lanes in ``physical_units``, as f8 where they were converted.
+
+        It is the window itself where the stream is physical already, or not calibrated.
+        """
+        if self.calibrated != Calibrated.IN_READING:
+            return window
+        calibration = self._reading_calibration()
+        return window.with_lanes(calibration.apply({lane: window[lane] for lane in calibration.lanes}))
+
+    def latest(self, count: int, physical: bool = False) -> Window:
         """The newest ``count`` records; fewer where the stream does not have that many yet."""
         head, oldest = self.head, self.oldest()
         if head is None or oldest is None:
-            return self.read(0, 0)
+            return self.read(0, 0, physical)
         count = min(count, (head - oldest) // self.period + 1)
-        return self.read(head - (count - 1) * self.period, count)
+        return self.read(head - (count - 1) * self.period, count, physical)
 
-    def read(self, first: int, count: int) -> Window:
+    def read(self, first: int, count: int, physical: bool = False) -> Window:
         """Copies ``count`` records from turn ``first`` on, and checks each: see ``Window.ok``.
 
         ``first`` is a multiple of ``period``; ``count`` is at most ``capacity``. Never waits, never raises for data
-        that is not there: such records are masked, and ``Window.result`` says why.
+        that is not there: such records are masked, and ``Window.result`` says why. ``physical=True`` gives physical
+        units: see ``physical()``.
         """
+        window = self._read(first, count)
+        return self.physical(window) if physical else window
+
+    def _read(self, first: int, count: int) -> Window:
         pieces = self._pieces(first, count)
         turn = np.uint64(first) + np.arange(count, dtype=np.uint64) * np.uint64(self.period)
 

@@ -18,9 +18,12 @@ TUNE_BPMS = 8
 def read_tunes(ws: Workspace, turns: int = TUNE_TURNS) -> tuple[float, float]:
     """Fractional tunes, x and y, in 1 / turn, from the newest ``turns`` turns of the first BPMs.
 
-    Raises ValueError while there are fewer turns than that.
+    BPMs that do not send every turn have no part in it. Raises ValueError where there are no others, and while there
+    are fewer turns than that.
     """
-    streams = bpm_streams(ws)
+    streams = bpm_streams(ws, "turn")
+    if not streams:
+        raise ValueError(f"workspace {ws.name!r}: no turn-by-turn BPMs; a tune needs a BPM that sends every turn")
     last = common_turn(streams, turns)
     if last is None or last < turns:
         raise ValueError(f"workspace {ws.name!r}: {turns} turns of beam positions are not there yet")

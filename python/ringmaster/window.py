@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A window: consecutive records of one stream, in private memory and checked, or in place and to be checked."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from ringmaster import layout
+
+LaneValues = npt.NDArray[np.float32] | npt.NDArray[np.float64] | npt.NDArray[np.int32]
 
 
 class ReadResult(IntEnum):
@@ -29,8 +31,9 @@ class ReadResult(IntEnum):
 class Window:
     """``count`` records in turn order; record i is of turn ``first + i * period``. Private memory: it never changes.
 
-    ``window["x1"]`` is the lane as it was sent, shape (count,), i4 or f4, in the lane's unit, 0 where ``ok`` is false;
-    ``window.values("x1")`` is the same as f8 with NaN there.
+    ``window["x1"]`` is the lane as it was stored, shape (count,), i4 or f4, in the lane's unit, 0 where ``ok`` is
+    false; ``window.values("x1")`` is the same as f8 with NaN there. In a window that was read with ``physical=True``
+    calibrated lanes are f8, in the stream's ``physical_units``.
     """
 
     turn: npt.NDArray[np.uint64]
@@ -49,9 +52,9 @@ class Window:
     def __len__(self) -> int:
         return len(self.turn)
 
-    def __getitem__(self, lane: str) -> npt.NDArray[np.float32] | npt.NDArray[np.int32]:
-        lanes: npt.NDArray[np.float32] | npt.NDArray[np.int32] = self.records[lane]
-        return lanes
+    def __getitem__(self, lane: str) -> LaneValues:
+        values: LaneValues = self.records[lane]
+        return values
 
     @property
     def ok(self) -> npt.NDArray[np.bool_]:
@@ -61,6 +64,15 @@ class Window:
     def values(self, lane: str) -> npt.NDArray[np.float64]:
         """The lane as f8, shape (count,), in the lane's unit, NaN where the record was not had."""
         return np.where(self.ok, self.records[lane].astype(np.float64), np.nan)
+
+    def with_lanes(self, lanes: Mapping[str, npt.NDArray[np.float64]]) -> "Window":
+        """The same window with other values in some lanes, as f8, and 0 where ``ok`` is false."""
+        formats = {name: self.records.dtype[name] for name in self.records.dtype.names or ()}
+        kind = np.dtype([(name, "<f8" if name in lanes else formats[name]) for name in formats])
+        records = np.zeros(len(self), kind)
+        for name in formats:
+            records[name] = np.where(self.ok, lanes[name], 0.0) if name in lanes else self.records[name]
+        return replace(self, records=records)
 
     @property
     def status(self) -> npt.NDArray[np.uint16]:

@@ -9,6 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+import numpy as np
+
+from ringmaster.calibration import Calibration, read_units
 from ringmaster.clock import Clock
 from ringmaster.counters import CounterBlock
 from ringmaster.errors import (
@@ -126,7 +129,16 @@ class Workspace:
     @cached_property
     def streams(self) -> Named[Stream]:
         """Streams by name: "bpm01/turn", "bpm01/fast", "bpm01/prompt"."""
-        return self._named("stream", "stream/", ObjectKind.STREAM, Stream)
+        make = partial(Stream, find_calibration=self._calibration)
+        return self._named("stream", "stream/", ObjectKind.STREAM, make)
+
+    def _calibration(self, instrument: str) -> Calibration | None:
+        """The calibration of an instrument, or None where there is none."""
+        name = f"calibration/{instrument}"
+        if name not in self.parameters or f"{name}/units" not in self.texts:
+            return None
+        values = np.atleast_1d(np.asarray(self.parameters[name].value, np.float64))
+        return Calibration(values, read_units(self.texts[f"{name}/units"]))
 
     @cached_property
     def parameters(self) -> Named[Parameter]:

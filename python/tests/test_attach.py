@@ -8,7 +8,7 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster.layout import ObjectKind, SegmentState
+from ringmaster.layout import ABI_VERSION, ObjectKind, SegmentState
 
 
 def test_an_absent_workspace_names_where_it_was_looked_for(root: Path) -> None:
@@ -119,7 +119,7 @@ def test_other_owners_are_mapped_when_they_are_whole(make_owner: MakeOwner) -> N
     make_owner([fabric.text("server/version", "0.1.0")])
     make_owner([fabric.text("ring/version", "0.2.0")], name="ring")
     make_owner([], name="unfinished", header={"magic": 0})
-    make_owner([], name="stranger", header={"abi_version": 2})
+    make_owner([], name="stranger", header={"abi_version": ABI_VERSION + 1})
     with ringmaster.attach("demo") as ws:
         assert list(ws.segments) == ["server", "ring"]
         assert ws.objects["ring/version"].kind == ObjectKind.TEXT

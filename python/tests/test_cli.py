@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import MakeOwner
 
-from ringmaster.layout import ElementType
+from ringmaster.layout import ABI_VERSION, ElementType
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -50,7 +50,13 @@ def ring(make_owner: MakeOwner) -> None:
     owner.fill("bpm01/turn", 1, 9999)
 
 
-@pytest.mark.parametrize("command", [[], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *([], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"], ["calibration"], ["align"]),
+        *(["bench"], ["bench", "ingest"]),
+    ],
+)
 def test_every_command_has_help_with_examples(command: list[str]) -> None:
     shown = ringmaster(*command, "--help").stdout
     assert "Examples:\n    ringmaster " in shown
@@ -91,7 +97,7 @@ def test_an_error_is_one_line_on_stderr(arguments: list[str], code: int, message
 
 def test_each_unusable_workspace_has_its_own_exit_code(make_owner: MakeOwner) -> None:
     make_owner(workspace="half", header={"magic": 0})
-    make_owner(workspace="other", header={"abi_version": 2})
+    make_owner(workspace="other", header={"abi_version": ABI_VERSION + 1})
     make_owner([fabric.clock()], workspace="dead").die()
     make_owner(workspace="damaged", header={"segment_bytes": 1 << 40})
     for workspace, code in (("half", 4), ("other", 5), ("dead", 6), ("damaged", 8)):
@@ -138,9 +144,42 @@ def test_top_prints_figures_once() -> None:
     assert figures["turn_rate_hz"] == 1e6
     assert figures["tunes_simulated"] is None
     assert figures["latency_ns"]["latency/ring"]["count"] == 10
-    shown = ringmaster("top", "--once").stdout
-    for word in ("bpm01", "LOST", "lost 10", "LONGEST GAP", "orbit x"):
+    assert figures["schema"] == 1
+    assert figures["streams"][0]["streams"][1]["period_turns"] == 12
+    assert figures["links"] == {
+        "ports": [{"name": "ring"} | dict.fromkeys(SLOW_PATH, 0)],
+        "networks": [],
+        "steering": [],
+    }
+    assert {fault["counter"] for fault in figures["faults"]} == {"lost", "late", "duplicate", "silent"}
+    assert all(fault["means"] and fault["advice"] for fault in figures["faults"])
+
+
+SLOW_PATH = (
+    *("set_aside", "set_aside_full", "answered", "to_kernel", "from_kernel", "kernel_full", "spread_full"),
+    *("fragment", "reassembled", "fragment_expired"),
+)
+
+
+@pytest.mark.usefixtures("ring")
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("overview", ("ringmaster demo", "records", "10 turns", "orbit rms", "bpm01")),
+        ("ports", ("REFUSED", "ring", "10000")),
+        ("streams", ("LOST", "bpm01", "9992", "turn fast")),
+        ("cores", ("BUSY", "2.50 µs", "Latency of ring")),
+        ("links", ("ASIDE", "none: no instrument is configured on two ports")),
+        ("faults", ("instrument bpm01  lost  10 turns", "→ ")),
+        ("orbit", ("1 BPM,", "rms")),
+        ("tune", ("tune 0.", "┴0.5")),
+    ],
+)
+def test_top_prints_a_page_once(page: str, words: tuple[str, ...]) -> None:
+    shown = ringmaster("top", "--once", "--page", page).stdout
+    for word in words:
         assert word in shown
+    assert all(len(row) <= 120 for row in shown.splitlines())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,54 +1,161 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The live page, without a terminal."""
+"""The live pages, without a terminal."""
 
 import asyncio
-import math
+import os
+from collections.abc import Sequence
 
 import fabric
+import pytest
 from conftest import MakeOwner
-from rich.console import Console as RichConsole
-from textual.widgets import Static
+from textual.pilot import Pilot
 
 import ringmaster
-from ringmaster.cli.console import Console
-from ringmaster.cli.panels import bars
+from ringmaster.cli.console import Canvas, Console
+from ringmaster.console import affinity
+from ringmaster.console.pages import PAGE_NAMES
+
+SIZES = ((80, 24), (200, 60))
 
 
-def shown(app: Console, name: str) -> str:
-    """What a panel shows, as plain text."""
-    console = RichConsole(width=120, color_system=None)
-    with console.capture() as capture:
-        console.print(app.query_one(f"#{name}", Static).content)
-    return capture.get()
+def shown(app: Console) -> str:
+    """What the terminal shows, as plain text."""
+    canvas = app.query_one(Canvas)
+    return "\n".join(canvas.render_line(y).text.rstrip() for y in range(canvas.size.height))
 
 
-def test_the_page_shows_a_restarted_server_and_ends_with_q(make_owner: MakeOwner) -> None:
-    objects = [fabric.clock(tsc_hz_bits=1e9), fabric.counters("stream/bpm01", "stream", accepted=5, passed_over=3)]
-    owner = make_owner(objects)
+def objects(**counters: int) -> list[fabric.Spec]:
+    """A server with one instrument."""
+    return [
+        fabric.clock(anchored=1, ticks_per_turn_bits=1000.0, tsc_hz_bits=1e9),
+        fabric.stream("bpm01/turn", capacity=2048),
+        fabric.counters("stream/bpm01", "stream", **counters),
+        fabric.counters("port/ring", "port", received=1000, decoded=990, bad_length=10),
+        fabric.counters("core/1", "core", core=0),
+    ]
+
+
+async def until(app: Console, pilot: Pilot[None], words: str) -> None:
+    """Waits until the terminal shows them."""
+    for _ in range(500):
+        if words in shown(app):
+            return
+        await pilot.pause(0.02)
+    raise AssertionError(f"{words!r} is not there:\n{shown(app)}")
+
+
+async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
+    """Presses keys, one after the other."""
+    for key in keys:
+        await pilot.press(key)
+
+
+def test_it_follows_a_restarted_server_and_ends_with_q(make_owner: MakeOwner) -> None:
+    owner = make_owner(objects(accepted=5, passed_over=3))
 
     async def watch() -> None:
-        app = Console(ringmaster.attach("demo"))
+        app = Console(ringmaster.attach("demo"), rate_hz=20)
         async with app.run_test() as pilot:
-            assert "bpm01" in shown(app, "streams")
-            assert "lost 3" in shown(app, "summary")
-            assert "no beam positions yet" in shown(app, "orbit")
+            assert "lost 3" in shown(app)
+            assert "bad_length" in shown(app)
             owner.die()
-            app.look()
-            assert "has ended" in shown(app, "summary")
-            make_owner([*objects, fabric.counters("stream/bpm02", "stream")])
-            app.look()
-            assert "bpm02" in shown(app, "streams")
+            await until(app, pilot, "these are its last figures")
+            assert "lost 3" in shown(app)
+            make_owner([*objects(), fabric.counters("stream/bpm02", "stream")])
+            await until(app, pilot, "the server was restarted at")
+            assert "lost 0" in shown(app)
+            await pilot.press("3")
+            assert "bpm02" in shown(app)
             await pilot.press("q")
         assert app.return_code == 0
 
     asyncio.run(watch())
 
 
-def test_bars_go_up_and_down_from_the_middle() -> None:
-    assert bars([1.0, -1.0, 0.5, math.nan], rows=4, columns=4) == ["█", "█ █", " █", " █"]
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_is_shown_by_its_key(make_owner: MakeOwner, size: tuple[int, int]) -> None:
+    owner = make_owner(objects())
+    owner.fill("bpm01/turn", 1, 1500)
+    marks = ("Now", "PORT", "NAME", "CORE", "Slow path", "Faults", "Orbit", "spectrum")
+
+    async def walk() -> None:
+        app = Console(ringmaster.attach("demo"))
+        async with app.run_test(size=size) as pilot:
+            for key, (name, mark) in enumerate(zip(PAGE_NAMES, marks, strict=True), start=1):
+                await pilot.press(str(key))
+                assert f"{key} {name}" in shown(app)
+                assert mark in shown(app), shown(app)
+            await press(pilot, ["tab"])
+            assert "Clock and beam" in shown(app)
+            await press(pilot, ["left", "question_mark"])
+            assert "The page of tune" in shown(app)
+
+    asyncio.run(walk())
 
 
-def test_many_bars_are_put_together_by_their_extremes() -> None:
-    assert bars([0.0, 1.0, -1.0, 0.0], rows=2, columns=2) == ["█", " █"]
-    assert bars([], rows=2, columns=10) == ["", ""]
-    assert bars([0.0], rows=1, columns=1) == [""]
+def test_bpms_that_do_not_send_every_turn_show_an_orbit_and_no_spectrum(make_owner: MakeOwner) -> None:
+    owner = make_owner([fabric.stream("bpm01/raw", period=116), fabric.counters("stream/bpm01", "stream")])
+    owner.fill("bpm01/raw", 0, 5800, period=116)
+
+    async def look() -> None:
+        app = Console(ringmaster.attach("demo"))
+        async with app.run_test() as pilot:
+            await pilot.press("7")
+            await until(app, pilot, "1 BPM, 1024 turns up to 5800")
+            await pilot.press("8")
+            await until(app, pilot, "no turn-by-turn BPMs")
+
+    asyncio.run(look())
+
+
+def test_frozen_figures_stay_while_counting_goes_on(make_owner: MakeOwner) -> None:
+    owner = make_owner(objects(accepted=100))
+    owner.fill("bpm01/turn", 1, 1500)
+
+    async def freeze() -> None:
+        app = Console(ringmaster.attach("demo"), rate_hz=20)
+        async with app.run_test() as pilot:
+            await press(pilot, ["3", "space"])
+            owner.set_counter("stream/bpm01", "accepted", 777)
+            await pilot.pause(0.2)
+            assert "777" not in shown(app)
+            assert "FROZEN" in shown(app)
+            await press(pilot, ["7"])
+            assert "1 BPM," in shown(app)
+            await press(pilot, ["3", "enter"])
+            assert "Newest record" in shown(app)
+            await press(pilot, ["escape", "space"])
+            await until(app, pilot, "777")
+
+    asyncio.run(freeze())
+
+
+def test_reset_counts_from_now_on(make_owner: MakeOwner) -> None:
+    owner = make_owner(objects(accepted=100, passed_over=9))
+
+    async def reset() -> None:
+        app = Console(ringmaster.attach("demo"), rate_hz=20)
+        async with app.run_test() as pilot:
+            await press(pilot, ["6"])
+            assert "bad_length" in shown(app)
+            await press(pilot, ["r"])
+            assert "bad_length" not in shown(app)
+            assert "lost 0" in shown(app)
+            owner.set_counter("port/ring", "bad_length", 12)
+            await until(app, pilot, "bad_length  2 packets")
+
+    asyncio.run(reset())
+
+
+def test_it_keeps_off_the_servers_cores(make_owner: MakeOwner) -> None:
+    before = os.sched_getaffinity(0)
+    make_owner([fabric.counters("core/2", "core", core=7), fabric.counters("core/1", "core", core=max(before))])
+    with ringmaster.attach("demo") as ws:
+        assert affinity.server_cores(ws) == {7, max(before)}
+    try:
+        free = affinity.keep_off({max(before)}, before)
+        assert free == (before - {max(before)} or before)
+        assert os.sched_getaffinity(0) == free
+        assert affinity.keep_off(before, before) == before
+    finally:
+        os.sched_setaffinity(0, before)

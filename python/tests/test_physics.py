@@ -100,6 +100,44 @@ def test_a_bpm_that_stopped_does_not_hold_the_orbit(make_owner: MakeOwner) -> No
     np.testing.assert_array_equal(orbit.x, [np.nan, 5])
 
 
+def test_bpms_of_other_periods_are_in_the_orbit_over_the_same_turns(make_owner: MakeOwner) -> None:
+    owner = make_owner(
+        [
+            fabric.stream("bpm01/turn", capacity=2048),
+            fabric.stream("bpm02/raw", period=116),
+            fabric.stream("bpm02/slow", period=116000),
+            fabric.stream("bpm03/raw", period=5000),
+            fabric.stream("bpm04/raw", period=116),
+        ]
+    )
+    fill_orbit(owner, "bpm01/turn", range(9000, 10_101), 10, -10)
+    for turn in range(8004, 10_093, 116):  # the newest, 10 092, is followed by one at 10 208: none is missing
+        owner.store("bpm02/raw", turn, struct.pack("<ii", turn, -turn))
+    owner.publish("bpm02/raw", 10_092, first=8004)
+    fill_orbit(owner, "bpm03/raw", range(0, 10_001, 5000), 7, -7)
+    fill_orbit(owner, "bpm04/raw", range(0, 8005, 116), 1, 1)  # has stopped
+    with ringmaster.attach("demo") as ws:
+        orbit = ringmaster.read_orbit(ws)
+    assert orbit.names == ("bpm01", "bpm02", "bpm03", "bpm04")
+    assert (orbit.turn, orbit.turns) == (10_100, 1024)
+    inside = [turn for turn in range(8004, 10_093, 116) if turn > 10_100 - 1024]
+    np.testing.assert_array_equal(orbit.x, [10, np.mean(inside), 7, np.nan])
+    np.testing.assert_array_equal(orbit.y, [-10, -np.mean(inside), -7, np.nan])
+
+
+def test_a_ring_without_turn_by_turn_bpms_has_an_orbit_and_no_tune(make_owner: MakeOwner) -> None:
+    owner = make_owner([fabric.stream(f"bpm0{i}/raw", period=116) for i in (1, 2)])
+    fill_orbit(owner, "bpm01/raw", range(0, 5801, 116), 3, -3)
+    fill_orbit(owner, "bpm02/raw", range(0, 5685, 116), 4, -4)  # one record behind
+    with ringmaster.attach("demo") as ws:
+        orbit = ringmaster.read_orbit(ws)
+        with pytest.raises(ValueError, match="no turn-by-turn BPMs"):
+            ringmaster.read_tunes(ws)
+    assert orbit.turn == 5684 + 115
+    np.testing.assert_array_equal(orbit.x, [3, 4])
+    np.testing.assert_array_equal(orbit.y, [-3, -4])
+
+
 @pytest.mark.skipif(not DOROS.exists(), reason=f"measured beam data not present at {DOROS}")
 def test_measured_beam_shows_the_published_tunes() -> None:
     bpm = next(bpm for bpm in doros.read(DOROS) if bpm.name == "lhc_bpm_1l1_b1")

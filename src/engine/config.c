@@ -27,9 +27,8 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
 
 static enum rm_code allocate(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     config->port = calloc(file->ports_count, sizeof *config->port);
-    config->instrument = calloc(file->instruments_count, sizeof *config->instrument);
-    config->role = calloc(file->roles_count + 1, sizeof *config->role); /* and perhaps housekeeping */
-    if (config->port == NULL || config->instrument == NULL || config->role == NULL)
+    config->role = calloc(file->roles_count + 2, sizeof *config->role); /* and perhaps housekeeping, slow path */
+    if (config->port == NULL || config->role == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     return RM_OK;
 }
@@ -41,11 +40,19 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
     if (code == RM_OK)
         code = rm_config_resolve_ports(file, config, error);
     if (code == RM_OK)
+        code = rm_config_resolve_formats(file, config, error);
+    if (code == RM_OK)
         code = rm_config_resolve_instruments(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_sizes(file, config, error);
     if (code == RM_OK)
+        code = rm_config_resolve_rates(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_polling(file, config, error);
+    if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_calibration(file, config, error);
     return code;
 }
 
@@ -78,6 +85,9 @@ void rm_config_free(struct rm_config *config) {
     for (uint32_t i = 0; i < config->role_count; i++)
         free(config->role[i].queue);
     free(config->role);
+    for (uint32_t i = 0; i < config->format_count; i++)
+        rm_format_free(&config->format[i]);
+    free(config->format);
     free(config->instrument);
     free(config->port);
     free(config);

@@ -21,6 +21,8 @@
 #include <ringmaster/error.h>
 #include <ringmaster/stream.h>
 
+#include "filter/decimator.h"
+#include "format/format.h"
 #include "net/port.h"
 
 enum {
@@ -30,30 +32,75 @@ enum {
     RM_CONFIG_QUEUES_MAX = 16,   /**< receive queues of one port */
     RM_CONFIG_INSTRUMENTS_MAX = 1024,
     RM_CONFIG_ROLES_MAX = 64,
+    RM_CONFIG_FORMATS_MAX = 16,
+    RM_CONFIG_RATES_MAX = 8,
+    RM_CONFIG_STAGES_MAX = 4, /**< decimators in a row from one rate to the next */
 };
+
+/** Value of a port's vlan: tagged or not, any. */
+#define RM_CONFIG_ANY_VLAN UINT16_MAX
+
+/** A rate's `from`: the records as they came. */
+#define RM_CONFIG_FROM_TURN UINT32_MAX
 
 /** One way in for datagrams. */
 struct rm_config_port {
     struct rm_port_config port; /**< for rm_port_open */
     uint16_t udp_port;          /**< destination UDP port of instruments' datagrams; of a udp port its own */
+    uint16_t vlan;              /**< 0–4094, or RM_CONFIG_ANY_VLAN */
+    uint32_t answer_ipv4;       /**< the server's own address on this port: it answers ARP and ping; 0: it does not */
+    char kernel_interface[RM_PORT_NAME_BYTES]; /**< of the tap that gives the kernel what no instrument sent; or "" */
 };
 
-/** One instrument electronics, which sends one datagram per turn. Its streams are NAME/turn, NAME/prompt, NAME/fast. */
+/** A decimated rate: each instrument that sends every turn has a stream NAME/RATE of it; what others have of it says
+ * instrument_rates.h. The order is such that `from` comes before. */
+struct rm_config_rate {
+    char name[RM_CONFIG_NAME_BYTES];
+    uint32_t from; /**< index into rm_config.rate, or RM_CONFIG_FROM_TURN */
+    uint32_t stage_count;
+    struct rm_fir_design const *stage[RM_CONFIG_STAGES_MAX]; /**< in the order of the records' way */
+    uint32_t decimation;                                     /**< product of the stages' */
+    uint32_t period;                                         /**< turns from one record to the next, up to 2^26 */
+    uint64_t records;                                        /**< slots of each stream */
+};
+
+/** The other of two mirrored networks that an instrument sends the same datagrams on. */
+struct rm_config_mirror {
+    bool present;
+    uint32_t port;        /**< index into rm_config.port; polled by the same role as the instrument's own */
+    uint32_t source_ipv4; /**< host byte order */
+};
+
+struct rm_config_calibration {
+    char path[RM_CONFIG_PATH_BYTES]; /**< CSV file; "" when there is none */
+    enum rm_calibrated apply;        /**< RM_CALIBRATED_NOT when there is none */
+};
+
+struct rm_config_polling {
+    uint32_t target_packets;  /**< per burst, 1–32; 0: never wait */
+    uint32_t longest_wait_ns; /**< 0–1000000 */
+};
+
+/** One instrument electronics, which sends one record per turn, or per `period_turns`. Its streams are NAME/turn, or
+ * NAME/raw where the period is another than 1, and one for each rate. */
 struct rm_config_instrument {
     char name[RM_CONFIG_NAME_BYTES];
     enum rm_instrument_kind kind;
     uint16_t id;          /**< as in the datagram; (port, source_ipv4, id) is unique */
     uint32_t port;        /**< index into rm_config.port */
     uint32_t source_ipv4; /**< the address it sends from, host byte order */
-    int64_t turn_offset;  /**< turns, added to the turn of its datagrams */
-    uint32_t lane_count;  /**< 1–12 */
+    struct rm_config_mirror mirror;
+    uint32_t format;       /**< index into rm_config.format */
+    uint32_t period_turns; /**< turns from one record to the next, 1 … 65536 */
+    int64_t turn_offset;   /**< turns, added to the turn of its datagrams */
+    uint32_t lane_count;   /**< 1–12 */
     struct rm_lane_info lane[RM_LANES];
 };
 
 /** Sizes of the rings in shared memory, in records of 64 bytes. */
 struct rm_config_buffers {
     uint64_t turn_records; /**< of each turn-rate stream, a power of two, 2^14 … 2^32 */
-    uint64_t fast_records; /**< of each decimated stream, a power of two, 2^10 … 2^32 */
+    uint64_t fast_records; /**< of each fast decimated stream, a power of two, 2^10 … 2^32; others follow from it */
 };
 
 /** Which turns are accepted, and how long a missing one is waited for. */
@@ -68,6 +115,8 @@ struct rm_config_turn_window {
 enum rm_role_kind {
     RM_ROLE_RECEIVE,      /**< polls queues and fills the streams of the instruments behind them */
     RM_ROLE_HOUSEKEEPING, /**< everything that must not happen on the hot path; there is exactly one */
+    RM_ROLE_SPREAD,       /**< deals the frames of one-queue devices out to software queues */
+    RM_ROLE_SLOW_PATH,    /**< what no instrument sent: to the kernel and back, or answered; at most one */
 };
 
 /** One receive queue of one port. */
@@ -81,8 +130,9 @@ struct rm_config_role {
     enum rm_role_kind kind;
     uint32_t core; /**< as sched_setaffinity counts; this process may run there */
     uint32_t queue_count;
-    struct rm_config_queue *queue; /**< receive: at least one. All queues of one port are polled by one role, so every
-                                        identity has one writer. NULL for housekeeping. */
+    uint32_t first_count; /**< receive: so many queues, at the begin of the list, are served first; not all of them */
+    struct rm_config_queue *queue; /**< receive: at least one; spread: queue 0 of each port; NULL for others. Queues
+                                        of one port may go to several roles where they are steered: rm_port_steering */
 };
 
 struct rm_config {
@@ -93,8 +143,14 @@ struct rm_config {
     struct rm_config_turn_window turn_window;
     uint32_t port_count; /**< at least 1, as the next two */
     struct rm_config_port *port;
+    uint32_t format_count;
+    struct rm_format *format; /**< number 0 is native */
     uint32_t instrument_count;
     struct rm_config_instrument *instrument;
+    uint32_t rate_count; /**< at least 1 */
+    struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
+    struct rm_config_calibration calibration;
+    struct rm_config_polling polling;
     uint32_t role_count;
     struct rm_config_role *role; /**< in the file's order; a housekeeping role that the file lacks comes last */
 };
@@ -124,6 +180,9 @@ char const *rm_config_role_name(enum rm_role_kind kind);
 
 /** Bytes of shared memory that all streams' rings will take. */
 uint64_t rm_config_stream_bytes(struct rm_config const *config);
+
+/** Destination UDP port of a format's datagrams on a port: the format's own, or the port's. */
+uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint32_t format);
 
 /** Prints a summary for people: ports, instruments, streams, memory, cores with their roles. */
 void rm_config_describe(struct rm_config const *config, FILE *out);

@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "engine/config.h"
+#include "format/format_file.h"
 
 enum rm_memif_role {
     RM_MEMIF_SERVER,
@@ -23,12 +24,45 @@ struct rm_file_port {
     char *address;
     uint16_t *udp_port;
     uint16_t *queues;
+    char *file;
+    char *device;
+    bool *spread;
+    uint32_t *longest_frame;
+    uint16_t *vlan;
+    char **multicast; /* NULL: none */
+    uint32_t multicast_count;
+    char *answer;
+    char *kernel_interface;
+};
+
+struct rm_file_rate {
+    char *name;
+    char *from; /* NULL: turn */
+    char *filter;
+    uint32_t decimation;
+    uint64_t *records;
+};
+
+struct rm_file_calibration {
+    char *file;
+    enum rm_calibrated *apply;
+};
+
+struct rm_file_polling {
+    uint32_t *target_packets;
+    uint32_t *longest_wait_ns;
+};
+
+struct rm_file_mirror {
+    char *port;
+    char *source; /* NULL: the same */
 };
 
 struct rm_file_lane {
     char *name;
     char *unit;
     enum rm_lane_type type;
+    enum rm_reduction *reduction; /* NULL: the kind's own, or fir */
 };
 
 struct rm_file_instrument {
@@ -38,8 +72,12 @@ struct rm_file_instrument {
     char *port;
     char *source;
     int64_t *turn_offset;
-    struct rm_file_lane *lanes; /* NULL: the kind's own */
+    struct rm_file_lane *lanes; /* NULL: the format's, or the kind's own */
     uint32_t lanes_count;
+    char *format;    /* NULL: native */
+    uint32_t *count; /* NULL: one */
+    uint32_t *period_turns;
+    struct rm_file_mirror *mirror;
 };
 
 struct rm_file_buffers {
@@ -60,6 +98,8 @@ struct rm_file_role {
     uint32_t core;
     char **ports;
     uint32_t ports_count;
+    char **first; /* NULL: none */
+    uint32_t first_count;
 };
 
 struct rm_config_file {
@@ -73,6 +113,12 @@ struct rm_config_file {
     struct rm_file_turn_window *turn_window;
     struct rm_file_role *roles;
     uint32_t roles_count;
+    struct rm_file_format *formats;
+    uint32_t formats_count;
+    struct rm_file_rate *rates;
+    uint32_t rates_count;
+    struct rm_file_calibration *calibration;
+    struct rm_file_polling *polling;
 };
 
 /** The schema of struct rm_config_file. */

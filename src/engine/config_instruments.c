@@ -1,121 +1,211 @@
 // SPDX-License-Identifier: Apache-2.0
+/* One entry of `instruments` becomes one instrument, or `count` of them that differ in name and id. */
+#include "base/fail.h"
 #include "engine/config_resolve.h"
-#include "engine/kind_lanes.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void default_lanes(struct rm_config_instrument *instrument) {
-    struct rm_kind_lane const *const lanes = rm_kind_lanes(instrument->kind, &instrument->lane_count);
-    for (uint32_t i = 0; i < instrument->lane_count; i++) {
-        strcpy(instrument->lane[i].name, lanes[i].name);
-        strcpy(instrument->lane[i].unit, lanes[i].unit);
-        instrument->lane[i].type = RM_LANE_I32;
-    }
+enum {
+    PERIOD_TURNS_MAX = 65536,
+    NUMBER_DIGITS_LEAST = 2, /* "bpm01" */
+};
+
+/* One entry of the file while it is resolved. */
+struct resolving {
+    struct rm_config_file const *file;
+    struct rm_config *config;
+    struct rm_file_instrument const *written;
+    uint32_t index; /* of `written` */
+    struct rm_error *error;
+};
+
+static uint32_t count_of(struct rm_file_instrument const *written) {
+    return written->count == NULL ? 1 : *written->count;
 }
 
-static enum rm_code fail_lane(struct rm_config const *config, struct rm_error *error, uint32_t index, uint32_t lane,
-                              char const *problem, char const *name) {
-    char member[32];
-    snprintf(member, sizeof member, "lanes[%u].name", lane);
-    return rm_config_fail_entry(config, error, "instruments", index, member, "found \"%s\", %s", name, problem);
+uint32_t rm_config_written_instrument(struct rm_config_file const *file, uint32_t instrument) {
+    uint32_t index = 0;
+    for (uint32_t before = 0; instrument >= before + count_of(&file->instruments[index]); index++)
+        before += count_of(&file->instruments[index]);
+    return index;
 }
 
-static enum rm_code resolve_lanes(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                  struct rm_file_instrument const *written) {
-    struct rm_config_instrument *const instrument = &config->instrument[index];
-    for (uint32_t i = 0; i < written->lanes_count; i++) {
-        struct rm_file_lane const *const lane = &written->lanes[i];
-        if (!rm_config_name_is_good(lane->name))
-            return fail_lane(config, error, index, i, RM_CONFIG_NAME_RULE, lane->name);
-        for (uint32_t j = 0; j < i; j++)
-            if (strcmp(instrument->lane[j].name, lane->name) == 0)
-                return fail_lane(config, error, index, i, "expected a name that no lane before it has", lane->name);
-        strcpy(instrument->lane[i].name, lane->name);
-        strcpy(instrument->lane[i].unit, lane->unit);
-        instrument->lane[i].type = lane->type;
-    }
-    instrument->lane_count = written->lanes_count;
-    return RM_OK;
+__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving const *resolving, char const *member,
+                                                               char const *format, ...) {
+    char text[RM_ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return rm_config_fail_entry(resolving->config, resolving->error, "instruments", resolving->index, member, "%s",
+                                text);
 }
 
-static enum rm_code resolve_name(struct rm_config *config, struct rm_error *error, uint32_t index, char const *name) {
-    if (!rm_config_name_is_good(name))
-        return rm_config_fail_entry(config, error, "instruments", index, "name", "found \"%s\", " RM_CONFIG_NAME_RULE,
-                                    name);
-    for (uint32_t i = 0; i < index; i++)
-        if (strcmp(config->instrument[i].name, name) == 0)
-            return rm_config_fail_entry(config, error, "instruments", index, "name",
-                                        "\"%s\" is already the name of instruments[%u], expected one of its own", name,
-                                        i);
-    strcpy(config->instrument[index].name, name);
-    return RM_OK;
-}
-
-static enum rm_code resolve_port(struct rm_config *config, struct rm_error *error, uint32_t index, char const *name) {
-    uint32_t const port = rm_config_find_port(config, name, strlen(name));
+static enum rm_code find_port(struct resolving const *resolving, char const *member, char const *name, uint32_t *port) {
+    struct rm_config const *const config = resolving->config;
     char guess[64];
-    if (port == config->port_count)
-        return rm_config_fail_entry(config, error, "instruments", index, "port",
-                                    "found \"%s\", expected the name of a port%s", name,
-                                    rm_config_guess_port(config, name, guess, sizeof guess));
-    config->instrument[index].port = port;
+    *port = rm_config_find_port(config, name, strlen(name));
+    if (*port == config->port_count)
+        return fail(resolving, member, "found \"%s\", expected the name of a port%s", name,
+                    rm_config_guess_port(config, name, guess, sizeof guess));
     return RM_OK;
 }
 
-static enum rm_code resolve_source(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                   char const *source) {
-    uint32_t *const ipv4 = &config->instrument[index].source_ipv4;
+static enum rm_code read_source(struct resolving const *resolving, char const *member, char const *source,
+                                uint32_t *ipv4) {
     uint32_t const first_multicast = 0xE0000000u; /* 224.0.0.0 */
     if (!rm_config_read_ipv4(source, ipv4) || *ipv4 == 0 || *ipv4 >= first_multicast)
-        return rm_config_fail_entry(config, error, "instruments", index, "source",
-                                    "found \"%s\", expected the IPv4 address of one host, such as 10.20.0.1", source);
+        return fail(resolving, member, "found \"%s\", expected the IPv4 address of one host, such as 10.20.0.1",
+                    source);
     return RM_OK;
 }
 
-static enum rm_code check_identity(struct rm_config const *config, struct rm_error *error, uint32_t index,
-                                   char const *source) {
-    struct rm_config_instrument const *const instrument = &config->instrument[index];
-    for (uint32_t i = 0; i < index; i++) {
+static enum rm_code resolve_mirror(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+    struct rm_file_mirror const *const written = resolving->written->mirror;
+    if (written == NULL)
+        return RM_OK;
+    instrument->mirror = (struct rm_config_mirror){.present = true, .source_ipv4 = instrument->source_ipv4};
+    enum rm_code code = find_port(resolving, "mirror.port", written->port, &instrument->mirror.port);
+    if (code == RM_OK && written->source != NULL)
+        code = read_source(resolving, "mirror.source", written->source, &instrument->mirror.source_ipv4);
+    if (code == RM_OK && instrument->mirror.port == instrument->port)
+        code = fail(resolving, "mirror.port", "\"%s\" is the instrument's own port, expected another", written->port);
+    return code;
+}
+
+static enum rm_code resolve_period(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+    uint32_t const *const written = resolving->written->period_turns;
+    instrument->period_turns = written == NULL ? resolving->config->format[instrument->format].period_turns : *written;
+    if (instrument->period_turns == 0 || instrument->period_turns > PERIOD_TURNS_MAX)
+        return fail(resolving, "period_turns", "found %u, expected 1 to %d", instrument->period_turns,
+                    PERIOD_TURNS_MAX);
+    return RM_OK;
+}
+
+/* Everything but name and id. */
+static enum rm_code resolve_common(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+    struct rm_file_instrument const *const written = resolving->written;
+    *instrument = (struct rm_config_instrument){
+        .kind = written->kind, .turn_offset = written->turn_offset == NULL ? 0 : *written->turn_offset};
+    enum rm_code code = find_port(resolving, "port", written->port, &instrument->port);
+    if (code == RM_OK)
+        code = read_source(resolving, "source", written->source, &instrument->source_ipv4);
+    if (code == RM_OK)
+        code = resolve_mirror(resolving, instrument);
+    if (code == RM_OK)
+        code = rm_config_find_format(resolving->config, written->format, resolving->index, &instrument->format,
+                                     resolving->error);
+    if (code == RM_OK)
+        code = resolve_period(resolving, instrument);
+    if (code == RM_OK)
+        code = rm_config_resolve_lanes(resolving->config, instrument, written, resolving->index, resolving->error);
+    return code;
+}
+
+static int digits_of(uint32_t number) {
+    int digits = 1;
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits < NUMBER_DIGITS_LEAST ? NUMBER_DIGITS_LEAST : digits;
+}
+
+/* NAME as it is where there is no count, else NAME01, NAME02, … */
+static enum rm_code make_name(struct resolving const *resolving, uint32_t number, char name[RM_CONFIG_NAME_BYTES]) {
+    struct rm_file_instrument const *const written = resolving->written;
+    if (!rm_config_name_is_good(written->name))
+        return fail(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, written->name);
+    int bytes = 0;
+    if (written->count == NULL)
+        bytes = snprintf(name, RM_CONFIG_NAME_BYTES, "%s", written->name);
+    else
+        bytes = snprintf(name, RM_CONFIG_NAME_BYTES, "%s%0*u", written->name, digits_of(count_of(written)), number);
+    if (bytes >= RM_CONFIG_NAME_BYTES)
+        return fail(resolving, "name", "\"%s\" and a number of %d digits are %d characters, expected at most %d",
+                    written->name, digits_of(count_of(written)), bytes, RM_CONFIG_NAME_BYTES - 1);
+    return RM_OK;
+}
+
+static enum rm_code check_name(struct resolving const *resolving, char const *name) {
+    struct rm_config const *const config = resolving->config;
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (strcmp(config->instrument[i].name, name) == 0)
+            return fail(resolving, "name", "\"%s\" is already the name of instruments[%u], expected one of its own",
+                        name, rm_config_written_instrument(resolving->file, i));
+    return RM_OK;
+}
+
+static bool sends_from(struct rm_config_instrument const *instrument, uint32_t port, uint32_t source_ipv4) {
+    struct rm_config_mirror const *const mirror = &instrument->mirror;
+    return (instrument->port == port && instrument->source_ipv4 == source_ipv4) ||
+           (mirror->present && mirror->port == port && mirror->source_ipv4 == source_ipv4);
+}
+
+static enum rm_code check_identity(struct resolving const *resolving, uint16_t id, uint32_t port, uint32_t source_ipv4,
+                                   char const *member) {
+    struct rm_config const *const config = resolving->config;
+    for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const other = &config->instrument[i];
-        if (other->port == instrument->port && other->source_ipv4 == instrument->source_ipv4 &&
-            other->id == instrument->id)
-            return rm_config_fail_entry(config, error, "instruments", index, "id",
-                                        "id %u from %s on port \"%s\" is already instrument \"%s\" (instruments[%u]), "
-                                        "expected another port, source or id",
-                                        instrument->id, source, config->port[instrument->port].port.name, other->name,
-                                        i);
+        if (other->id == id && sends_from(other, port, source_ipv4))
+            return fail(resolving, member,
+                        "id %u from %u.%u.%u.%u on port \"%s\" is already instrument \"%s\" (instruments[%u]), "
+                        "expected another port, source or id",
+                        id, source_ipv4 >> 24, source_ipv4 >> 16 & 255, source_ipv4 >> 8 & 255, source_ipv4 & 255,
+                        config->port[port].port.name, other->name, rm_config_written_instrument(resolving->file, i));
     }
     return RM_OK;
 }
 
-static enum rm_code resolve_instrument(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                       struct rm_file_instrument const *written) {
-    struct rm_config_instrument *const instrument = &config->instrument[index];
-    instrument->kind = written->kind;
-    instrument->id = written->id;
-    instrument->turn_offset = written->turn_offset == NULL ? 0 : *written->turn_offset;
-    enum rm_code code = resolve_name(config, error, index, written->name);
+static enum rm_code add(struct resolving const *resolving, struct rm_config_instrument const *common, uint32_t number) {
+    struct rm_config *const config = resolving->config;
+    struct rm_config_instrument *const instrument = &config->instrument[config->instrument_count];
+    *instrument = *common;
+    instrument->id = (uint16_t)(resolving->written->id + number - 1);
+    enum rm_code code = make_name(resolving, number, instrument->name);
     if (code == RM_OK)
-        code = resolve_port(config, error, index, written->port);
+        code = check_name(resolving, instrument->name);
     if (code == RM_OK)
-        code = resolve_source(config, error, index, written->source);
-    if (code == RM_OK)
-        code = check_identity(config, error, index, written->source);
-    if (code != RM_OK)
-        return code;
-    if (written->lanes != NULL)
-        return resolve_lanes(config, error, index, written);
-    default_lanes(instrument);
+        code = check_identity(resolving, instrument->id, instrument->port, instrument->source_ipv4, "id");
+    if (code == RM_OK && instrument->mirror.present)
+        code = check_identity(resolving, instrument->id, instrument->mirror.port, instrument->mirror.source_ipv4,
+                              "mirror");
+    config->instrument_count += code == RM_OK;
+    return code;
+}
+
+static enum rm_code check_count(struct resolving const *resolving, uint32_t left) {
+    uint32_t const count = count_of(resolving->written);
+    if (count == 0 || count > left)
+        return fail(resolving, "count", "found %u, expected 1 to %u: at most %d instruments in all", count, left,
+                    RM_CONFIG_INSTRUMENTS_MAX);
+    if (count - 1 > (uint32_t)UINT16_MAX - resolving->written->id)
+        return fail(resolving, "count", "ids would go from %u to %u, expected up to %u", resolving->written->id,
+                    resolving->written->id + count - 1, UINT16_MAX);
     return RM_OK;
+}
+
+static enum rm_code resolve_entry(struct resolving const *resolving) {
+    struct rm_config_instrument common;
+    enum rm_code code = check_count(resolving, RM_CONFIG_INSTRUMENTS_MAX - resolving->config->instrument_count);
+    if (code == RM_OK)
+        code = resolve_common(resolving, &common);
+    uint32_t const count = count_of(resolving->written);
+    for (uint32_t number = 1; code == RM_OK && number <= count; number++)
+        code = add(resolving, &common, number);
+    return code;
 }
 
 enum rm_code rm_config_resolve_instruments(struct rm_config_file const *file, struct rm_config *config,
                                            struct rm_error *error) {
+    config->instrument = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *config->instrument);
+    if (config->instrument == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     for (uint32_t i = 0; i < file->instruments_count; i++) {
-        enum rm_code const code = resolve_instrument(config, error, i, &file->instruments[i]);
+        struct resolving const resolving = {file, config, &file->instruments[i], i, error};
+        enum rm_code const code = resolve_entry(&resolving);
         if (code != RM_OK)
             return code;
-        config->instrument_count = i + 1;
     }
-    return RM_OK;
+    return rm_config_resolve_claims(file, config, error);
 }

@@ -9,7 +9,20 @@ enum {
     MEMIF = 1 << RM_PORT_MEMIF,
     AF_PACKET = 1 << RM_PORT_AF_PACKET,
     UDP = 1 << RM_PORT_UDP,
+    AF_XDP = 1 << RM_PORT_AF_XDP,
+    PCAP = 1 << RM_PORT_PCAP,
+    RING = 1 << RM_PORT_RING,
+    NONE = 1 << RM_PORT_NULL,
+    TAP = 1 << RM_PORT_TAP,
+    VIRTIO_USER = 1 << RM_PORT_VIRTIO_USER,
+    VHOST = 1 << RM_PORT_VHOST,
+    PCI = 1 << RM_PORT_PCI,
+    LINKS = MEMIF | TAP | VIRTIO_USER | VHOST | PCI, /* somebody at the other end, and no kernel's interface at this */
+    FRAMES = LINKS | AF_PACKET | AF_XDP | PCAP | RING | NONE,
+    ALL = FRAMES | UDP,
 };
+
+enum { LONGEST_FRAME_LEAST = 64, VLAN_LAST = 4094 };
 
 /* A key that only some kinds of port have. */
 struct kind_key {
@@ -23,13 +36,24 @@ struct kind_key {
 /* Every key that was given belongs to the port's kind, and none that the kind needs is missing. */
 static enum rm_code check_keys(struct rm_config const *config, struct rm_error *error, uint32_t index,
                                struct rm_file_port const *port) {
+    unsigned const sockets = MEMIF | VIRTIO_USER | VHOST;
+    unsigned const interfaces = AF_PACKET | AF_XDP | TAP;
     struct kind_key const keys[] = {
-        {"socket", port->socket != NULL, MEMIF, MEMIF, "path of its control socket, such as /run/ringmaster/demo.sock"},
+        {"socket", port->socket != NULL, sockets, sockets,
+         "path of its control socket, such as /run/ringmaster/demo.sock"},
         {"role", port->role != NULL, MEMIF, 0, NULL},
-        {"interface", port->interface != NULL, AF_PACKET, AF_PACKET, "kernel's name of the interface, such as veth0"},
+        {"interface", port->interface != NULL, interfaces, interfaces, "kernel's name of the interface, such as veth0"},
         {"address", port->address != NULL, UDP, UDP, "address and UDP port to listen on, such as 127.0.0.1:4660"},
-        {"udp_port", port->udp_port != NULL, MEMIF | AF_PACKET, 0, NULL},
-        {"queues", port->queues != NULL, MEMIF | AF_PACKET, 0, NULL},
+        {"udp_port", port->udp_port != NULL, FRAMES, 0, NULL},
+        {"queues", port->queues != NULL, FRAMES, 0, NULL},
+        {"file", port->file != NULL, PCAP, PCAP, "path of the capture, such as /data/ring.pcap"},
+        {"device", port->device != NULL, PCI, PCI, "card's PCI address, such as 0000:03:00.0"},
+        {"spread", port->spread != NULL, FRAMES, 0, NULL},
+        {"longest_frame", port->longest_frame != NULL, ALL, 0, NULL},
+        {"vlan", port->vlan != NULL, FRAMES, 0, NULL},
+        {"multicast", port->multicast != NULL, LINKS | AF_PACKET | AF_XDP | UDP, 0, NULL},
+        {"answer", port->answer != NULL, LINKS | AF_PACKET, 0, NULL},
+        {"kernel_interface", port->kernel_interface != NULL, LINKS | AF_PACKET, 0, NULL},
     };
     unsigned const kind = 1u << port->kind;
     char const *const kind_name = rm_config_port_kind_name(port->kind);
@@ -98,15 +122,89 @@ static enum rm_code resolve_numbers(struct rm_config *config, struct rm_error *e
     return RM_OK;
 }
 
-/* Two ports on one socket, interface or address would take each other's datagrams. */
+static enum rm_code resolve_spread(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                   struct rm_file_port const *port) {
+    struct rm_port_config *const resolved = &config->port[index].port;
+    resolved->spread = port->spread != NULL && *port->spread;
+    if (resolved->spread && resolved->queues == 1)
+        return rm_config_fail_entry(config, error, "ports", index, "spread",
+                                    "there is one queue to spread to, expected the key \"queues\" with 2 to %d",
+                                    RM_SPREAD_QUEUES_MAX);
+    return RM_OK;
+}
+
+/* What the frames look like. */
+static enum rm_code resolve_frames(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                   struct rm_file_port const *port) {
+    struct rm_config_port *const resolved = &config->port[index];
+    resolved->port.longest_frame = port->longest_frame == NULL ? RM_LONGEST_FRAME : *port->longest_frame;
+    if (resolved->port.longest_frame < LONGEST_FRAME_LEAST || resolved->port.longest_frame > RM_LONGEST_FRAME_MAX)
+        return rm_config_fail_entry(config, error, "ports", index, "longest_frame",
+                                    "found %u bytes, expected %d to %d, without FCS", resolved->port.longest_frame,
+                                    LONGEST_FRAME_LEAST, RM_LONGEST_FRAME_MAX);
+    resolved->vlan = port->vlan == NULL ? RM_CONFIG_ANY_VLAN : *port->vlan;
+    if (port->vlan != NULL && *port->vlan > VLAN_LAST)
+        return rm_config_fail_entry(config, error, "ports", index, "vlan", "found %u, expected 0 to %d", *port->vlan,
+                                    VLAN_LAST);
+    return RM_OK;
+}
+
+static enum rm_code resolve_groups(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                   struct rm_file_port const *port) {
+    struct rm_port_config *const resolved = &config->port[index].port;
+    for (uint32_t i = 0; i < port->multicast_count; i++) {
+        char member[32];
+        uint32_t group = 0;
+        snprintf(member, sizeof member, "multicast[%u]", i);
+        if (!rm_config_read_ipv4(port->multicast[i], &group) || group >> 28 != 0xE)
+            return rm_config_fail_entry(config, error, "ports", index, member,
+                                        "found \"%s\", expected a multicast address, 224.0.0.0 to 239.255.255.255",
+                                        port->multicast[i]);
+        for (uint32_t j = 0; j < i; j++)
+            if (resolved->group[j] == group)
+                return rm_config_fail_entry(config, error, "ports", index, member, "%s is multicast[%u] already",
+                                            port->multicast[i], j);
+        resolved->group[i] = group;
+    }
+    resolved->group_count = port->multicast_count;
+    return RM_OK;
+}
+
+/* What becomes of frames that no instrument sent. */
+static enum rm_code resolve_slow_path(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                      struct rm_file_port const *port) {
+    struct rm_config_port *const resolved = &config->port[index];
+    resolved->port.slow_path = port->answer != NULL || port->kernel_interface != NULL;
+    if (port->answer != NULL && (!rm_config_read_ipv4(port->answer, &resolved->answer_ipv4) ||
+                                 resolved->answer_ipv4 == 0 || resolved->answer_ipv4 >> 28 >= 0xE))
+        return rm_config_fail_entry(config, error, "ports", index, "answer",
+                                    "found \"%s\", expected the IPv4 address that the server shall have on this port, "
+                                    "such as 10.20.0.100",
+                                    port->answer);
+    if (port->kernel_interface != NULL)
+        strcpy(resolved->kernel_interface, port->kernel_interface);
+    return RM_OK;
+}
+
+/* Two ports on one socket, interface, address, file or card would take each other's datagrams. */
 static enum rm_code check_shared(struct rm_config const *config, struct rm_error *error, uint32_t index) {
     struct rm_port_config const *const port = &config->port[index].port;
-    static char const *const keys[] = {"socket", "interface", "address"};
-    for (uint32_t i = 0; i < index; i++) {
+    static char const *const keys[] = {[RM_PORT_MEMIF] = "socket",
+                                       [RM_PORT_AF_PACKET] = "interface",
+                                       [RM_PORT_UDP] = "address",
+                                       [RM_PORT_AF_XDP] = "interface",
+                                       [RM_PORT_PCAP] = NULL,
+                                       [RM_PORT_RING] = NULL,
+                                       [RM_PORT_NULL] = NULL,
+                                       [RM_PORT_TAP] = "interface",
+                                       [RM_PORT_VIRTIO_USER] = "socket",
+                                       [RM_PORT_VHOST] = "socket",
+                                       [RM_PORT_PCI] = "device"};
+    for (uint32_t i = 0; i < index && keys[port->kind] != NULL; i++) {
         struct rm_port_config const *const other = &config->port[i].port;
-        if (other->kind == port->kind && strcmp(other->socket_path, port->socket_path) == 0 &&
-            strcmp(other->interface, port->interface) == 0 && other->bind_ipv4 == port->bind_ipv4 &&
-            other->bind_port == port->bind_port)
+        bool const same_address = other->bind_ipv4 == port->bind_ipv4 && other->bind_port == port->bind_port;
+        if (strcmp(other->socket_path, port->socket_path) == 0 && strcmp(other->interface, port->interface) == 0 &&
+            strcmp(other->device, port->device) == 0 && same_address && keys[other->kind] != NULL)
             return rm_config_fail_entry(config, error, "ports", index, keys[port->kind],
                                         "port \"%s\" (ports[%u]) already has it, expected one of its own", other->name,
                                         i);
@@ -114,21 +212,35 @@ static enum rm_code check_shared(struct rm_config const *config, struct rm_error
     return RM_OK;
 }
 
+/* What only some kinds have; check_keys has seen to it that they do. */
+static enum rm_code resolve_place(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                  struct rm_file_port const *port) {
+    struct rm_port_config *const resolved = &config->port[index].port;
+    if (port->interface != NULL)
+        strcpy(resolved->interface, port->interface);
+    if (port->file != NULL)
+        strcpy(resolved->file, port->file);
+    if (port->device != NULL)
+        strcpy(resolved->device, port->device);
+    if (port->socket != NULL)
+        return resolve_socket(config, error, index, port);
+    return port->address != NULL ? resolve_address(config, error, index, port->address) : RM_OK;
+}
+
+typedef enum rm_code resolver(struct rm_config *config, struct rm_error *error, uint32_t index,
+                              struct rm_file_port const *port);
+
 static enum rm_code resolve_port(struct rm_config *config, struct rm_error *error, uint32_t index,
                                  struct rm_file_port const *port) {
+    static resolver *const resolvers[] = {resolve_numbers, resolve_place,  resolve_spread,
+                                          resolve_frames,  resolve_groups, resolve_slow_path};
     enum rm_code code = resolve_name(config, error, index, port->name);
     if (code != RM_OK)
         return code;
     config->port[index].port.kind = port->kind;
     code = check_keys(config, error, index, port);
-    if (code == RM_OK)
-        code = resolve_numbers(config, error, index, port);
-    if (code == RM_OK && port->kind == RM_PORT_MEMIF)
-        code = resolve_socket(config, error, index, port);
-    if (code == RM_OK && port->kind == RM_PORT_AF_PACKET)
-        strcpy(config->port[index].port.interface, port->interface);
-    if (code == RM_OK && port->kind == RM_PORT_UDP)
-        code = resolve_address(config, error, index, port->address);
+    for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)
+        code = resolvers[i](config, error, index, port);
     return code == RM_OK ? check_shared(config, error, index) : code;
 }
 

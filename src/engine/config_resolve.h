@@ -11,12 +11,56 @@
 
 enum rm_code rm_config_resolve_ports(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
+enum rm_code rm_config_resolve_formats(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
 enum rm_code rm_config_resolve_instruments(struct rm_config_file const *file, struct rm_config *config,
                                            struct rm_error *error);
+enum rm_code rm_config_resolve_polling(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
 enum rm_code rm_config_resolve_sizes(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error);
+enum rm_code rm_config_resolve_rates(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
 enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
+enum rm_code rm_config_resolve_calibration(struct rm_config_file const *file, struct rm_config *config,
+                                           struct rm_error *error);
+
+/** Number of the format that instrument `instrument` of the file calls `name`; NULL is native. One that needs no
+ * description is added when it is first asked for. */
+enum rm_code rm_config_find_format(struct rm_config *config, char const *name, uint32_t instrument, uint32_t *format,
+                                   struct rm_error *error);
+
+/** Lanes as written, else the format's, else the kind's own. `index` is that of `written` in the file. */
+enum rm_code rm_config_resolve_lanes(struct rm_config const *config, struct rm_config_instrument *instrument,
+                                     struct rm_file_instrument const *written, uint32_t index, struct rm_error *error);
+
+/** Tells each port which UDP ports its instruments send to, and that no two formats come to the same. */
+enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct rm_config *config,
+                                      struct rm_error *error);
+
+/** "ring" or "ring/3" in a list of a role: roles[role].list[entry]. */
+struct rm_config_queue_name {
+    uint32_t role;
+    char const *list; /**< "ports", "first" */
+    uint32_t entry;
+    char const *text;
+};
+
+enum rm_code rm_config_fail_queue(struct rm_config const *config, struct rm_error *error,
+                                  struct rm_config_queue_name const *name, char const *problem);
+
+/** What a name stands for: the queues of one port from `queue` on and below `end`; "ring" stands for all of them. */
+enum rm_code rm_config_read_queues(struct rm_config const *config, struct rm_error *error,
+                                   struct rm_config_queue_name const *name, struct rm_config_queue *queue,
+                                   uint16_t *end);
+
+/** Puts those of a receive role's queues that are served first to the begin of its list, and counts them. */
+enum rm_code rm_config_put_first(struct rm_config *config, struct rm_error *error, uint32_t role,
+                                 struct rm_file_role const *written);
+
+/** Index in the file of the entry that made this instrument: entries with a `count` make several. */
+uint32_t rm_config_written_instrument(struct rm_config_file const *file, uint32_t instrument);
 
 /** The rule for names of workspaces, ports, instruments and lanes, whose lengths the schema has checked. */
 bool rm_config_name_is_good(char const *name);

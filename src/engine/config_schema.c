@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/config_file.h"
+#include "format/format.h"
 
 enum {
     NAME_MAX_BYTES = RM_CONFIG_NAME_BYTES - 1,
@@ -16,6 +17,14 @@ static cyaml_strval_t const port_kinds[] = {
     {"memif", RM_PORT_MEMIF},
     {"af_packet", RM_PORT_AF_PACKET},
     {"udp", RM_PORT_UDP},
+    {"af_xdp", RM_PORT_AF_XDP},
+    {"pcap", RM_PORT_PCAP},
+    {"ring", RM_PORT_RING},
+    {"null", RM_PORT_NULL},
+    {"tap", RM_PORT_TAP},
+    {"virtio_user", RM_PORT_VIRTIO_USER},
+    {"vhost", RM_PORT_VHOST},
+    {"pci", RM_PORT_PCI},
 };
 
 static cyaml_strval_t const memif_roles[] = {
@@ -40,7 +49,21 @@ static cyaml_strval_t const lane_types[] = {
 static cyaml_strval_t const role_kinds[] = {
     {"receive", RM_ROLE_RECEIVE},
     {"housekeeping", RM_ROLE_HOUSEKEEPING},
+    {"spread", RM_ROLE_SPREAD},
+    {"slow_path", RM_ROLE_SLOW_PATH},
 };
+
+static cyaml_strval_t const reductions[] = {
+    {"fir", RM_REDUCE_FIR}, {"last", RM_REDUCE_LAST}, {"or", RM_REDUCE_OR},
+    {"and", RM_REDUCE_AND}, {"min", RM_REDUCE_MIN},   {"max", RM_REDUCE_MAX},
+};
+
+static cyaml_strval_t const applications[] = {
+    {"reading", RM_CALIBRATED_IN_READING},
+    {"stream", RM_CALIBRATED_IN_STREAM},
+};
+
+static cyaml_schema_value_t const group_schema = {CYAML_VALUE_STRING(TEXT, char, 1, 15)};
 
 static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_port, name, 1, NAME_MAX_BYTES),
@@ -51,6 +74,14 @@ static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_STRING_PTR("address", MAYBE, struct rm_file_port, address, 1, 21),
     CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_file_port, udp_port),
     CYAML_FIELD_UINT_PTR("queues", MAYBE, struct rm_file_port, queues),
+    CYAML_FIELD_STRING_PTR("file", MAYBE, struct rm_file_port, file, 1, RM_PORT_PATH_BYTES - 1),
+    CYAML_FIELD_STRING_PTR("device", MAYBE, struct rm_file_port, device, 1, 12),
+    CYAML_FIELD_BOOL_PTR("spread", MAYBE, struct rm_file_port, spread),
+    CYAML_FIELD_UINT_PTR("longest_frame", MAYBE, struct rm_file_port, longest_frame),
+    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_file_port, vlan),
+    CYAML_FIELD_SEQUENCE("multicast", MAYBE, struct rm_file_port, multicast, &group_schema, 1, RM_PORT_GROUPS_MAX),
+    CYAML_FIELD_STRING_PTR("answer", MAYBE, struct rm_file_port, answer, 1, 15),
+    CYAML_FIELD_STRING_PTR("kernel_interface", MAYBE, struct rm_file_port, kernel_interface, 1, 15),
     CYAML_FIELD_END,
 };
 
@@ -60,10 +91,18 @@ static cyaml_schema_field_t const lane_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_lane, name, 1, RM_LANE_NAME_BYTES - 1),
     CYAML_FIELD_STRING_PTR("unit", TEXT, struct rm_file_lane, unit, 0, RM_UNIT_BYTES - 1),
     CYAML_FIELD_ENUM("type", WORD, struct rm_file_lane, type, lane_types, CYAML_ARRAY_LEN(lane_types)),
+    CYAML_FIELD_ENUM_PTR("reduction", MAYBE_WORD, struct rm_file_lane, reduction, reductions,
+                         CYAML_ARRAY_LEN(reductions)),
     CYAML_FIELD_END,
 };
 
 static cyaml_schema_value_t const lane_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_lane, lane_fields)};
+
+static cyaml_schema_field_t const mirror_fields[] = {
+    CYAML_FIELD_STRING_PTR("port", TEXT, struct rm_file_mirror, port, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("source", MAYBE, struct rm_file_mirror, source, 1, 15),
+    CYAML_FIELD_END,
+};
 
 static cyaml_schema_field_t const instrument_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_instrument, name, 1, NAME_MAX_BYTES),
@@ -74,6 +113,10 @@ static cyaml_schema_field_t const instrument_fields[] = {
     CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_file_instrument, source, 1, 15),
     CYAML_FIELD_INT_PTR("turn_offset", MAYBE, struct rm_file_instrument, turn_offset),
     CYAML_FIELD_SEQUENCE("lanes", MAYBE, struct rm_file_instrument, lanes, &lane_schema, 1, RM_LANES),
+    CYAML_FIELD_STRING_PTR("format", MAYBE, struct rm_file_instrument, format, 1, 32),
+    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_file_instrument, count),
+    CYAML_FIELD_UINT_PTR("period_turns", MAYBE, struct rm_file_instrument, period_turns),
+    CYAML_FIELD_MAPPING_PTR("mirror", MAYBE, struct rm_file_instrument, mirror, mirror_fields),
     CYAML_FIELD_END,
 };
 
@@ -101,10 +144,35 @@ static cyaml_schema_field_t const role_fields[] = {
     CYAML_FIELD_ENUM("role", WORD, struct rm_file_role, role, role_kinds, CYAML_ARRAY_LEN(role_kinds)),
     CYAML_FIELD_UINT("core", PLAIN, struct rm_file_role, core),
     CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_file_role, ports, &queue_name_schema, 1, QUEUES_MAX),
+    CYAML_FIELD_SEQUENCE("first", MAYBE, struct rm_file_role, first, &queue_name_schema, 1, QUEUES_MAX),
     CYAML_FIELD_END,
 };
 
 static cyaml_schema_value_t const role_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_role, role_fields)};
+
+static cyaml_schema_field_t const rate_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_rate, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("from", MAYBE, struct rm_file_rate, from, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("filter", TEXT, struct rm_file_rate, filter, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_UINT("decimation", PLAIN, struct rm_file_rate, decimation),
+    CYAML_FIELD_UINT_PTR("records", MAYBE, struct rm_file_rate, records),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const rate_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_rate, rate_fields)};
+
+static cyaml_schema_field_t const calibration_fields[] = {
+    CYAML_FIELD_STRING_PTR("file", TEXT, struct rm_file_calibration, file, 1, RM_CONFIG_PATH_BYTES - 1),
+    CYAML_FIELD_ENUM_PTR("apply", MAYBE_WORD, struct rm_file_calibration, apply, applications,
+                         CYAML_ARRAY_LEN(applications)),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const polling_fields[] = {
+    CYAML_FIELD_UINT_PTR("target_packets", MAYBE, struct rm_file_polling, target_packets),
+    CYAML_FIELD_UINT_PTR("longest_wait_ns", MAYBE, struct rm_file_polling, longest_wait_ns),
+    CYAML_FIELD_END,
+};
 
 static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("workspace", TEXT, struct rm_config_file, workspace, 1, NAME_MAX_BYTES),
@@ -117,6 +185,11 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_MAPPING_PTR("turn_window", MAYBE, struct rm_config_file, turn_window, turn_window_fields),
     CYAML_FIELD_SEQUENCE("roles", CYAML_FLAG_POINTER, struct rm_config_file, roles, &role_schema, 1,
                          RM_CONFIG_ROLES_MAX),
+    CYAML_FIELD_SEQUENCE("formats", MAYBE, struct rm_config_file, formats, &rm_format_schema, 0,
+                         RM_CONFIG_FORMATS_MAX - 1),
+    CYAML_FIELD_SEQUENCE("rates", MAYBE, struct rm_config_file, rates, &rate_schema, 1, RM_CONFIG_RATES_MAX),
+    CYAML_FIELD_MAPPING_PTR("calibration", MAYBE, struct rm_config_file, calibration, calibration_fields),
+    CYAML_FIELD_MAPPING_PTR("polling", MAYBE, struct rm_config_file, polling, polling_fields),
     CYAML_FIELD_END,
 };
 

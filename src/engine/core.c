@@ -9,6 +9,35 @@
 #include "base/timebase.h"
 #include "net/port.h"
 
+/** Waits until `deadline`; returns the time then. */
+static uint64_t wait_until(uint64_t deadline) {
+    uint64_t now = rm_tsc();
+    for (; now < deadline; now = rm_tsc())
+        rm_pause();
+    return now;
+}
+
+static void show_wait(struct rm_core *core) {
+    rm_counter_set(core->counters, RM_CORE_WAIT_NS, (uint64_t)((double)core->polling.wait_ticks * core->ns_per_tick));
+}
+
+/** Between the cycle that ended at `now` with `work` and the next, which begins when this returns. */
+static uint64_t pause_after(struct rm_core *core, uint32_t work, uint64_t now) {
+    uint64_t const before = core->polling.wait_ticks;
+    uint64_t const wait = rm_polling_next(&core->polling, work);
+    if (wait != before)
+        show_wait(core);
+    if (wait == 0) {
+        if (work == 0)
+            rm_pause();
+        return now;
+    }
+    uint64_t const end = wait_until(now + wait);
+    rm_counter_add(core->counters, RM_CORE_WAIT_TICKS, end - now);
+    rm_counter_add(core->counters, RM_CORE_IDLE_TICKS, end - now);
+    return end;
+}
+
 /** The duty cycle. What a turn took counts as busy when a role had work, so the sum is the thread's whole time. */
 static void cycle(struct rm_core *core) {
     uint64_t before = rm_tsc();
@@ -18,18 +47,16 @@ static void cycle(struct rm_core *core) {
         for (uint32_t i = 0; i < core->duty_count; ++i)
             work += core->duty[i].run(core->duty[i].role, before);
         uint64_t const now = rm_tsc();
-        uint64_t const took = now - before;
-        before = now;
         rm_counter_add(core->counters, RM_CORE_LOOPS, 1);
-        rm_counter_add(core->counters, work ? RM_CORE_BUSY_TICKS : RM_CORE_IDLE_TICKS, took);
+        rm_counter_add(core->counters, work ? RM_CORE_BUSY_TICKS : RM_CORE_IDLE_TICKS, now - before);
         if (work)
             rm_counter_add(core->counters, RM_CORE_BUSY_LOOPS, 1);
-        else
-            rm_pause();
-        if (took > longest) {
-            longest = took;
+        uint64_t const next = pause_after(core, work, now);
+        if (next - before > longest) {
+            longest = next - before;
             rm_counter_set(core->counters, RM_CORE_LONGEST_GAP_TICKS, longest);
         }
+        before = next;
     }
 }
 
@@ -61,6 +88,9 @@ static void *run(void *argument) {
 enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct rm_error *error) {
     core->stop = stop;
     rm_counter_set(core->counters, RM_CORE_CORE, core->cpu);
+    rm_counter_set(core->counters, RM_CORE_TARGET_PACKETS, core->polling.target_packets);
+    rm_counter_set(core->counters, RM_CORE_LONGEST_WAIT_NS,
+                   (uint64_t)((double)core->polling.longest_wait_ticks * core->ns_per_tick));
     sem_init(&core->ready, 0, 0);
     int const reason = pthread_create(&core->thread, NULL, run, core);
     if (reason != 0)

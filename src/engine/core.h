@@ -2,7 +2,7 @@
 /** A core of the engine: one thread, pinned, that turns its roles over in a duty cycle.
  *
  * A role is a duty function that does a little work and says how much. Several roles may share a core: each gets its
- * turn. The cycle ends when `*stop` is set.
+ * turn. Between two cycles the core waits as polling.h says. The cycle ends when `*stop` is set.
  */
 #ifndef RM_ENGINE_CORE_H
 #define RM_ENGINE_CORE_H
@@ -16,6 +16,8 @@
 #include <ringmaster/counter.h>
 #include <ringmaster/error.h>
 
+#include "engine/polling.h"
+
 enum { RM_CORE_DUTIES_MAX = 16 };
 
 struct rm_duty {
@@ -27,6 +29,8 @@ struct rm_core {
     unsigned cpu; /**< as sched_setaffinity counts */
     struct rm_duty duty[RM_CORE_DUTIES_MAX];
     uint32_t duty_count;
+    struct rm_polling polling;
+    double ns_per_tick;
     rm_counter *counters; /**< set "core" */
     atomic_bool const *stop;
     pthread_t thread;

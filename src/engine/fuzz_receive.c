@@ -3,17 +3,26 @@
  * with three instruments on two queues. After every burst all counters must add up (rig_broken); at the end every
  * record that a reader can see is one that was sent.
  *
- * One command is one byte, its low three bits the verb, the others its argument.
+ * One command is one byte, its low three bits the verb, the others its argument. A script is played over and over to
+ * the same role, until so many datagrams have come: to make a role takes as long as hundreds of them. At its end the
+ * fuzzer says how many came in all.
  */
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/timebase.h"
 #include "engine/test_receive_rig.h"
 #include "wire/frame.h"
+#include "wire/native.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
+
+/** Datagrams of all executions. At file scope because libFuzzer hands no state from one to the next. */
+static uint64_t datagrams;
 
 enum verb {
     SEND,      /**< the next turn of the instruments whose bit is set, 1 to 4 times over */
@@ -26,7 +35,7 @@ enum verb {
     POLL,
 };
 
-enum { INSTRUMENTS = 3, CAPACITY = 1024, CHAIN_CAPACITY = 128, STEPS_MAX = 2000 };
+enum { INSTRUMENTS = 3, CAPACITY = 1024, CHAIN_CAPACITY = 128, STEPS_MAX = 2000, DATAGRAMS = 500 };
 
 struct script {
     uint8_t const *data;
@@ -37,8 +46,10 @@ struct script {
 };
 
 static void require(char const *broken) {
-    if (broken != NULL)
-        abort();
+    if (broken == NULL)
+        return;
+    fprintf(stderr, "broken: %s\n", broken);
+    abort();
 }
 
 static uint8_t next(struct script *script) {
@@ -80,7 +91,7 @@ static void send_bent(struct script *script, unsigned argument) {
 static void send_raw(struct script *script, unsigned argument) {
     uint32_t const wanted = next(script);
     uint32_t const length = wanted < script->left ? wanted : (uint32_t)script->left;
-    script->rig->port[1]->source_ipv4 = script->rig->instrument[0]->source_ipv4 + (argument >> 1);
+    script->rig->port[1]->source_ipv4 = rig_source(0) + (argument >> 1);
     script->values_known = false;
     rig_push(script->rig, argument & 1, 0, script->data, length);
     script->data += length;
@@ -133,14 +144,34 @@ static void check_ring(struct rig const *rig, uint32_t index) {
     }
 }
 
-static void check_chains(struct rm_instrument const *instrument) {
-    for (int i = 0; i < RM_CHAINS; ++i) {
-        rm_turn const head = instrument->chain[i].writer.head;
-        if (head == RM_TURN_NONE)
+static void check_rates(struct rm_instrument const *instrument) {
+    for (int i = 0; i < RIG_RATES; ++i) {
+        struct rm_stream_writer const *writer = &instrument->rates.writer[i];
+        if (writer->head == RM_TURN_NONE)
             continue;
-        if (head % 12 != 0 || instrument->writer.head == RM_TURN_NONE || head > instrument->writer.head)
+        if (writer->head % writer->period != 0 || instrument->writer.head == RM_TURN_NONE ||
+            writer->head > instrument->writer.head)
             abort();
     }
+}
+
+static void print_datagrams(void) { fprintf(stderr, "stat::datagrams: %" PRIu64 "\n", datagrams); }
+
+// NOLINTNEXTLINE(readability-non-const-parameter): libFuzzer's signature
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    return atexit(print_datagrams);
+}
+
+/** Plays the script once. Returns how many datagrams it brought. */
+static uint64_t play(struct script *script, uint8_t const *data, size_t size) {
+    uint64_t const before = rig_port_count(script->rig, RM_PORT_RECEIVED);
+    script->data = data;
+    script->left = size;
+    for (int steps = 0; script->left > 0 && steps < STEPS_MAX; ++steps)
+        step(script);
+    require(rig_poll(script->rig));
+    return rig_port_count(script->rig, RM_PORT_RECEIVED) - before;
 }
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
@@ -153,18 +184,21 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
         .silence_turns = 1024,
         .queues = 2,
     };
-    struct script script = {data, size, rig_make(&config), 1000, true};
+    struct script script = {.rig = rig_make(&config), .turn = 1000, .values_known = true};
     struct rig *rig = script.rig;
-    rig->instrument[1]->turn_offset = 3;
-    rig->instrument[2]->turn_offset = -3;
-    rm_receive_index(rig->by_id[1], rig->instrument[0]);
-    for (int steps = 0; script.left > 0 && steps < STEPS_MAX; ++steps)
-        step(&script);
-    require(rig_poll(rig));
+    rig->instrument[1]->counting.offset_turns = 3;
+    rig->instrument[2]->counting.offset_turns = -3;
+    for (uint32_t i = 0; i < INSTRUMENTS; ++i)
+        rig_open(rig, i);
+    rig_know(rig, 1, rig_source(0), rig->id[0], 0, NULL);
+    uint64_t sum = 0;
+    for (uint64_t came = 1; came > 0 && sum < DATAGRAMS; sum += came)
+        came = play(&script, data, size);
+    datagrams += sum;
     for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
         if (script.values_known)
             check_ring(rig, i);
-        check_chains(rig->instrument[i]);
+        check_rates(rig->instrument[i]);
     }
     rig_free(rig);
     return 0;

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/instrument.h"
 
-enum {
-    /** Beyond twice the taps of the longest filter, bridging an outage would only repeat the last value. */
-    BRIDGE_TURNS = 512,
-};
-
 static void push(struct rm_instrument *instrument, struct rm_record const *record) {
-    for (int i = 0; i < RM_CHAINS; ++i) {
-        struct rm_chain *chain = &instrument->chain[i];
-        struct rm_record output;
-        if (rm_decimator_push(&chain->decimator, record, &output))
-            rm_stream_writer_put(&chain->writer, &output);
-    }
-    ++instrument->next_decimated;
+    rm_rates_push(&instrument->rates, record);
+    instrument->next_decimated += instrument->writer.period;
 }
 
 static void start_decimators(struct rm_instrument *instrument, struct rm_record const *record) {
-    for (int i = 0; i < RM_CHAINS; ++i)
-        rm_decimator_start(&instrument->chain[i].decimator, record);
+    rm_rates_start(&instrument->rates, record);
     instrument->next_decimated = record->turn;
 }
 
 /** Turns that the decimators wait for a missing one: what the presence bitmap can still tell apart. */
 static uint64_t patience(struct rm_instrument const *instrument) {
-    uint64_t const longest = RM_PRESENCE_TURNS - BRIDGE_TURNS - 1;
-    return instrument->gap_turns < longest ? instrument->gap_turns : longest;
+    uint64_t const longest = RM_PRESENCE_TURNS - RM_BRIDGE - 1;
+    uint64_t const records = instrument->gap_records < longest ? instrument->gap_records : longest;
+    return records * instrument->writer.period;
 }
 
 /** Feeds the decimators from the ring, up to the head, or to a missing turn that may still come. */
@@ -46,67 +36,97 @@ static void drain(struct rm_instrument *instrument) {
     }
 }
 
+/** True when so much is missing before `turn` that the decimators begin anew. */
+static bool is_outage(struct rm_instrument const *instrument, rm_turn turn) {
+    uint64_t const bridge = RM_BRIDGE * instrument->writer.period;
+    return turn - instrument->next_decimated >= patience(instrument) + bridge;
+}
+
 static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_turn const next = instrument->next_decimated;
-    if (next != RM_TURN_NONE && record->turn < next)
-        return;
-    if (next == RM_TURN_NONE || record->turn - next >= patience(instrument) + BRIDGE_TURNS)
-        start_decimators(instrument, record);
-    if (record->turn == instrument->next_decimated)
+    if (record->turn == next) {
         push(instrument, record);
+    } else if (next == RM_TURN_NONE || (record->turn > next && is_outage(instrument, record->turn))) {
+        start_decimators(instrument, record);
+        push(instrument, record);
+    } else if (record->turn < next) {
+        return;
+    }
     if (instrument->next_decimated <= instrument->writer.head)
         drain(instrument);
 }
 
-void rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record) {
+void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender) {
+    /* A turn below RM_TURN_END / 2 (express_lane.h) then came as one below RM_TURN_END. */
+    int64_t const far = RM_TURN_END / 2;
+    bool const near = -far < sender->turn_offset && sender->turn_offset < far;
+    instrument->inputs = rm_rates_inputs(&instrument->rates);
+    if (instrument->inputs != NULL && near && instrument->layout == NULL && instrument->calibration == NULL &&
+        instrument->path[0] == NULL)
+        rm_express_open(&instrument->express, sender);
+    else
+        rm_express_shut(&instrument->express);
+}
+
+enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record) {
     static unsigned const counter_of[] = {
         [RM_PUT_NEW] = RM_STREAM_ACCEPTED,
         [RM_PUT_LATE] = RM_STREAM_LATE,
-        [RM_PUT_DUPLICATE] = RM_STREAM_DUPLICATE,
         [RM_PUT_BEHIND] = RM_STREAM_TURN_BEHIND,
     };
     enum rm_put const put = rm_stream_writer_put(&instrument->writer, record);
+    if (put == RM_PUT_DUPLICATE)
+        return put;
     rm_counter_add(instrument->counters, counter_of[put], 1);
-    if (put == RM_PUT_NEW || put == RM_PUT_LATE) {
+    if (put != RM_PUT_BEHIND) {
         instrument->touched = true;
         decimate(instrument, record);
     }
+    return put;
 }
 
-static void publish_moved(struct rm_stream_writer *writer, uint64_t tsc) {
+void rm_instrument_count_express(struct rm_instrument *instrument, uint64_t tsc) {
+    if (instrument->express_count == 0)
+        return;
+    rm_counter_add(instrument->counters, RM_STREAM_ACCEPTED, instrument->express_count);
+    instrument->express_count = 0;
+    instrument->vote.seen_tsc = tsc;
+    rm_gate_vote_accepted(&instrument->vote, instrument->writer.head);
+}
+
+void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc) {
+    struct rm_stream_writer *const writer = &instrument->writer;
+    rm_instrument_count_express(instrument, tsc);
     if (writer->head != writer->published)
-        rm_stream_writer_publish(writer, tsc);
-}
-
-void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
-    publish_moved(&instrument->writer, tsc);
-    for (int i = 0; i < RM_CHAINS; ++i)
-        publish_moved(&instrument->chain[i].writer, tsc);
-    rm_counter_set(instrument->counters, RM_STREAM_PASSED_OVER, instrument->writer.passed_over);
+        rm_stream_writer_show(writer, tsc);
+    rm_rates_show(&instrument->rates, tsc);
+    if (writer->passed_over != instrument->shown_passed_over) {
+        rm_counter_set(instrument->counters, RM_STREAM_PASSED_OVER, writer->passed_over);
+        instrument->shown_passed_over = writer->passed_over;
+    }
     instrument->touched = false;
 }
 
-/** The outputs that would have closed with input `turn` are passed over. */
-static void follow_chain(struct rm_chain *chain, rm_turn turn) {
-    struct rm_fir_design const *design = chain->decimator.design;
-    if (turn >= design->centre)
-        rm_stream_writer_pass_over(&chain->writer, (turn - design->centre) / design->decimation * design->decimation);
+void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
+    rm_stream_publish_begin();
+    rm_instrument_show(instrument, tsc);
+    rm_stream_publish_end();
 }
 
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc) {
-    if (instrument->writer.head == RM_TURN_NONE || instrument->writer.adopted || turn <= instrument->writer.head)
+    struct rm_stream_writer *const writer = &instrument->writer;
+    rm_turn const last = turn / writer->period * writer->period;
+    if (writer->head == RM_TURN_NONE || writer->adopted || last <= writer->head)
         return;
-    rm_stream_writer_pass_over(&instrument->writer, turn);
-    for (int i = 0; i < RM_CHAINS; ++i)
-        follow_chain(&instrument->chain[i], turn);
+    rm_stream_writer_pass_over(writer, last);
+    rm_rates_follow(&instrument->rates, last, tsc);
     instrument->next_decimated = RM_TURN_NONE;
     rm_instrument_publish(instrument, tsc);
 }
 
 void rm_instrument_restart(struct rm_instrument *instrument) {
     rm_stream_writer_restart(&instrument->writer);
-    for (int i = 0; i < RM_CHAINS; ++i)
-        rm_stream_writer_restart(&instrument->chain[i].writer);
+    rm_rates_restart(&instrument->rates);
     instrument->next_decimated = RM_TURN_NONE;
     rm_counter_add(instrument->counters, RM_STREAM_EPOCHS, 1);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One instrument inside the receive role: its streams, its decimators, its counters.
  *
- * A datagram becomes a record in the turn-rate stream, and goes on through two decimators, prompt and sharp, each with
- * a stream of its own (design: a loop is no archive). Decimators take turns in order. While turns come in order they
- * are fed from the record at hand; after a gap they wait until the missing turn came or the head is `gap_turns` ahead,
- * and are fed from the ring. After an outage (more than 512 turns beyond
- * that) they begin anew.
+ * A datagram becomes a record in the instrument's own stream, and goes on through the decimators of its rates
+ * (rates.h). Decimators take turns in order. While turns come in order they are fed from the record at hand; after a
+ * gap they wait until the missing turn came or the head is `gap_records` ahead, and are fed from the ring. After an
+ * outage (RM_BRIDGE records beyond that) the first of them begin anew.
  */
 #ifndef RM_ENGINE_INSTRUMENT_H
 #define RM_ENGINE_INSTRUMENT_H
@@ -15,38 +14,53 @@
 
 #include <ringmaster/counter.h>
 
+#include "calibration/compiled.h"
+#include "engine/counting.h"
+#include "engine/express.h"
+#include "engine/mirror.h"
+#include "engine/rates.h"
 #include "engine/turn_gate.h"
 #include "fabric/stream_writer.h"
-#include "filter/decimator.h"
-#include "wire/native.h"
+#include "wire/layout.h"
 
-enum { RM_CHAINS = 2 }; /**< prompt and sharp */
+enum { RM_NETWORKS = 2 }; /**< that may carry copies of one instrument's datagrams */
 
-struct rm_chain {
-    struct rm_decimator decimator;
-    struct rm_stream_writer writer;
-};
-
+/** The first cache lines are what a datagram in its turn needs (express.h). */
 struct rm_instrument {
-    struct rm_stream_writer writer; /**< the turn-rate stream */
+    struct rm_express express;
+    struct rm_stream_writer writer; /**< of the records as they came */
     rm_counter *counters;           /**< set "stream" */
-    uint32_t source_ipv4;
-    uint16_t id;
+    struct rm_inputs *inputs;       /**< that the express lane fills */
+    rm_turn next_decimated;         /**< turn the decimators want next; RM_TURN_NONE before the first */
+    uint32_t express_count;         /**< records that came by the express lane and are not counted yet */
+    bool touched;                   /**< has something to publish in this burst */
+    struct rm_layout const *layout; /**< of its datagrams; NULL: native */
     uint8_t kind;
     uint8_t lane_count;
-    int64_t turn_offset; /**< added to the datagram's turn */
+    struct rm_counting counting;
+    struct rm_calibration_compiled const *calibration; /**< applied before a record is stored; NULL: none */
+    struct rm_mirror_path *path[RM_NETWORKS];          /**< NULL unless it sends on two networks */
     struct rm_gate_vote vote;
-    rm_turn next_decimated; /**< turn the decimators want next; RM_TURN_NONE before the first */
-    uint64_t gap_turns;     /**< turns the head may be ahead of a missing one before it is given up, 1 … 65023 */
-    bool touched;           /**< has something to publish in this burst */
-    struct rm_instrument *same_id; /**< next of the same id from another address */
-    struct rm_chain chain[RM_CHAINS];
+    uint64_t gap_records; /**< the head may be ahead of a missing one before it is given up, 1 … 65023 */
+    uint64_t shown_passed_over;
+    struct rm_rates rates;
 };
 
-/** Stores an accepted record, feeds the decimators, counts. The turn has passed the gate. */
-void rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record);
+/** Opens the express lane for what `sender` sends, if this instrument may use it: see express.h. Its rates are made. */
+void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender);
 
-/** Publishes what the burst that arrived at `tsc` brought. */
+/** Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE is the caller's to count, who
+ * knows by which network it came. The turn is a multiple of the stream's period and has passed the gate. */
+enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record);
+
+/** Counts the records that came by the express lane in the burst that arrived at `tsc`, and tells the vote: before the
+ * vote is asked or told anything else, and at the end of the burst. */
+void rm_instrument_count_express(struct rm_instrument *instrument, uint64_t tsc);
+
+/** Shows and counts what the burst that arrived at `tsc` brought, between rm_stream_publish_begin and _end. */
+void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc);
+
+/** The same for one alone. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
 /** Lets the heads of a silent instrument's streams follow to `turn`; its decimators stop until it comes back. */

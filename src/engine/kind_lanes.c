@@ -5,26 +5,33 @@
 
 /* One electronics reads two beam position monitors. q is the quadrupole signal. */
 static struct rm_kind_lane const bpm[] = {
-    {"x1", "nm"}, {"y1", "nm"}, {"sum1", "counts"}, {"q1", "nm"},
-    {"x2", "nm"}, {"y2", "nm"}, {"sum2", "counts"}, {"q2", "nm"},
+    {"x1", "nm", RM_REDUCE_FIR},       {"y1", "nm", RM_REDUCE_FIR}, {"sum1", "counts", RM_REDUCE_FIR},
+    {"q1", "nm", RM_REDUCE_FIR},       {"x2", "nm", RM_REDUCE_FIR}, {"y2", "nm", RM_REDUCE_FIR},
+    {"sum2", "counts", RM_REDUCE_FIR}, {"q2", "nm", RM_REDUCE_FIR},
 };
 
 /* One electronics reads ten scintillators. */
 static struct rm_kind_lane const blm[] = {
-    {"loss1", "counts"}, {"loss2", "counts"}, {"loss3", "counts"}, {"loss4", "counts"}, {"loss5", "counts"},
-    {"loss6", "counts"}, {"loss7", "counts"}, {"loss8", "counts"}, {"loss9", "counts"}, {"loss10", "counts"},
+    {"loss1", "counts", RM_REDUCE_FIR},  {"loss2", "counts", RM_REDUCE_FIR}, {"loss3", "counts", RM_REDUCE_FIR},
+    {"loss4", "counts", RM_REDUCE_FIR},  {"loss5", "counts", RM_REDUCE_FIR}, {"loss6", "counts", RM_REDUCE_FIR},
+    {"loss7", "counts", RM_REDUCE_FIR},  {"loss8", "counts", RM_REDUCE_FIR}, {"loss9", "counts", RM_REDUCE_FIR},
+    {"loss10", "counts", RM_REDUCE_FIR},
 };
 
 static struct rm_kind_lane const llrf[] = {
-    {"cavity_phase", "µrad"},    {"cavity_amp", "V"},    {"forward_phase", "µrad"}, {"forward_amp", "V"},
-    {"reflected_phase", "µrad"}, {"reflected_amp", "V"}, {"detuning", "Hz"},        {"beam_phase", "µrad"},
+    {"cavity_phase", "µrad", RM_REDUCE_FIR},    {"cavity_amp", "V", RM_REDUCE_FIR},
+    {"forward_phase", "µrad", RM_REDUCE_FIR},   {"forward_amp", "V", RM_REDUCE_FIR},
+    {"reflected_phase", "µrad", RM_REDUCE_FIR}, {"reflected_amp", "V", RM_REDUCE_FIR},
+    {"detuning", "Hz", RM_REDUCE_FIR},          {"beam_phase", "µrad", RM_REDUCE_FIR},
 };
 
-static struct rm_kind_lane const photon_bpm[] = {{"x", "nm"}, {"y", "nm"}, {"sum", "counts"}};
+static struct rm_kind_lane const photon_bpm[] = {
+    {"x", "nm", RM_REDUCE_FIR}, {"y", "nm", RM_REDUCE_FIR}, {"sum", "counts", RM_REDUCE_FIR}};
 
-static struct rm_kind_lane const interlock[] = {{"flags", "bits"}, {"permits", "bits"}};
+static struct rm_kind_lane const interlock[] = {{"flags", "bits", RM_REDUCE_OR}, {"permits", "bits", RM_REDUCE_AND}};
 
-static struct rm_kind_lane const power_supply[] = {{"setpoint", "µA"}, {"readback", "µA"}, {"status", "bits"}};
+static struct rm_kind_lane const power_supply[] = {
+    {"setpoint", "µA", RM_REDUCE_FIR}, {"readback", "µA", RM_REDUCE_FIR}, {"status", "bits", RM_REDUCE_OR}};
 
 struct rm_kind_lane const *rm_kind_lanes(enum rm_instrument_kind kind, uint32_t *count) {
     switch (kind) {

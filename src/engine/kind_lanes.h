@@ -10,6 +10,7 @@
 struct rm_kind_lane {
     char const *name;
     char const *unit;
+    enum rm_reduction reduction; /**< of its decimated streams: bits are no numbers to be filtered */
 };
 
 /** The kind's lanes; `*count` (1–12) says how many. */

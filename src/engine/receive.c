@@ -2,207 +2,287 @@
 #include "engine/receive.h"
 
 #include "base/timebase.h"
-#include "fabric/clock_writer.h"
-#include "wire/frame.h"
+#include "engine/receive_follow.h"
+#include "engine/receive_frame.h"
+#include "engine/receive_one.h"
 #include "wire/native.h"
 
-/** What a burst has brought so far. */
-struct burst_sum {
-    uint32_t decoded;
-    uint64_t bytes;
-    rm_turn due;   /**< newest accepted turn that is not early, or RM_TURN_NONE */
-    rm_turn early; /**< oldest accepted turn that is, or RM_TURN_NONE */
+/** One packet on its way through the role. */
+struct arrival {
+    struct rm_receive_queue const *queue;
+    struct rm_datagram datagram;
+    uint64_t tsc;
+    struct rm_burst_sum *sum;
 };
 
-void rm_receive_index(struct rm_instrument **by_id, struct rm_instrument *instrument) {
-    instrument->same_id = by_id[instrument->id];
-    by_id[instrument->id] = instrument;
-}
-
-static enum rm_port_counter find(struct rm_receive_queue const *queue, struct rm_native const *native,
-                                 uint32_t source_ipv4, struct rm_instrument **found) {
-    struct rm_instrument *instrument = queue->by_id[native->instrument];
-    if (instrument == NULL)
-        return RM_PORT_UNKNOWN_INSTRUMENT;
-    while (instrument->source_ipv4 != source_ipv4) {
-        instrument = instrument->same_id;
-        if (instrument == NULL)
-            return RM_PORT_UNKNOWN_SOURCE;
-    }
-    if (instrument->kind != native->kind)
-        return RM_PORT_WRONG_KIND;
-    if (instrument->lane_count != native->lane_count)
-        return RM_PORT_WRONG_LANES;
-    *found = instrument;
-    return RM_PORT_DECODED;
-}
-
-/** Bytes as they came → instrument and native fields; or the counter of what is wrong with them. */
-static enum rm_port_counter decode(struct rm_receive const *receive, struct rm_receive_queue const *queue, uint32_t i,
-                                   struct rm_native *native, struct rm_instrument **instrument) {
-    struct rm_burst const *burst = &receive->burst;
-    struct rm_datagram datagram = {
-        .payload = burst->data[i],
-        .length = burst->length[i],
-        .source_ipv4 = burst->source_ipv4[i],
-    };
-    if (queue->framing == RM_FRAMING_ETHERNET) {
-        enum rm_port_counter const frame =
-            rm_frame_parse(burst->data[i], burst->length[i], burst->checksum_good[i], &datagram);
-        if (frame != RM_PORT_DECODED)
-            return frame;
-        if (datagram.destination_port != queue->udp_port)
-            return RM_PORT_NOT_OUR_PORT;
-    }
-    enum rm_port_counter const payload = rm_native_parse(datagram.payload, datagram.length, native);
-    if (payload != RM_PORT_DECODED)
-        return payload;
-    return find(queue, native, datagram.source_ipv4, instrument);
-}
-
 static void restart_all(struct rm_receive *receive) {
-    for (uint32_t i = 0; i < receive->instrument_count; ++i)
-        rm_instrument_restart(receive->instrument[i]);
+    for (uint32_t i = 0; i < receive->instrument_count; ++i) {
+        struct rm_instrument *instrument = receive->instrument[i];
+        rm_instrument_restart(instrument);
+        for (int network = 0; network < RM_NETWORKS && instrument->path[network] != NULL; ++network)
+            rm_mirror_path_restart(instrument->path[network]);
+    }
 }
 
 static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
 }
 
+/** A turn outside the window: counted, and a vote if this instrument has one. */
 static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc,
-                   struct burst_sum *sum) {
+                   struct rm_burst_sum *sum) {
     count_refusal(instrument, turn < receive->gate.lowest);
+    if (!instrument->counting.tells && !receive->short_counters)
+        return;
+    for (uint32_t i = 0; i < receive->touched_count; ++i)
+        rm_instrument_count_express(receive->touched[i], tsc);
     enum rm_gate_outcome const outcome =
-        rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->instrument_count);
+        rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->vote_count);
     if (outcome == RM_GATE_REFUSED)
         return;
     if (outcome == RM_GATE_RESTARTED)
         restart_all(receive);
     /* What the burst brought before must not be shown to the clock that stands elsewhere now. */
-    sum->due = sum->early = RM_TURN_NONE;
+    sum->due_end = 0;
+    sum->early = RM_TURN_NONE;
 }
 
 /** Notes an accepted turn for the clock. */
-static void note(struct burst_sum *sum, struct rm_turn_gate const *gate, rm_turn turn) {
+static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, rm_turn turn) {
     if (turn > gate->observable)
         sum->early = turn < sum->early ? turn : sum->early;
-    else if (sum->due == RM_TURN_NONE || turn > sum->due)
-        sum->due = turn;
+    else if (turn >= sum->due_end)
+        sum->due_end = turn + 1;
 }
 
-static void take(struct rm_receive *receive, struct rm_instrument *instrument, struct rm_native const *native,
-                 uint64_t tsc, struct burst_sum *sum) {
-    rm_turn const turn = native->turn + (uint64_t)instrument->turn_offset;
-    struct rm_turn_gate *gate = &receive->gate;
-    instrument->vote.seen_tsc = tsc;
-    if (native->turn >= RM_TURN_END || turn >= RM_TURN_END) {
-        bool const below_zero = native->turn < RM_TURN_END && instrument->turn_offset < 0;
-        count_refusal(instrument, below_zero);
-        return;
+/** The turn due where no clock is anchored and no instrument can tell: so that turns grow from one start of a server to
+ * the next, they are counted from 1970. */
+static rm_turn turn_by_tai(struct rm_receive const *receive) {
+    return (rm_turn)((double)rm_tai_ns() * 1e-9 * receive->gate.config.turn_rate_hz);
+}
+
+/** The first turn that anchors the clock. False when this instrument cannot say. */
+static bool anchor(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter, uint64_t tsc) {
+    struct rm_counting *counting = &instrument->counting;
+    if (!counting->tells && !receive->short_counters) {
+        rm_counter_add(instrument->counters, RM_STREAM_UNANCHORED, 1);
+        return false;
     }
-    if (!gate->clock.anchored)
-        rm_turn_gate_first(gate, turn, tsc);
-    if (!rm_turn_gate_accepts(gate, turn)) {
-        refuse(receive, instrument, turn, tsc, sum);
-        return;
+    rm_turn const turn = rm_counting_turn(counting, counter, counting->tells ? 0 : turn_by_tai(receive));
+    if (turn >= RM_TURN_END) {
+        count_refusal(instrument, turn == RM_TURN_BELOW);
+        return false;
+    }
+    rm_turn_gate_first(&receive->gate, turn, tsc);
+    return true;
+}
+
+/** The turn of a record, if it may be stored; RM_TURN_NONE when it was refused and counted. */
+static rm_turn admit(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
+                     struct arrival const *arrival) {
+    struct rm_turn_gate *gate = &receive->gate;
+    rm_instrument_count_express(instrument, arrival->tsc);
+    instrument->vote.seen_tsc = arrival->tsc;
+    if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
+        return RM_TURN_NONE;
+    rm_turn const turn = rm_counting_turn(&instrument->counting, counter, gate->due);
+    if (turn >= RM_TURN_END) {
+        count_refusal(instrument, turn == RM_TURN_BELOW);
+        return RM_TURN_NONE;
+    }
+    if (!rm_turn_gate_accepts(gate, turn, instrument->counting.period_turns)) {
+        refuse(receive, instrument, turn, arrival->tsc, arrival->sum);
+        return RM_TURN_NONE;
     }
     rm_gate_vote_accepted(&instrument->vote, turn);
-    struct rm_record record;
-    rm_native_record(native, turn, rm_tag_full_rate(tsc, native->status), &record);
+    return turn;
+}
+
+static void store(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
+                  struct rm_burst_sum *sum) {
+    struct rm_instrument *instrument = identity->instrument;
+    if (instrument->calibration != NULL)
+        rm_calibrate_record(instrument->calibration, record);
     bool const touched = instrument->touched;
-    rm_instrument_store(instrument, &record);
+    enum rm_put const put = rm_instrument_store(instrument, record);
     if (instrument->touched && !touched)
         receive->touched[receive->touched_count++] = instrument;
-    note(sum, gate, turn);
+    bool copy = false;
+    if (identity->path != NULL)
+        copy = !rm_mirror_path_note(identity->path, record->turn / instrument->counting.period_turns, put);
+    if (put == RM_PUT_DUPLICATE)
+        rm_counter_add(instrument->counters, copy ? RM_STREAM_MIRRORED : RM_STREAM_DUPLICATE, 1);
+    note(sum, &receive->gate, record->turn);
+}
+
+static enum rm_port_counter find_native(struct rm_receive_queue const *queue, struct rm_native const *native,
+                                        uint32_t source_ipv4, struct rm_identity const **found) {
+    struct rm_identity const *identity = rm_identity_find(queue->identities, source_ipv4, native->instrument);
+    if (identity == NULL)
+        return rm_identity_knows_id(queue->identities, native->instrument) ? RM_PORT_UNKNOWN_SOURCE
+                                                                           : RM_PORT_UNKNOWN_INSTRUMENT;
+    struct rm_instrument const *instrument = identity->instrument;
+    if (instrument->kind != native->kind || instrument->layout != NULL)
+        return RM_PORT_WRONG_KIND;
+    if (instrument->lane_count != native->lane_count)
+        return RM_PORT_WRONG_LANES;
+    *found = identity;
+    return RM_PORT_DECODED;
+}
+
+static enum rm_port_counter take_native(struct rm_receive *receive, struct arrival const *arrival) {
+    struct rm_datagram const *datagram = &arrival->datagram;
+    struct rm_native native;
+    enum rm_port_counter verdict = rm_native_parse(datagram->payload, datagram->length, &native);
+    if (verdict != RM_PORT_DECODED)
+        return verdict;
+    struct rm_identity const *identity;
+    verdict = find_native(arrival->queue, &native, datagram->source_ipv4, &identity);
+    if (verdict != RM_PORT_DECODED)
+        return verdict;
+    ++arrival->sum->records;
+    rm_turn const turn = admit(receive, identity->instrument, native.turn, arrival);
+    if (turn == RM_TURN_NONE)
+        return RM_PORT_DECODED;
+    struct rm_record record;
+    rm_native_record(&native, turn, rm_tag_full_rate(arrival->tsc, native.status), &record);
+    store(receive, identity, &record, arrival->sum);
+    return RM_PORT_DECODED;
+}
+
+/** Writes turn and tag as one word of 16 bytes: whoever copies the record loads them so, and such a load would wait for
+ * two narrower stores until they are in the cache (3 ns of a described packet: bench/receive_cost). */
+static void set_head(struct rm_record *record, rm_turn turn, uint64_t tag) {
+    typedef uint64_t head __attribute__((vector_size(16)));
+    *(head *)(void *)record = (head){turn, tag};
+}
+
+/** One record of a described datagram. False when nobody is known by its id. */
+static bool take_record(struct rm_receive *receive, struct arrival const *arrival, struct rm_layout const *layout,
+                        uint32_t index) {
+    struct rm_datagram const *datagram = &arrival->datagram;
+    struct rm_sample sample;
+    struct rm_record record;
+    rm_layout_read(layout, datagram->payload, index, &sample, &record);
+    struct rm_identity const *identity = rm_identity_find(arrival->queue->identities, datagram->source_ipv4, sample.id);
+    if (identity == NULL || identity->instrument->layout != layout)
+        return false;
+    ++arrival->sum->records;
+    rm_turn const turn = admit(receive, identity->instrument, sample.counter, arrival);
+    if (turn == RM_TURN_NONE)
+        return true;
+    set_head(&record, turn, rm_tag_full_rate(arrival->tsc, sample.status));
+    store(receive, identity, &record, arrival->sum);
+    return true;
+}
+
+static enum rm_port_counter take_described(struct rm_receive *receive, struct arrival const *arrival,
+                                           struct rm_layout const *layout) {
+    struct rm_datagram const *datagram = &arrival->datagram;
+    uint32_t records;
+    enum rm_port_counter const verdict = rm_layout_check(layout, datagram->payload, datagram->length, &records);
+    if (verdict != RM_PORT_DECODED)
+        return verdict;
+    for (uint32_t i = 0; i < records; ++i) {
+        if (take_record(receive, arrival, layout, i))
+            continue;
+        if (i == 0 && !rm_identity_knows_source(arrival->queue->identities, datagram->source_ipv4))
+            return RM_PORT_UNKNOWN_SOURCE;
+        rm_counter_add(arrival->queue->counters, RM_PORT_UNKNOWN_RECORD, 1);
+    }
+    return RM_PORT_DECODED;
 }
 
 static void publish(struct rm_receive *receive, uint64_t tsc) {
+    rm_stream_publish_begin();
     for (uint32_t i = 0; i < receive->touched_count; ++i)
-        rm_instrument_publish(receive->touched[i], tsc);
+        rm_instrument_show(receive->touched[i], tsc);
+    rm_stream_publish_end();
     receive->touched_count = 0;
 }
 
-static void show_clock(struct rm_receive *receive, struct burst_sum const *sum, uint64_t tsc) {
-    if (sum->due != RM_TURN_NONE)
-        rm_turn_gate_observe(&receive->gate, sum->due, tsc);
+static void show_clock(struct rm_receive *receive, struct rm_burst_sum const *sum, uint64_t tsc) {
+    if (sum->due_end != 0)
+        rm_turn_gate_observe(&receive->gate, sum->due_end - 1, tsc);
     else if (sum->early != RM_TURN_NONE)
-        rm_turn_gate_early(&receive->gate, sum->early, tsc, receive->vote, receive->instrument_count);
+        rm_turn_gate_early(&receive->gate, sum->early, tsc, receive->vote, receive->vote_count);
 }
 
-static void publish_clock(struct rm_receive *receive) {
-    if (receive->clock == NULL)
-        return;
-    struct rm_clock_reading reading;
-    rm_turn_gate_reading(&receive->gate, &reading);
-    rm_clock_publish(receive->clock, &reading);
-}
-
-/** Every 10 ms: streams whose instrument is silent follow the clock at a distance, so that loss shows while it lasts.
- */
-static void follow(struct rm_receive *receive, uint64_t tsc) {
-    struct rm_turn_gate const *gate = &receive->gate;
-    receive->follow_tsc = tsc + receive->follow_ticks;
-    if (!gate->clock.anchored)
-        return;
-    rm_turn const now = rm_turn_gate_now(gate, tsc);
-    uint64_t const distance = gate->config.silence_turns;
-    uint32_t live = 0, voting = 0;
-    for (uint32_t i = 0; i < receive->instrument_count; ++i) {
-        struct rm_instrument *instrument = receive->instrument[i];
-        if (now > distance)
-            rm_instrument_follow(instrument, now - distance, tsc);
-        struct rm_gate_vote const *vote = &instrument->vote;
-        bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
-        live += sends;
-        voting += sends && vote->run >= RM_GATE_VOTE_RUN;
-    }
-    if (voting == 0)
-        rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, 0);
-    rm_counter_set(gate->counters, RM_CLOCK_STREAMS_LIVE, live);
-    publish_clock(receive);
-}
-
-static void account(struct rm_receive *receive, struct rm_receive_queue *queue, struct burst_sum const *sum,
+static void account(struct rm_receive *receive, struct rm_receive_queue *queue, struct rm_burst_sum const *sum,
                     uint32_t count) {
     rm_counter_add(queue->counters, RM_PORT_RECEIVED, count);
     rm_counter_add(queue->counters, RM_PORT_DECODED, sum->decoded);
+    rm_counter_add(queue->counters, RM_PORT_RECORDS, sum->records);
     rm_counter_add(queue->counters, RM_PORT_BYTES, sum->bytes);
     rm_counter_add(receive->core_counters, RM_CORE_BURSTS, 1);
     rm_counter_add(receive->core_counters, RM_CORE_PACKETS, count);
 }
 
-static void process(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
-    struct rm_burst *burst = &receive->burst;
-    struct burst_sum sum = {.due = RM_TURN_NONE, .early = RM_TURN_NONE};
+/** A packet that is no record: counted, and set aside when somebody else may want it. */
+static void reject(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
+                   enum rm_port_counter verdict, bool foreign) {
+    rm_counter_add(queue->counters, verdict, 1);
+    if (!foreign || !queue->slow_path)
+        return;
+    bool const taken = rm_port_set_aside(queue->port, queue->queue, &receive->burst, index);
+    rm_counter_add(queue->counters, taken ? RM_PORT_SET_ASIDE : RM_PORT_SET_ASIDE_FULL, 1);
+}
+
+void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, uint32_t index, uint64_t tsc,
+                    struct rm_burst_sum *sum) {
+    struct rm_burst const *const burst = &receive->burst;
+    struct arrival arrival = {.queue = queue, .tsc = tsc, .sum = sum};
+    struct rm_receive_format const *format;
+    bool foreign;
+    sum->bytes += burst->length[index] == RM_LENGTH_CUT ? 0 : burst->length[index];
+    enum rm_port_counter verdict = rm_receive_frame(receive, queue, index, tsc, &arrival.datagram, &format, &foreign);
+    if (verdict == RM_PORT_DECODED)
+        verdict =
+            format->layout == NULL ? take_native(receive, &arrival) : take_described(receive, &arrival, format->layout);
+    if (verdict == RM_PORT_DECODED)
+        ++sum->decoded;
+    else
+        reject(receive, queue, index, verdict, foreign);
+}
+
+void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
+    struct rm_burst_sum sum = {.early = RM_TURN_NONE};
     rm_turn_gate_burst(&receive->gate, tsc);
-    for (uint32_t i = 0; i < burst->count; ++i) {
-        struct rm_native native;
-        struct rm_instrument *instrument;
-        sum.bytes += burst->length[i];
-        enum rm_port_counter const verdict = decode(receive, queue, i, &native, &instrument);
-        if (verdict != RM_PORT_DECODED) {
-            rm_counter_add(queue->counters, verdict, 1);
-            continue;
-        }
-        ++sum.decoded;
-        take(receive, instrument, &native, tsc, &sum);
-    }
+    receive->take_burst(receive, queue, tsc, &sum);
     publish(receive, tsc);
-    rm_histogram_add(receive->latency, rm_tsc() - tsc, burst->count);
+    rm_histogram_add(receive->latency, rm_tsc() - tsc, receive->burst.count);
     show_clock(receive, &sum, tsc);
-    account(receive, queue, &sum, burst->count);
+    account(receive, queue, &sum, receive->burst.count);
+}
+
+/** One burst of a queue. Returns the number of packets. */
+static uint32_t serve(struct rm_receive *receive, struct rm_receive_queue *queue) {
+    uint32_t const count = rm_port_receive(queue->port, queue->queue, &receive->burst);
+    if (count == 0)
+        return 0;
+    rm_receive_burst(receive, queue, rm_tsc());
+    rm_port_release(queue->port, queue->queue, &receive->burst);
+    return count;
+}
+
+/** Serves a queue until it is empty, which half a burst says (some drivers give no more at once), or has had enough. */
+static uint32_t serve_first(struct rm_receive *receive, struct rm_receive_queue *queue) {
+    uint32_t sum = 0;
+    uint32_t count = RM_BURST;
+    for (uint32_t bursts = 0; bursts < RM_RECEIVE_FIRST_BURSTS && count >= RM_BURST / 2; ++bursts)
+        sum += count = serve(receive, queue);
+    return sum;
 }
 
 uint32_t rm_receive_duty(void *role, uint64_t tsc) {
     struct rm_receive *receive = role;
-    struct rm_receive_queue *queue = &receive->queue[receive->next_queue];
-    receive->next_queue = receive->next_queue + 1 < receive->queue_count ? receive->next_queue + 1 : 0;
     if (tsc >= receive->follow_tsc)
-        follow(receive, tsc);
-    uint32_t const count = rm_port_receive(queue->port, queue->queue, &receive->burst);
-    if (count == 0)
-        return 0;
-    process(receive, queue, rm_tsc());
-    rm_port_release(queue->port, queue->queue, &receive->burst);
-    return count;
+        rm_receive_follow(receive, tsc);
+    uint32_t const others = receive->queue_count - receive->first_count;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < receive->first_count; ++i)
+        sum += serve_first(receive, &receive->queue[i]);
+    sum += serve(receive, &receive->queue[receive->first_count + receive->next_other]);
+    receive->next_other = receive->next_other + 1 < others ? receive->next_other + 1 : 0;
+    return sum;
 }

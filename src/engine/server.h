@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The server: a configuration, brought to life.
  *
- *     rm_server_start   segment, ports, instruments, roles, cores; the fabric is readable when it returns
+ *     rm_server_open    segment, ports, instruments, roles; nothing runs, and nobody can attach
+ *     rm_server_start   opens, then cores; the fabric is readable when it returns
  *     …
  *     rm_server_stop    cores first, then ports, then the segment; also after a start that failed half way
  */
@@ -14,8 +15,12 @@
 
 struct rm_server;
 
-/** On error nothing is left running, and the text says which line of the configuration to look at. */
-enum rm_code rm_server_start(struct rm_config const *config, struct rm_server **server, struct rm_error *error);
+/** Both take the instruction set of the filters, at most rm_simd_best(). On error nothing is left, and the text says
+ * which line of the configuration to look at. A segment that was opened and not started vanishes when it stops. */
+enum rm_code rm_server_open(struct rm_config const *config, enum rm_simd simd, struct rm_server **server,
+                            struct rm_error *error);
+enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, struct rm_server **server,
+                             struct rm_error *error);
 
 /** NULL is allowed. */
 void rm_server_stop(struct rm_server *server);

@@ -6,24 +6,16 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/instrument_rates.h"
 #include "engine/version.h"
 #include "fabric/parameter_writer.h"
 
-enum { OBJECT_NAME_BYTES = 64, PARAMETER_TEXT_BYTES = 32 };
+enum { OBJECT_NAME_BYTES = 96, PARAMETER_TEXT_BYTES = 32, STEERING_LINE_BYTES = 128 };
 
-static struct {
-    char const *suffix;
-    struct rm_fir_design const *design;
-} const CHAIN[RM_CHAINS] = {{"prompt", &rm_fir_prompt}, {"fast", &rm_fir_sharp}};
-
-struct rm_fir_design const *rm_store_chain_design(unsigned chain) {
-    return CHAIN[chain].design;
-}
-
-static struct rm_stream stream_of(struct rm_config_instrument const *instrument, uint64_t capacity) {
+static struct rm_stream stream_of(struct rm_config const *config, struct rm_config_instrument const *instrument) {
     struct rm_stream stream = {
-        .capacity = capacity,
-        .period = 1,
+        .capacity = rm_instrument_records(config, instrument->period_turns),
+        .period = instrument->period_turns,
         .instrument_kind = instrument->kind,
         .instrument_id = instrument->id,
         .source_ipv4 = instrument->source_ipv4,
@@ -35,18 +27,39 @@ static struct rm_stream stream_of(struct rm_config_instrument const *instrument,
     return stream;
 }
 
-/** A decimated stream: the same lanes, all as f32, behind a filter. */
-static struct rm_stream decimated_of(struct rm_config_instrument const *instrument, uint64_t capacity,
-                                     struct rm_fir_design const *design) {
-    struct rm_stream stream = stream_of(instrument, capacity);
-    stream.period = design->decimation;
-    stream.group_delay_turns = design->centre;
-    stream.closing_delay_turns = design->centre;
-    stream.gain = design->gain;
-    snprintf(stream.filter, sizeof stream.filter, "%s", design->name);
+/** What a rate makes of the records of `source`: the same lanes, those that are filtered as f32; delays and gains of
+ * all filters on the way. */
+static struct rm_stream decimated_of(struct rm_stream const *source, struct rm_config_rate const *rate) {
+    struct rm_stream stream = *source;
+    stream.capacity = rate->records;
+    for (uint32_t i = 0; i < rate->stage_count; ++i) {
+        struct rm_fir_design const *design = rate->stage[i];
+        stream.group_delay_turns += (double)(design->centre * stream.period);
+        stream.closing_delay_turns = stream.group_delay_turns;
+        stream.gain *= design->gain;
+        stream.period *= design->decimation;
+    }
+    snprintf(stream.filter, sizeof stream.filter, "%s", rate->stage[0]->name);
     for (uint32_t i = 0; i < stream.lane_count; ++i)
-        stream.lane[i].type = RM_LANE_F32;
+        if (stream.lane[i].reduction == RM_REDUCE_FIR)
+            stream.lane[i].type = RM_LANE_F32;
     return stream;
+}
+
+static void plan_rates(struct rm_store *store, struct rm_config const *config, uint32_t index,
+                       struct rm_stream const *own) {
+    struct rm_config_instrument const *instrument = &config->instrument[index];
+    struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
+    struct rm_stream stream[RM_CONFIG_RATES_MAX];
+    uint32_t const count = rm_instrument_rates(config, instrument->period_turns, rate);
+    char name[OBJECT_NAME_BYTES], about[RM_DESCRIPTION_BYTES];
+    for (uint32_t i = 0; i < count; ++i) {
+        stream[i] = decimated_of(rate[i].from == RM_CONFIG_FROM_TURN ? own : &stream[rate[i].from], &rate[i]);
+        snprintf(name, sizeof name, "%s/%.*s", instrument->name, RM_CONFIG_NAME_BYTES - 1, rate[i].name);
+        snprintf(about, sizeof about, "%s %u, one record per %u turns, %s filter",
+                 rm_config_instrument_kind_name(instrument->kind), instrument->id, rate[i].period, stream[i].filter);
+        store->instrument[index].rate[i] = rm_plan_stream(&store->plan, name, about, &stream[i]);
+    }
 }
 
 static void plan_instrument(struct rm_store *store, struct rm_config const *config, uint32_t index) {
@@ -54,20 +67,28 @@ static void plan_instrument(struct rm_store *store, struct rm_config const *conf
     struct rm_store_instrument *places = &store->instrument[index];
     char const *kind = rm_config_instrument_kind_name(instrument->kind);
     char name[OBJECT_NAME_BYTES], about[RM_DESCRIPTION_BYTES];
-    struct rm_stream stream = stream_of(instrument, config->buffers.turn_records);
-    snprintf(name, sizeof name, "%s/turn", instrument->name);
-    snprintf(about, sizeof about, "%s %u, every turn as it came", kind, instrument->id);
-    places->turn = rm_plan_stream(&store->plan, name, about, &stream);
-    for (int i = 0; i < RM_CHAINS; ++i) {
-        stream = decimated_of(instrument, config->buffers.fast_records, CHAIN[i].design);
-        snprintf(name, sizeof name, "%s/%s", instrument->name, CHAIN[i].suffix);
-        snprintf(about, sizeof about, "%s %u, one record per %u turns, %s filter", kind, instrument->id,
-                 CHAIN[i].design->decimation, CHAIN[i].design->name);
-        places->chain[i] = rm_plan_stream(&store->plan, name, about, &stream);
-    }
+    struct rm_stream own = stream_of(config, instrument);
+    rm_calibrations_state(store->calibrations, index, &own);
+    snprintf(name, sizeof name, "%s/%s", instrument->name, rm_instrument_own_rate(instrument->period_turns));
+    snprintf(about, sizeof about, "%s %u, %s as it came", kind, instrument->id,
+             instrument->period_turns == 1 ? "every turn" : "every record");
+    places->own = rm_plan_stream(&store->plan, name, about, &own);
+    plan_rates(store, config, index, &own);
     snprintf(name, sizeof name, "counters/stream/%s", instrument->name);
     snprintf(about, sizeof about, "what became of the datagrams of %s", instrument->name);
     places->counters = rm_plan_counters(&store->plan, name, about, RM_COUNTER_SET_STREAM, RM_STREAM_COUNTERS);
+}
+
+/** The counters of each network of a mirrored instrument. */
+static void plan_paths(struct rm_store *store, struct rm_config const *config, uint32_t index) {
+    struct rm_config_instrument const *instrument = &config->instrument[index];
+    uint32_t const port[RM_NETWORKS] = {instrument->port, instrument->mirror.port};
+    for (uint32_t i = 0; instrument->mirror.present && i < RM_NETWORKS; ++i) {
+        char name[OBJECT_NAME_BYTES];
+        snprintf(name, sizeof name, "counters/path/%s/%s", instrument->name, config->port[port[i]].port.name);
+        store->instrument[index].path[i] = rm_plan_counters(&store->plan, name, "what one of two networks brought",
+                                                            RM_COUNTER_SET_PATH, RM_PATH_COUNTERS);
+    }
 }
 
 static void plan_roles(struct rm_store *store, struct rm_config const *config) {
@@ -98,7 +119,7 @@ static void plan_ports(struct rm_store *store, struct rm_config const *config) {
     }
 }
 
-static void plan_parameters(struct rm_store *store) {
+static void plan_parameters(struct rm_store *store, struct rm_config const *config) {
     struct rm_segment_plan *plan = &store->plan;
     store->version = rm_plan_parameter(plan, "server/version", "utf-8", "version of the server", RM_ELEMENT_U8,
                                        PARAMETER_TEXT_BYTES, NULL);
@@ -108,6 +129,9 @@ static void plan_parameters(struct rm_store *store) {
                                           RM_ELEMENT_U32, 1, NULL);
     store->simd = rm_plan_parameter(plan, "server/simd", "utf-8", "instruction set of the filters", RM_ELEMENT_U8,
                                     PARAMETER_TEXT_BYTES, NULL);
+    store->steering =
+        rm_plan_parameter(plan, "server/steering", "utf-8", "lines of: instrument, port, queue, role, core, who steers",
+                          RM_ELEMENT_U8, (size_t)RM_NETWORKS * STEERING_LINE_BYTES * config->instrument_count, NULL);
 }
 
 /** The distinct cores of the roles, ascending. */
@@ -156,13 +180,19 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
     rm_plan_init(&store->plan);
     if (!allocate(store, config))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to plan %u instruments", config->instrument_count);
+    enum rm_code const code = rm_calibrations_load(config, &store->calibrations, error);
+    if (code != RM_OK)
+        return code;
     collect_cores(store, config);
+    rm_calibrations_plan(store->calibrations, &store->plan);
     store->clock = rm_plan_clock(&store->plan, "clock", "turn, TSC and TAI");
-    plan_parameters(store);
+    plan_parameters(store, config);
     plan_ports(store, config);
     plan_roles(store, config);
-    for (uint32_t i = 0; i < config->instrument_count; ++i)
+    for (uint32_t i = 0; i < config->instrument_count; ++i) {
         plan_instrument(store, config, i);
+        plan_paths(store, config, i);
+    }
     char *text = read_text(config->source_path);
     rm_plan_text(&store->plan, "server/config", "the configuration file", text != NULL ? text : "");
     free(text);
@@ -172,6 +202,7 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
 void rm_store_close(struct rm_store *store) {
     rm_segment_close(&store->segment);
     rm_plan_free(&store->plan);
+    rm_calibrations_free(store->calibrations);
     free(store->instrument);
     free(store->port_counters);
     free(store->gate_counters);
@@ -191,10 +222,23 @@ static void write_text(struct rm_store *store, rm_planned_index index, char cons
     rm_parameter_write(rm_store_memory(store, index), padded, sizeof padded, RM_TURN_NONE);
 }
 
-void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, bool huge_pages) {
+void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
+                               bool huge_pages) {
     uint32_t const huge = huge_pages;
     write_text(store, store->version, RM_VERSION);
-    write_text(store, store->simd, rm_simd_name(rm_simd_best()));
+    write_text(store, store->simd, rm_simd_name(simd));
     rm_parameter_write_f64(rm_store_memory(store, store->turn_rate_hz), config->turn_rate_hz, RM_TURN_NONE);
     rm_parameter_write(rm_store_memory(store, store->huge_pages), &huge, sizeof huge, RM_TURN_NONE);
+    rm_calibrations_write(store->calibrations, &store->segment, &store->plan);
+}
+
+bool rm_store_write_steering(struct rm_store *store, char const *text) {
+    struct rm_parameter *parameter = rm_store_memory(store, store->steering);
+    char *padded = calloc(1, parameter->value_bytes + 1);
+    if (padded == NULL)
+        return false;
+    snprintf(padded, parameter->value_bytes + 1, "%s", text);
+    rm_parameter_write(parameter, padded, parameter->value_bytes, RM_TURN_NONE);
+    free(padded);
+    return true;
 }

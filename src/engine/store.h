@@ -9,15 +9,17 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/stream.h>
 
+#include "engine/calibrate_store.h"
 #include "engine/config.h"
 #include "engine/instrument.h"
 #include "fabric/segment_file.h"
 
 /** Objects of one instrument. */
 struct rm_store_instrument {
-    rm_planned_index turn;
-    rm_planned_index chain[RM_CHAINS];
+    rm_planned_index own;                       /**< its stream of the records as they came */
+    rm_planned_index rate[RM_CONFIG_RATES_MAX]; /**< as rm_instrument_rates */
     rm_planned_index counters;
+    rm_planned_index path[RM_NETWORKS]; /**< counters of each network; of mirrored instruments only */
 };
 
 struct rm_store {
@@ -30,15 +32,14 @@ struct rm_store {
     rm_planned_index *core_counters;        /**< as `core` */
     uint32_t *core;                         /**< the distinct cores of the configuration, ascending */
     uint32_t core_count;
+    struct rm_calibrations *calibrations; /**< NULL: none */
     rm_planned_index clock;
     rm_planned_index version;
     rm_planned_index turn_rate_hz;
     rm_planned_index huge_pages;
     rm_planned_index simd;
+    rm_planned_index steering;
 };
-
-/** The two chains in the order of rm_instrument.chain: "prompt" and "fast". */
-struct rm_fir_design const *rm_store_chain_design(unsigned chain);
 
 /** Plans, then opens or adopts the segment; rm_segment_finish is the caller's. */
 enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *config, struct rm_error *error);
@@ -50,6 +51,11 @@ void rm_store_close(struct rm_store *store);
 void *rm_store_memory(struct rm_store const *store, rm_planned_index index);
 
 /** Writes the constant parameters: version, nominal rate, pages, instruction set. Before rm_segment_finish. */
-void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, bool huge_pages);
+void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
+                               bool huge_pages);
+
+/** Writes which role and core each instrument comes to: lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD". Before
+ * rm_segment_finish. False when there is no memory. */
+bool rm_store_write_steering(struct rm_store *store, char const *text);
 
 #endif

@@ -137,6 +137,56 @@ static void everything_left_out(void **state) {
     rm_config_free(NULL);
 }
 
+static void every_kind_of_port(void **state) {
+    struct config_file *const file = *state;
+    write_config(file, "workspace: demo\n"
+                       "ports:\n"
+                       "  - {name: a, kind: af_xdp, interface: eth0, multicast: [239.1.2.3, 224.0.1.1], vlan: 0}\n"
+                       "  - {name: b, kind: pcap, file: /data/a.pcap, queues: 2, spread: true}\n"
+                       "  - {name: c, kind: ring, longest_frame: 9600}\n"
+                       "  - {name: d, kind: \"null\", spread: false}\n"
+                       "  - {name: e, kind: tap, interface: rm0, answer: 10.0.0.1}\n"
+                       "  - {name: f, kind: virtio_user, socket: /run/v.sock, udp_port: 2048}\n"
+                       "  - {name: g, kind: vhost, socket: /run/w.sock, vlan: 4094}\n"
+                       "  - {name: h, kind: pci, device: \"0000:03:00.0\", queues: 8, kernel_interface: rm1}\n"
+                       "instruments: [{name: a, kind: bpm, id: 0, port: a, source: 10.20.0.1}]\n"
+                       "roles: [{role: receive, core: @, ports: [a, b, c, d, e, f, g, h]}, "
+                       "{role: spread, core: @, ports: [b]}]\n");
+    struct rm_config *const config = load(file);
+    struct rm_config_port const *const port = config->port;
+    assert_int_equal(config->port_count, 8);
+    assert_int_equal(port[0].port.kind, RM_PORT_AF_XDP);
+    assert_string_equal(port[0].port.interface, "eth0");
+    assert_int_equal(port[0].port.group_count, 2);
+    assert_int_equal(port[0].port.group[0], 0xEF010203);
+    assert_int_equal(port[0].port.group[1], 0xE0000101);
+    assert_int_equal(port[0].vlan, 0);
+    assert_int_equal(port[0].port.longest_frame, RM_LONGEST_FRAME);
+    assert_false(port[0].port.slow_path);
+    assert_int_equal(port[1].port.kind, RM_PORT_PCAP);
+    assert_string_equal(port[1].port.file, "/data/a.pcap");
+    assert_true(port[1].port.spread);
+    assert_int_equal(port[1].vlan, RM_CONFIG_ANY_VLAN);
+    assert_int_equal(port[2].port.kind, RM_PORT_RING);
+    assert_int_equal(port[2].port.longest_frame, 9600);
+    assert_int_equal(port[3].port.kind, RM_PORT_NULL);
+    assert_false(port[3].port.spread);
+    assert_int_equal(port[4].port.kind, RM_PORT_TAP);
+    assert_int_equal(port[4].answer_ipv4, 0x0A000001);
+    assert_true(port[4].port.slow_path);
+    assert_int_equal(port[5].port.kind, RM_PORT_VIRTIO_USER);
+    assert_string_equal(port[5].port.socket_path, "/run/v.sock");
+    assert_int_equal(port[5].udp_port, 2048);
+    assert_int_equal(port[6].port.kind, RM_PORT_VHOST);
+    assert_int_equal(port[6].vlan, 4094);
+    assert_int_equal(port[7].port.kind, RM_PORT_PCI);
+    assert_string_equal(port[7].port.device, "0000:03:00.0");
+    assert_string_equal(port[7].kernel_interface, "rm1");
+    assert_int_equal(port[7].answer_ipv4, 0);
+    assert_true(port[7].port.slow_path);
+    rm_config_free(config);
+}
+
 static void every_kind_has_its_lanes(void **state) {
     (void)state;
     static struct {
@@ -164,34 +214,77 @@ static void describes_itself(void **state) {
                        "ports:\n"
                        "  - {name: ring, kind: memif, socket: /run/a.sock, queues: 2}\n"
                        "  - {name: test, kind: udp, address: 127.0.0.1:5000}\n"
+                       "  - name: hall\n"
+                       "    kind: af_packet\n"
+                       "    interface: eth1\n"
+                       "    queues: 2\n"
+                       "    spread: true\n"
+                       "    vlan: 7\n"
+                       "    longest_frame: 9000\n"
+                       "    multicast: [239.1.2.3]\n"
+                       "    answer: 10.0.0.9\n"
+                       "    kernel_interface: rm0\n"
                        "instruments:\n"
                        "  - {name: bpm01, kind: photon_bpm, id: 3, port: ring, source: 10.20.0.1, turn_offset: 4}\n"
                        "  - {name: bpm02, kind: interlock, id: 4, port: test, source: 10.20.0.2}\n"
-                       "roles: [{role: receive, core: @, ports: [ring, test]}]\n");
+                       "roles: [{role: receive, core: @, ports: [ring, test, hall]}, "
+                       "{role: spread, core: @, ports: [hall]}]\n");
     struct rm_config *const config = load(file);
-    assert_int_equal(rm_config_stream_bytes(config), 2 * 64 * (1048576 + 2 * 131072));
+    assert_int_equal(rm_config_stream_bytes(config), 2 * 64 * (1048576 + 2 * 131072 + 2 * 65536 + 2 * 4096));
     char *text = NULL;
     size_t bytes = 0;
     FILE *const out = open_memstream(&text, &bytes);
     rm_config_describe(config, out);
     fclose(out);
-    char expected[1024];
+    char expected[2048];
     snprintf(expected, sizeof expected,
              "workspace demo, 1000000 turns per second\n"
-             "ports: 2\n"
+             "ports: 3\n"
              "  ring             memif     /run/a.sock, server, UDP port 4660, 2 queues\n"
              "  test             udp       127.0.0.1, UDP port 5000, 1 queue\n"
+             "  hall             af_packet eth1, UDP port 4660, 2 queues spread by software, VLAN 7, frames to 9000 "
+             "bytes, joins 239.1.2.3, answers for 10.0.0.9, the rest to kernel interface rm0\n"
              "instruments: 2, more than half of those that send can re-anchor the turn clock\n"
              "  bpm01            photon_bpm 3 from 10.20.0.1 on ring, turn offset +4: x y sum\n"
              "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits\n"
-             "streams: 6, 160 MiB of shared memory\n"
-             "  each instrument's /turn      64 MiB, 1.05 s\n"
-             "  /prompt and /fast, each      8 MiB, 1.57 s\n"
-             "roles: 2\n"
-             "  core %-4u receive ring/0 ring/1 test/0\n"
-             "  core %-4u housekeeping\n",
-             file->core, file->core);
+             "streams: 14, 177 MiB of shared memory\n"
+             "  each instrument that sends every turn, 88.5 MiB:\n"
+             "    /turn           1000 kHz, 64 MiB, 1.05 s\n"
+             "    /prompt        83.33 kHz, 8 MiB, 1.57 s, prompt from /turn, 0.011 ms late\n"
+             "    /fast          83.33 kHz, 8 MiB, 1.57 s, sharp from /turn, 0.107 ms late\n"
+             "    /loop_prompt   8.333 kHz, 4 MiB, 7.86 s, prompt from /prompt, 0.119 ms late\n"
+             "    /loop          8.333 kHz, 4 MiB, 7.86 s, sharp from /fast, 1.175 ms late\n"
+             "    /slow_prompt   8.333 Hz,  0.25 MiB, 492 s, prompt from /loop_prompt, 120 ms late\n"
+             "    /slow          8.333 Hz,  0.25 MiB, 492 s, sharp from /loop, 1187 ms late\n"
+             "roles: 4\n"
+             "  core %-4u receive ring/0 ring/1 test/0 hall/0 hall/1\n"
+             "  core %-4u spread hall/0\n"
+             "  core %-4u housekeeping\n"
+             "  core %-4u slow_path\n",
+             file->core, file->core, file->core, file->core);
     assert_string_equal(text, expected);
+    free(text);
+    rm_config_free(config);
+}
+
+static void what_is_served_first_comes_first(void **state) {
+    struct config_file *const file = *state;
+    write_config(file, "workspace: demo\n"
+                       "ports: [{name: a, kind: \"null\", queues: 2}, {name: b, kind: \"null\", queues: 3}]\n"
+                       "instruments: [{name: i, kind: bpm, id: 0, port: a, source: 10.20.0.1}]\n"
+                       "roles: [{role: receive, core: @, ports: [a, b], first: [b/2, a/1]}]\n");
+    struct rm_config *const config = load(file);
+    struct rm_config_role const *const role = &config->role[0];
+    static struct rm_config_queue const queues[] = {{1, 2}, {0, 1}, {0, 0}, {1, 0}, {1, 1}};
+    assert_int_equal(role->first_count, 2);
+    assert_int_equal(role->queue_count, 5);
+    assert_memory_equal(role->queue, queues, sizeof queues);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    rm_config_describe(config, out);
+    fclose(out);
+    assert_non_null(strstr(text, " receive b/2 a/1 first, then a/0 b/0 b/1\n"));
     free(text);
     rm_config_free(config);
 }
@@ -239,8 +332,10 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(everything_given, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(everything_left_out, make_config_file, remove_config_file),
+        cmocka_unit_test_setup_teardown(every_kind_of_port, make_config_file, remove_config_file),
         cmocka_unit_test(every_kind_has_its_lanes),
         cmocka_unit_test_setup_teardown(describes_itself, make_config_file, remove_config_file),
+        cmocka_unit_test_setup_teardown(what_is_served_first_comes_first, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(later_failures_are_located, make_config_file, remove_config_file),
         cmocka_unit_test(writes_cores_as_ranges),
     };

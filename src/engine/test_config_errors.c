@@ -65,7 +65,7 @@ static void machine(void **state) {
          "8:15: turn_rate_hz: found 1.1e+08 Hz, expected more than 0, up to 1e+08 Hz"},
         {MACHINE PORTS INSTRUMENTS ROLES "turn_rate: 1157000\n",
          "8:1: unknown key \"turn_rate\", expected one of: workspace, turn_rate_hz, ports, instruments, buffers, "
-         "turn_window, roles (did you mean \"turn_rate_hz\"?)"},
+         "turn_window, roles, formats, rates, calibration, polling (did you mean \"turn_rate_hz\"?)"},
     };
     EXPECT_ERRORS(*state, wrong);
 }
@@ -77,7 +77,8 @@ static void ports(void **state) {
     static struct wrong const wrong[] = {
         {MACHINE "ports: []\n" INSTRUMENTS ROLES, "2:8: ports: found a list of 0, expected a list of 1 to 16 entries"},
         {ONE_PORT("name: ring, kind: memf, socket: /r"),
-         "3:24: ports[0].kind: found \"memf\", expected one of: memif, af_packet, udp (did you mean \"memif\"?)"},
+         "3:24: ports[0].kind: found \"memf\", expected one of: memif, af_packet, udp, af_xdp, pcap, ring, null, tap, "
+         "virtio_user, vhost, pci (did you mean \"memif\"?)"},
         {ONE_PORT("name: Ring, kind: memif, socket: /r"),
          "3:12: ports[0].name: found \"Ring\", expected lower-case letters, digits, _ and -"},
         {TWO_PORTS("name: ring, kind: memif, socket: /r", "name: ring, kind: memif, socket: /s"),
@@ -118,6 +119,62 @@ static void ports(void **state) {
          "4:46: ports[1].interface: port \"ring\" (ports[0]) already has it, expected one of its own"},
         {TWO_PORTS("name: ring, kind: udp, address: 127.0.0.1:1", "name: hall, kind: udp, address: 127.0.0.1:1"),
          "4:38: ports[1].address: port \"ring\" (ports[0]) already has it, expected one of its own"},
+    };
+    EXPECT_ERRORS(*state, wrong);
+}
+
+static void ports_of_all_kinds(void **state) {
+    static struct wrong const wrong[] = {
+        {ONE_PORT("name: ring, kind: af_xdp"), "3:5: ports[0]: the key \"interface\" is missing, expected the kernel's "
+                                               "name of the interface, such as veth0"},
+        {ONE_PORT("name: ring, kind: pcap"),
+         "3:5: ports[0]: the key \"file\" is missing, expected the path of the capture, such as /data/ring.pcap"},
+        {ONE_PORT("name: ring, kind: pci"),
+         "3:5: ports[0]: the key \"device\" is missing, expected the card's PCI address, such as 0000:03:00.0"},
+        {ONE_PORT("name: ring, kind: vhost"), "3:5: ports[0]: the key \"socket\" is missing, expected the path of its "
+                                              "control socket, such as /run/ringmaster/demo.sock"},
+        {ONE_PORT("name: ring, kind: tap, interface: rm0, file: /a"),
+         "3:51: ports[0].file: a port of kind tap has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: ring, device: 0000:03:00.0"),
+         "3:38: ports[0].device: a port of kind ring has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: udp, address: 127.0.0.1:1, spread: true"),
+         "3:59: ports[0].spread: a port of kind udp has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: udp, address: 127.0.0.1:1, vlan: 3"),
+         "3:57: ports[0].vlan: a port of kind udp has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: udp, address: 127.0.0.1:1, answer: 10.0.0.1"),
+         "3:59: ports[0].answer: a port of kind udp has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: af_xdp, interface: eth0, kernel_interface: rm0"),
+         "3:67: ports[0].kernel_interface: a port of kind af_xdp has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: null, multicast: [239.1.1.1]"),
+         "3:41: ports[0].multicast: a port of kind null has no such key, take it out"},
+        {ONE_PORT("name: ring, kind: ring, spread: true"),
+         "3:38: ports[0].spread: there is one queue to spread to, expected the key \"queues\" with 2 to 16"},
+        {ONE_PORT("name: ring, kind: ring, spread: 4"), "3:38: ports[0].spread: found \"4\", expected true or false"},
+        {ONE_PORT("name: ring, kind: ring, longest_frame: 63"),
+         "3:45: ports[0].longest_frame: found 63 bytes, expected 64 to 9600, without FCS"},
+        {ONE_PORT("name: ring, kind: ring, longest_frame: 9601"),
+         "3:45: ports[0].longest_frame: found 9601 bytes, expected 64 to 9600, without FCS"},
+        {ONE_PORT("name: ring, kind: ring, vlan: 4095"), "3:36: ports[0].vlan: found 4095, expected 0 to 4094"},
+        {ONE_PORT("name: ring, kind: af_xdp, interface: e, multicast: []"),
+         "3:57: ports[0].multicast: found a list of 0, expected a list of 1 to 16 entries"},
+        {ONE_PORT("name: ring, kind: af_xdp, interface: e, multicast: [239.1.1.1, 240.0.0.0]"),
+         "3:69: ports[0].multicast[1]: found \"240.0.0.0\", expected a multicast address, 224.0.0.0 to "
+         "239.255.255.255"},
+        {ONE_PORT("name: ring, kind: af_xdp, interface: e, multicast: [223.255.255.255]"),
+         "3:58: ports[0].multicast[0]: found \"223.255.255.255\", expected a multicast address, 224.0.0.0 to "
+         "239.255.255.255"},
+        {ONE_PORT("name: ring, kind: af_xdp, interface: e, multicast: [239.1.1.1, 239.1.1.1]"),
+         "3:69: ports[0].multicast[1]: 239.1.1.1 is multicast[0] already"},
+        {ONE_PORT("name: ring, kind: memif, socket: /r, answer: 10.20.0"),
+         "3:51: ports[0].answer: found \"10.20.0\", expected the IPv4 address that the server shall have on this port, "
+         "such as 10.20.0.100"},
+        {ONE_PORT("name: ring, kind: memif, socket: /r, answer: 0.0.0.0"),
+         "3:51: ports[0].answer: found \"0.0.0.0\", expected the IPv4 address that the server shall have on this port, "
+         "such as 10.20.0.100"},
+        {TWO_PORTS("name: ring, kind: af_xdp, interface: eth0", "name: hall, kind: af_packet, interface: eth0"),
+         "4:46: ports[1].interface: port \"ring\" (ports[0]) already has it, expected one of its own"},
+        {TWO_PORTS("name: ring, kind: pci, device: 0000:03:00.0", "name: hall, kind: pci, device: 0000:03:00.0"),
+         "4:37: ports[1].device: port \"ring\" (ports[0]) already has it, expected one of its own"},
     };
     EXPECT_ERRORS(*state, wrong);
 }
@@ -237,15 +294,15 @@ static void sizes(void **state) {
 static void roles(void **state) {
     static struct wrong const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
-        {ONE_ROLE("role: recieve, ports: [ring], core: @"),
-         "7:12: roles[0].role: found \"recieve\", expected one of: receive, housekeeping (did you mean "
-         "\"receive\"?)"},
+        {ONE_ROLE("role: recieve, ports: [ring], core: @"), "7:12: roles[0].role: found \"recieve\", expected one of: "
+                                                            "receive, housekeeping, spread, slow_path (did you mean "
+                                                            "\"receive\"?)"},
         {ONE_ROLE("role: receive, core: @"),
          "7:5: roles[0]: the key \"ports\" is missing, expected the ports that this role polls"},
         {ONE_ROLE("role: receive, ports: [], core: @"),
          "7:28: roles[0].ports: found a list of 0, expected a list of 1 to 256 entries"},
         {ONE_ROLE("role: housekeeping, ports: [ring], core: @"),
-         "7:33: roles[0].ports: housekeeping polls no ports, take this key out"},
+         "7:33: roles[0].ports: housekeeping serves all ports, take this key out"},
         {ONE_ROLE("role: receive, ports: [rin], core: @"),
          "7:29: roles[0].ports[0]: found \"rin\", expected the name of a port (did you mean \"ring\"?)"},
         {ONE_ROLE("role: receive, ports: [ring/0, ring/2], core: @"),
@@ -258,11 +315,21 @@ static void roles(void **state) {
          "8:29: roles[1].ports[0]: queue 0 of port \"ring\" is already polled by roles[0], expected it once"},
         {TWO_ROLES("role: receive, ports: [ring/0], core: @", "role: receive, ports: [ring/1], core: @"),
          "8:29: roles[1].ports[0]: two queues for one identity: roles[0] polls port \"ring\" too, and any of its "
-         "queues may carry any instrument; expected all queues of a port in one role"},
+         "queues may carry any instrument; expected all queues of a port in one role, or spread: true in the port"},
         {ONE_ROLE("role: receive, ports: [ring/0], core: @"),
          "7:3: roles: no receive role polls queue 1 of port \"ring\", expected \"ring\" in one role's ports"},
         {ONE_ROLE("role: housekeeping, core: @"),
          "7:3: roles: no receive role polls queue 0 of port \"ring\", expected \"ring\" in one role's ports"},
+        {ONE_ROLE("role: receive, ports: [ring], first: [rin], core: @"),
+         "7:44: roles[0].first[0]: found \"rin\", expected the name of a port (did you mean \"ring\"?)"},
+        {ONE_ROLE("role: receive, ports: [ring], first: [ring/0, ring/0], core: @"),
+         "7:52: roles[0].first[1]: this is already served first, expected it once"},
+        {ONE_ROLE("role: receive, ports: [ring/0], first: [ring/1], core: @"),
+         "7:46: roles[0].first[0]: this role does not poll it, expected one of its own ports"},
+        {ONE_ROLE("role: receive, ports: [ring], first: [ring], core: @"),
+         "7:43: roles[0].first: all that this role polls is in it, expected some of its ports, not all"},
+        {ONE_ROLE("role: housekeeping, first: [ring], core: @"),
+         "7:33: roles[0].first: a role housekeeping has no such key, take it out; it belongs to a role receive"},
         {TWO_ROLES("role: housekeeping, core: @", "role: housekeeping, core: @"),
          "8:12: roles[1].role: roles[0] is housekeeping already, expected only one"},
     };
@@ -312,6 +379,7 @@ int main(void) {
         TEST(the_right_one_is_right),
         TEST(machine),
         TEST(ports),
+        TEST(ports_of_all_kinds),
         TEST(addresses),
         TEST(instruments),
         TEST(sizes),

@@ -10,25 +10,26 @@
 
 #include "engine/test_receive_rig.h"
 
-enum { GAP = 32, BRIDGE = 512 /* instrument.c */, LONGEST_GAP = 65023 };
+enum { GAP = 32, BRIDGE = RM_BRIDGE, LONGEST_GAP = 65023 };
 
 static rm_turn const START = 1200;
 
 struct bench {
     struct rig *rig;
     struct rm_instrument *instrument;
+    uint32_t duplicates; /**< which the caller counts */
 };
 
 static struct bench begin(uint64_t gap_turns) {
     struct rig *rig = rig_make(&(struct rig_config){.capacity = 1 << 18, .late_turns = 65536, .gap_turns = gap_turns});
-    return (struct bench){rig, rig->instrument[0]};
+    return (struct bench){rig, rig->instrument[0], 0};
 }
 
 static void store(struct bench *bench, rm_turn first, uint64_t turns) {
     for (rm_turn turn = first; turn < first + turns; ++turn) {
         struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(turn, 0)};
         record.lane[0].i = (int32_t)turn;
-        rm_instrument_store(bench->instrument, &record);
+        bench->duplicates += rm_instrument_store(bench->instrument, &record) == RM_PUT_DUPLICATE;
     }
 }
 
@@ -39,7 +40,7 @@ static uint64_t count(struct bench const *bench, enum rm_stream_counter counter)
 /** Missing inputs as the prompt stream tells of them; UINT16_MAX when there is no such output. */
 static uint16_t missing(struct bench const *bench, rm_turn turn) {
     rm_instrument_publish(bench->instrument, 1);
-    struct rm_stream_view const view = rig_view(&bench->instrument->chain[0].writer);
+    struct rm_stream_view const view = rig_view(&bench->instrument->rates.writer[RIG_PROMPT]);
     struct rm_record record;
     return rm_stream_read(&view, turn, &record) == RM_READ_OK ? rm_tag_missing(record.tag) : UINT16_MAX;
 }
@@ -138,14 +139,19 @@ static void decimators_start_where_the_stream_starts(void **state) {
 static void a_restart_takes_all_streams(void **state) {
     (void)state;
     struct bench bench = begin(GAP);
-    store(&bench, START, 300);
+    store(&bench, START, 6000);
     rm_instrument_restart(bench.instrument);
     store(&bench, 12, 300);
     rm_instrument_publish(bench.instrument, 1);
     assert_int_equal(count(&bench, RM_STREAM_EPOCHS), 1);
     assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 0);
-    struct rm_stream const *stream[] = {bench.instrument->writer.stream, bench.instrument->chain[0].writer.stream,
-                                        bench.instrument->chain[1].writer.stream};
+    for (int i = RIG_LOOP; i < RIG_RATES; ++i) { /* they take longer to give something */
+        assert_int_equal(atomic_load(&bench.instrument->rates.writer[i].stream->machine_epoch), 1);
+        assert_int_equal(atomic_load(&bench.instrument->rates.writer[i].stream->head), RM_TURN_NONE);
+    }
+    struct rm_stream const *stream[] = {bench.instrument->writer.stream,
+                                        bench.instrument->rates.writer[RIG_PROMPT].stream,
+                                        bench.instrument->rates.writer[RIG_FAST].stream};
     for (int i = 0; i < 3; ++i) {
         assert_int_equal(atomic_load(&stream[i]->machine_epoch), 1);
         assert_in_range(atomic_load(&stream[i]->head), 180, 311);
@@ -165,8 +171,8 @@ static void only_what_has_begun_follows(void **state) {
     rm_instrument_follow(bench.instrument, 100, 2); /* the sharp filter has no output closed by then */
     assert_int_equal(rig_head(bench.rig, 0), 100);
     assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 86);
-    assert_int_equal(bench.instrument->chain[0].writer.head, 84); /* closed with input 95 */
-    assert_int_equal(bench.instrument->chain[1].writer.head, RM_TURN_NONE);
+    assert_int_equal(bench.instrument->rates.writer[RIG_PROMPT].head, 84); /* closed with input 95 */
+    assert_int_equal(bench.instrument->rates.writer[RIG_FAST].head, RM_TURN_NONE);
     assert_int_equal(bench.instrument->next_decimated, RM_TURN_NONE);
     rig_free(bench.rig);
 }
@@ -177,8 +183,8 @@ static void an_adopted_stream_goes_on(void **state) {
     store(&bench, START, 300);
     rm_instrument_publish(bench.instrument, 1);
     struct rm_instrument *instrument = bench.instrument;
-    struct rm_stream_writer *writer[] = {&instrument->writer, &instrument->chain[0].writer,
-                                         &instrument->chain[1].writer};
+    struct rm_stream_writer *writer[] = {&instrument->writer, &instrument->rates.writer[RIG_PROMPT],
+                                         &instrument->rates.writer[RIG_FAST]};
     for (int i = 0; i < 3; ++i) { /* another server takes over */
         struct rm_stream *stream = writer[i]->stream;
         rm_stream_writer_close(writer[i]);
@@ -192,7 +198,8 @@ static void an_adopted_stream_goes_on(void **state) {
     store(&bench, START + 299, 1);
     rm_instrument_publish(instrument, 3);
     assert_int_equal(count(&bench, RM_STREAM_LATE), 1);
-    assert_int_equal(count(&bench, RM_STREAM_DUPLICATE), 1);
+    assert_int_equal(bench.duplicates, 1);
+    assert_int_equal(count(&bench, RM_STREAM_DUPLICATE), 0);
     assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 1); /* so that this server has lost nothing */
     for (int i = 0; i < 3; ++i) {
         assert_int_equal(atomic_load(&writer[i]->stream->machine_epoch), 0);
@@ -218,7 +225,7 @@ static void what_did_not_move_is_not_published(void **state) {
     store(&bench, START + 300, 1);
     rm_instrument_publish(bench.instrument, 3);
     assert_int_equal(atomic_load(&bench.instrument->writer.stream->published_tsc), 3);
-    assert_int_equal(atomic_load(&bench.instrument->chain[0].writer.stream->published_tsc), 1);
+    assert_int_equal(atomic_load(&bench.instrument->rates.writer[RIG_PROMPT].stream->published_tsc), 1);
     rig_free(bench.rig);
 }
 

@@ -11,6 +11,8 @@
 
 #include "engine/test_receive_rig.h"
 #include "wire/frame.h"
+#include "wire/native.h"
+#include "wire/network_order.h"
 
 enum {
     ETHERTYPE = 12,
@@ -161,8 +163,8 @@ static void payloads_come_without_frames(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){0});
     struct bent const bent = whole(rig);
-    rm_receive_index(rig->by_id[1], rig->instrument[0]);
-    rig->port[1]->source_ipv4 = rig->instrument[0]->source_ipv4;
+    rig_know(rig, 1, rig_source(0), rig->id[0], 0, NULL);
+    rig->port[1]->source_ipv4 = rig_source(0);
     rig_push(rig, 1, 0, bent.frame + PAYLOAD, bent.length - PAYLOAD);
     assert_null(rig_poll(rig));
     assert_int_equal(rm_counter_get(rig->port_counters[1], RM_PORT_DECODED), 1);
@@ -179,11 +181,10 @@ static void payloads_come_without_frames(void **state) {
 static void two_instruments_share_an_id(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-    memset(rig->by_id[0], 0, 65536 * sizeof(struct rm_instrument *));
     for (uint32_t i = 0; i < 3; ++i) {
-        rig->instrument[i]->id = 7;
+        rig->id[i] = 7;
         rig->instrument[i]->lane_count = (uint8_t)(i + 1);
-        rm_receive_index(rig->by_id[0], rig->instrument[i]);
+        rig_know(rig, 0, rig_source(i), rig->id[i], i, NULL);
     }
     rig_send_all(rig, 100);
     rig_send(rig, 1, 101);
@@ -221,6 +222,13 @@ static uint64_t next_random(uint64_t *state) {
     return *state;
 }
 
+/** Gives the datagram another length in both headers; returns the frame's. */
+static uint32_t stretch(uint8_t *frame, uint32_t payload) {
+    rm_store16(frame + RM_ETHERNET_BYTES + 2, (uint16_t)(RM_IPV4_BYTES + RM_UDP_BYTES + payload));
+    rm_store16(frame + RM_ETHERNET_BYTES + RM_IPV4_BYTES + 4, (uint16_t)(RM_UDP_BYTES + payload));
+    return PAYLOAD + payload;
+}
+
 /** A frame of one instrument's next turn with nothing, some bits or its length changed. */
 static void send_mutated(struct rig *rig, uint64_t *random, rm_turn turn) {
     uint8_t frame[256] = {0};
@@ -234,6 +242,8 @@ static void send_mutated(struct rig *rig, uint64_t *random, rm_turn turn) {
         length = (dice >> 24) % sizeof frame;
     else if ((dice >> 16 & 7) == 1)
         rm_frame_write_udp_checksum(frame, length - PAYLOAD);
+    else if ((dice >> 16 & 7) == 2)
+        length = stretch(frame, dice >> 24 & 127);
     rig->port[0]->checksum_good = dice >> 32 & 1;
     rig_push(rig, 0, 0, frame, length);
 }

@@ -18,8 +18,9 @@ enum {
     TURNS = 100000,
     LATE_TURNS = 4096,
     GAP_TURNS = 32,
-    BRIDGE_TURNS = 512, /**< instrument.c */
+    BRIDGE = 512, /**< rates.h */
     OUTPUTS = TURNS / 12 + 2,
+    STAGES = 2,
 };
 
 static rm_turn const START = 1234567; /* no multiple of 12 */
@@ -32,8 +33,20 @@ struct delivery {
     uint32_t turn; /**< after START */
 };
 
-struct model_chain {
-    struct rm_decimator decimator;
+/** The rates of the rig, told plainly. */
+static struct {
+    char const *filter;
+    uint32_t decimation[STAGES]; /**< the second may be 0: none */
+    int from;                    /**< -1: the turns */
+} const RATE[RIG_RATES] = {
+    [RIG_PROMPT] = {"prompt", {12, 0}, -1},
+    [RIG_FAST] = {"sharp", {12, 0}, -1},
+    [RIG_LOOP] = {"sharp", {10, 0}, RIG_FAST},
+    [RIG_SLOW] = {"prompt", {10, 10}, RIG_PROMPT},
+};
+
+struct model_rate {
+    struct rm_decimator stage[STAGES];
     struct rm_record output[OUTPUTS];
     uint32_t count;
 };
@@ -41,7 +54,7 @@ struct model_chain {
 /** What became of one instrument's datagrams, told plainly. Turns are counted from START. */
 struct model {
     struct rm_record record[TURNS];
-    struct model_chain chain[RM_CHAINS];
+    struct model_rate rate[RIG_RATES];
     int64_t first, head; /**< -1: none */
     int64_t next;        /**< turn that the decimators want, -1: any */
     uint64_t accepted, late, duplicate, behind, passed_over, fast_missing;
@@ -93,10 +106,40 @@ static uint32_t make_deliveries(struct delivery *deliveries) {
     return count;
 }
 
+static void model_feed(struct model *model, int rate, int stage, struct rm_decimated const *input);
+
+/** What stage `stage` of a rate gave: to the next stage, or out, and to the rates that start there. */
+static void model_give(struct model *model, int rate, int stage, struct rm_decimated const *output) {
+    struct model_rate *const from = &model->rate[rate];
+    if (stage + 1 < STAGES && RATE[rate].decimation[stage + 1] != 0) {
+        model_feed(model, rate, stage + 1, output);
+        return;
+    }
+    from->output[from->count++] = output->record;
+    for (int i = 0; i < RIG_RATES; ++i)
+        if (RATE[i].from == rate)
+            model_feed(model, i, 0, output);
+}
+
+/** A stage that is fed by another: up to BRIDGE missing inputs are repeats of the last, more are a new beginning. */
+static void model_feed(struct model *model, int rate, int stage, struct rm_decimated const *input) {
+    struct rm_decimator *const decimator = &model->rate[rate].stage[stage];
+    rm_turn const turn = input->record.turn;
+    struct rm_decimated output;
+    if (decimator->own.next_turn == RM_TURN_NONE || turn >= decimator->own.next_turn + BRIDGE * decimator->own.period)
+        rm_decimator_start_decimated(decimator, input);
+    while (decimator->own.next_turn != turn)
+        if (rm_decimator_push(decimator, NULL, &output))
+            model_give(model, rate, stage, &output);
+    if (rm_decimator_push_decimated(decimator, input, &output))
+        model_give(model, rate, stage, &output);
+}
+
 static void model_push(struct model *model, struct rm_record const *record) {
-    for (int i = 0; i < RM_CHAINS; ++i) {
-        struct model_chain *chain = &model->chain[i];
-        chain->count += rm_decimator_push(&chain->decimator, record, &chain->output[chain->count]);
+    for (int i = 0; i < RIG_RATES; ++i) {
+        struct rm_decimated output;
+        if (RATE[i].from < 0 && rm_decimator_push(&model->rate[i].stage[0], record, &output))
+            model_give(model, i, 0, &output);
     }
     model->fast_missing += record == NULL;
     ++model->next;
@@ -106,9 +149,10 @@ static void model_push(struct model *model, struct rm_record const *record) {
 static void model_decimate(struct model *model, uint32_t turn) {
     if (model->next >= 0 && turn < model->next)
         return;
-    if (model->next < 0 || turn - model->next >= GAP_TURNS + BRIDGE_TURNS) {
-        for (int i = 0; i < RM_CHAINS; ++i)
-            rm_decimator_start(&model->chain[i].decimator, &model->record[turn]);
+    if (model->next < 0 || turn - model->next >= GAP_TURNS + BRIDGE) {
+        for (int i = 0; i < RIG_RATES; ++i)
+            if (RATE[i].from < 0)
+                rm_decimator_start(&model->rate[i].stage[0], &model->record[turn]);
         model->next = turn;
     }
     while (model->next <= model->head) {
@@ -147,15 +191,27 @@ static void model_take(struct model *model, uint32_t index, uint32_t turn, uint6
     model_decimate(model, turn);
 }
 
-static struct model *make_model(struct rig const *rig, uint32_t index) {
+static void make_model_rate(struct model *model, int index) {
+    struct rm_decimator_input const turns = {.period = 1};
+    struct model_rate *const rate = &model->rate[index];
+    struct rm_decimator const *before = RATE[index].from < 0 ? NULL : &model->rate[RATE[index].from].stage[0];
+    for (int i = 0; i < STAGES && RATE[index].decimation[i] != 0; ++i) {
+        struct rm_fir_design const *design = rm_fir_find(RATE[index].filter, RATE[index].decimation[i]);
+        if (before == NULL)
+            rm_decimator_init(&rate->stage[i], design, RM_SIMD_SCALAR, &turns);
+        else
+            rm_decimator_init_after(&rate->stage[i], design, before);
+        before = &rate->stage[i];
+    }
+}
+
+static struct model *make_model(void) {
     struct model *model = aligned_alloc(RM_CACHE_LINE, sizeof *model);
     assert_non_null(model);
     memset(model, 0, sizeof *model);
     model->first = model->head = model->next = -1;
-    for (int i = 0; i < RM_CHAINS; ++i) {
-        struct rm_decimator const *decimator = &rig->instrument[index]->chain[i].decimator;
-        rm_decimator_init(&model->chain[i].decimator, decimator->design, RM_SIMD_SCALAR, 0);
-    }
+    for (int i = 0; i < RIG_RATES; ++i)
+        make_model_rate(model, i);
     return model;
 }
 
@@ -187,12 +243,12 @@ static void expect_turns(struct rig const *rig, uint32_t index, struct model con
     assert_int_equal(rig_count(rig, index, RM_STREAM_PASSED_OVER) - rig_count(rig, index, RM_STREAM_LATE), lost);
 }
 
-static void expect_chain(struct rm_chain const *chain, struct model_chain const *model) {
-    struct rm_stream_view const view = rig_view(&chain->writer);
+static void expect_rate(struct rm_stream_writer const *writer, struct model_rate const *model) {
+    struct rm_stream_view const view = rig_view(writer);
     assert_true(model->count > 0);
     assert_int_equal(rm_stream_head(&view), model->output[model->count - 1].turn);
     uint32_t next = 0;
-    for (rm_turn turn = model->output[0].turn; turn <= rm_stream_head(&view); turn += 12) {
+    for (rm_turn turn = model->output[0].turn; turn <= rm_stream_head(&view); turn += writer->period) {
         struct rm_record record;
         bool const made = model->output[next].turn == turn;
         assert_int_equal(rm_stream_read(&view, turn, &record), made ? RM_READ_OK : RM_READ_MISSING);
@@ -211,7 +267,7 @@ static void rings_and_counters_are_as_the_model_says(void **state) {
                                                     .queues = 2});
     struct model *model[INSTRUMENTS];
     for (uint32_t i = 0; i < INSTRUMENTS; ++i)
-        model[i] = make_model(rig, i);
+        model[i] = make_model();
     struct delivery *deliveries = malloc(sizeof *deliveries * INSTRUMENTS * TURNS * 2);
     assert_non_null(deliveries);
     uint32_t const count = make_deliveries(deliveries);
@@ -227,8 +283,8 @@ static void rings_and_counters_are_as_the_model_says(void **state) {
     for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
         expect_counters(rig, i, model[i]);
         expect_turns(rig, i, model[i]);
-        for (int chain = 0; chain < RM_CHAINS; ++chain)
-            expect_chain(&rig->instrument[i]->chain[chain], &model[i]->chain[chain]);
+        for (int rate = 0; rate < RIG_RATES; ++rate)
+            expect_rate(&rig->instrument[i]->rates.writer[rate], &model[i]->rate[rate]);
         free(model[i]);
     }
     free(deliveries);

@@ -6,12 +6,11 @@
 
 #include "base/timebase.h"
 #include "wire/frame.h"
+#include "wire/native.h"
 
-enum { INSTRUMENT_IDS = 65536, FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 64 };
+enum { FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 64 };
 
 static uint64_t const TSC_START = 1ull << 50;
-
-static struct rm_fir_design const *const DESIGN[RM_CHAINS] = {&rm_fir_prompt, &rm_fir_sharp};
 
 /** The machine has one time stamp counter; so has the bench. */
 static uint64_t tsc_now;
@@ -44,7 +43,7 @@ uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *
         burst->data[burst->count] = packet->bytes;
         burst->length[burst->count] = packet->length;
         burst->source_ipv4[burst->count] = port->source_ipv4;
-        burst->checksum_good[burst->count] = port->checksum_good;
+        burst->checksum_good[burst->count] = packet->checksum_good;
     }
     return burst->count;
 }
@@ -55,6 +54,14 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
     for (uint32_t i = 0; i < burst->count; ++i)
         free(burst->data[i]);
     burst->count = 0;
+}
+
+bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
+    (void)queue, (void)burst, (void)index; /* the bench keeps the bytes until the burst is released */
+    if (port->set_aside == port->aside_room)
+        return false;
+    ++port->set_aside;
+    return true;
 }
 
 static void open_stream(struct rm_stream_writer *writer, uint64_t capacity, uint64_t period, uint64_t late_turns) {
@@ -72,28 +79,50 @@ static void open_stream(struct rm_stream_writer *writer, uint64_t capacity, uint
         abort();
 }
 
+static struct rm_config_rate rate_of(uint32_t from, char const *filter, uint32_t decimation, uint64_t records) {
+    struct rm_config_rate rate = {.from = from, .decimation = decimation, .records = records};
+    rate.stage_count = rm_fir_split(filter, decimation, RM_CONFIG_STAGES_MAX, rate.stage);
+    return rate;
+}
+
+/** Some of the default rates, and one of two decimators in a row. */
+static void make_rates(struct rig *rig, struct rm_instrument *made, uint64_t period) {
+    uint64_t const records = rig->config.chain_capacity;
+    struct rm_config_rate const rate[RIG_RATES] = {
+        [RIG_PROMPT] = rate_of(RM_CONFIG_FROM_TURN, "prompt", 12, records),
+        [RIG_FAST] = rate_of(RM_CONFIG_FROM_TURN, "sharp", rig->config.unlike ? 10 : 12, records),
+        [RIG_LOOP] = rate_of(RIG_FAST, "sharp", 10, records),
+        [RIG_SLOW] = rate_of(RIG_PROMPT, "prompt", 100, records),
+    };
+    struct rm_decimator_input input = {.period = period};
+    memcpy(input.reduction, rig->config.reduction, sizeof input.reduction);
+    if (!rm_rates_make(&made->rates, rate, RIG_RATES, rm_simd_best(), &input, &rig->arena))
+        abort();
+    for (unsigned i = 0; i < RIG_RATES; ++i) {
+        uint32_t const source = rate[i].from == RM_CONFIG_FROM_TURN ? 1 : rate[rate[i].from].decimation;
+        open_stream(&made->rates.writer[i], records, period * source * rate[i].decimation, UINT64_MAX);
+    }
+}
+
 static struct rm_instrument *make_instrument(struct rig *rig, uint32_t index) {
     struct rig_config const *config = &rig->config;
     struct rm_instrument *made = zeroed(sizeof *made);
     made->counters = rig->stream_counters[index];
-    made->source_ipv4 = FIRST_ADDRESS + index;
-    made->id = (uint16_t)(index + 1);
+    rm_counting_init(&made->counting, 64, false, 1, 0);
     made->kind = RM_KIND_BPM;
     made->lane_count = RIG_LANES;
     made->next_decimated = RM_TURN_NONE;
-    made->gap_turns = config->gap_turns;
-    open_stream(&made->writer, config->capacity, 1, config->late_turns);
-    for (unsigned i = 0; i < RM_CHAINS; ++i) {
-        rm_decimator_init(&made->chain[i].decimator, DESIGN[i], rm_simd_best(), 0);
-        open_stream(&made->chain[i].writer, config->chain_capacity, DESIGN[i]->decimation, config->late_turns);
-    }
+    made->gap_records = config->gap_turns;
+    open_stream(&made->writer, config->capacity, config->period, config->late_turns * config->period);
+    make_rates(rig, made, config->period);
     return made;
 }
 
 static void fill_defaults(struct rig_config *config) {
     uint64_t *const value[] = {&config->capacity,    &config->chain_capacity, &config->late_turns,
-                               &config->ahead_turns, &config->silence_turns,  &config->gap_turns};
-    uint64_t const otherwise[] = {1u << 16, 1u << 14, 4096, 2048, 1u << 18, 32};
+                               &config->ahead_turns, &config->silence_turns,  &config->gap_turns,
+                               &config->period};
+    uint64_t const otherwise[] = {1u << 16, 1u << 14, 4096, 2048, 1u << 18, 32, 1};
     for (unsigned i = 0; i < sizeof value / sizeof value[0]; ++i)
         *value[i] = *value[i] != 0 ? *value[i] : otherwise[i];
     config->instruments = config->instruments != 0 ? config->instruments : 1;
@@ -105,21 +134,42 @@ static void make_ports(struct rig *rig) {
     receive->queue = rig->queue;
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
         rig->port[i] = calloc(1, sizeof *rig->port[i]); /* large, and mostly never touched */
-        rig->by_id[i] = calloc(INSTRUMENT_IDS, sizeof(struct rm_instrument *));
-        if (rig->port[i] == NULL || rig->by_id[i] == NULL)
+        struct rm_error error;
+        if (rig->port[i] == NULL || rm_identity_table_init(&rig->identities[i], RIG_INSTRUMENTS, &error) != RM_OK)
             abort();
         rig->port[i]->framing = i == 0 ? RM_FRAMING_ETHERNET : RM_FRAMING_UDP;
+        rig->reassembly[i] = rm_reassembly_new(4, 9216, RIG_FOLLOW_TURNS / 2 * RIG_TICKS_PER_TURN);
+        if (rig->reassembly[i] == NULL)
+            abort();
         uint16_t const queues = i == 0 ? rig->config.queues : 1;
         for (uint16_t queue = 0; queue < queues; ++queue)
             rig->queue[receive->queue_count++] = (struct rm_receive_queue){
                 .port = rig->port[i],
                 .queue = queue,
-                .udp_port = RIG_UDP_PORT,
                 .framing = rm_port_framing(rig->port[i]),
+                .vlan = RM_RECEIVE_ANY_VLAN,
                 .counters = rig->port_counters[i],
-                .by_id = rig->by_id[i],
+                .format_count = 1,
+                .format = &rig->native,
+                .identities = &rig->identities[i],
+                .reassembly = rig->reassembly[i],
             };
     }
+}
+
+static enum rm_simd simd_of(enum rig_lane lane) {
+    switch (lane) {
+    case RIG_LANE_SCALAR:
+        return RM_SIMD_SCALAR;
+    case RIG_LANE_AVX2:
+        return RM_SIMD_AVX2;
+    case RIG_LANE_AVX512:
+        return RM_SIMD_AVX512;
+    case RIG_LANE_BEST:
+    case RIG_LANE_SHUT:
+        break;
+    }
+    return rm_simd_best();
 }
 
 struct rig *rig_make(struct rig_config const *config) {
@@ -130,15 +180,19 @@ struct rig *rig_make(struct rig_config const *config) {
     if (2 * (rig->config.ahead_turns + rig->config.late_turns) > rig->config.capacity)
         abort();
     struct rm_receive *receive = &rig->receive;
+    rig->native = (struct rm_receive_format){.udp_port = RIG_UDP_PORT};
     make_ports(rig);
+    receive->first_count = rig->config.first_queues;
     receive->instrument = rig->instrument;
     receive->vote = rig->vote;
+    receive->take_burst = rm_express_burst_for(simd_of(config->lane));
     receive->touched = rig->touched;
-    receive->instrument_count = rig->config.instruments;
+    receive->instrument_count = receive->vote_count = rig->config.instruments;
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
         rig->instrument[i] = make_instrument(rig, i);
         rig->vote[i] = &rig->instrument[i]->vote;
-        rm_receive_index(rig->by_id[0], rig->instrument[i]);
+        rig->id[i] = (uint16_t)(i + 1);
+        rig_know(rig, 0, rig_source(i), rig->id[i], i, NULL);
     }
     struct rm_gate_config const gate = {
         .turn_rate_hz = 1e9 / RIG_TICKS_PER_TURN,
@@ -164,15 +218,43 @@ static void close_stream(struct rm_stream_writer *writer) {
 void rig_free(struct rig *rig) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
         close_stream(&rig->instrument[i]->writer);
-        for (unsigned chain = 0; chain < RM_CHAINS; ++chain)
-            close_stream(&rig->instrument[i]->chain[chain].writer);
+        for (unsigned rate = 0; rate < RIG_RATES; ++rate)
+            close_stream(&rig->instrument[i]->rates.writer[rate]);
         free(rig->instrument[i]);
     }
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
-        free(rig->by_id[i]);
+        rm_identity_table_free(&rig->identities[i]);
+        rm_reassembly_free(rig->reassembly[i]);
         free(rig->port[i]);
     }
+    rm_arena_free(&rig->arena);
     free(rig);
+}
+
+uint32_t rig_source(uint32_t index) { return FIRST_ADDRESS + index; }
+
+static void open_express(struct rig *rig, uint32_t index, uint32_t source_ipv4, uint16_t id) {
+    struct rm_instrument *const instrument = rig->instrument[index];
+    struct rm_express_sender const sender = {
+        .source_ipv4 = source_ipv4,
+        .udp_port = RIG_UDP_PORT,
+        .id = id,
+        .kind = instrument->kind,
+        .lane_count = instrument->lane_count,
+        .turn_offset = instrument->counting.offset_turns,
+    };
+    if (rig->config.lane == RIG_LANE_SHUT)
+        rm_express_shut(&instrument->express);
+    else
+        rm_instrument_open_express(instrument, &sender);
+}
+
+void rig_open(struct rig *rig, uint32_t index) { open_express(rig, index, rig_source(index), rig->id[index]); }
+
+void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
+              struct rm_mirror_path *path) {
+    open_express(rig, index, source_ipv4, id);
+    rm_identity_add(&rig->identities[port], source_ipv4, id, rig->instrument[index], path);
 }
 
 int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane) {
@@ -186,7 +268,7 @@ uint16_t rig_status(uint32_t index, rm_turn turn) {
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
     struct rm_instrument const *instrument = rig->instrument[index];
     struct rm_flow const flow = {
-        .source_ipv4 = instrument->source_ipv4,
+        .source_ipv4 = rig_source(index),
         .destination_ipv4 = FIRST_ADDRESS + 254,
         .source_port = 1000,
         .destination_port = RIG_UDP_PORT,
@@ -194,7 +276,7 @@ uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t 
     union rm_lane lanes[RM_LANES];
     for (uint32_t i = 0; i < instrument->lane_count; ++i)
         lanes[i].i = rig_value(index, turn, i);
-    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, instrument->id,
+    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, rig->id[index],
                                              rig_status(index, turn), turn, lanes, instrument->lane_count);
     rm_frame_write_header(frame, &flow, payload);
     return RM_FRAME_HEADER_BYTES + payload;
@@ -210,7 +292,7 @@ void rig_push(struct rig *rig, uint32_t port_index, uint32_t queue, uint8_t cons
         abort();
     memcpy(copy, bytes, length);
     uint32_t const last = (port->first[queue] + port->count[queue]++) % RIG_WAITING;
-    port->waiting[queue][last] = (struct rig_packet){copy, length};
+    port->waiting[queue][last] = (struct rig_packet){copy, length, port->checksum_good};
 }
 
 void rig_send(struct rig *rig, uint32_t index, rm_turn turn) {
@@ -264,7 +346,8 @@ uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
 static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
     return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_LATE) +
            rig_count(rig, index, RM_STREAM_DUPLICATE) + rig_count(rig, index, RM_STREAM_TURN_AHEAD) +
-           rig_count(rig, index, RM_STREAM_TURN_BEHIND);
+           rig_count(rig, index, RM_STREAM_TURN_BEHIND) + rig_count(rig, index, RM_STREAM_MIRRORED) +
+           rig_count(rig, index, RM_STREAM_UNANCHORED);
 }
 
 static char const *broken_instrument(struct rig const *rig, uint32_t index) {
@@ -275,17 +358,17 @@ static char const *broken_instrument(struct rig const *rig, uint32_t index) {
         return "more late records than turns passed over";
     if (atomic_load(&instrument->writer.stream->head) != instrument->writer.head)
         return "a turn-rate head is not published";
-    for (unsigned i = 0; i < RM_CHAINS; ++i)
-        if (atomic_load(&instrument->chain[i].writer.stream->head) != instrument->chain[i].writer.head)
+    for (unsigned i = 0; i < RIG_RATES; ++i)
+        if (atomic_load(&instrument->rates.writer[i].stream->head) != instrument->rates.writer[i].head)
             return "a decimated head is not published";
     return instrument->touched ? "an instrument is still touched" : NULL;
 }
 
 char const *rig_broken(struct rig const *rig) {
     uint64_t parts = 0, decoded = 0;
-    for (unsigned i = RM_PORT_DECODED; i < RM_PORT_COUNTERS; ++i)
-        if (i != RM_PORT_KERNEL_MISSED && i != RM_PORT_BYTES)
-            parts += rig_port_count(rig, i);
+    for (unsigned i = RM_PORT_DECODED; i <= RM_PORT_WRONG_LANES; ++i)
+        parts += rig_port_count(rig, i);
+    parts += rig_port_count(rig, RM_PORT_WRONG_VLAN) + rig_port_count(rig, RM_PORT_BAD_FRAGMENT);
     uint64_t const received = rig_port_count(rig, RM_PORT_RECEIVED);
     if (parts != received)
         return "received is not the sum of the port's other counters";
@@ -295,8 +378,8 @@ char const *rig_broken(struct rig const *rig) {
         if (broken != NULL)
             return broken;
     }
-    if (decoded != rig_port_count(rig, RM_PORT_DECODED))
-        return "decoded is not the sum of the streams' counters";
+    if (decoded != rig_port_count(rig, RM_PORT_RECORDS))
+        return "records is not the sum of the streams' counters";
     if (atomic_load(&rig->latency.total) != received)
         return "the latency histogram does not hold every packet";
     if (rm_counter_get(rig->core_counters, RM_CORE_PACKETS) != received)
@@ -315,7 +398,7 @@ bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn) {
     if (rm_stream_read(&view, turn, &record) != RM_READ_OK)
         return false;
     for (uint32_t lane = 0; lane < RM_LANES; ++lane) {
-        rm_turn const sent = turn - (uint64_t)instrument->turn_offset;
+        rm_turn const sent = turn - (uint64_t)instrument->counting.offset_turns;
         if (record.lane[lane].i != (lane < instrument->lane_count ? rig_value(index, sent, lane) : 0))
             return false;
     }

@@ -21,45 +21,78 @@ enum {
     RIG_FOLLOW_TURNS = 10000,
 };
 
+/** Each instrument's rates. */
+enum {
+    RIG_PROMPT, /**< ÷12, prompt */
+    RIG_FAST,   /**< ÷12, sharp */
+    RIG_LOOP,   /**< ÷10 of RIG_FAST, sharp */
+    RIG_SLOW,   /**< ÷10 ÷10 of RIG_PROMPT, prompt */
+    RIG_RATES,
+};
+
+/** Which version of the express lane the role has; none is beyond rm_simd_best(). */
+enum rig_lane {
+    RIG_LANE_BEST,
+    RIG_LANE_SHUT, /**< every packet takes the general way */
+    RIG_LANE_SCALAR,
+    RIG_LANE_AVX2,
+    RIG_LANE_AVX512,
+};
+
 struct rig_packet {
     uint8_t *bytes; /**< on the heap */
     uint32_t length;
+    bool checksum_good;
 };
 
 struct rm_port {
     enum rm_framing framing;
-    bool checksum_good;   /**< as the device says */
+    bool checksum_good;   /**< as the device says of what is pushed from now on */
     uint32_t source_ipv4; /**< of the bare payloads */
+    uint32_t set_aside;   /**< frames taken out of bursts … */
+    uint32_t aside_room;  /**< … while there were fewer than these */
     struct rig_packet waiting[RIG_QUEUES][RIG_WAITING];
     uint32_t first[RIG_QUEUES];
     uint32_t count[RIG_QUEUES];
 };
 
+/** The address that instrument `index` sends from. */
+uint32_t rig_source(uint32_t index);
+
 /** Zeros take the values in brackets. */
 struct rig_config {
-    uint32_t instruments;    /**< [1] number i has id i + 1 and address 10.20.0.(i + 1) */
-    uint64_t capacity;       /**< records in a turn-rate ring, a power of two [2^16] */
-    uint64_t chain_capacity; /**< records in a decimated ring, a power of two [2^14] */
-    uint64_t late_turns;     /**< [4096] */
-    uint64_t ahead_turns;    /**< [2048] */
-    uint64_t silence_turns;  /**< [2^18] */
-    uint64_t gap_turns;      /**< [32] */
-    uint32_t quorum;         /**< [0: more than half of those that send] */
-    uint16_t queues;         /**< queues of port 0 that are polled [1]; then that of port 1 */
+    uint32_t instruments;        /**< [1] number i has id i + 1 and address 10.20.0.(i + 1) */
+    uint64_t capacity;           /**< records in a turn-rate ring, a power of two [2^16] */
+    uint64_t chain_capacity;     /**< records in a decimated ring, a power of two [2^14] */
+    uint64_t late_turns;         /**< [4096] */
+    uint64_t ahead_turns;        /**< [2048] */
+    uint64_t silence_turns;      /**< [2^18] */
+    uint64_t gap_turns;          /**< in records of the instrument [32] */
+    uint64_t period;             /**< turns from one record of an instrument to the next [1] */
+    uint8_t reduction[RM_LANES]; /**< of each lane, enum rm_reduction */
+    uint32_t quorum;             /**< [0: more than half of those that send] */
+    uint16_t queues;             /**< queues of port 0 that are polled [1]; then that of port 1 */
+    uint16_t first_queues;       /**< so many of them are served first [0] */
+    bool unlike;                 /**< RIG_FAST is ÷10: the rates of an instrument's own records decimate unlike */
+    enum rig_lane lane;
 };
 
 struct rig {
     struct rig_config config;
+    struct rm_arena arena; /**< of the decimators */
     struct rm_receive receive;
     struct rm_port *port[RIG_PORTS];
-    struct rm_instrument **by_id[RIG_PORTS];
+    struct rm_identity_table identities[RIG_PORTS];
+    struct rm_reassembly *reassembly[RIG_PORTS];
+    struct rm_receive_format native;
     struct rm_receive_queue queue[RIG_QUEUES + 1];
     rm_counter port_counters[RIG_PORTS][RM_PORT_COUNTERS];
     rm_counter core_counters[RM_CORE_COUNTERS];
     rm_counter clock_counters[RM_CLOCK_COUNTERS];
     struct rm_instrument *instrument[RIG_INSTRUMENTS];
     struct rm_gate_vote *vote[RIG_INSTRUMENTS];
-    struct rm_instrument *touched[RIG_INSTRUMENTS];
+    struct rm_instrument *touched[RIG_INSTRUMENTS + 1];
+    uint16_t id[RIG_INSTRUMENTS]; /**< as rig_frame writes it */
     rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];
     struct rm_clock clock;
     struct rm_histogram latency;
@@ -83,6 +116,13 @@ uint16_t rig_status(uint32_t index, rm_turn turn);
 
 /** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough. Returns its length. */
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
+
+/** Makes instrument `index` known on a port as what `id` from `source_ipv4` is. */
+void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
+              struct rm_mirror_path *path);
+
+/** Opens the express lane for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
+void rig_open(struct rig *rig, uint32_t index);
 
 /** Puts bytes as they are into a queue. */
 void rig_push(struct rig *rig, uint32_t port, uint32_t queue, uint8_t const *bytes, uint32_t length);

@@ -65,7 +65,7 @@ static void no_turn_never_starts_anything(void **state) {
     int64_t const offset[] = {0, 5, -5};
     for (unsigned k = 0; k < 3; ++k) {
         struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
-        rig->instrument[0]->turn_offset = rig->instrument[1]->turn_offset = offset[k];
+        rig->instrument[0]->counting.offset_turns = rig->instrument[1]->counting.offset_turns = offset[k];
         for (unsigned i = 0; i < 10 * RM_GATE_VOTE_RUN; ++i)
             rig_send_all(rig, RM_TURN_NONE);
         assert_null(rig_poll(rig));
@@ -85,7 +85,7 @@ static void no_turn_never_starts_anything(void **state) {
 static void a_turn_before_zero_is_behind(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
-    rig->instrument[0]->turn_offset = -100;
+    rig->instrument[0]->counting.offset_turns = -100;
     for (rm_turn turn = 0; turn < 200; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
         rig_send_all(rig, turn);
@@ -102,8 +102,8 @@ static void a_turn_before_zero_is_behind(void **state) {
 static void turn_offsets_shift_both_ways(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-    rig->instrument[0]->turn_offset = 70000;
-    rig->instrument[2]->turn_offset = -70000;
+    rig->instrument[0]->counting.offset_turns = 70000;
+    rig->instrument[2]->counting.offset_turns = -70000;
     for (rm_turn turn = START; turn < START + 100; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
         rig_send(rig, 0, turn - 70000);
@@ -134,10 +134,11 @@ static void a_silent_instrument_is_followed_and_comes_back(void **state) {
     expect(rig, 1, RM_STREAM_ACCEPTED, LEARNT);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_STREAMS_LIVE), 2);
     /* Decimated streams follow too, to outputs that would have closed by then. */
-    for (unsigned i = 0; i < RM_CHAINS; ++i) {
-        struct rm_chain const *chain = &rig->instrument[1]->chain[i];
-        rm_turn const closed = atomic_load(&chain->writer.stream->head) + chain->decimator.design->centre;
-        assert_in_range(head - closed, 0, chain->decimator.design->decimation);
+    uint64_t const closing[RIG_RATES] = {11, 107, 107 + 12 * 89, 11 + 12 * 9 + 120 * 9};
+    for (unsigned i = 0; i < RIG_RATES; ++i) {
+        struct rm_stream_writer const *writer = &rig->instrument[1]->rates.writer[i];
+        rm_turn const closed = atomic_load(&writer->stream->head) + closing[i];
+        assert_in_range(head - closed, 0, writer->period);
     }
 
     run(rig, now + 1, 1000, 3, 0);
@@ -147,8 +148,8 @@ static void a_silent_instrument_is_followed_and_comes_back(void **state) {
     expect(rig, 1, RM_STREAM_FAST_MISSING, 0);
     assert_true(rig_shows(rig, 1, now + 1));
     expect_nobody_refused(rig);
-    for (unsigned i = 0; i < RM_CHAINS; ++i)
-        assert_int_equal(rig->instrument[0]->chain[i].writer.head, rig->instrument[1]->chain[i].writer.head);
+    for (unsigned i = 0; i < RIG_RATES; ++i)
+        assert_int_equal(rig->instrument[0]->rates.writer[i].head, rig->instrument[1]->rates.writer[i].head);
     rig_free(rig);
 }
 

@@ -56,10 +56,10 @@ static enum rm_gate_outcome vote(struct bench *bench, uint32_t index, rm_turn tu
 }
 
 static void expect_window(struct rm_turn_gate const *gate, rm_turn lowest, rm_turn highest) {
-    assert_true(rm_turn_gate_accepts(gate, lowest));
-    assert_true(rm_turn_gate_accepts(gate, highest));
-    assert_false(rm_turn_gate_accepts(gate, lowest - 1));
-    assert_false(rm_turn_gate_accepts(gate, highest + 1));
+    assert_true(rm_turn_gate_accepts(gate, lowest, 1));
+    assert_true(rm_turn_gate_accepts(gate, highest, 1));
+    assert_false(rm_turn_gate_accepts(gate, lowest - 1, 1));
+    assert_false(rm_turn_gate_accepts(gate, highest + 1, 1));
 }
 
 static void nothing_is_accepted_before_the_first(void **state) {
@@ -70,7 +70,7 @@ static void nothing_is_accepted_before_the_first(void **state) {
     rm_turn_gate_init(&gate, &bench.gate.config, bench.counters);
     rm_turn_gate_burst(&gate, TSC);
     assert_false(gate.clock.anchored);
-    assert_false(rm_turn_gate_accepts(&gate, START));
+    assert_false(rm_turn_gate_accepts(&gate, START, 1));
     struct rm_clock_reading reading;
     rm_turn_gate_reading(&gate, &reading);
     assert_false(reading.anchored);
@@ -88,8 +88,8 @@ static void the_window_has_exact_edges(void **state) {
     expect_window(&bench.gate, START + 100 - SILENCE, START + 100 + AHEAD);
 
     begin(&bench, SILENCE - 1, 0);
-    assert_true(rm_turn_gate_accepts(&bench.gate, 0));
-    assert_false(rm_turn_gate_accepts(&bench.gate, RM_TURN_NONE));
+    assert_true(rm_turn_gate_accepts(&bench.gate, 0, 1));
+    assert_false(rm_turn_gate_accepts(&bench.gate, RM_TURN_NONE, 1));
     begin(&bench, RM_TURN_END - 1, 0);
     expect_window(&bench.gate, RM_TURN_END - 1 - SILENCE, RM_TURN_END - 1 + AHEAD);
 }
@@ -104,7 +104,7 @@ static void in_silence_the_window_grows_upwards(void **state) {
     assert_int_equal(rm_turn_gate_now(&bench.gate, TSC + silence), START + SILENCE / 2);
     begin(&bench, 5, 0);
     rm_turn_gate_burst(&bench.gate, TSC + silence);
-    assert_true(rm_turn_gate_accepts(&bench.gate, 0));
+    assert_true(rm_turn_gate_accepts(&bench.gate, 0, 1));
 }
 
 static void a_vote_takes_sixteen_turns_that_agree(void **state) {

@@ -28,6 +28,7 @@ void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc) {
     rm_turn const now = held(gate, predicted);
     gate->lowest = now > gate->config.silence_turns ? now - gate->config.silence_turns : 0;
     gate->span = predicted + gate->config.ahead_turns - gate->lowest;
+    gate->due = predicted;
     gate->observable = predicted + RM_TURN_CLOCK_CAPTURE;
 }
 

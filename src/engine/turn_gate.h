@@ -22,10 +22,7 @@
 #include <ringmaster/counter.h>
 
 #include "base/turn_clock.h"
-
-/** No machine gets here: 2^62 turns take 100 000 years. Turns from here on are refused without a vote, so that sums of
- * turns never wrap. */
-#define RM_TURN_END (1ull << 62)
+#include "engine/counting.h"
 
 enum { RM_GATE_VOTE_RUN = 16 }; /**< consistent refusals that make a vote */
 
@@ -58,6 +55,7 @@ struct rm_turn_gate {
     rm_turn lowest;     /**< accepted in this burst … */
     uint64_t span;      /**< … up to lowest + span */
     rm_turn newest;     /**< newest turn ever accepted in this machine epoch */
+    rm_turn due;        /**< by the clock, when the burst arrived; short counters mean a turn near it */
     rm_turn observable; /**< turns of this burst above it are early: they are wrong, or the clock is */
     uint64_t machine_epoch;
     rm_counter *counters; /**< set "clock" */
@@ -68,9 +66,10 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
 /** Once per burst, before its packets: settles the window. */
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc);
 
-/** True when `turn` may be stored. */
-static inline bool rm_turn_gate_accepts(struct rm_turn_gate const *gate, rm_turn turn) {
-    return turn - gate->lowest <= gate->span;
+/** True when `turn` may be stored, of an instrument that sends a record every `period_turns`: it may be ahead by
+ * `ahead_turns` records, as its ring has room for. */
+static inline bool rm_turn_gate_accepts(struct rm_turn_gate const *gate, rm_turn turn, uint64_t period_turns) {
+    return turn - gate->lowest <= gate->span + (period_turns - 1) * gate->config.ahead_turns;
 }
 
 /** The first turn that the role ever sees anchors the clock. Below RM_TURN_END. */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/slot_store.h"
-
 static uint64_t record_number(struct rm_stream_writer const *writer, rm_turn turn) {
     return writer->period == 1 ? turn : turn / writer->period;
 }
@@ -16,7 +14,16 @@ static struct rm_slot *slot_of(struct rm_stream_writer const *writer, uint64_t n
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+/** The head stands at `turn`, and the next record is expected behind it. */
+static void set_head(struct rm_stream_writer *writer, rm_turn turn) {
+    writer->head = turn;
+    writer->next = turn + writer->period;
+    writer->number = record_number(writer, writer->next);
+}
+
 static bool present(struct rm_stream_writer const *writer, uint64_t number) {
+    if (number >= writer->run)
+        return true;
     uint64_t const bit = number % RM_PRESENCE_TURNS;
     return writer->presence[bit / 64] >> (bit % 64) & 1;
 }
@@ -26,18 +33,28 @@ static void set_present(struct rm_stream_writer *writer, uint64_t number) {
     writer->presence[bit / 64] |= 1ull << (bit % 64);
 }
 
-/** Clears the bits of records [next, end), word by word: a silent instrument passes over thousands at a time. */
-static void clear_present(struct rm_stream_writer *writer, uint64_t next, uint64_t end) {
+/** Writes the bits of records [next, end), word by word: a silent instrument passes over thousands at a time. */
+static void write_presence(struct rm_stream_writer *writer, uint64_t next, uint64_t end, bool there) {
     if (end - next >= RM_PRESENCE_TURNS) {
-        memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
+        memset(writer->presence, there ? 0xFF : 0, RM_PRESENCE_TURNS / 8);
         return;
     }
     while (next < end) {
         uint64_t const bit = next % RM_PRESENCE_TURNS;
         uint64_t const here = smaller(end - next, 64 - bit % 64);
-        writer->presence[bit / 64] &= ~(UINT64_MAX >> (64 - here) << (bit % 64));
+        uint64_t const bits = UINT64_MAX >> (64 - here) << (bit % 64);
+        uint64_t *const word = &writer->presence[bit / 64];
+        *word = there ? *word | bits : *word & ~bits;
         next += here;
     }
+}
+
+/** Ends the run up to the head; records from there to `next` have not come, and the next run begins there. */
+static void break_run(struct rm_stream_writer *writer, uint64_t next) {
+    uint64_t const end = record_number(writer, writer->head) + 1;
+    write_presence(writer, writer->run, end, true);
+    write_presence(writer, end, next, false);
+    writer->run = next;
 }
 
 static void invalidate(struct rm_slot *slot) {
@@ -75,6 +92,12 @@ static bool sweep(struct rm_stream_writer *writer) {
     return cleared;
 }
 
+/** Loops read what is prompt, and what instruments send at their own, lower rate. Nobody waits for every turn, nor for
+ * what is sharp. */
+static bool no_loop_reads(struct rm_stream const *stream) {
+    return stream->period == 1 || strcmp(stream->filter, "sharp") == 0;
+}
+
 bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *stream, uint64_t late_turns) {
     memset(writer, 0, sizeof *writer);
     writer->presence = calloc(RM_PRESENCE_TURNS / 64, sizeof *writer->presence);
@@ -84,7 +107,7 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->slot = (struct rm_slot *)((uint8_t *)stream + stream->slots_offset);
     writer->mask = stream->capacity - 1;
     writer->period = stream->period;
-    writer->streaming = stream->period == 1 && rm_slot_may_stream();
+    writer->streaming = rm_slot_may_stream() && no_loop_reads(stream);
     writer->margin = stream->margin * stream->period;
     uint64_t const late_records = smaller(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
     writer->late_turns = smaller(late_turns, late_records * stream->period);
@@ -93,6 +116,9 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->first = atomic_load_explicit(&stream->first, memory_order_relaxed);
     writer->published = writer->head;
     writer->adopted = writer->head != RM_TURN_NONE;
+    writer->next = RM_TURN_NONE;
+    writer->limit = writer->adopted ? writer->head + writer->margin : RM_TURN_NONE;
+    writer->run = writer->adopted ? record_number(writer, writer->head) + 1 : 0;
     /* Records without a head: the last owner ended inside a restart, and this one completes it. */
     if (sweep(writer) && !writer->adopted)
         rm_stream_writer_restart(writer);
@@ -117,7 +143,9 @@ void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     if (writer->streaming)
         rm_slot_stream_fence(); // the epoch is there before what is streamed in it
     writer->head = RM_TURN_NONE;
+    writer->next = RM_TURN_NONE;
     writer->published = RM_TURN_NONE;
+    writer->limit = RM_TURN_NONE;
     writer->first = RM_TURN_NONE;
     writer->adopted = false;
 }
@@ -128,12 +156,13 @@ static void begin(struct rm_stream_writer *writer, rm_turn turn) {
     bool const reused = atomic_load_explicit(&writer->stream->machine_epoch, memory_order_relaxed) != 0;
     writer->stale_until = reused ? turn + (writer->mask + 1) * writer->period : 0;
     writer->first = writer->own = turn;
+    writer->run = record_number(writer, turn);
     atomic_store_explicit(&writer->stream->first, turn, memory_order_relaxed);
 }
 
 /** Promise 1 of stream.h: before a store into the slot of `turn`, publishes what is too far behind it. */
 static void keep_margin(struct rm_stream_writer *writer, rm_turn turn) {
-    if (writer->published == RM_TURN_NONE || turn - writer->published <= writer->margin)
+    if (turn <= writer->limit)
         return;
     writer->head = turn - writer->period;
     rm_stream_writer_publish(writer, atomic_load_explicit(&writer->stream->published_tsc, memory_order_relaxed));
@@ -154,7 +183,7 @@ static void clear_stale(struct rm_stream_writer *writer, uint64_t next, uint64_t
 static void skip(struct rm_stream_writer *writer, rm_turn turn) {
     uint64_t const end = record_number(writer, turn);
     uint64_t const next = record_number(writer, writer->head) + 1;
-    clear_present(writer, next, end);
+    break_run(writer, end);
     if (writer->head < writer->stale_until)
         clear_stale(writer, next, end);
 }
@@ -195,31 +224,26 @@ static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
 
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
     rm_turn const turn = record->turn;
-    bool const expected = writer->head != RM_TURN_NONE && turn == writer->head + writer->period && !writer->adopted;
-    if (!expected && !jump(writer, turn))
+    if (turn != writer->next && !jump(writer, turn))
         return put_behind(writer, record);
     keep_margin(writer, turn);
-    uint64_t const number = record_number(writer, turn);
+    if (turn != writer->next)
+        set_head(writer, turn - writer->period);
+    struct rm_slot *const slot = rm_stream_writer_slot(writer);
     if (writer->streaming)
-        rm_slot_stream(slot_of(writer, number), record);
-    else
-        rm_slot_store(slot_of(writer, number), record);
-    set_present(writer, number);
-    writer->head = turn;
+        rm_slot_stream(slot, record);
+    else {
+        rm_slot_store_newest(slot, record);
+        /* The next slot was last touched a lap ago; fetched now it is here when its record is. */
+        __builtin_prefetch(&writer->slot[writer->number & writer->mask], 1);
+    }
     return RM_PUT_NEW;
 }
 
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc) {
-    struct rm_stream *stream = writer->stream;
-    if (writer->streaming)
-        rm_slot_stream_fence(); // what was streamed is there before the head says so
-    atomic_store_explicit(&stream->published_tsc, tsc, memory_order_relaxed);
-    atomic_store_explicit(&stream->head, writer->head, memory_order_release);
-    if (writer->streaming)
-        rm_slot_stream_fence(); // and the head is there before what is streamed next
-    /* Whoever sees a word stored from here on also sees this head: what the reader's second look relies on. */
-    atomic_thread_fence(memory_order_release);
-    writer->published = writer->head;
+    rm_stream_publish_begin();
+    rm_stream_writer_show(writer, tsc);
+    rm_stream_publish_end();
 }
 
 void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn) {
@@ -227,7 +251,7 @@ void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn) {
         return;
     writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head);
     skip(writer, turn + writer->period);
-    writer->head = turn;
+    set_head(writer, turn);
     keep_margin(writer, turn + writer->period); // a late record may come for any turn up to here
 }
 

@@ -2,8 +2,9 @@
 /** The writing side of a stream (ringmaster/stream.h): where a record goes, and what readers are promised of it.
  *
  * One writer per stream, on one core. Its state is private memory; nothing here is read back from the ring but by
- * rm_stream_writer_find. The presence bitmap remembers the last RM_PRESENCE_TURNS records behind the head, so that
- * duplicates are told without touching old slots.
+ * rm_stream_writer_find. The last RM_PRESENCE_TURNS records behind the head are remembered, so that duplicates are told
+ * without touching old slots: as a run without gaps up to the head, and as a bitmap for what lies before it. So a
+ * record in its turn touches no bitmap; a gap writes down the run that it ends.
  *
  *     create:  rm_stream_writer_open on a fresh or adopted stream object
  *     burst:   rm_stream_writer_put … ; rm_stream_writer_publish once
@@ -17,6 +18,8 @@
 
 #include <ringmaster/stream.h>
 
+#include "fabric/slot_store.h"
+
 enum {
     RM_PRESENCE_TURNS = 65536, /**< records behind the head whose presence is remembered; the largest late window */
 };
@@ -28,15 +31,20 @@ enum rm_put {
     RM_PUT_BEHIND,    /**< refused: `late_turns` or more behind the head, or before the stream's first turn */
 };
 
+/** The first cache line is all that a record in its turn needs: rm_stream_writer_slot. */
 struct rm_stream_writer {
     _Alignas(RM_CACHE_LINE) struct rm_slot *slot;
     uint64_t mask;
     uint64_t period;      /**< turns per record */
     rm_turn head;         /**< newest stored turn, RM_TURN_NONE while empty */
+    rm_turn next;         /**< head + period; RM_TURN_NONE where what comes next is not just the next: empty, adopted */
+    uint64_t number;      /**< of the record of `next` */
+    rm_turn limit;        /**< newest turn that may be stored before a head is published */
     rm_turn published;    /**< head as readers see it */
     uint64_t passed_over; /**< turns that the head passed without their record, all told */
     uint64_t late_turns;  /**< a late record may be this much behind the head */
-    uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number */
+    uint64_t run;         /**< number of the first record of the gapless run that ends at the head */
+    uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number; of those before the run */
     rm_turn first;        /**< oldest turn of this machine epoch */
     rm_turn own;          /**< oldest turn that this owner put in it: those missing below are not in passed_over */
     rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
@@ -60,8 +68,39 @@ void rm_stream_writer_close(struct rm_stream_writer *writer);
  * it is never RM_TURN_NONE. */
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record);
 
+/** The slot for a record of turn writer->next, not above writer->limit, that the caller writes whole, streaming where
+ * writer->streaming says so. The head moves there. This is rm_stream_writer_put without its questions. */
+static inline struct rm_slot *rm_stream_writer_slot(struct rm_stream_writer *writer) {
+    struct rm_slot *const slot = &writer->slot[writer->number & writer->mask];
+    ++writer->number;
+    writer->head = writer->next;
+    writer->next += writer->period;
+    return slot;
+}
+
 /** Makes everything up to the head visible, as of the burst that arrived at `tsc`. */
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc);
+
+/** The same for many streams with the fences of one: rm_stream_publish_begin, rm_stream_writer_show for each,
+ * rm_stream_publish_end. Nothing is stored into any slot between the first and the last. */
+static inline void rm_stream_publish_begin(void) {
+    if (rm_slot_may_stream())
+        rm_slot_stream_fence(); // what was streamed is there before the heads say so
+}
+
+static inline void rm_stream_writer_show(struct rm_stream_writer *writer, uint64_t tsc) {
+    atomic_store_explicit(&writer->stream->published_tsc, tsc, memory_order_relaxed);
+    atomic_store_explicit(&writer->stream->head, writer->head, memory_order_release);
+    writer->published = writer->head;
+    writer->limit = writer->head + writer->margin;
+}
+
+static inline void rm_stream_publish_end(void) {
+    if (rm_slot_may_stream())
+        rm_slot_stream_fence(); // and the heads are there before what is streamed next
+    /* Whoever sees a word stored from here on also sees these heads: what the reader's second look relies on. */
+    atomic_thread_fence(memory_order_release);
+}
 
 /** Moves the head to `turn`, a multiple of the period, without records: an instrument is silent. Publishes when that is
  * beyond the margin. Does nothing while the stream is empty or adopted, or when the head is there already. */

@@ -59,12 +59,13 @@ RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const 
 
 RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
     uint32_t const last_pair = decimator->design->overlap - 2;
+    struct rm_record const *const record = rm_decimator_inputs(decimator)->record;
     __m256i const lanes_low = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
     __m256i const floats_low = masks_of_bits((uint32_t)decimator->float_lanes << 4);
     __m256i const floats_high = masks_of_bits((uint32_t)decimator->float_lanes >> 4);
     struct halves value[RM_DECIMATION_MAX];
     for (uint32_t phase = 0; phase < decimator->design->decimation; ++phase) {
-        __m256i const *const words = (__m256i const *)&decimator->group[phase];
+        __m256i const *const words = (__m256i const *)&record[phase];
         value[phase].low = convert(_mm256_and_si256(_mm256_load_si256(&words[0]), lanes_low), floats_low);
         value[phase].high = convert(_mm256_load_si256(&words[1]), floats_high);
     }

@@ -9,7 +9,7 @@
 #define RM_AVX512 __attribute__((target("avx512f")))
 #define RM_INLINE_AVX512 static inline __attribute__((target("avx512f"), always_inline))
 
-enum { OUTPUTS_AT_ONCE = 8 };
+enum { OUTPUTS_AT_ONCE = 8 }; /* where they are not all */
 
 RM_INLINE_AVX512 __m512 convert(struct rm_decimator const *decimator, struct rm_record const *record) {
     __mmask16 const lanes = 0xFFF0;
@@ -18,39 +18,70 @@ RM_INLINE_AVX512 __m512 convert(struct rm_decimator const *decimator, struct rm_
     return _mm512_mask_blend_ps(floats, _mm512_cvtepi32_ps(words), _mm512_castsi512_ps(words));
 }
 
+/** The shape of a filter. Where the compiler knows it, loops are unrolled and the group stays in registers. */
+struct shape {
+    uint32_t decimation;
+    uint32_t overlap;
+};
+
 /** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
  * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
-RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, __m512 const *value, uint32_t age, uint32_t count,
-                              bool newest) {
-    struct rm_fir_design const *const design = decimator->design;
-    __m512 sum[OUTPUTS_AT_ONCE];
-#pragma GCC unroll 8
+RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, struct shape shape, __m512 const *value, uint32_t age,
+                              uint32_t count, bool newest) {
+    float const *const taps = decimator->design->coefficient + age;
+    __m512 sum[RM_OVERLAP_MAX];
+#pragma GCC unroll 18
     for (uint32_t i = 0; i < count; ++i)
         sum[i] = _mm512_load_ps(decimator->sum[age + i + 1]);
-#pragma GCC unroll 8
+#pragma GCC unroll 18
     for (uint32_t i = 0; i < count - newest; ++i)
-        sum[i] = _mm512_fmadd_ps(_mm512_set1_ps(design->coefficient[age + i]), value[0], sum[i]);
-    for (uint32_t phase = 1; phase < design->decimation; ++phase) {
-        float const *const coefficient = design->coefficient + phase * design->overlap + age;
-#pragma GCC unroll 8
+        sum[i] = _mm512_fmadd_ps(_mm512_set1_ps(taps[i]), value[0], sum[i]);
+#pragma GCC unroll 12
+    for (uint32_t phase = 1; phase < shape.decimation; ++phase) {
+        float const *const tap = taps + phase * shape.overlap;
+#pragma GCC unroll 18
         for (uint32_t i = 0; i < count; ++i)
-            sum[i] = _mm512_fmadd_ps(_mm512_set1_ps(coefficient[i]), value[phase], sum[i]);
+            sum[i] = _mm512_fmadd_ps(_mm512_set1_ps(tap[i]), value[phase], sum[i]);
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 18
     for (uint32_t i = 0; i < count; ++i)
         _mm512_store_ps(decimator->sum[age + i], sum[i]);
 }
 
-RM_AVX512 void rm_accumulate_avx512(struct rm_decimator *decimator) {
-    uint32_t const last_pair = decimator->design->overlap - 2;
-    __m512 value[RM_DECIMATION_MAX];
-    for (uint32_t phase = 0; phase < decimator->design->decimation; ++phase)
-        value[phase] = convert(decimator, &decimator->group[phase]);
+RM_INLINE_AVX512 void load(struct rm_decimator const *decimator, __m512 value[RM_DECIMATION_MAX]) {
+    struct rm_record const *const record = rm_decimator_inputs(decimator)->record;
+#pragma GCC unroll 12
+    for (uint32_t phase = 0; phase < RM_DECIMATION_MAX; ++phase) /* those beyond the decimation are not used */
+        value[phase] = convert(decimator, &record[phase]);
+}
 
+/** All outputs together: with the twelve inputs they fit the 32 registers. `shape` is a constant. */
+RM_INLINE_AVX512 void accumulate_whole(struct rm_decimator *decimator, struct shape shape) {
+    __m512 value[RM_DECIMATION_MAX];
+    load(decimator, value);
+    advance(decimator, shape, value, 0, shape.overlap, true);
+}
+
+static RM_AVX512 void accumulate_any(struct rm_decimator *decimator) {
+    struct shape const shape = {decimator->design->decimation, decimator->design->overlap};
+    uint32_t const last_pair = shape.overlap - 2;
+    __m512 value[RM_DECIMATION_MAX];
+    load(decimator, value);
     uint32_t age = 0;
     for (; age + OUTPUTS_AT_ONCE <= last_pair; age += OUTPUTS_AT_ONCE)
-        advance(decimator, value, age, OUTPUTS_AT_ONCE, false);
+        advance(decimator, shape, value, age, OUTPUTS_AT_ONCE, false);
     for (; age < last_pair; age += 2)
-        advance(decimator, value, age, 2, false);
-    advance(decimator, value, last_pair, 2, true);
+        advance(decimator, shape, value, age, 2, false);
+    advance(decimator, shape, value, last_pair, 2, true);
+}
+
+/** The two that every instrument's own records go through, and the rest. */
+RM_AVX512 void rm_accumulate_avx512(struct rm_decimator *decimator) {
+    struct rm_fir_design const *const design = decimator->design;
+    if (design->decimation == 12 && design->overlap == 18)
+        accumulate_whole(decimator, (struct shape){12, 18});
+    else if (design->decimation == 12 && design->overlap == 2)
+        accumulate_whole(decimator, (struct shape){12, 2});
+    else
+        accumulate_any(decimator);
 }

@@ -13,9 +13,10 @@ static void convert(struct rm_decimator const *decimator, struct rm_record const
 
 void rm_accumulate_scalar(struct rm_decimator *decimator) {
     struct rm_fir_design const *const design = decimator->design;
+    struct rm_record const *const record = rm_decimator_inputs(decimator)->record;
     float value[RM_DECIMATION_MAX][RM_LANES];
     for (uint32_t phase = 0; phase < design->decimation; ++phase)
-        convert(decimator, &decimator->group[phase], value[phase]);
+        convert(decimator, &record[phase], value[phase]);
 
     for (uint32_t age = 0; age < design->overlap; ++age) {
         uint32_t const first_phase = age == design->overlap - 1 ? 1 : 0;

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A finite-impulse-response decimator over whole records: one record in per turn, one out per `decimation` turns.
+/** A finite-impulse-response decimator over whole records: one record in per input period, one out per `decimation` of
+ * them. Decimators stand in a row: what leaves one is the input of the next.
  *
- * Linear phase, phase-locked to the turn number: outputs carry the turns that are multiples of `decimation`, and such
- * a turn is the centre of the output's taps, so every server decimates identically whenever it was started. With h the
- * taps and x the input of a turn,
+ * Linear phase, phase-locked to the turn number: outputs carry the turns that are multiples of period · decimation, and
+ * such a turn is the centre of the output's taps, so every server decimates identically whenever it was started. With h
+ * the taps, x the input of a turn and p the period of the inputs in turns,
  *
- *     output(T) = sum over i in [0, taps) of h[i] · x(T - centre + i),    T = 0, decimation, 2 · decimation, …
+ *     output(T) = sum over i in [0, taps) of h[i] · x(T + (i - centre) · p),    T = 0, decimation · p, …
  *
- * An output closes with the input of turn T + centre, the last of a group of `decimation` turns.
+ * An output closes with the input of turn T + centre · p, the last of a group of `decimation` inputs.
  *
  * ## The order of operations is the definition
  * Every lane of an output starts at +0 and takes its inputs from the oldest to the newest, each by one fused
  * multiply-add in f32: `sum = fmaf(h[i], x, sum)`. Lanes of type i32 become f32 first (exact to 2^24, beyond it rounded
  * to nearest, ties to even). A lane that is not a number leaves as the one quiet NaN 0x7FC00000. So all versions below
  * give the same bits; the thread must be in the default rounding mode, with denormals on.
+ *
+ * Lanes that are no signal (bits, states, peaks) are reduced instead, over the inputs of the turns [T, T + decimation ·
+ * p): reduce.h.
  *
  * ## Form
  * Inputs are kept until their group is complete; then each output that the group belongs to is loaded once, takes its
@@ -22,43 +26,30 @@
  * Its price: the push that closes a group does all the work of the group, some 100 ns for the sharp filter. So push a
  * turn into the prompt decimators before the sharp ones. Figures: docs/filters.md.
  *
- * ## Missing turns
- * A missing turn is pushed as NULL: it repeats the last value and is counted in the tag of every output whose taps it
- * falls under. It carries no status.
+ * ## Missing inputs
+ * A missing input is pushed as NULL: it repeats the last value and carries no status.
+ *
+ * What is counted is always the instrument's own records, however many decimators lie between: the tag of an output
+ * says how many of those under the taps of all of them together were missing, each counted once. For that a running
+ * count of missing records goes with the inputs: its value before the first record under an input's taps, and after the
+ * last. An output knows that of its first input and that of its last; their difference is its count. Where a decimator
+ * had to do without inputs that the one before never gave (it began anew after an outage), each is taken for all
+ * missing: the count may then be too high by the records under the taps of one input and those between two, never too
+ * low.
  */
 #ifndef RM_FILTER_DECIMATOR_H
 #define RM_FILTER_DECIMATOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ringmaster/record.h>
 
-enum {
-    RM_OVERLAP_MAX = 18,
-    RM_DECIMATION_MAX = 12,
-    RM_RECORD_WORDS = 16, /**< 32-bit words in a record: turn and tag are words 0–3, lane i is word 4 + i */
-};
+#include "filter/design.h"
+#include "filter/reduce.h"
 
-/** A set of taps, constant; made by src/filter/design.py. */
-struct rm_fir_design {
-    char const *name;    /**< "prompt", "sharp" */
-    uint32_t decimation; /**< 12 */
-    uint32_t taps;       /**< taps + 1 is a multiple of 2 · decimation, so that outputs close with a group */
-    uint32_t centre;     /**< (taps - 1) / 2: the group delay, and the closing delay, in turns */
-    uint32_t overlap; /**< outputs that one group belongs to, (taps + 1) / decimation: even, at most RM_OVERLAP_MAX */
-    double gain;      /**< at 0 Hz: the exact sum of the taps, within 4e-9 of 1 */
-    /** [decimation][overlap]: [phase][age]. The phase of an input is turn mod decimation; age 0 is the output that
-     * closes with the input's own group, age a the one that closes a groups later. [0][overlap - 1] is no tap: it is 0
-     * and never used. */
-    float const *coefficient;
-};
-
-/** Delay ≤ 12 µs at 1.157 MHz, zeros at multiples of the output rate: two cascaded boxcars, 23 taps. For loops. */
-extern struct rm_fir_design const rm_fir_prompt;
-
-/** ±0.1 dB to 0.4 of the output rate, ≥ 80 dB from 0.6 of it: 215 taps. For archives and displays. */
-extern struct rm_fir_design const rm_fir_sharp;
+enum { RM_RECORD_WORDS = 16 }; /**< 32-bit words in a record: turn and tag are words 0–3, lane i is word 4 + i */
 
 /** Versions of the inner loop, slowest first. */
 enum rm_simd {
@@ -73,37 +64,99 @@ enum rm_simd rm_simd_best(void);
 /** "scalar", "AVX2", "AVX-512". */
 char const *rm_simd_name(enum rm_simd simd);
 
-/** State of one stream, 2.1 kB; private memory of one thread. Members are for src/filter/ alone.
+/** What an instrument sends. */
+struct rm_decimator_input {
+    uint64_t period;             /**< turns from one record to the next, at least 1 */
+    uint16_t float_lanes;        /**< bit i: lane i is f32 and not i32 */
+    uint8_t reduction[RM_LANES]; /**< enum rm_reduction of each lane */
+};
+
+/** What leaves a decimator: a whole record with its turn, its tag (rm_tag_decimated, with the TSC of the last input
+ * that was there) and its lanes, f32 where they were filtered; and what a decimator behind it has to know. */
+struct rm_decimated {
+    struct rm_record record;
+    uint32_t missing_before; /**< running count before the first record under the taps; wraps */
+    uint32_t missing_after;  /**< and after the last */
+    bool absent; /**< no record of the turns that it is reduced over was there; set where lanes are reduced */
+};
+
+/** What decimators take in, until a group of `decimation` is complete. Several that take the same inputs at the same
+ * decimation share one: a record is then kept once for all of them. */
+struct rm_inputs {
+    _Alignas(RM_CACHE_LINE) rm_turn next_turn; /**< of the next push; RM_TURN_NONE: not begun */
+    uint64_t period;                           /**< turns from one input to the next */
+    uint32_t decimation;
+    uint32_t phase;         /**< of the next push: (next_turn / period) mod decimation */
+    uint32_t missing;       /**< running count of the instrument's missing records, after the last input */
+    uint32_t weight;        /**< of the instrument's records, from one input to the next */
+    uint32_t span;          /**< of the instrument's records, under the taps of one input */
+    uint16_t absent_phases; /**< bit p: the input of phase p of this group is missing */
+    uint32_t missing_before[RM_DECIMATION_MAX]; /**< by phase: running count before the input */
+    _Alignas(RM_CACHE_LINE) struct rm_record
+        record[RM_DECIMATION_MAX]; /**< by phase, as they came; a missing one repeats without status */
+};
+
+/** State of one stream, 2.7 kB; private memory of one thread. Members are for src/filter/ alone, but for those that
+ * may be read.
  *
  * Of the arrays with RM_OVERLAP_MAX + 1 rows, row 0 is the output that closed last and row 1 + a the open one of age a;
  * row `overlap` is an output that has not begun and always zero. Completing a group moves every row down by one. */
 struct rm_decimator {
     _Alignas(RM_CACHE_LINE) float sum[RM_OVERLAP_MAX + 1][RM_RECORD_WORDS];
-    struct rm_record
-        group[RM_DECIMATION_MAX]; /**< inputs by phase, as they came; a missing one repeats without status */
+    struct rm_inputs *shared; /**< of the one that it stands beside; NULL: it has its own */
     void (*accumulate)(struct rm_decimator *decimator);
-    struct rm_fir_design const *design;
-    rm_turn next_turn;       /**< turn of the next push; may be read */
-    uint32_t phase;          /**< of the next push: next_turn mod decimation */
-    uint16_t float_lanes;    /**< bit i: lane i comes as f32 */
-    uint16_t missing_phases; /**< bit p: the input of phase p of this group is missing */
-    /** Of each output: bits 16–31 are the OR of its inputs' status, bits 0–15 how many of them are missing. */
-    uint32_t tally[RM_OVERLAP_MAX + 1];
+    struct rm_fir_design const *design; /**< may be read */
+    uint64_t centre_turns;              /**< from an output's turn to that of its last input */
+    uint64_t closing_turns;             /**< and to the instrument's last record in it; may be read */
+    uint16_t float_lanes;               /**< bit i: lane i comes as f32 */
+    uint32_t begun_at;   /**< of the arrays of outputs, as rings of `overlap`: where the next to begin has its place */
+    uint32_t grouped_at; /**< of the array of groups, as a ring of `overlap` - 1: where the next to complete has its */
+    uint32_t output_before[RM_OVERLAP_MAX]; /**< of each output: running count before its first input */
+    uint16_t output_status[RM_OVERLAP_MAX]; /**< of each output: OR of its inputs' status in the group it began with */
+    _Alignas(8) uint16_t group_status[RM_OVERLAP_MAX + 2]; /**< of each group: OR of its inputs' status; else 0 */
+    struct rm_reducer reducer;
+    struct rm_inputs own;
 };
 
-/** Makes ready, with zeros before turn 0, which is the next. `float_lanes` bit i says that input lane i is f32 and not
- * i32. Unused lanes of inputs are zero, and so are those of outputs. `simd` is at most rm_simd_best(). `design` must
- * outlive the decimator. */
+/** What it takes in. */
+static inline struct rm_inputs const *rm_decimator_inputs(struct rm_decimator const *decimator) {
+    return decimator->shared != NULL ? decimator->shared : &decimator->own;
+}
+
+/** The first decimator behind an instrument: makes ready, with zeros before turn 0, which is the next. Unused lanes of
+ * inputs are zero, and so are those of outputs. `simd` is at most rm_simd_best(). `design` must outlive it. */
 void rm_decimator_init(struct rm_decimator *decimator, struct rm_fir_design const *design, enum rm_simd simd,
-                       uint16_t float_lanes);
+                       struct rm_decimator_input const *input);
 
-/** Starts (again) at `record`: as if all turns before had held its value, each counted as missing. Then push it.
- * Takes as long as `overlap - 1` closings, some 2 µs for the sharp one. */
+/** One that takes what `first` takes, which has inputs of its own and the same decimation: both are started together,
+ * `first` alone is filled, and then both are closed. `first` must stay where it is. */
+void rm_decimator_init_beside(struct rm_decimator *decimator, struct rm_fir_design const *design,
+                              struct rm_decimator *first);
+
+/** One behind another, with the same version of the inner loop: not begun. */
+void rm_decimator_init_after(struct rm_decimator *decimator, struct rm_fir_design const *design,
+                             struct rm_decimator const *before);
+
+/** Forgets everything: not begun. */
+void rm_decimator_reset(struct rm_decimator *decimator);
+
+/** Starts (again) at `record`: as if all before had held its value, each counted as missing. Then push it. Takes as
+ * long as `overlap - 1` closings, some 2 µs for the sharp one. The first goes with rm_decimator_push, the second with
+ * rm_decimator_push_decimated. */
 void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *record);
+void rm_decimator_start_decimated(struct rm_decimator *decimator, struct rm_decimated const *input);
 
-/** Takes the record of decimator->next_turn, or NULL when it is missing. Returns true when that closed an output: then
- * `*output` is a whole record with its turn, its tag (rm_tag_decimated, with the TSC of the last input that was there)
- * and f32 lanes. Outputs centred before turn 0 are not made. */
-bool rm_decimator_push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_record *output);
+/** Takes the record of decimator->next_turn, or NULL when it is missing. Returns true when that closed an output. Those
+ * centred before turn 0 are not made. */
+bool rm_decimator_push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_decimated *output);
+
+/** The two halves of rm_decimator_push, for who would keep the eleven pushes of twelve apart from the one that does the
+ * work: true when the group is complete; then it must be closed. */
+bool rm_decimator_fill(struct rm_decimator *decimator, struct rm_record const *record);
+bool rm_decimator_close(struct rm_decimator *decimator, struct rm_decimated *output);
+
+/** As rm_decimator_push, for what left the decimator before; for a missing one call rm_decimator_push with NULL. */
+bool rm_decimator_push_decimated(struct rm_decimator *decimator, struct rm_decimated const *input,
+                                 struct rm_decimated *output);
 
 #endif

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Design the two decimation filters and write them as src/filter/coefficients.c.
+"""Design the catalog of decimation filters and write it as src/filter/coefficients.c.
 
-    python3 src/filter/design.py           design both and write coefficients.c (needs scipy)
+    python3 src/filter/design.py           design all and write coefficients.c (needs scipy)
     python3 src/filter/design.py --check   exit 1 unless the committed coefficients.c keeps every promise
-    python3 src/filter/design.py --report  print the figures that docs/filters.md states, of the committed taps
-    python3 src/filter/design.py --plot    draw docs/filters/*.svg from the committed taps (needs matplotlib)
 
-Frequencies are in cycles per turn; a turn is one input of a filter, DECIMATION turns one output.
+src/filter/response.py prints and draws what they do.
 
-The sharp filter comes from the Remez exchange, whose last bits depend on the version of scipy. The taps in
+Frequencies are in cycles per input of a filter, for rates in cycles per turn.
+
+The sharp filters come from the Remez exchange, whose last bits depend on the version of scipy. The taps in
 coefficients.c are therefore the master: --check does not design again. It reads them, holds them against the
 specification (ripple, rejection, symmetry, gain, zeros), and asks that the file be byte for byte what this script
 prints for those taps. It needs nothing but Python.
@@ -21,32 +21,41 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src/filter/coefficients.c"
-PLOTS = ROOT / "docs/filters"
 
-DECIMATION = 12
+DECIMATIONS = (2, 3, 4, 5, 6, 8, 10, 12)
 TURN_RATE_HZ = 1.157e6  # Elettra
-OUTPUT_RATE = 1 / DECIMATION  # of the filters, in cycles per turn
 
-PROMPT_BOXCARS = 2
-PROMPT_DELAY_LIMIT_S = 12e-6
+PROMPT_DELAY_LIMIT_S = 12e-6  # at the first rate
 
-SHARP_TAPS = 215
-SHARP_PASS = 0.4 * OUTPUT_RATE
-SHARP_STOP = 0.6 * OUTPUT_RATE
+SHARP_OVERLAP = 18  # outputs that an input belongs to: 18 · decimation - 1 taps
+SHARP_PASS = 0.4  # of the output rate
+SHARP_STOP = 0.6
 SHARP_RIPPLE_DB = 0.1
 SHARP_REJECTION_DB = 80.0
 # 80 dB against 0.1 dB asks for 20 to 80 times as much accuracy in the stopband; 64 leaves both limits some margin.
 SHARP_STOP_WEIGHT = 64
+# Of a filter with another behind it only the lowest part of the passband is left (1/10 of it behind a decimation by
+# 10). Ten times as flat there, filters in a row ripple hardly more than the last of them alone.
+SHARP_FLAT = 0.05
+SHARP_FLAT_WEIGHT = 10
 
-GAIN_TOLERANCE = 4e-9  # half the last bit of the middle tap
-BETATRON_LINES = {"horizontal": 0.9204042414, "vertical": 0.1654425993}  # tunes of the Elettra 2.0 lattice S6BA-E
-GRID = 6000  # frequencies from 0 to 0.5 at which a response is judged: 1/1000 of the output rate apart
+GRID = 1000  # frequencies per output rate at which a response is judged
+
+# The default rates (src/engine/config_rates.c): the filter, and the decimations from the turn rate on.
+RATES = {
+    "prompt": ("prompt", (12,)),
+    "loop_prompt": ("prompt", (12, 10)),
+    "slow_prompt": ("prompt", (12, 10, 10, 10, 10)),
+    "fast": ("sharp", (12,)),
+    "loop": ("sharp", (12, 10)),
+    "slow": ("sharp", (12, 10, 10, 10, 10)),
+}
 
 Taps = list[float]
 
@@ -56,17 +65,18 @@ class Filter:
     """A linear-phase filter; `taps` are f32 values, the first for the oldest input."""
 
     name: str
+    decimation: int
     taps: Taps
 
     @property
     def centre(self) -> int:
-        """Index of the middle tap: the group delay in turns."""
+        """Index of the middle tap: the group delay in inputs."""
         return (len(self.taps) - 1) // 2
 
     @property
     def overlap(self) -> int:
-        """Outputs that one group of DECIMATION inputs belongs to."""
-        return (len(self.taps) + 1) // DECIMATION
+        """Outputs that one group of `decimation` inputs belongs to."""
+        return (len(self.taps) + 1) // self.decimation
 
     @property
     def gain(self) -> float:
@@ -79,21 +89,63 @@ class Filter:
         wings = (self.taps[self.centre + k] * math.cos(step * k) for k in range(1, self.centre + 1))
         return self.taps[self.centre] + 2 * math.fsum(wings)
 
-    def level_db(self, frequency: float) -> float:
-        """Magnitude of the response in dB; -inf at an exact zero."""
-        magnitude = abs(self.response(frequency))
-        return 20 * math.log10(magnitude) if magnitude else -math.inf
+    def level_db(self, share: float) -> float:
+        """Level at `share` of the output rate."""
+        return decibel(self.response(share / self.decimation))
 
     def index(self, phase: int, age: int) -> int:
         """Which tap an input of `phase` meets in the output that closes `age` groups after its own; -1 for none."""
-        return len(self.taps) - 1 - (DECIMATION - 1 - phase) - DECIMATION * age
+        return len(self.taps) - 1 - (self.decimation - 1 - phase) - self.decimation * age
 
     def table(self) -> list[list[float]]:
         """The taps as the decimator wants them: [phase][age], 0 where there is no tap."""
         return [
             [self.taps[i] if (i := self.index(phase, age)) >= 0 else 0.0 for age in range(self.overlap)]
-            for phase in range(DECIMATION)
+            for phase in range(self.decimation)
         ]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Filters in a row: one rate."""
+
+    name: str
+    stages: list[Filter]
+
+    @property
+    def period(self) -> int:
+        """Turns from one output to the next."""
+        return math.prod(stage.decimation for stage in self.stages)
+
+    def steps(self) -> Iterator[tuple[int, Filter]]:
+        """Each filter with the period of its inputs."""
+        period = 1
+        for stage in self.stages:
+            yield period, stage
+            period *= stage.decimation
+
+    @property
+    def delay(self) -> int:
+        """Group delay, and closing delay, in turns."""
+        return sum(period * stage.centre for period, stage in self.steps())
+
+    @property
+    def gain(self) -> float:
+        """Gain at 0 Hz."""
+        return math.prod(stage.gain for stage in self.stages)
+
+    def response(self, frequency: float) -> float:
+        """Gain at `frequency` in cycles per turn, wherever it folds to on the way."""
+        return math.prod(stage.response(frequency * period) for period, stage in self.steps())
+
+    def level_db(self, share: float) -> float:
+        """Level at `share` of the output rate."""
+        return decibel(self.response(share / self.period))
+
+
+def decibel(response: float) -> float:
+    """-inf at an exact zero."""
+    return 20 * math.log10(abs(response)) if response else -math.inf
 
 
 def f32(value: float) -> float:
@@ -101,34 +153,35 @@ def f32(value: float) -> float:
     return float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
-def normalised(name: str, taps: Taps) -> Filter:
+def normalised(name: str, decimation: int, taps: Taps) -> Filter:
     """Taps in f32 with a sum as near to 1 as the last bit of the middle tap allows."""
     scale = 1 / math.fsum(taps)
     rounded = [f32(tap * scale) for tap in taps]
     centre = (len(taps) - 1) // 2
     rounded[centre] = f32(rounded[centre] + 1 - math.fsum(rounded))
-    return Filter(name, rounded)
+    return Filter(name, decimation, rounded)
 
 
-def triangle() -> Taps:
-    """Two boxcars of DECIMATION, one after the other."""
-    rising = [float(k) for k in range(1, DECIMATION + 1)]
-    return rising + rising[-2::-1]
+def design_prompt(decimation: int) -> Filter:
+    """Two boxcars, one after the other.
+
+    Zeros of second order at every multiple of the output rate, with the least delay that has them.
+    """
+    rising = [float(k) for k in range(1, decimation + 1)]
+    return normalised("prompt", decimation, rising + rising[-2::-1])
 
 
-def design_prompt() -> Filter:
-    """Zeros of second order at every multiple of the output rate, with the least delay that has them."""
-    return normalised("prompt", triangle())
-
-
-def design_sharp() -> Filter:
-    """The equiripple filter of SHARP_TAPS taps."""
+def design_sharp(decimation: int) -> Filter:
+    """The equiripple filter, flat at its foot."""
     from scipy.signal import remez  # type: ignore[import-untyped,import-not-found,unused-ignore]  # only to design
 
-    bands = [0, SHARP_PASS, SHARP_STOP, 0.5]
-    taps = remez(SHARP_TAPS, bands, [1, 0], weight=[1, SHARP_STOP_WEIGHT], fs=1, maxiter=200, grid_density=32)
+    count = SHARP_OVERLAP * decimation - 1
+    shares = (0, SHARP_FLAT, SHARP_FLAT + 0.01, SHARP_PASS, SHARP_STOP)
+    bands = [*(share / decimation for share in shares), 0.5]
+    weights = [SHARP_FLAT_WEIGHT, 1, SHARP_STOP_WEIGHT]
+    taps = remez(count, bands, [1, 1, 0], weight=weights, fs=1, maxiter=400, grid_density=32)
     symmetric = [(a + b) / 2 for a, b in zip(taps, taps[::-1], strict=True)]
-    return normalised("sharp", symmetric)
+    return normalised("sharp", decimation, symmetric)
 
 
 def c_number(value: float) -> str:
@@ -138,47 +191,52 @@ def c_number(value: float) -> str:
 
 
 def c_table(design: Filter) -> Iterator[str]:
-    yield f"static float const {design.name}_coefficient[{DECIMATION}][{design.overlap}] = {{"
+    yield f"static float const {design.name}_{design.decimation}[{design.decimation}][{design.overlap}] = {{"
     for row in design.table():
         numbers = [c_number(value) for value in row]
         lines = [", ".join(numbers[i : i + 6]) for i in range(0, len(numbers), 6)]
         yield "    {" + ",\n     ".join(lines) + "},"
     yield "};"
-    yield ""
-    yield f"struct rm_fir_design const rm_fir_{design.name} = {{"
-    yield f'    .name = "{design.name}",'
-    yield f"    .decimation = {DECIMATION},"
-    yield f"    .taps = {len(design.taps)},"
-    yield f"    .centre = {design.centre},"
-    yield f"    .overlap = {design.overlap},"
-    yield f"    .gain = {design.gain:.17g},"
-    yield f"    .coefficient = &{design.name}_coefficient[0][0],"
-    yield "};"
+
+
+def c_entry(design: Filter) -> Iterator[str]:
+    yield "    {"
+    yield f'        .name = "{design.name}",'
+    yield f"        .decimation = {design.decimation},"
+    yield f"        .taps = {len(design.taps)},"
+    yield f"        .centre = {design.centre},"
+    yield f"        .overlap = {design.overlap},"
+    yield f"        .gain = {design.gain:.17g},"
+    yield f"        .coefficient = &{design.name}_{design.decimation}[0][0],"
+    yield "    },"
 
 
 def c_source(filters: list[Filter]) -> str:
     """The whole of coefficients.c."""
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
-        "/** Written by src/filter/design.py, which also checks it: change that. [phase][age], see decimator.h. */",
-        '#include "filter/decimator.h"',
+        "/** Written by src/filter/design.py, which also checks it: change that. [phase][age], see design.h. */",
+        '#include "filter/design.h"',
         "",
         "// clang-format off",
     ]
     for design in filters:
         lines += ["", *c_table(design)]
-    return "\n".join(lines) + "\n"
+    lines += ["", "struct rm_fir_design const rm_fir_designs[RM_FIR_DESIGNS] = {"]
+    for design in filters:
+        lines += c_entry(design)
+    return "\n".join([*lines, "};"]) + "\n"
 
 
 def committed() -> list[Filter]:
     """The filters that coefficients.c holds."""
     text = SOURCE.read_text()
     found = []
-    pattern = r"(\w+)_coefficient\[\d+\]\[(\d+)\] = \{(.*?)\};"
-    for name, overlap_text, body in re.findall(pattern, text, re.DOTALL):
-        overlap = int(overlap_text)
+    pattern = r"float const ([a-z]+)_(\d+)\[\d+\]\[(\d+)\] = \{(.*?)\};"
+    for name, decimation_text, overlap_text, body in re.findall(pattern, text, re.DOTALL):
+        decimation, overlap = int(decimation_text), int(overlap_text)
         values = [f32(float(number)) for number in re.findall(r"[-+.\de]+(?=f)", body)]
-        design = Filter(name, [0.0] * (overlap * DECIMATION - 1))
+        design = Filter(name, decimation, [0.0] * (overlap * decimation - 1))
         for place, value in enumerate(values):
             tap = design.index(*divmod(place, overlap))
             if tap >= 0:
@@ -187,47 +245,82 @@ def committed() -> list[Filter]:
     return found
 
 
+def rates(filters: list[Filter]) -> list[Row]:
+    """The default rates, of these filters."""
+    catalog = {(design.name, design.decimation): design for design in filters}
+    return [Row(name, [catalog[form, factor] for factor in factors]) for name, (form, factors) in RATES.items()]
+
+
 def grid(first: float, last: float) -> list[float]:
-    """Frequencies from `first` to `last`, both included."""
-    steps = math.ceil((last - first) / 0.5 * GRID)
+    """Shares of the output rate from `first` to `last`, both included."""
+    steps = max(1, math.ceil((last - first) * GRID))
     return [first + (last - first) * i / steps for i in range(steps + 1)]
 
 
-def sharp_ripple_db(design: Filter) -> float:
-    return max(abs(design.level_db(f)) for f in grid(0, SHARP_PASS))
+def levels_db(of: Filter | Row, first: float, last: float) -> tuple[float, float]:
+    """The lowest and the highest level between two shares of the output rate."""
+    levels = [of.level_db(share) for share in grid(first, last)]
+    return min(levels), max(levels)
 
 
-def sharp_rejection_db(design: Filter) -> float:
-    return -max(design.level_db(f) for f in grid(SHARP_STOP, 0.5))
+def ripple_db(of: Filter | Row) -> float:
+    return max(abs(level) for level in levels_db(of, 0, SHARP_PASS))
 
 
-def prompt_rejection_db(design: Filter) -> float:
+def rejection_db(design: Filter) -> float:
+    return -levels_db(design, SHARP_STOP, design.decimation / 2)[1]
+
+
+def row_rejection_db(row: Row) -> float:
+    """What holds for every frequency from 0.6 of the output rate on.
+
+    It lies in the stopband of the filter that would fold it under that, and every other one lifts it by its ripple at
+    most.
+    """
+    lifts = math.fsum(levels_db(stage, 0, SHARP_STOP)[1] for stage in row.stages[:-1])
+    return min(rejection_db(stage) for stage in row.stages) - lifts
+
+
+def zeros_db(design: Filter) -> float:
     """At the multiples of the output rate; only the rounding of the taps keeps it from being infinite."""
-    return -max(design.level_db(k * OUTPUT_RATE) for k in range(1, DECIMATION // 2 + 1))
+    return -max(design.level_db(k) for k in range(1, design.decimation // 2 + 1))
 
 
-def promises(prompt: Filter, sharp: Filter) -> Iterator[tuple[str, bool]]:
+def half_last_bit(value: float) -> float:
+    return math.ldexp(1, math.frexp(value)[1] - 25)
+
+
+def promises(filters: list[Filter]) -> Iterator[tuple[str, bool]]:
     """Every promise as a sentence and whether it is kept."""
-    for design in (prompt, sharp):
-        yield f"{design.name}: symmetric", design.taps == design.taps[::-1]
-        yield f"{design.name}: gain within {GAIN_TOLERANCE} of 1", abs(design.gain - 1) <= GAIN_TOLERANCE
-        yield f"{design.name}: closes on the last turn of a group", design.centre % DECIMATION == DECIMATION - 1
-    yield "prompt: two cascaded boxcars of 12, to the last bit", prompt == design_prompt()
-    yield "prompt: delay at most 12 µs at 1.157 MHz", prompt.centre / TURN_RATE_HZ <= PROMPT_DELAY_LIMIT_S
-    yield "prompt: zeros (120 dB) at multiples of the output rate", prompt_rejection_db(prompt) >= 120
-    yield "sharp: 215 taps", len(sharp.taps) == SHARP_TAPS
-    yield "sharp: ±0.1 dB to 0.4 of the output rate", sharp_ripple_db(sharp) <= SHARP_RIPPLE_DB
-    yield "sharp: 80 dB from 0.6 of the output rate", sharp_rejection_db(sharp) >= SHARP_REJECTION_DB
+    for design in filters:
+        name = f"{design.name} {design.decimation}"
+        yield f"{name}: symmetric", design.taps == design.taps[::-1]
+        tolerance = half_last_bit(design.taps[design.centre])
+        yield f"{name}: gain within {tolerance:.2g} of 1", abs(design.gain - 1) <= tolerance
+        yield f"{name}: closes on the last input of a group", design.centre % design.decimation == design.decimation - 1
+        if design.name == "prompt":
+            yield f"{name}: two cascaded boxcars, to the last bit", design == design_prompt(design.decimation)
+            yield f"{name}: zeros (120 dB) at multiples of the output rate", zeros_db(design) >= 120
+        else:
+            yield f"{name}: {SHARP_OVERLAP} taps per output", design.overlap == SHARP_OVERLAP
+            yield f"{name}: ±0.1 dB to 0.4 of the output rate", ripple_db(design) <= SHARP_RIPPLE_DB
+            yield f"{name}: 80 dB from 0.6 of the output rate", rejection_db(design) >= SHARP_REJECTION_DB
+    for row in rates(filters):
+        if row.name == "prompt":
+            yield "prompt: delay at most 12 µs at 1.157 MHz", row.delay / TURN_RATE_HZ <= PROMPT_DELAY_LIMIT_S
+        if row.stages[0].name == "sharp":
+            yield f"{row.name}: ±0.1 dB to 0.4 of the output rate", ripple_db(row) <= SHARP_RIPPLE_DB
+            yield f"{row.name}: 80 dB from 0.6 of the output rate", row_rejection_db(row) >= SHARP_REJECTION_DB
 
 
 def check() -> int:
     """1 when coefficients.c breaks a promise, with a line for each; 0 when it keeps all."""
     filters = committed()
-    names = [design.name for design in filters]
-    if names != ["prompt", "sharp"]:
-        print(f"{SOURCE}: expected the tables of prompt and sharp, found {names}; run {Path(__file__).name}")
+    found = [(design.name, design.decimation) for design in filters]
+    if found != [(name, decimation) for name in ("prompt", "sharp") for decimation in DECIMATIONS]:
+        print(f"{SOURCE}: expected prompt and sharp, each for {DECIMATIONS}, found {found}; run {Path(__file__).name}")
         return 1
-    broken = [promise for promise, kept in promises(*filters) if not kept]
+    broken = [promise for promise, kept in promises(filters) if not kept]
     if c_source(filters) != SOURCE.read_text():
         broken.append("file: byte for byte what design.py prints for these taps")
     for promise in broken:
@@ -235,66 +328,17 @@ def check() -> int:
     return 1 if broken else 0
 
 
-def report() -> int:
-    """Print the figures of docs/filters.md."""
-    prompt, sharp = committed()
-    for design in (prompt, sharp):
-        delay_us = design.centre / TURN_RATE_HZ * 1e6
-        print(f"{design.name}: {len(design.taps)} taps, delay {design.centre} turns = {delay_us:.2f} µs")
-        print(f"  gain - 1 = {design.gain - 1:.2g}; noise gain {math.sqrt(math.fsum(t * t for t in design.taps)):.4f}")
-        for share in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
-            print(f"  {share:4} of the output rate: {design.level_db(share * OUTPUT_RATE):8.3f} dB")
-        for plane, tune in BETATRON_LINES.items():
-            line = abs(tune - round(tune))
-            alias = abs(line - round(line / OUTPUT_RATE) * OUTPUT_RATE) * TURN_RATE_HZ
-            print(f"  {plane} betatron line {line:.4f}: {design.level_db(line):7.1f} dB, folds to {alias:.0f} Hz")
-    print(f"prompt: at multiples of the output rate {prompt_rejection_db(prompt):.0f} dB down")
-    print(f"sharp: ripple {sharp_ripple_db(sharp):.4f} dB, rejection {sharp_rejection_db(sharp):.2f} dB")
-    return 0
-
-
-def plot() -> int:
-    """Draw response.svg (everything) and passband.svg (what stays)."""
-    import matplotlib  # type: ignore[import-untyped,import-not-found,unused-ignore]  # only to draw
-
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "ringmaster", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib import pyplot  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    def draw(name: str, last_share: float, levels_db: tuple[float, float], title: str) -> None:
-        figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
-        shares = [last_share * i / 900 for i in range(901)]
-        for design, colour in zip(committed(), ("#c1440e", "#1f5f8b"), strict=True):
-            levels = [max(design.level_db(share * OUTPUT_RATE), levels_db[0] - 10) for share in shares]
-            axes.plot(shares, levels, color=colour, label=design.name, linewidth=1)
-        for tune in BETATRON_LINES.values():
-            axes.axvline(abs(tune - round(tune)) * DECIMATION, color="#777777", linestyle=":", linewidth=1)
-        axes.set(xlim=(0, last_share), ylim=levels_db, title=title, ylabel="level, dB")
-        axes.set_xlabel("frequency of the input, in output rates (12 turns)")
-        axes.legend(loc="upper right")
-        axes.grid(alpha=0.3)
-        figure.savefig(PLOTS / name, metadata={"Date": None})
-
-    PLOTS.mkdir(parents=True, exist_ok=True)
-    draw("response.svg", 6, (-120, 5), "Prompt and sharp decimation by 12 (dotted: betatron lines of S6BA-E)")
-    draw("passband.svg", 0.7, (-6, 0.5), "The same, where the outputs keep it")
-    return 0
-
-
 def write() -> int:
-    """Design both filters and write coefficients.c."""
-    SOURCE.write_text(c_source([design_prompt(), design_sharp()]))
+    """Design all filters and write coefficients.c."""
+    forms = (design_prompt, design_sharp)
+    SOURCE.write_text(c_source([form(decimation) for form in forms for decimation in DECIMATIONS]))
     return check()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    actions = parser.add_mutually_exclusive_group()
-    actions.add_argument("--check", action="store_const", const=check, dest="action")
-    actions.add_argument("--report", action="store_const", const=report, dest="action")
-    actions.add_argument("--plot", action="store_const", const=plot, dest="action")
-    action: Callable[[], int] = parser.parse_args().action or write
-    return action()
+    parser.add_argument("--check", action="store_true", help="check the committed taps and write nothing")
+    return check() if parser.parse_args().check else write()
 
 
 if __name__ == "__main__":

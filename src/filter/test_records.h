@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the tests of the filters share: cmocka, records made of one value, and the taps as a plain sequence. */
+/** What the tests of the filters share: cmocka, records made of one value, decimators of plain records, and the taps as
+ * a plain sequence. */
 #ifndef RM_FILTER_TEST_RECORDS_H
 #define RM_FILTER_TEST_RECORDS_H
 
@@ -19,6 +20,22 @@ static inline struct rm_record record_of(rm_turn turn, float value) {
     struct rm_record record = {.turn = turn};
     record.lane[0].f = value;
     return record;
+}
+
+/** A decimator of turn-rate records whose lanes are all filtered. */
+static inline void init(struct rm_decimator *decimator, struct rm_fir_design const *design, enum rm_simd simd,
+                        uint16_t float_lanes) {
+    struct rm_decimator_input const input = {.period = 1, .float_lanes = float_lanes};
+    rm_decimator_init(decimator, design, simd, &input);
+}
+
+/** rm_decimator_push, for who wants the record alone. */
+static inline bool push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_record *output) {
+    struct rm_decimated decimated;
+    if (!rm_decimator_push(decimator, record, &decimated))
+        return false;
+    *output = decimated.record;
+    return true;
 }
 
 /** Tap `index` of the design; the first is that of the oldest input. */

@@ -1,88 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <net/if.h>
-#include <stdalign.h>
+#include <linux/if_packet.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
-#include "net/dpdk_device.h"
+#include "net/dpdk_port.h"
+#include "net/interface.h"
 #include "net/packet_sockets.h"
-#include "net/port_kind.h"
 
 enum {
-    FRAME_BYTES = 2048, /**< a ring slot: the kernel's header and a frame of up to RM_SEND_BYTES */
-    FRAMES_PER_BLOCK = 32,
-    DEFAULT_FRAMES = 16384, /**< 32 MiB of the kernel's memory in each direction: 14 ms at 1.16 MHz */
-    FEWEST_FRAMES = FRAMES_PER_BLOCK,
-    MOST_FRAMES = 262144,
+    SLOT_BYTES = 2048,      /**< at least: the kernel's header and a frame */
+    SLOT_HEADER_BYTES = 80, /**< TPACKET2_HDRLEN, and what the kernel adds so that the IP header is aligned */
+    SLOT_UNIT = 1024,
+    BLOCK_BYTES = 65536,   /**< at most */
+    RING_BYTES = 32 << 20, /**< of the kernel's memory in each direction: 14 ms of short frames at 1.16 MHz */
+    FEWEST_SLOTS = 32,
+    MOST_SLOTS = 262144,
 };
 
 struct af_packet_port {
-    alignas(64) struct rm_port port;
-    struct rm_dpdk_device device;
+    struct rm_dpdk_port base;
     uint32_t interface_index;
     int sockets[RM_PACKET_SOCKETS_MOST]; /**< the driver's, one per queue; it closes them */
     uint32_t socket_count;
+    int sender;    /**< the slow path's: a queue more of the driver would take its share of what comes in. Or -1 */
+    int interface; /**< to ask about it; holds the multicast groups */
     uint64_t missed;
 };
 
 static struct af_packet_port *self(struct rm_port *port) { return (struct af_packet_port *)port; }
 
-static uint32_t af_packet_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    return rm_dpdk_device_receive(&self(port)->device, queue, burst);
-}
-
-static void af_packet_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)port;
-    (void)queue;
-    rm_dpdk_device_release(burst);
-}
-
-static uint32_t af_packet_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
-    (void)queue;
-    return rm_dpdk_device_reserve(&self(port)->device, burst, count);
-}
-
 static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    return rm_dpdk_device_send(&self(port)->device, queue, burst);
+    if (queue != port->queues)
+        return queue < self(port)->base.device.send_queues ? rm_dpdk_device_send(&self(port)->base.device, queue, burst)
+                                                           : 0;
+    struct rm_burst gone = *burst;
+    gone.count = rm_packet_socket_send(self(port)->sender, burst);
+    rm_dpdk_device_release(&gone);
+    return gone.count;
 }
 
 static void af_packet_totals(struct rm_port *port, struct rm_port_totals *totals) {
     struct af_packet_port *const packet = self(port);
     for (uint32_t i = 0; i < packet->socket_count; ++i)
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);
-    rm_dpdk_device_totals(&packet->device, totals);
+    rm_dpdk_device_totals(&packet->base.device, totals);
     totals->missed += packet->missed;
-    totals->link_up = rm_packet_socket_link_up(packet->sockets[0], packet->interface_index);
+    totals->link_up = rm_interface_up(packet->interface, packet->interface_index);
 }
 
-static void af_packet_close(struct rm_port *port) { rm_dpdk_device_close(&self(port)->device); }
+static void af_packet_close(struct rm_port *port) {
+    rm_dpdk_port_close(port);
+    if (self(port)->sender >= 0)
+        close(self(port)->sender);
+    if (self(port)->interface >= 0)
+        close(self(port)->interface);
+}
 
 static struct rm_port_ops const af_packet_ops = {.framing = RM_FRAMING_ETHERNET,
-                                                 .receive = af_packet_receive,
-                                                 .release = af_packet_release,
-                                                 .reserve = af_packet_reserve,
+                                                 .receive = rm_dpdk_port_receive,
+                                                 .release = rm_dpdk_port_release,
+                                                 .discard = rm_dpdk_port_discard,
+                                                 .reserve = rm_dpdk_port_reserve,
                                                  .send = af_packet_send,
                                                  .totals = af_packet_totals,
+                                                 .mac = rm_dpdk_port_mac,
                                                  .close = af_packet_close};
 
 /** Also finds the interface's index. */
 static enum rm_code check(struct rm_port_config const *config, uint32_t *interface_index, struct rm_error *error) {
-    if (memchr(config->interface, '\0', sizeof config->interface) == NULL || strchr(config->interface, ',') != NULL)
-        return rm_fail(error, RM_E_CONFIG,
-                       "port '%s': no interface can have that name; `ip link` shows those there are", config->name);
-    *interface_index = if_nametoindex(config->interface);
-    if (*interface_index == 0)
-        return rm_fail(error, RM_E_CONFIG,
-                       "port '%s': there is no interface '%s' (%s); `ip link` shows those there are", config->name,
-                       config->interface, strerror(errno));
+    enum rm_code const code = rm_interface_find(config, interface_index, error);
+    if (code != RM_OK)
+        return code;
     if (config->queues > RM_PACKET_SOCKETS_MOST)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; af_packet takes at most %d", config->name,
                        config->queues, RM_PACKET_SOCKETS_MOST);
-    if (config->ring_slots != 0 && (config->ring_slots < FEWEST_FRAMES || config->ring_slots > MOST_FRAMES))
+    if (config->ring_slots != 0 && (config->ring_slots < FEWEST_SLOTS || config->ring_slots > MOST_SLOTS))
         return rm_fail(error, RM_E_CONFIG, "port '%s': %u ring slots; af_packet takes %d to %d", config->name,
-                       config->ring_slots, FEWEST_FRAMES, MOST_FRAMES);
+                       config->ring_slots, FEWEST_SLOTS, MOST_SLOTS);
     int others[RM_PACKET_SOCKETS_MOST];
     if (rm_packet_sockets_find(*interface_index, others) != 0)
         return rm_fail(error, RM_E_BUSY,
@@ -101,42 +98,74 @@ static enum rm_code ignore_outgoing(struct af_packet_port *packet, struct rm_por
             return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot filter outgoing packets from '%s': %s", config->name,
                            config->interface, strerror(why));
     }
-    if (packet->socket_count != config->queues)
+    uint32_t const queues = packet->base.device.receive_queues;
+    if (packet->socket_count != queues)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': %u packet sockets for %u queues were found in /proc/self/fd",
-                       config->name, packet->socket_count, config->queues);
+                       config->name, packet->socket_count, queues);
     return RM_OK;
 }
 
 /** Until it was bound, the driver's socket has seen the packets of every interface: they are not ours. */
 static void discard_waiting(struct af_packet_port *packet) {
     struct rm_burst burst;
-    for (uint16_t queue = 0; queue < packet->port.queues; ++queue)
-        for (uint32_t rest = DEFAULT_FRAMES / RM_BURST; rest != 0; --rest) {
-            burst.count = rm_dpdk_device_receive(&packet->device, queue, &burst);
+    for (uint16_t queue = 0; queue < packet->base.device.receive_queues; ++queue)
+        for (uint32_t rest = RING_BYTES / SLOT_BYTES / RM_BURST; rest != 0; --rest) {
+            burst.count = rm_dpdk_device_receive(&packet->base.device, queue, &burst);
             if (burst.count == 0)
                 break;
             rm_dpdk_device_release(&burst);
         }
 }
 
+/** Makes the driver's device. A slot holds the longest frame, a buffer a slot. The driver takes slots to lie one after
+ * the other through all blocks, so blocks hold nothing else, and must be whole pages: four slots of 1024 bytes'
+ * multiple are. */
+static enum rm_code make_device(struct af_packet_port *packet, struct rm_port_config const *config,
+                                struct rm_error *error) {
+    uint32_t const wanted_bytes = rm_longest_frame(config) + SLOT_HEADER_BYTES;
+    uint32_t const slot_bytes =
+        wanted_bytes < SLOT_BYTES ? SLOT_BYTES : (wanted_bytes + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;
+    uint32_t const per_block = BLOCK_BYTES / slot_bytes / 4 * 4;
+    uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : RING_BYTES / slot_bytes;
+    uint16_t const queues = config->spread ? 1 : config->queues;
+    char arguments[192];
+    snprintf(arguments, sizeof arguments, "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u", config->interface,
+             queues, per_block * slot_bytes, slot_bytes, (slots + per_block - 1) / per_block * per_block);
+    struct rm_dpdk_wants const wants = {.arguments = arguments, .send_queues = queues, .buffer_bytes = slot_bytes};
+    packet->base.device.bus = "vdev";
+    rm_dpdk_device_name("net_af_packet", packet->base.device.name);
+    return rm_dpdk_device_open(&packet->base.device, config, &wants, error);
+}
+
+static enum rm_code open_sender(struct af_packet_port *packet, struct rm_port_config const *config,
+                                struct rm_error *error) {
+    if (!config->slow_path)
+        return RM_OK;
+    packet->sender = rm_packet_socket_open_sender(packet->interface_index);
+    if (packet->sender >= 0)
+        return RM_OK;
+    return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a packet socket to answer from: %s", config->name,
+                   strerror(errno));
+}
+
 static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_config const *config,
                                 struct rm_error *error) {
-    char arguments[192];
-    snprintf(arguments, sizeof arguments, "iface=%s,qpairs=%u,blocksz=%d,framesz=%d,framecnt=%u", config->interface,
-             config->queues, FRAMES_PER_BLOCK * FRAME_BYTES, FRAME_BYTES,
-             config->ring_slots != 0 ? config->ring_slots : DEFAULT_FRAMES);
-    rm_dpdk_device_name("net_af_packet", packet->device.name);
-    enum rm_code code = rm_dpdk_device_open(&packet->device, config, arguments, error);
+    packet->sender = packet->interface = -1;
+    enum rm_code code = make_device(packet, config, error);
     if (code != RM_OK)
         return code;
     packet->socket_count = rm_packet_sockets_find(packet->interface_index, packet->sockets);
     code = ignore_outgoing(packet, config, error);
     if (code == RM_OK)
-        code = rm_dpdk_device_start(&packet->device, config->name, error);
+        code = rm_dpdk_device_start(&packet->base.device, config, error);
+    if (code == RM_OK)
+        code = open_sender(packet, config, error);
+    if (code == RM_OK)
+        code = rm_interface_open(packet->interface_index, config, &packet->interface, error);
     if (code == RM_OK)
         discard_waiting(packet);
     else
-        rm_dpdk_device_close(&packet->device);
+        af_packet_close(&packet->base.port);
     return code;
 }
 

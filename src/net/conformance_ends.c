@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance_ends.h"
+#include "conformance_numbered.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,17 +14,42 @@
 
 #include "base/fail.h"
 
-static void configure_memif(struct ends *ends) {
+/** Kinds that meet at a socket. */
+static void configure_socket(struct ends *ends) {
     snprintf(ends->directory, sizeof ends->directory, "/tmp/rm-ports-%d", getpid());
     for (int end = 0; end < 2; ++end)
         snprintf(ends->config[end].socket_path, sizeof ends->config[end].socket_path, "%s/run/link.sock",
                  ends->directory);
     ends->config[RECEIVER].memif_server = true;
+    ends->patient = true;
 }
 
-static void configure_af_packet(struct ends *ends) {
+static void configure_vhost(struct ends *ends) {
+    configure_socket(ends);
+    ends->forgets = true;
+}
+
+static void configure_veth(struct ends *ends) {
     for (int end = 0; end < 2; ++end)
         snprintf(ends->config[end].interface, sizeof ends->config[end].interface, "veth%d", end);
+    ends->has_veth = true;
+}
+
+static void configure_af_xdp(struct ends *ends) {
+    configure_veth(ends);
+    ends->claimed = true;
+    for (int end = 0; end < 2; ++end) {
+        ends->config[end].claim_count = 1;
+        ends->config[end].claim[0] = CLAIMED_PORT;
+    }
+}
+
+/** The far end is the kernel's: its interface, in the same namespace. */
+static void configure_tap(struct ends *ends) {
+    for (int end = 0; end < 2; ++end)
+        snprintf(ends->config[end].interface, sizeof ends->config[end].interface, "rm0");
+    ends->has_veth = true; // its namespaces are wanted
+    ends->together = true;
 }
 
 static void configure_udp(struct ends *ends) {
@@ -34,28 +59,44 @@ static void configure_udp(struct ends *ends) {
     ends->config[SENDER].bind_ipv4 = network + 2;
     ends->config[SENDER].peer_ipv4 = network + 1;
     ends->config[SENDER].peer_port = 4000;
+    ends->has_veth = true;
 }
 
+struct pairing {
+    char const *word;
+    enum rm_port_kind kind[2];
+    int first;
+    void (*configure)(struct ends *ends);
+};
+
+static struct pairing const pairings[] = {
+    {"memif", {RM_PORT_MEMIF, RM_PORT_MEMIF}, NEITHER, configure_socket},
+    {"af_packet", {RM_PORT_AF_PACKET, RM_PORT_AF_PACKET}, NEITHER, configure_veth},
+    {"af_xdp", {RM_PORT_AF_XDP, RM_PORT_AF_XDP}, NEITHER, configure_af_xdp},
+    {"udp", {RM_PORT_UDP, RM_PORT_UDP}, NEITHER, configure_udp},
+    {"tap", {RM_PORT_TAP, RM_PORT_AF_PACKET}, RECEIVER, configure_tap},
+    {"vhost", {RM_PORT_VHOST, RM_PORT_VIRTIO_USER}, RECEIVER, configure_vhost},
+    {"virtio_user", {RM_PORT_VIRTIO_USER, RM_PORT_VHOST}, SENDER, configure_vhost},
+};
+
 static bool configure(struct ends *ends, char const *kind) {
-    for (int end = 0; end < 2; ++end) {
-        snprintf(ends->config[end].name, sizeof ends->config[end].name, "%s", end == RECEIVER ? "receiver" : "sender");
-        ends->config[end].queues = 1;
+    for (size_t i = 0; i < sizeof pairings / sizeof pairings[0]; ++i) {
+        struct pairing const *const pairing = &pairings[i];
+        if (strcmp(kind, pairing->word) != 0)
+            continue;
+        for (int end = 0; end < 2; ++end) {
+            snprintf(ends->config[end].name, sizeof ends->config[end].name, "%s",
+                     end == RECEIVER ? "receiver" : "sender");
+            ends->config[end].queues = 1;
+            ends->config[end].kind = pairing->kind[end];
+        }
+        ends->kind = pairing->kind[RECEIVER];
+        ends->first = pairing->first;
+        pairing->configure(ends);
+        return true;
     }
-    if (strcmp(kind, "memif") == 0) {
-        ends->kind = RM_PORT_MEMIF;
-        configure_memif(ends);
-    } else if (strcmp(kind, "af_packet") == 0) {
-        ends->kind = RM_PORT_AF_PACKET;
-        configure_af_packet(ends);
-    } else if (strcmp(kind, "udp") == 0) {
-        ends->kind = RM_PORT_UDP;
-        configure_udp(ends);
-    } else {
-        fprintf(stderr, "no kind '%s': memif, af_packet or udp\n", kind);
-        return false;
-    }
-    ends->config[RECEIVER].kind = ends->config[SENDER].kind = ends->kind;
-    return true;
+    fprintf(stderr, "no kind '%s'\n", kind);
+    return false;
 }
 
 bool ends_make(struct ends *ends, char const *kind) {
@@ -63,20 +104,36 @@ bool ends_make(struct ends *ends, char const *kind) {
     ends->shared = mmap(NULL, sizeof *ends->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (ends->shared == MAP_FAILED || !configure(ends, kind))
         return false;
-    return ends->kind == RM_PORT_MEMIF || rm_veth_pair_make(&ends->veth);
+    return !ends->has_veth || rm_veth_pair_make(&ends->veth);
 }
 
 void ends_remove(struct ends *ends) {
     rm_veth_pair_remove(&ends->veth);
     rmdir("/var/run/dpdk/ringmaster-tests"); // of processes that were killed
     munmap(ends->shared, sizeof *ends->shared);
-    if (ends->kind != RM_PORT_MEMIF)
+    if (ends->directory[0] == '\0')
         return;
     char directory[96];
     unlink(ends->config[RECEIVER].socket_path);
     snprintf(directory, sizeof directory, "%s/run", ends->directory);
     rmdir(directory);
     rmdir(ends->directory);
+}
+
+/** A test that failed may have left some that wait for others. */
+static void end_those_left(struct ends const *ends) {
+    for (int i = 0; i < PROCESSES; ++i)
+        if (ends->process[i] != 0 && waitpid(ends->process[i], NULL, WNOHANG) == 0)
+            ends_kill(ends->process[i]);
+}
+
+void ends_begin(struct ends *ends) {
+    end_those_left(ends);
+    atomic_store(&ends->shared->received, 0);
+    atomic_store(&ends->shared->sent, 0);
+    atomic_store(&ends->shared->step, 0);
+    for (int end = 0; end < 2; ++end)
+        atomic_store(&ends->shared->openings[end], 0);
 }
 
 static void start_net(void) {
@@ -90,15 +147,17 @@ pid_t ends_start(struct ends *ends, int end, script *act) {
     fflush(NULL);
     pid_t const parent = getpid();
     pid_t const process = fork();
-    if (process != 0)
+    if (process != 0) {
+        ends->process[ends->started++ % PROCESSES] = process;
         return process;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int const crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE}; // cmocka would catch them and run its tests here
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; ++i)
         signal(crashes[i], SIG_DFL);
     expect(getppid() == parent, "the test that started this process to live");
-    if (ends->kind != RM_PORT_MEMIF)
-        expect(rm_veth_pair_enter(&ends->veth, end), "the namespace to be entered");
+    if (ends->has_veth)
+        expect(rm_veth_pair_enter(&ends->veth, ends->together ? 0 : end), "the namespace to be entered");
     start_net();
     act(ends, end);
     rm_net_stop();
@@ -129,8 +188,12 @@ void expect(bool good, char const *what) {
 struct rm_port *open_end(struct ends *ends, int end) {
     struct rm_port *port = NULL;
     struct rm_error error;
+    if (ends->first != NEITHER && ends->first != end)
+        while (atomic_load(&ends->shared->openings[ends->first]) <= atomic_load(&ends->shared->openings[end]))
+            pause_ms(1);
     if (rm_port_open(&ends->config[end], &port, &error) != RM_OK)
         expect(false, error.text);
+    atomic_fetch_add(&ends->shared->openings[end], 1);
     return port;
 }
 
@@ -148,4 +211,10 @@ void wait_for_link(struct rm_port *port, bool up) {
 void wait_for_step(struct ends *ends, uint32_t step) {
     while (atomic_load(&ends->shared->step) < step)
         pause_ms(1);
+}
+
+void close_sender(struct ends *ends, struct rm_port *port, uint64_t count) {
+    while (ends->forgets && atomic_load(&ends->shared->received) < count)
+        pause_ms(1);
+    rm_port_close(port);
 }

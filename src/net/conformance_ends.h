@@ -14,25 +14,39 @@ enum { RECEIVER = 0, SENDER = 1 };
 
 /** What the processes at both ends and the test itself share. */
 struct shared {
-    _Atomic uint64_t received; /**< datagrams that the receiver has checked */
-    _Atomic uint64_t sent;     /**< by the sender so far */
-    _Atomic uint32_t step;     /**< of a test's own script */
+    _Atomic uint64_t received;    /**< datagrams that the receiver has checked */
+    _Atomic uint64_t sent;        /**< by the sender so far */
+    _Atomic uint32_t step;        /**< of a test's own script */
+    _Atomic uint32_t openings[2]; /**< how often each end's port was opened */
 };
 
+enum { NEITHER = -1, PROCESSES = 8 };
+
 struct ends {
-    enum rm_port_kind kind;
+    enum rm_port_kind kind; /**< of the receiver */
+    int first;              /**< the end that the other cannot be opened without, or NEITHER */
+    bool patient;           /**< the link keeps what nobody takes, and its sender waits */
+    bool forgets;           /**< what waits in it is lost when the sender closes */
+    bool claimed;           /**< it takes only UDP datagrams to CLAIMED_PORT */
+    bool has_veth;
+    bool together; /**< both ends in one namespace */
     struct rm_port_config config[2];
     struct rm_veth_pair veth;
-    char directory[64]; /**< memif: where the socket lies */
+    char directory[64]; /**< where the socket lies, of kinds that have one */
     struct shared *shared;
+    pid_t process[PROCESSES]; /**< the last that were started */
+    uint32_t started;
 };
 
 /** What a process at one end does; it ends well when this returns. */
 typedef void script(struct ends *ends, int end);
 
-/** "memif", "af_packet" or "udp". False where this machine does not allow it, with the reason on standard error. */
+/** "memif", "af_packet", … False where this machine does not allow it, with the reason on standard error. */
 bool ends_make(struct ends *ends, char const *kind);
 void ends_remove(struct ends *ends);
+
+/** Before each test that starts processes: nothing shared is left of the last, and no process of one that failed. */
+void ends_begin(struct ends *ends);
 
 /** Starts a process at an end: in its namespace, with DPDK started, and killed when the test ends. */
 pid_t ends_start(struct ends *ends, int end, script *act);
@@ -44,9 +58,12 @@ void ends_kill(pid_t process);
 /** In a script: ends the process unless `good`, and says `what` was expected. */
 void expect(bool good, char const *what);
 
-/** In a script: the end's port, opened or else the process ends. */
+/** In a script: the end's port, opened, after the other where it has to be; or else the process ends. */
 struct rm_port *open_end(struct ends *ends, int end);
 void wait_for_link(struct rm_port *port, bool up);
+
+/** In a script: closes the sender's port, when `count` datagrams have arrived where that matters. */
+void close_sender(struct ends *ends, struct rm_port *port, uint64_t count);
 
 /** Waits until shared->step is at least `step`. */
 void wait_for_step(struct ends *ends, uint32_t step);

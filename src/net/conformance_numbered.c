@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    HEADER_BYTES = 14,
-    ETHERTYPE = 0x88B5, /**< for local experiments: the kernel leaves it alone */
+    ETHERNET_BYTES = 14,
+    UDP_BYTES = 42, /**< with Ethernet and IPv4 before it */
     SHORTEST_FRAME = 60,
     LONGEST_PAYLOAD = 1472, /**< in one unfragmented UDP datagram */
     AHEAD = 1000,
@@ -21,40 +21,95 @@ static uint32_t length_of(struct rm_port const *port, struct numbered const *num
     return shortest + (uint32_t)(numbered->next * 7919 % (longest - shortest + 1));
 }
 
+/** Of an ethertype for local experiments (0x88B5), which the kernel leaves alone; ETHERNET_BYTES of it. */
+static uint8_t const plain_header[UDP_BYTES] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xB5};
+
+/** Of UDP from 10.99.0.2 to 10.99.0.1, port CLAIMED_PORT. */
+static uint8_t const udp_header[UDP_BYTES] = {2,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              1,
+                                              2,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              2,
+                                              8,
+                                              0,
+                                              0x45,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              0,
+                                              64,
+                                              17,
+                                              0,
+                                              0,
+                                              10,
+                                              99,
+                                              0,
+                                              2,
+                                              10,
+                                              99,
+                                              0,
+                                              1,
+                                              0x12,
+                                              0x35,
+                                              CLAIMED_PORT >> 8,
+                                              CLAIMED_PORT & 0xFF,
+                                              0,
+                                              0,
+                                              0,
+                                              0};
+
+static uint32_t header_bytes(struct ends const *ends, struct rm_port const *port) {
+    if (rm_port_framing(port) == RM_FRAMING_UDP)
+        return 0;
+    return ends->claimed ? UDP_BYTES : ETHERNET_BYTES;
+}
+
 /** Writes datagram number `next` and returns its length. */
-static uint32_t make(struct rm_port const *port, struct numbered const *numbered, uint8_t *data) {
+static uint32_t make(struct ends const *ends, struct rm_port const *port, struct numbered const *numbered,
+                     uint8_t *data) {
     uint32_t const length = length_of(port, numbered);
+    uint32_t const header = header_bytes(ends, port);
     memset(data, (int)(numbered->next * 31), length);
-    uint32_t offset = 0;
-    if (rm_port_framing(port) == RM_FRAMING_ETHERNET) {
-        uint8_t const header[HEADER_BYTES] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, ETHERTYPE >> 8, ETHERTYPE & 0xFF};
-        memcpy(data, header, sizeof header);
-        offset = sizeof header;
+    memcpy(data, ends->claimed ? udp_header : plain_header, header);
+    if (header == UDP_BYTES) { // the length of the IPv4 packet
+        data[16] = (uint8_t)((length - ETHERNET_BYTES) >> 8);
+        data[17] = (uint8_t)(length - ETHERNET_BYTES);
     }
-    memcpy(data + offset, &numbered->next, sizeof numbered->next);
+    memcpy(data + header, &numbered->next, sizeof numbered->next);
     return length;
 }
 
-void numbered_fill(struct rm_port *port, struct numbered *numbered, struct rm_burst *burst) {
+void numbered_fill(struct ends const *ends, struct rm_port *port, struct numbered *numbered, struct rm_burst *burst) {
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next)
-        burst->length[i] = make(port, numbered, burst->data[i]);
+        burst->length[i] = make(ends, port, numbered, burst->data[i]);
 }
 
-static uint64_t number_in(struct rm_port const *port, uint8_t const *data) {
+static uint64_t number_in(struct ends const *ends, struct rm_port const *port, uint8_t const *data) {
     uint64_t number;
-    memcpy(&number, data + (rm_port_framing(port) == RM_FRAMING_ETHERNET ? HEADER_BYTES : 0), sizeof number);
+    memcpy(&number, data + header_bytes(ends, port), sizeof number);
     return number;
 }
 
-void numbered_check(struct rm_port *port, struct numbered *numbered, struct rm_burst const *burst) {
+void numbered_check(struct ends const *ends, struct rm_port *port, struct numbered *numbered,
+                    struct rm_burst const *burst) {
     expect(burst->count <= RM_BURST, "at most RM_BURST datagrams in a burst");
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next) {
-        uint8_t wanted[2048];
-        uint64_t const number = number_in(port, burst->data[i]);
-        if (number == 0 || numbered->any)
+        uint8_t wanted[RM_LONGEST_FRAME_MAX];
+        uint64_t const number = number_in(ends, port, burst->data[i]);
+        if (number == 0 || numbered->any || (numbered->lossy && number > numbered->next))
             numbered->next = number;
         numbered->any = false;
-        uint32_t const length = make(port, numbered, wanted);
+        uint32_t const length = make(ends, port, numbered, wanted);
         if (burst->length[i] != length || memcmp(burst->data[i], wanted, length) != 0) {
             char text[96];
             snprintf(text, sizeof text, "datagram %lu of %u bytes as it was sent, not %u others", numbered->next,
@@ -70,12 +125,12 @@ void numbered_send(struct ends *ends, struct rm_port *port, uint16_t queue, stru
     struct rm_burst burst = {0};
     uint64_t const last = numbered->next + count;
     while (numbered->next < last) {
-        while (ends->kind != RM_PORT_MEMIF && numbered->next > atomic_load(&ends->shared->received) + AHEAD)
+        while (!ends->patient && numbered->next > atomic_load(&ends->shared->received) + AHEAD)
             sched_yield();
         uint64_t const rest = last - numbered->next;
         rm_port_reserve(port, queue, &burst, rest < RM_BURST ? (uint32_t)rest : RM_BURST);
         expect(burst.count != 0, "buffers to send from");
-        numbered_fill(port, numbered, &burst);
+        numbered_fill(ends, port, numbered, &burst);
         while (burst.count != 0)
             if (rm_port_send(port, queue, &burst) == 0)
                 sched_yield();
@@ -90,7 +145,7 @@ void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, s
     while (numbered->next < last) {
         if (rm_port_receive(port, queue, &burst) == 0)
             sched_yield();
-        numbered_check(port, numbered, &burst);
+        numbered_check(ends, port, numbered, &burst);
         rm_port_release(port, queue, &burst);
         atomic_store(&ends->shared->received, numbered->next);
     }

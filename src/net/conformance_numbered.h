@@ -5,11 +5,15 @@
 
 #include "conformance_ends.h"
 
+/** The UDP port of datagrams that an XDP program claims. */
+enum { CLAIMED_PORT = 4660 };
+
 /** Where a run of datagrams stands. */
 struct numbered {
     uint64_t next;
     uint32_t fixed; /**< bytes of each, or 0 for lengths that all differ */
     bool any;       /**< the next may have any number: its sender was there before this receiver */
+    bool lossy;     /**< the link has other traffic too, and a full one drops: those that come are in order */
 };
 
 /** Sends `count` datagrams on a queue, however long the far end takes. Over a kernel's link, which drops what nobody
@@ -22,10 +26,11 @@ void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, s
                       uint64_t count);
 
 /** Fills the reserved entries of a burst with the next datagrams. */
-void numbered_fill(struct rm_port *port, struct numbered *numbered, struct rm_burst *burst);
+void numbered_fill(struct ends const *ends, struct rm_port *port, struct numbered *numbered, struct rm_burst *burst);
 
 /** Expects the received entries of a burst to be the next datagrams. Number 0 is always one of them: a sender that was
  * started again. */
-void numbered_check(struct rm_port *port, struct numbered *numbered, struct rm_burst const *burst);
+void numbered_check(struct ends const *ends, struct rm_port *port, struct numbered *numbered,
+                    struct rm_burst const *burst);
 
 #endif

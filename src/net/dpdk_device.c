@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/dpdk_device.h"
 
-#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -13,13 +15,65 @@
 
 #include "base/fail.h"
 #include "net/dpdk_log.h"
+#include "net/slow_path.h"
+#include "net/spread.h"
+#include "net/steering.h"
 
 enum {
     /** Buffers that a thread keeps for itself: two bursts, so that the same few stay in its cache. */
     POOL_CACHE = 2 * RM_BURST,
     /** Per queue: one burst lent and one cache of up to 1.5 × POOL_CACHE in each direction make 512; twice that. */
-    POOL_BUFFERS = 1024,
+    QUEUE_BUFFERS = 1024,
+    CACHE_LINE_BYTES = 64,
+    MTU_OVERHEAD_BYTES = 18,     /**< of a frame without FCS: Ethernet header and VLAN tag */
+    BUFFER_OVERHEAD_BYTES = 512, /**< of each: mbuf, headroom, the pool's own */
+    PAGE_BYTES = 4096,           /**< what a buffer takes where there are no hugepages: it must not cross two */
 };
+
+uint32_t rm_longest_frame(struct rm_port_config const *config) {
+    return config->longest_frame != 0 ? config->longest_frame : RM_LONGEST_FRAME;
+}
+
+static uint32_t buffer_bytes_for(struct rm_port_config const *config, uint32_t wanted) {
+    uint32_t bytes = wanted != 0 ? wanted : rm_longest_frame(config);
+    if (bytes < RM_BUFFER_BYTES)
+        bytes = RM_BUFFER_BYTES;
+    return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+}
+
+static uint32_t buffers_for(struct rm_port_config const *config, uint32_t held) {
+    uint32_t const device_queues = config->spread ? 1 : config->queues;
+    uint32_t count = config->queues * QUEUE_BUFFERS + device_queues * held;
+    if (config->spread)
+        count += config->queues * RM_SPREAD_SLOTS;
+    if (config->slow_path)
+        count += config->queues * RM_SLOW_PATH_SLOTS + QUEUE_BUFFERS;
+    return count;
+}
+
+/** What drivers keep for themselves, per queue, as the kinds ask for it. */
+static uint32_t most_held(struct rm_port_config const *config) {
+    switch (config->kind) {
+    case RM_PORT_RING:
+        return config->ring_slots != 0 ? config->ring_slots : RM_RING_SLOTS;
+    case RM_PORT_AF_XDP:
+        return 4096;
+    case RM_PORT_MEMIF:
+    case RM_PORT_AF_PACKET:
+    case RM_PORT_PCAP:
+    case RM_PORT_NULL:
+    case RM_PORT_UDP:
+        return 0;
+    default:
+        return 2048;
+    }
+}
+
+uint32_t rm_dpdk_memory_mib(struct rm_port_config const *config) {
+    uint64_t const bytes = buffer_bytes_for(config, 0) + BUFFER_OVERHEAD_BYTES;
+    uint64_t const stride_bytes = bytes < PAGE_BYTES ? PAGE_BYTES : bytes;
+    return (uint32_t)(buffers_for(config, most_held(config)) * stride_bytes >> 20) + 1;
+}
 
 uint32_t rm_dpdk_device_name(char const *driver, char name[RM_DPDK_NAME_BYTES]) {
     for (uint32_t number = 0;; ++number) {
@@ -30,49 +84,110 @@ uint32_t rm_dpdk_device_name(char const *driver, char name[RM_DPDK_NAME_BYTES]) 
     }
 }
 
-static enum rm_code check_queues(struct rm_dpdk_device const *device, struct rm_port_config const *config,
-                                 struct rm_error *error) {
+/** Also finds out how many queues the device shall have. */
+static enum rm_code check_queues(struct rm_dpdk_device *device, struct rm_port_config const *config,
+                                 struct rm_dpdk_wants const *wants, struct rm_error *error) {
+    device->receive_queues = config->spread ? 1 : config->queues;
+    device->send_queues = wants->send_queues;
     struct rte_eth_dev_info info;
-    if (rte_eth_dev_info_get(device->id, &info) != 0 || config->queues <= info.max_rx_queues)
+    if (rte_eth_dev_info_get(device->id, &info) != 0)
         return RM_OK;
-    return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; this kind has at most %u", config->name,
+    if (device->send_queues > info.max_tx_queues)
+        device->send_queues = info.max_tx_queues;
+    if (device->receive_queues <= info.max_rx_queues)
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; this device has at most %u", config->name,
                    config->queues, info.max_rx_queues);
 }
 
+/** A pool whose buffers stand close together, each some odd number of cache lines behind the last. Without hugepages
+ * DPDK's own puts each at the start of a page of its own, lest a device find it cut in two; then the frames of a burst
+ * share a handful of the cache's sets, and a buffer costs a TLB entry. A device that only our own process reads does
+ * not mind. NULL with rte_errno. */
+static struct rte_mempool *packed_pool(char const *name, unsigned buffers, uint32_t room, int socket) {
+    uint32_t const bytes = (uint32_t)sizeof(struct rte_mbuf) + room;
+    struct rte_pktmbuf_pool_private const about = {.mbuf_data_room_size = (uint16_t)room};
+    struct rte_mempool *const pool =
+        rte_mempool_create_empty(name, buffers, bytes, POOL_CACHE, sizeof about, socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+    if (pool == NULL)
+        return NULL;
+    rte_pktmbuf_pool_init(pool, (void *)(uintptr_t)&about);
+    if (rte_mempool_populate_default(pool) < 0) {
+        rte_mempool_free(pool);
+        return NULL;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+    return pool;
+}
+
+/** Whether a card, or the kernel, reads and writes the buffers by addresses of its own. */
+static bool reached_from_outside(enum rm_port_kind kind) { return kind == RM_PORT_PCI || kind == RM_PORT_AF_XDP; }
+
 static enum rm_code make_pool(struct rm_dpdk_device *device, struct rm_port_config const *config,
-                              struct rm_error *error) {
-    unsigned const buffers = config->queues * (unsigned)POOL_BUFFERS - 1; // a ring of 2^n holds one less
-    device->pool = rte_pktmbuf_pool_create(device->name, buffers, POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-                                           rte_eth_dev_socket_id(device->id));
+                              struct rm_dpdk_wants const *wants, struct rm_error *error) {
+    unsigned const buffers = buffers_for(config, wants->held_buffers) - 1; // a ring of 2^n holds one less
+    device->buffer_bytes = buffer_bytes_for(config, wants->buffer_bytes);
+    uint32_t const room = RTE_PKTMBUF_HEADROOM + device->buffer_bytes;
+    int const socket = rte_eth_dev_socket_id(device->id);
+    device->pool = reached_from_outside(config->kind)
+                       ? rte_pktmbuf_pool_create(device->name, buffers, POOL_CACHE, 0, (uint16_t)room, socket)
+                       : packed_pool(device->name, buffers, room, socket);
     if (device->pool != NULL)
         return RM_OK;
     return rm_fail(error, RM_E_NO_SPACE,
-                   "port '%s': no room for %u packet buffers (%s); raise the memory given to DPDK", config->name,
-                   buffers, rte_strerror(rte_errno));
+                   "port '%s': no room for %u packet buffers of %u bytes (%s); raise the memory given to DPDK",
+                   config->name, buffers, device->buffer_bytes, rte_strerror(rte_errno));
 }
 
-static enum rm_code make_queues(struct rm_dpdk_device *device, struct rm_port_config const *config,
-                                struct rm_error *error) {
-    struct rte_eth_conf const plain = {0};
-    int result = rte_eth_dev_configure(device->id, config->queues, config->queues, &plain);
-    for (uint16_t queue = 0; queue < config->queues && result == 0; ++queue) {
-        result = rte_eth_rx_queue_setup(device->id, queue, 0, SOCKET_ID_ANY, NULL, device->pool);
-        if (result == 0)
-            result = rte_eth_tx_queue_setup(device->id, queue, 0, SOCKET_ID_ANY, NULL);
-    }
-    if (result == 0)
-        return RM_OK;
+static int set_mtu(struct rm_dpdk_device const *device, struct rm_port_config const *config,
+                   struct rm_dpdk_wants const *wants) {
+    if (!wants->sets_mtu || rm_longest_frame(config) <= RM_LONGEST_FRAME)
+        return 0;
+    return rte_eth_dev_set_mtu(device->id, (uint16_t)(config->longest_frame - MTU_OVERHEAD_BYTES));
+}
+
+static int set_up_queues(struct rm_dpdk_device const *device, struct rm_dpdk_wants const *wants) {
+    uint16_t in = wants->descriptors, out = wants->descriptors;
+    int result = in == 0 ? 0 : rte_eth_dev_adjust_nb_rx_tx_desc(device->id, &in, &out);
+    for (uint16_t queue = 0; queue < device->receive_queues && result == 0; ++queue)
+        result = rte_eth_rx_queue_setup(device->id, queue, in, SOCKET_ID_ANY, NULL, device->pool);
+    for (uint16_t queue = 0; queue < device->send_queues && result == 0; ++queue)
+        result = rte_eth_tx_queue_setup(device->id, queue, out, SOCKET_ID_ANY, NULL);
+    return result;
+}
+
+/** "DPDK refuses WHAT", with its reasons. */
+static enum rm_code refused(struct rm_port_config const *config, int result, char const *what, uint32_t number,
+                            struct rm_error *error) {
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);
-    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK refuses %u queues (%s): %s", config->name, config->queues,
+    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK refuses %s %u (%s): %s", config->name, what, number,
                    rte_strerror(-result), words);
 }
 
+static enum rm_code make_queues(struct rm_dpdk_device *device, struct rm_port_config const *config,
+                                struct rm_dpdk_wants const *wants, struct rm_error *error) {
+    struct rte_eth_conf conf = {0};
+    if (wants->steer != NULL && rm_steer_plan(wants->steer, device->id))
+        rm_rss_ask(&wants->steer->rss, &conf);
+    int result = rte_eth_dev_configure(device->id, device->receive_queues, device->send_queues, &conf);
+    if (result != 0)
+        return refused(config, result, "queues:", device->receive_queues, error);
+    result = set_mtu(device, config, wants);
+    if (result != 0)
+        return refused(config, result, "a longest frame of", config->longest_frame, error);
+    result = set_up_queues(device, wants);
+    if (result != 0)
+        return refused(config, result, "queues:", device->receive_queues, error);
+    return RM_OK;
+}
+
+/** A card that may be used is there from the start, unless this process has closed it since. */
 static enum rm_code plug_in(struct rm_dpdk_device *device, struct rm_port_config const *config, char const *arguments,
                             struct rm_error *error) {
-    if (rte_lcore_count() == 0)
-        return rm_fail(error, RM_E_ARGUMENT, "port '%s' needs DPDK; call rm_net_start before opening it", config->name);
-    int result = rte_eal_hotplug_add("vdev", device->name, arguments);
+    if (rte_eth_dev_get_port_by_name(device->name, &device->id) == 0)
+        return RM_OK;
+    int result = rte_eal_hotplug_add(device->bus, device->name, arguments);
     if (result == 0)
         result = rte_eth_dev_get_port_by_name(device->name, &device->id);
     if (result == 0)
@@ -84,77 +199,54 @@ static enum rm_code plug_in(struct rm_dpdk_device *device, struct rm_port_config
 }
 
 enum rm_code rm_dpdk_device_open(struct rm_dpdk_device *device, struct rm_port_config const *config,
-                                 char const *arguments, struct rm_error *error) {
+                                 struct rm_dpdk_wants const *wants, struct rm_error *error) {
+    if (rte_lcore_count() == 0)
+        return rm_fail(error, RM_E_ARGUMENT, "port '%s' needs DPDK; call rm_net_start before opening it", config->name);
     rm_dpdk_log_clear();
-    enum rm_code code = plug_in(device, config, arguments, error);
+    enum rm_code code = plug_in(device, config, wants->arguments, error);
     if (code != RM_OK)
         return code;
-    code = check_queues(device, config, error);
+    code = check_queues(device, config, wants, error);
     if (code == RM_OK)
-        code = make_pool(device, config, error);
+        code = make_pool(device, config, wants, error);
     if (code == RM_OK)
-        code = make_queues(device, config, error);
+        code = make_queues(device, config, wants, error);
     if (code != RM_OK)
         rm_dpdk_device_close(device);
     return code;
 }
 
-enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, char const *port_name, struct rm_error *error) {
+enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, struct rm_port_config const *config,
+                                  struct rm_error *error) {
     rm_dpdk_log_clear();
     int const result = rte_eth_dev_start(device->id);
     if (result == 0)
         return RM_OK;
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);
-    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK cannot start %s (%s): %s", port_name, device->name,
+    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK cannot start %s (%s): %s", config->name, device->name,
                    rte_strerror(-result), words);
 }
 
-void rm_dpdk_device_close(struct rm_dpdk_device *device) {
+/** The driver says goodbye on its control socket, if it has one. When nobody is there any more it gets SIGPIPE, which
+ * would end the process: it is taken back. */
+static void remove_device(struct rm_dpdk_device *device) {
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
     (void)rte_eth_dev_stop(device->id); // refused for a device that never ran, which is as well
-    (void)rte_eal_hotplug_remove("vdev", device->name);
+    (void)rte_eal_hotplug_remove(device->bus, device->name);
+    struct timespec const now = {0};
+    if (!sigismember(&before, SIGPIPE))
+        (void)sigtimedwait(&pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void rm_dpdk_device_close(struct rm_dpdk_device *device) {
+    remove_device(device);
     rte_mempool_free(device->pool);
     device->pool = NULL;
-}
-
-/** A burst's handles are its mbufs. */
-static struct rte_mbuf **mbufs(struct rm_burst *burst) { return (struct rte_mbuf **)burst->handle; }
-
-static bool checksum_good(struct rte_mbuf const *mbuf) {
-    return (mbuf->ol_flags & (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)) ==
-           (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD);
-}
-
-uint32_t rm_dpdk_device_receive(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst) {
-    uint32_t const count = rte_eth_rx_burst(device->id, queue, mbufs(burst), RM_BURST);
-    for (uint32_t i = 0; i < count; ++i) {
-        struct rte_mbuf *const mbuf = mbufs(burst)[i];
-        burst->data[i] = rte_pktmbuf_mtod(mbuf, uint8_t *);
-        burst->length[i] = mbuf->data_len;
-        burst->checksum_good[i] = checksum_good(mbuf);
-    }
-    return count;
-}
-
-void rm_dpdk_device_release(struct rm_burst *burst) { rte_pktmbuf_free_bulk(mbufs(burst), burst->count); }
-
-uint32_t rm_dpdk_device_reserve(struct rm_dpdk_device const *device, struct rm_burst *burst, uint32_t count) {
-    assert(count <= RM_BURST);
-    while (count != 0 && rte_pktmbuf_alloc_bulk(device->pool, mbufs(burst), count) != 0)
-        count /= 2; // all or nothing: what is left of a dry pool is found in a few steps
-    for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = rte_pktmbuf_mtod(mbufs(burst)[i], uint8_t *);
-    return count;
-}
-
-uint32_t rm_dpdk_device_send(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst) {
-    for (uint32_t i = 0; i < burst->count; ++i) {
-        struct rte_mbuf *const mbuf = mbufs(burst)[i];
-        assert(burst->length[i] > 0 && burst->length[i] <= RM_SEND_BYTES);
-        mbuf->data_len = (uint16_t)burst->length[i];
-        mbuf->pkt_len = burst->length[i];
-    }
-    return rte_eth_tx_burst(device->id, queue, mbufs(burst), (uint16_t)burst->count);
 }
 
 void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_totals *totals) {
@@ -164,4 +256,9 @@ void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_t
         totals->errors = stats.ierrors;
         totals->unsent = stats.oerrors;
     }
+}
+
+bool rm_dpdk_device_link_up(struct rm_dpdk_device const *device) {
+    struct rte_eth_link link;
+    return rte_eth_link_get_nowait(device->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

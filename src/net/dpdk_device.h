@@ -1,39 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What all DPDK kinds of port share: a virtual device, its buffer pool, its queues, and bursts through them. */
+/** What all DPDK kinds of port share: a device, its buffer pool, its queues, and bursts through them. */
 #ifndef RM_NET_DPDK_DEVICE_H
 #define RM_NET_DPDK_DEVICE_H
 
 #include "net/port.h"
 
-enum { RM_DPDK_NAME_BYTES = 32 };
+enum {
+    RM_DPDK_NAME_BYTES = 32,
+    RM_RING_SLOTS = 1024,   /**< of a port of kind ring that does not say */
+    RM_BUFFER_BYTES = 2048, /**< of a frame that a buffer holds at least: a port may ask for more, not for less */
+};
 
+struct rm_steer;
 struct rte_mempool;
 
 struct rm_dpdk_device {
-    char name[RM_DPDK_NAME_BYTES]; /**< DPDK's, "net_memif3" */
+    char const *bus;               /**< DPDK's: "vdev" or "pci" */
+    char name[RM_DPDK_NAME_BYTES]; /**< DPDK's: "net_memif3", "0000:03:00.0" */
     uint16_t id;                   /**< DPDK's port number */
+    uint16_t receive_queues;
+    uint16_t send_queues;
+    uint32_t buffer_bytes; /**< longest frame that a buffer holds */
     struct rte_mempool *pool;
 };
+
+/** What a kind of port wants of its driver, beside what the configuration says. */
+struct rm_dpdk_wants {
+    char const *arguments;  /**< of a virtual device */
+    uint16_t send_queues;   /**< as many as the driver has at most; 0: nothing can be sent */
+    uint16_t descriptors;   /**< in each ring of the device; 0: the driver's default */
+    uint32_t held_buffers;  /**< that the driver keeps for itself, per queue */
+    uint32_t buffer_bytes;  /**< 0: what the longest frame takes */
+    bool sets_mtu;          /**< frames longer than usual need the device to be told */
+    struct rm_steer *steer; /**< how it shall share frames out to its queues; NULL: its driver knows no ways */
+};
+
+/** Bytes that a frame of the port may have, without FCS. */
+uint32_t rm_longest_frame(struct rm_port_config const *config);
+
+/** Memory that a port of a DPDK kind needs at most. */
+uint32_t rm_dpdk_memory_mib(struct rm_port_config const *config);
 
 /** The first name DRIVERn that no device has, and n. */
 uint32_t rm_dpdk_device_name(char const *driver, char name[RM_DPDK_NAME_BYTES]);
 
-/** Makes the device `device->name` with the driver's `arguments`, its pool and its queues; stopped. On failure nothing
- * is left, and the error quotes DPDK. */
+/** Makes the device `device->name`, or takes it where it is there, with its pool and its queues; stopped. On failure
+ * nothing is left, and the error quotes DPDK. */
 enum rm_code rm_dpdk_device_open(struct rm_dpdk_device *device, struct rm_port_config const *config,
-                                 char const *arguments, struct rm_error *error);
-enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, char const *port_name, struct rm_error *error);
+                                 struct rm_dpdk_wants const *wants, struct rm_error *error);
+enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, struct rm_port_config const *config,
+                                  struct rm_error *error);
 
 /** Stops it where it runs, and removes device and pool; no buffer may be lent. */
 void rm_dpdk_device_close(struct rm_dpdk_device *device);
 
-/** As rm_port_receive, …release, …reserve, …send. */
+/** As rm_port_receive, …reserve, …send, by the device's own queues. */
 uint32_t rm_dpdk_device_receive(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst);
-void rm_dpdk_device_release(struct rm_burst *burst);
 uint32_t rm_dpdk_device_reserve(struct rm_dpdk_device const *device, struct rm_burst *burst, uint32_t count);
 uint32_t rm_dpdk_device_send(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst);
 
+/** As rm_port_discard: looks at no buffer, but as far as freeing it does. */
+uint32_t rm_dpdk_device_discard(struct rm_dpdk_device const *device, uint16_t queue);
+
+/** As rm_port_release; entries that were set aside have no buffer any more. */
+void rm_dpdk_device_release(struct rm_burst *burst);
+
+/** Fills in what can be read of the first `count` entries, whose handles are there; returns `count`. */
+uint32_t rm_dpdk_device_show(struct rm_burst *burst, uint32_t count);
+
 /** The driver's own counts of missed, errors and unsent. */
 void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_totals *totals);
+bool rm_dpdk_device_link_up(struct rm_dpdk_device const *device);
 
 #endif

@@ -46,7 +46,7 @@ enum rm_code rm_memif_link_open(struct rm_memif_link *link, struct rm_port_confi
     link->stop = eventfd(0, EFD_CLOEXEC);
     if (link->stop < 0)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make an eventfd: %s", config->name, strerror(errno));
-    if (!rm_gate_init(&link->gate, config->queues)) {
+    if (!rm_gate_init(&link->gate, (uint16_t)(config->queues + 1))) { // the slow path sends, too
         close(link->stop);
         return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for the gates of %u queues; free some memory",
                        config->name, config->queues);

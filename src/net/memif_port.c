@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdalign.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "net/dpdk_device.h"
+#include "net/dpdk_port.h"
 #include "net/memif_link.h"
-#include "net/port_kind.h"
+#include "net/socket_path.h"
 
 enum {
     DEFAULT_SLOTS = 4096, /**< as fast as fewer, and the sender waits less where both ends share a core */
     MOST_SLOTS = 16384,   /**< the driver's limit */
-    SLOT_BYTES = 2048,
 };
 
 struct memif_port {
-    alignas(64) struct rm_port port;
-    struct rm_dpdk_device device;
+    struct rm_dpdk_port base;
     struct rm_memif_link link;
 };
 
@@ -29,20 +25,9 @@ static uint32_t memif_receive(struct rm_port *port, uint16_t queue, struct rm_bu
         return 0;
     uint32_t count = 0;
     if (queue < link->receive_rings) // the driver would read queue 0's ring
-        count = rm_dpdk_device_receive(&self(port)->device, queue, burst);
+        count = rm_dpdk_device_receive(&self(port)->base.device, queue, burst);
     rm_gate_leave_receive(&link->gate, queue, state, count);
     return count;
-}
-
-static void memif_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)port;
-    (void)queue;
-    rm_dpdk_device_release(burst);
-}
-
-static uint32_t memif_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
-    (void)queue;
-    return rm_dpdk_device_reserve(&self(port)->device, burst, count);
 }
 
 static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
@@ -50,51 +35,54 @@ static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst
     if (!rm_gate_enter_send(&link->gate, queue))
         return 0;
     uint32_t count = 0;
-    if (queue < link->send_rings)
-        count = rm_dpdk_device_send(&self(port)->device, queue, burst);
+    uint16_t own;
+    if (rm_dpdk_port_send_queue(port, queue, link->send_rings, &own))
+        count = rm_dpdk_device_send(&self(port)->base.device, own, burst);
     rm_gate_leave_send(&link->gate, queue);
     return count;
 }
 
 static void memif_totals(struct rm_port *port, struct rm_port_totals *totals) {
-    rm_dpdk_device_totals(&self(port)->device, totals);
+    rm_dpdk_device_totals(&self(port)->base.device, totals);
     totals->link_up = rm_gate_is_open(&self(port)->link.gate);
 }
 
 static void memif_close(struct rm_port *port) {
     rm_memif_link_halt(&self(port)->link);
-    rm_dpdk_device_close(&self(port)->device);
+    rm_dpdk_device_close(&self(port)->base.device);
     rm_memif_link_close(&self(port)->link);
 }
 
 static struct rm_port_ops const memif_ops = {.framing = RM_FRAMING_ETHERNET,
                                              .receive = memif_receive,
-                                             .release = memif_release,
-                                             .reserve = memif_reserve,
+                                             .release = rm_dpdk_port_release,
+                                             .reserve = rm_dpdk_port_reserve,
                                              .send = memif_send,
                                              .totals = memif_totals,
+                                             .mac = rm_dpdk_port_mac,
                                              .close = memif_close};
 
 static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
-    if (memchr(config->socket_path, '\0', sizeof config->socket_path) == NULL || config->socket_path[0] != '/')
-        return rm_fail(error, RM_E_CONFIG,
-                       "port '%s': memif needs the absolute path of a socket, at most %d bytes, such as "
-                       "/run/ringmaster/ring.sock",
-                       config->name, RM_PORT_PATH_BYTES - 1);
     if (config->ring_slots == 1 || config->ring_slots > MOST_SLOTS)
         return rm_fail(error, RM_E_CONFIG, "port '%s': %u ring slots; memif takes 2 to %d", config->name,
                        config->ring_slots, MOST_SLOTS);
-    return RM_OK;
+    return rm_socket_path_check(config, "memif", error);
 }
 
 static enum rm_code open_device(struct memif_port *memif, struct rm_port_config const *config, struct rm_error *error) {
     char arguments[192];
     int const slots = (int)(config->ring_slots != 0 ? config->ring_slots : DEFAULT_SLOTS);
-    snprintf(arguments, sizeof arguments, "role=%s,socket=%s,socket-abstract=yes,rsize=%d,bsize=%d,zero-copy=no",
+    uint32_t const longest = rm_longest_frame(config);
+    snprintf(arguments, sizeof arguments, "role=%s,socket=%s,socket-abstract=yes,rsize=%d,bsize=%u,zero-copy=no",
              config->memif_server ? "server" : "client", memif->link.driver_socket, __builtin_ctz((unsigned)slots),
-             SLOT_BYTES);
-    rm_dpdk_device_name("net_memif", memif->device.name);
-    return rm_dpdk_device_open(&memif->device, config, arguments, error);
+             longest > RM_BUFFER_BYTES ? longest : (uint32_t)RM_BUFFER_BYTES);
+    memif->base.device.bus = "vdev";
+    rm_dpdk_device_name("net_memif", memif->base.device.name);
+    // The server takes the rings that its client makes, but a client that makes more than the server has is refused.
+    bool const one_more = config->slow_path && config->memif_server;
+    struct rm_dpdk_wants const wants = {.arguments = arguments,
+                                        .send_queues = (uint16_t)((config->spread ? 1 : config->queues) + one_more)};
+    return rm_dpdk_device_open(&memif->base.device, config, &wants, error);
 }
 
 /** Link, device, and the thread that joins them; nothing is left when one of them fails. */
@@ -104,9 +92,9 @@ static enum rm_code open_parts(struct memif_port *memif, struct rm_port_config c
         return code;
     code = open_device(memif, config, error);
     if (code == RM_OK) {
-        code = rm_memif_link_run(&memif->link, &memif->device, config, error);
+        code = rm_memif_link_run(&memif->link, &memif->base.device, config, error);
         if (code != RM_OK)
-            rm_dpdk_device_close(&memif->device);
+            rm_dpdk_device_close(&memif->base.device);
     }
     if (code != RM_OK)
         rm_memif_link_close(&memif->link);

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "net/socket_path.h"
 
 /** A memif 2.0 control message, as far as it is looked at: 128 bytes, native byte order. */
 struct message {
@@ -60,10 +60,7 @@ static int listen_at(struct sockaddr_un const *address, socklen_t length) {
     return -1;
 }
 
-int rm_memif_connect(char const *path) {
-    struct sockaddr_un const address = path_address(path);
-    return connect_to(&address, sizeof address);
-}
+int rm_memif_connect(char const *path) { return rm_socket_path_connect(path, SOCK_SEQPACKET); }
 
 int rm_memif_connect_abstract(char const *name) {
     struct sockaddr_un address;
@@ -77,41 +74,10 @@ int rm_memif_listen_abstract(char const *name) {
     return listen_at(&address, length);
 }
 
-/** mkdir -p of the directory that `path` lies in. */
-static int make_directory(char const *path) {
-    struct sockaddr_un parts = path_address(path);
-    for (char *slash = strchr(parts.sun_path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(parts.sun_path, 0755) != 0 && errno != EEXIST)
-            return -1;
-        *slash = '/';
-    }
-    return 0;
-}
-
-/** Removes the socket that a dead server left; nothing that is not a socket. */
-static void remove_stale(char const *path) {
-    struct stat status;
-    if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
-        unlink(path);
-}
-
 enum rm_code rm_memif_listen(char const *port_name, char const *path, int *listener, struct rm_error *error) {
-    if (make_directory(path) != 0)
-        return rm_fail(error, RM_E_SYSTEM,
-                       "port '%s': cannot make the directory of its memif socket %s: %s; "
-                       "choose a path that this user may write",
-                       port_name, path, strerror(errno));
-    int const other = rm_memif_connect(path);
-    if (other >= 0) {
-        close(other);
-        return rm_fail(error, RM_E_BUSY,
-                       "port '%s': another process serves the memif socket %s; "
-                       "stop it or choose another path",
-                       port_name, path);
-    }
-    if (errno == ECONNREFUSED)
-        remove_stale(path);
+    enum rm_code const code = rm_socket_path_clear(port_name, path, SOCK_SEQPACKET, "memif", error);
+    if (code != RM_OK)
+        return code;
     struct sockaddr_un const address = path_address(path);
     *listener = listen_at(&address, sizeof address);
     if (*listener >= 0)

@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static bool is_bound_to(int fd, uint32_t interface_index) {
     struct sockaddr_ll address = {0};
@@ -49,8 +48,20 @@ uint32_t rm_packet_socket_take_drops(int socket) {
     return getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &length) == 0 ? stats.tp_drops : 0;
 }
 
-bool rm_packet_socket_link_up(int socket, uint32_t interface_index) {
-    struct ifreq request = {.ifr_ifindex = (int)interface_index};
-    return ioctl(socket, SIOCGIFNAME, &request) == 0 && ioctl(socket, SIOCGIFFLAGS, &request) == 0 &&
-           (request.ifr_flags & IFF_RUNNING) != 0;
+int rm_packet_socket_open_sender(uint32_t interface_index) {
+    int const fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); // protocol 0: it receives nothing
+    struct sockaddr_ll const address = {.sll_family = AF_PACKET, .sll_ifindex = (int)interface_index};
+    if (fd < 0 || bind(fd, (struct sockaddr const *)&address, sizeof address) == 0)
+        return fd;
+    int const why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+uint32_t rm_packet_socket_send(int socket, struct rm_burst const *burst) {
+    for (uint32_t i = 0; i < burst->count; ++i)
+        if (send(socket, burst->data[i], burst->length[i], MSG_DONTWAIT) < 0)
+            return i;
+    return burst->count;
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "net/port.h"
+
 enum { RM_PACKET_SOCKETS_MOST = 64 };
 
 /** Packet sockets of this process bound to an interface, as files; at most RM_PACKET_SOCKETS_MOST. */
@@ -21,7 +23,10 @@ int rm_packet_socket_ignore_outgoing(int socket);
 /** Packets dropped for want of a ring slot since the last call; the kernel resets its count. */
 uint32_t rm_packet_socket_take_drops(int socket);
 
-/** True when the interface is up and its cable is plugged in. */
-bool rm_packet_socket_link_up(int socket, uint32_t interface_index);
+/** A socket that sends frames out of an interface and receives nothing, or -1 and errno. */
+int rm_packet_socket_open_sender(uint32_t interface_index);
+
+/** Sends a burst's frames in order, as many as the kernel takes; returns how many. */
+uint32_t rm_packet_socket_send(int socket, struct rm_burst const *burst);
 
 #endif

@@ -5,30 +5,43 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "net/dpdk_device.h"
 #include "net/port_kind.h"
+
+static void *zeroed(size_t bytes) {
+    void *const memory = aligned_alloc(64, bytes);
+    return memory == NULL ? NULL : memset(memory, 0, bytes);
+}
+
+/** What port.c does for all kinds, as far as this one wants it. */
+static bool make_parts(struct rm_port *port, struct rm_port_config const *config) {
+    port->queues = config->queues;
+    port->counts = zeroed((config->queues + 1u) * sizeof(struct rm_port_counts));
+    port->has_spread = config->spread;
+    port->has_slow_path = config->slow_path;
+    return port->counts != NULL && (!config->spread || rm_spread_make(&port->spread, config->queues)) &&
+           (!config->slow_path || rm_slow_path_make(&port->slow_path, config->queues)) &&
+           rm_steer_make(&port->steer, config);
+}
 
 struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct rm_port_config const *config,
                             struct rm_error *error) {
-    struct rm_port *port = aligned_alloc(64, bytes);
-    size_t const counts_bytes = config->queues * sizeof(struct rm_port_counts);
-    struct rm_port_counts *counts = aligned_alloc(64, counts_bytes);
-    if (port == NULL || counts == NULL) {
-        free(port);
-        free(counts);
-        rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for its %zu bytes of state; free some memory", config->name,
-                bytes + counts_bytes);
+    struct rm_port *const port = zeroed(bytes);
+    if (port == NULL || !make_parts(port, config)) {
+        if (port != NULL)
+            rm_port_free(port);
+        rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for its state; free some memory", config->name);
         return NULL;
     }
-    memset(port, 0, bytes);
-    memset(counts, 0, counts_bytes);
     port->ops = ops;
-    port->counts = counts;
-    port->queues = config->queues;
     memcpy(port->name, config->name, sizeof port->name);
     return port;
 }
 
 void rm_port_free(struct rm_port *port) {
+    rm_steer_free(&port->steer);
+    rm_slow_path_free(&port->slow_path);
+    rm_spread_free(&port->spread);
     free(port->counts);
     free(port);
 }
@@ -44,6 +57,12 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
         return rm_fail(error, RM_E_CONFIG,
                        "port '%s': %u ring slots are no power of two; write %u, or 0 for the default", config->name,
                        config->ring_slots, 1u << (31 - __builtin_clz(config->ring_slots)));
+    if (config->longest_frame > RM_LONGEST_FRAME_MAX)
+        return rm_fail(error, RM_E_CONFIG, "port '%s': a longest frame of %u bytes; expected at most %d", config->name,
+                       config->longest_frame, RM_LONGEST_FRAME_MAX);
+    if (config->spread && config->queues > RM_SPREAD_QUEUES_MAX)
+        return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; the software spreads to at most %d", config->name,
+                       config->queues, RM_SPREAD_QUEUES_MAX);
     return RM_OK;
 }
 
@@ -52,16 +71,18 @@ enum rm_code rm_port_open(struct rm_port_config const *config, struct rm_port **
     enum rm_code const code = check(config, error);
     if (code != RM_OK)
         return code;
-    switch (config->kind) {
-    case RM_PORT_MEMIF:
-        return rm_memif_port_open(config, port, error);
-    case RM_PORT_AF_PACKET:
-        return rm_af_packet_port_open(config, port, error);
-    case RM_PORT_UDP:
-        return rm_udp_port_open(config, port, error);
-    }
-    return rm_fail(error, RM_E_ARGUMENT, "port '%s' is of the unknown kind %d; expected memif, af_packet or udp",
-                   config->name, (int)config->kind);
+    static rm_port_opener *const openers[] = {
+        [RM_PORT_MEMIF] = rm_memif_port_open,      [RM_PORT_AF_PACKET] = rm_af_packet_port_open,
+        [RM_PORT_UDP] = rm_udp_port_open,          [RM_PORT_AF_XDP] = rm_af_xdp_port_open,
+        [RM_PORT_PCAP] = rm_vdev_port_open,        [RM_PORT_RING] = rm_ring_port_open,
+        [RM_PORT_NULL] = rm_vdev_port_open,        [RM_PORT_TAP] = rm_vdev_port_open,
+        [RM_PORT_VIRTIO_USER] = rm_vdev_port_open, [RM_PORT_VHOST] = rm_vdev_port_open,
+        [RM_PORT_PCI] = rm_pci_port_open,
+    };
+    if ((unsigned)config->kind >= sizeof openers / sizeof openers[0])
+        return rm_fail(error, RM_E_ARGUMENT, "port '%s' is of the unknown kind %d; expected one of enum rm_port_kind",
+                       config->name, (int)config->kind);
+    return openers[config->kind](config, port, error);
 }
 
 void rm_port_close(struct rm_port *port) {
@@ -87,11 +108,33 @@ void rm_port_totals(struct rm_port *port, struct rm_port_totals *totals) {
         totals->received += atomic_load_explicit(&port->counts[queue].received, memory_order_relaxed);
         totals->sent += atomic_load_explicit(&port->counts[queue].sent, memory_order_relaxed);
     }
+    totals->sent += atomic_load_explicit(&port->counts[port->queues].sent, memory_order_relaxed);
+}
+
+static uint32_t receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    if (queue == port->queues)
+        return rm_dpdk_device_show(burst, rm_slow_path_take(&port->slow_path, burst));
+    if (port->has_spread)
+        return rm_dpdk_device_show(burst, rm_buffer_rings_take(&port->spread.rings, queue, burst->handle, RM_BURST));
+    return port->ops->receive(port, queue, burst);
 }
 
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    uint32_t const count = port->ops->receive(port, queue, burst);
+    uint32_t const count = receive(port, queue, burst);
     burst->count = count;
+    if (count != 0)
+        add(&port->counts[queue].received, count);
+    return count;
+}
+
+uint32_t rm_port_discard(struct rm_port *port, uint16_t queue) {
+    struct rm_burst burst;
+    if (port->ops->discard == NULL || port->has_spread || queue == port->queues) {
+        uint32_t const received = rm_port_receive(port, queue, &burst);
+        rm_port_release(port, queue, &burst);
+        return received;
+    }
+    uint32_t const count = port->ops->discard(port, queue);
     if (count != 0)
         add(&port->counts[queue].received, count);
     return count;
@@ -126,4 +169,31 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
         keep_rest(burst, sent);
     }
     return sent;
+}
+
+bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
+    return port->has_slow_path && rm_slow_path_put(&port->slow_path, queue, burst, index);
+}
+
+uint16_t rm_port_slow_queue(struct rm_port const *port) { return port->queues; }
+
+uint32_t rm_port_spread(struct rm_port *port, uint64_t *full) {
+    struct rm_burst burst;
+    burst.count = port->ops->receive(port, 0, &burst);
+    uint32_t const count = burst.count;
+    if (count == 0)
+        return 0;
+    *full += rm_spread_deal(&port->spread, &burst);
+    rm_port_release(port, 0, &burst);
+    return count;
+}
+
+enum rm_steering rm_port_steering(struct rm_port const *port) { return port->steer.how; }
+
+uint16_t rm_port_queue_of(struct rm_port const *port, uint32_t source_ipv4) {
+    return rm_steer_queue_of(&port->steer, source_ipv4);
+}
+
+bool rm_port_mac(struct rm_port const *port, uint8_t mac[6]) {
+    return port->ops->mac != NULL && port->ops->mac(port, mac);
 }

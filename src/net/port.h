@@ -20,10 +20,23 @@
 
 enum {
     RM_BURST = 64,           /**< most datagrams in one burst */
-    RM_SEND_BYTES = 1514,    /**< longest frame or payload that may be sent: an untagged Ethernet frame without FCS */
+    RM_SEND_BYTES = 1514,    /**< that any port can send, frame or payload: an untagged Ethernet frame without FCS */
     RM_PORT_NAME_BYTES = 32, /**< with its terminating zero */
     RM_PORT_PATH_BYTES = 104,
+    RM_PORT_CLAIMS_MAX = 16,     /**< UDP ports that instruments send to */
+    RM_PORT_GROUPS_MAX = 16,     /**< multicast groups joined */
+    RM_LONGEST_FRAME_MAX = 9600, /**< a jumbo frame with its headers */
+    RM_LONGEST_FRAME = 1518,     /**< an Ethernet frame with one VLAN tag, without FCS */
+    RM_SPREAD_QUEUES_MAX = 16,   /**< software queues of one port */
+    RM_NET_DEVICES_MAX = 16,     /**< network cards */
 };
+
+/** Length of a received payload that a socket has cut, because it was longer than `longest_frame`: none of it may be
+ * read, for half of a datagram may look like a shorter one. */
+#define RM_LENGTH_CUT UINT32_MAX
+
+/** For rm_port_queue_of: any of them. */
+#define RM_QUEUE_ANY UINT16_MAX
 
 enum rm_port_kind {
     /** Shared-memory link to another process (DPDK net_memif). The peer may come late, go and return: meanwhile the
@@ -36,6 +49,29 @@ enum rm_port_kind {
      * hardware that a virtual interface has not: `ethtool -K INTERFACE tx off` there. */
     RM_PORT_AF_PACKET,
     RM_PORT_UDP, /**< a kernel UDP socket */
+    /** A kernel interface by AF_XDP, with our own XDP program: it takes the IPv4 datagrams that `claim` names, with or
+     * without a VLAN tag, and leaves all other frames to the kernel. Of a fragmented datagram it takes the first
+     * fragment by its port and the others by their address, one of `source`. The program stays on the interface until
+     * the port is closed; what a dead process has left there is removed. */
+    RM_PORT_AF_XDP,
+    RM_PORT_PCAP, /**< frames of a capture file, once; nothing is taken for sending */
+    RM_PORT_RING, /**< a ring in this process's own memory: what is sent is received (DPDK net_ring) */
+    RM_PORT_NULL, /**< receives nothing, and takes all that is sent (DPDK net_null) */
+    RM_PORT_TAP,  /**< makes a kernel interface, whose frames it sends and receives (DPDK net_tap) */
+    /** The guest's end of a vhost-user socket (DPDK net_virtio_user). The host's end must be there. */
+    RM_PORT_VIRTIO_USER,
+    RM_PORT_VHOST, /**< the host's end of one (DPDK net_vhost): makes the socket; a guest may come late and return */
+    /** A network card by its PCI address, with whatever driver DPDK has for it. rm_net_start must have heard of it. */
+    RM_PORT_PCI,
+};
+
+/** Who decides in which queue the datagrams of a source address arrive. */
+enum rm_steering {
+    RM_STEERING_ONE,      /**< there is one queue */
+    RM_STEERING_NONE,     /**< nobody that we know of: any queue may carry any instrument */
+    RM_STEERING_FLOW,     /**< the card, by a flow rule for each source */
+    RM_STEERING_RSS,      /**< the card, by a hash whose key and table we have set and can compute */
+    RM_STEERING_SOFTWARE, /**< rm_port_spread */
 };
 
 enum rm_framing {
@@ -47,15 +83,31 @@ enum rm_framing {
 struct rm_port_config {
     char name[RM_PORT_NAME_BYTES];
     enum rm_port_kind kind;
-    char socket_path[RM_PORT_PATH_BYTES]; /**< memif: the control socket; the server makes it and its directory */
-    bool memif_server;                    /**< memif: true makes this side the server */
-    char interface[RM_PORT_NAME_BYTES];   /**< af_packet: the kernel's name of it, "veth0" */
-    uint32_t bind_ipv4;                   /**< udp: local address, host byte order; 0 is any */
-    uint16_t bind_port;                   /**< udp: local port; 0 for a sender that does not care */
-    uint32_t peer_ipv4;                   /**< udp senders: where datagrams go, host byte order */
-    uint16_t peer_port;                   /**< udp: 0 for a receiver */
-    uint16_t queues;                      /**< receive queues, 1 for udp; as many transmit queues */
-    uint32_t ring_slots;                  /**< datagrams a queue buffers, a power of two; 0 takes the kind's default */
+    /** memif, vhost, virtio_user: the control socket; memif's server and vhost make it and its directory */
+    char socket_path[RM_PORT_PATH_BYTES];
+    bool memif_server; /**< memif: true makes this side the server */
+    /** af_packet, af_xdp: the kernel's name of it, "veth0"; tap: the name of the one to make, "rm0" */
+    char interface[RM_PORT_NAME_BYTES];
+    char file[RM_PORT_PATH_BYTES];      /**< pcap: the capture */
+    char device[RM_PORT_NAME_BYTES];    /**< pci: "0000:03:00.0" */
+    uint32_t bind_ipv4;                 /**< udp: local address, host byte order; 0 is any */
+    uint16_t bind_port;                 /**< udp: local port; 0 for a sender that does not care */
+    uint32_t peer_ipv4;                 /**< udp senders: where datagrams go, host byte order */
+    uint16_t peer_port;                 /**< udp: 0 for a receiver */
+    uint16_t queues;                    /**< receive queues, 1 for udp; as many transmit queues, with `spread` one */
+    uint32_t ring_slots;                /**< datagrams a queue buffers, a power of two; 0 takes the kind's default */
+    uint32_t longest_frame;             /**< bytes without FCS, up to RM_LONGEST_FRAME_MAX; 0: RM_LONGEST_FRAME */
+    bool spread;                        /**< the device has one queue, and rm_port_spread makes `queues` of it */
+    bool slow_path;                     /**< frames may be set aside: rm_port_set_aside */
+    uint32_t claim_count;               /**< what instruments send; af_xdp and flow rules take only this */
+    uint16_t claim[RM_PORT_CLAIMS_MAX]; /**< destination UDP ports; fragments of UDP are taken whole */
+    uint32_t group_count;
+    /** Multicast addresses to receive, host byte order. Where the kernel knows the interface (udp, af_packet, af_xdp)
+     * it joins them by IGMP; a udp port then takes all that arrives on the interface of `bind_ipv4`. Other devices let
+     * multicast in, and the slow path has to speak IGMP. */
+    uint32_t group[RM_PORT_GROUPS_MAX];
+    uint32_t source_count;
+    uint32_t const *source; /**< addresses that instruments send from; flow rules steer them. Copied */
 };
 
 /** What rm_net_start needs to know of the machine. */
@@ -63,14 +115,17 @@ struct rm_net_config {
     char prefix[RM_PORT_NAME_BYTES]; /**< names DPDK's runtime directory while it runs, "ringmaster" */
     uint32_t memory_mib;             /**< for packet buffers; 0 takes a default */
     bool verbose;                    /**< let DPDK's own log through to standard error */
+    uint32_t device_count;           /**< cards that DPDK may touch; it sees no others */
+    char device[RM_NET_DEVICES_MAX][RM_PORT_NAME_BYTES]; /**< their PCI addresses */
 };
 
-/** Datagrams on their way, structure of arrays. A frame scattered over several buffers shows its first only; whoever
- * parses it finds it truncated. */
+/** Datagrams on their way, structure of arrays. Buffers hold `longest_frame` bytes or some more; a longer frame shows
+ * as much of it as there is, and whoever parses it finds it truncated. (af_xdp: the kernel drops it, counted as
+ * missed.) */
 struct rm_burst {
     uint32_t count;
     uint8_t *data[RM_BURST];        /**< first byte of frame or payload; cache-line aligned is not promised */
-    uint32_t length[RM_BURST];      /**< bytes that may be read, or that are to be sent */
+    uint32_t length[RM_BURST];      /**< bytes that may be read, or that are to be sent; RM_LENGTH_CUT: none */
     uint32_t source_ipv4[RM_BURST]; /**< RM_FRAMING_UDP: sender's address, host byte order; else unset */
     bool checksum_good[RM_BURST];   /**< the device has verified IP and UDP checksums */
     void *handle[RM_BURST];         /**< the port's own */
@@ -88,8 +143,13 @@ struct rm_port_totals {
 
 struct rm_port;
 
-/** Starts DPDK: without hugepages when the machine has not enough free, without PCI, with no signal handler and no
- * telemetry of its own; the caller's CPU affinity stays as it is. DPDK starts once per process: also after rm_net_stop
+/** Adds what a port will need to the configuration: memory, and the address of its card. Called for each port before
+ * rm_net_start; without, there is memory for some ten queues of short frames, and no card. */
+void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port);
+
+/** Starts DPDK: without hugepages when the machine has not enough free, without cards but those listed, with no signal
+ * handler and no telemetry of its own; the caller's CPU affinity stays as it is. A card that is not there, or that the
+ * kernel uses, is RM_E_CONFIG. DPDK starts once per process: also after rm_net_stop
  * a second call is RM_E_BUSY. When it fails, DPDK prints a line on standard error too. Sockets need none of it, but it
  * may always be called. */
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error);
@@ -117,15 +177,44 @@ void rm_port_totals(struct rm_port *port, struct rm_port_totals *totals);
 /** Takes up to RM_BURST waiting datagrams, never blocks; returns burst->count. */
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
+/** Takes up to RM_BURST waiting datagrams and gives them back unseen: what receiving cannot be faster than. Returns how
+ * many; counted as received. */
+uint32_t rm_port_discard(struct rm_port *port, uint16_t queue);
+
 /** Gives the buffers of a received burst back; afterwards burst->count is 0. */
 void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
-/** Gives up to `count` ≤ RM_BURST writable buffers of RM_SEND_BYTES in burst->data[0 … count-1]; the caller sets
- * length[] to 1 … RM_SEND_BYTES. Returns how many there were, and sets burst->count: fewer when the pool is dry. */
+/** Gives up to `count` ≤ RM_BURST writable buffers in burst->data[0 … count-1], of RM_SEND_BYTES or `longest_frame`,
+ * whichever is more; the caller sets length[] to 1 … that. Returns how many there were, and sets burst->count: fewer
+ * when the pool is dry. */
 uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
 
 /** Sends burst entries in order, as many as the link takes; returns how many. Those are gone, the rest has moved to the
  * front of the burst and burst->count is what is left: call again, or rm_port_release them unsent. */
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+
+/** Takes entry `index` of a received burst out of it and hands it to the slow path: data[index] is now NULL,
+ * length[index] 0. False when the slow path is behind or the port has none: the entry stays in the burst. Wait-free. */
+bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index);
+
+/** The queue of the slow path, one beyond the others: rm_port_receive on it gives what was set aside, rm_port_reserve
+ * and rm_port_send send from it. For one thread, like any queue. It has a transmit queue of the device for itself,
+ * the last: where there is one only (tap; a vhost guest or memif client of one ring), the other queues send nothing. */
+uint16_t rm_port_slow_queue(struct rm_port const *port);
+
+/** How this port's queues are told apart, as found when it was opened; and "flow rules", "RSS", … of it. */
+enum rm_steering rm_port_steering(struct rm_port const *port);
+char const *rm_steering_name(enum rm_steering steering);
+
+/** The queue in which everything from `source_ipv4` arrives, fragments too, or RM_QUEUE_ANY. */
+uint16_t rm_port_queue_of(struct rm_port const *port, uint32_t source_ipv4);
+
+/** Moves one burst from the only queue of the device to the software queues, by source address; what is no IPv4 goes to
+ * queue 0. For one thread, and for ports of `spread`; returns how many there were, and adds those that found their
+ * queue full, and are lost, to `*full`. */
+uint32_t rm_port_spread(struct rm_port *port, uint64_t *full);
+
+/** The MAC address of the port; false where it has none. */
+bool rm_port_mac(struct rm_port const *port, uint8_t mac[6]);
 
 #endif

@@ -5,18 +5,24 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "net/port.h"
+#include "net/slow_path.h"
+#include "net/spread.h"
+#include "net/steering.h"
 
 /** The kind's half of rm_port_…: same arguments and promises, less what port.c does for all of them: counting what was
- * received and sent, and moving unsent entries to the front. */
+ * received and sent, moving unsent entries to the front, software queues, and what was set aside. */
 struct rm_port_ops {
     enum rm_framing framing;
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    uint32_t (*discard)(struct rm_port *port, uint16_t queue); /**< NULL: there is no shorter way than both of these */
     uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst); /**< returns how many it took */
     void (*totals)(struct rm_port *port, struct rm_port_totals *totals); /**< all fields but received and sent */
+    bool (*mac)(struct rm_port const *port, uint8_t mac[6]);             /**< NULL: it has none */
     void (*close)(struct rm_port *port); /**< everything but the struct rm_port itself */
 };
 
@@ -30,15 +36,21 @@ struct rm_port_counts {
 /** First member of every kind's own structure. */
 struct rm_port {
     struct rm_port_ops const *ops;
-    struct rm_port_counts *counts; /**< one per queue */
+    struct rm_port_counts *counts; /**< one per queue, and one for the slow path's */
     uint16_t queues;
+    bool has_spread;
+    bool has_slow_path;
+    struct rm_spread spread;
+    struct rm_slow_path slow_path;
+    struct rm_steer steer;
     char name[RM_PORT_NAME_BYTES];
 };
 
-/** The kinds. Each allocates its own structure, calls rm_port_init on it and opens; on failure nothing is left. */
-enum rm_code rm_memif_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
-enum rm_code rm_af_packet_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
-enum rm_code rm_udp_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
+/** Opens a port of one kind: allocates its structure with rm_port_new and opens it; on failure nothing is left. */
+typedef enum rm_code rm_port_opener(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
+
+rm_port_opener rm_af_xdp_port_open, rm_memif_port_open, rm_af_packet_port_open, rm_udp_port_open, rm_ring_port_open,
+    rm_vdev_port_open, rm_pci_port_open;
 
 /** Allocates a zeroed kind's structure of `bytes`, a multiple of 64, with its struct rm_port filled in; NULL and an
  * error when memory is full. rm_port_free undoes it. */

@@ -14,12 +14,15 @@
 #include <rte_log.h>
 
 #include "base/fail.h"
+#include "net/dpdk_device.h"
 #include "net/dpdk_log.h"
+#include "net/pci_card.h"
 #include "net/port.h"
 
 enum {
-    DEFAULT_MEMORY_MIB = 64, /**< some 25 queues' worth of buffers, see POOL_BUFFERS in dpdk_port.c */
-    ARGUMENTS = 12,
+    DEFAULT_MEMORY_MIB = 64, /**< a dozen queues' worth of buffers, see dpdk_device.c */
+    LEAST_MEMORY_MIB = 32,   /**< for what DPDK itself needs */
+    ARGUMENTS = 12 + 2 * RM_NET_DEVICES_MAX,
     ARGUMENT_BYTES = 4096, /**< the longest, a list of every other CPU of a thousand */
 };
 
@@ -75,19 +78,31 @@ static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus) {
     add(arguments, "--lcores=0@(%s)", list);
 }
 
+/** Cards may know physical addresses only: then DPDK chooses. */
+static void add_devices(struct arguments *arguments, struct rm_net_config const *config) {
+    if (config->device_count == 0) {
+        add(arguments, "--no-pci");
+        add(arguments, "--iova-mode=va");
+    }
+    for (uint32_t i = 0; i < config->device_count; ++i) {
+        add(arguments, "-a");
+        add(arguments, "%s", config->device[i]);
+    }
+}
+
 static void add_all(struct arguments *arguments, struct rm_net_config const *config, cpu_set_t const *cpus) {
     uint32_t const memory_mib = config->memory_mib != 0 ? config->memory_mib : DEFAULT_MEMORY_MIB;
     add(arguments, "ringmaster");
-    add(arguments, "--no-pci");
     add(arguments, "--no-telemetry");
-    add(arguments, "--iova-mode=va");
+    add_devices(arguments, config);
     add(arguments, "--file-prefix=%s", config->prefix[0] != '\0' ? config->prefix : "ringmaster");
     add(arguments, "--log-level=%s", config->verbose ? "info" : "error");
     add(arguments, "-m");
     add(arguments, "%u", memory_mib);
     add_cpus(arguments, cpus);
     if (enough_hugepages(memory_mib)) {
-        add(arguments, "--in-memory"); // no files, and no hugetlbfs mount needed
+        add(arguments, "--in-memory");            // no files, and no hugetlbfs mount needed
+        add(arguments, "--single-file-segments"); // vhost-user hands over eight files at most
     } else {
         add(arguments, "--no-huge");
         add(arguments, "--no-shconf");
@@ -110,9 +125,30 @@ static void remove_runtime_directory(void) {
 
 static bool started(void) { return rte_lcore_count() != 0; }
 
+void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port) {
+    if (port->kind == RM_PORT_UDP)
+        return;
+    if (config->memory_mib == 0)
+        config->memory_mib = LEAST_MEMORY_MIB;
+    config->memory_mib += rm_dpdk_memory_mib(port);
+    if (port->kind == RM_PORT_PCI && config->device_count < RM_NET_DEVICES_MAX)
+        memcpy(config->device[config->device_count++], port->device, sizeof port->device);
+}
+
+/** Only then may DPDK be told of them. */
+static enum rm_code check_devices(struct rm_net_config const *config, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < config->device_count && code == RM_OK; ++i)
+        code = rm_pci_card_check(RM_PCI_DEVICES, config->device[i], error);
+    return code;
+}
+
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error) {
     if (started())
         return rm_fail(error, RM_E_BUSY, "DPDK has been started in this process before; it starts once per process");
+    enum rm_code const code = check_devices(config, error);
+    if (code != RM_OK)
+        return code;
     cpu_set_t cpus;
     if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
         return rm_fail(error, RM_E_SYSTEM,

@@ -81,7 +81,7 @@ static void receive_too_late(struct ends *ends, int end) {
 
 static void what_the_kernel_drops_is_counted(void **state) {
     struct ends *const ends = *state;
-    atomic_store(&ends->shared->step, 0);
+    ends_begin(ends);
     ends->config[RECEIVER].ring_slots = FEW_SLOTS;
     pid_t const sender = ends_start(ends, SENDER, send_unasked);
     assert_true(ends_wait(ends_start(ends, RECEIVER, receive_too_late)));
@@ -106,11 +106,87 @@ static void lose_the_link_and_get_it_back(struct ends *ends, int end) {
 
 static void an_interface_may_go_down_and_up_again(void **state) {
     struct ends *const ends = *state;
-    atomic_store(&ends->shared->step, 0);
-    atomic_store(&ends->shared->received, 0);
+    ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, lose_the_link_and_get_it_back);
     assert_true(ends_wait(ends_start(ends, SENDER, send_unasked)));
     assert_true(ends_wait(receiver));
+}
+
+enum { JUMBO_BYTES = 9014, JUMBOS = 3000 };
+
+static void send_jumbo_frames(struct ends *ends, int end) {
+    expect(system("ip link set veth1 mtu 9000") == 0, "jumbo frames on veth1");
+    wait_for_step(ends, 1);
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = JUMBO_BYTES};
+    numbered_send(ends, port, 0, &numbered, JUMBOS);
+    rm_port_close(port);
+}
+
+static void receive_jumbo_frames(struct ends *ends, int end) {
+    expect(system("ip link set veth0 mtu 9000") == 0, "jumbo frames on veth0");
+    struct rm_port *const port = open_end(ends, end);
+    atomic_store(&ends->shared->step, 1);
+    struct numbered numbered = {.fixed = JUMBO_BYTES};
+    numbered_receive(ends, port, 0, &numbered, JUMBOS);
+    rm_port_close(port);
+    expect(system("ip link set veth0 mtu 1500") == 0, "frames of the usual length again");
+}
+
+static void jumbo_frames_pass_where_they_are_asked_for(void **state) {
+    struct ends *const ends = *state;
+    ends_begin(ends);
+    for (int end = 0; end < 2; ++end)
+        ends->config[end].longest_frame = JUMBO_BYTES;
+    pid_t const sender = ends_start(ends, SENDER, send_jumbo_frames);
+    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_jumbo_frames)));
+    assert_true(ends_wait(sender));
+}
+
+enum { DATAGRAM_BYTES = 2688, DATAGRAMS = 200 };
+
+/** By a kernel socket: at an MTU of 1500 in two fragments each. */
+static void send_fragmented(struct ends *ends, int end) {
+    (void)end;
+    expect(system("ip link set veth1 mtu 1500") == 0, "frames of the usual length on veth1");
+    wait_for_step(ends, 1);
+    int const fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in const peer = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x0A630001)};
+    uint8_t payload[DATAGRAM_BYTES];
+    for (int i = 0; i < DATAGRAMS; ++i) {
+        memset(payload, i, sizeof payload);
+        expect(sendto(fd, payload, sizeof payload, 0, (struct sockaddr const *)&peer, sizeof peer) == DATAGRAM_BYTES,
+               "a datagram to leave");
+    }
+    close(fd);
+}
+
+static void receive_whole(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    atomic_store(&ends->shared->step, 1);
+    struct rm_burst burst = {0};
+    for (uint32_t received = 0; received < DATAGRAMS; rm_port_release(port, 0, &burst)) {
+        rm_port_receive(port, 0, &burst);
+        for (uint32_t i = 0; i < burst.count; ++i) {
+            if (burst.data[i][13] == 0x06) // ARP, of 0x0806: the kernels look for each other
+                continue;
+            expect(burst.length[i] == 14 + 20 + 8 + DATAGRAM_BYTES, "a whole datagram");
+            expect(burst.data[i][burst.length[i] - 1] == (uint8_t)received++, "its last byte");
+        }
+    }
+    rm_port_close(port);
+}
+
+/** The driver asks the kernel to put fragments together before it shares frames out to queues. */
+static void fragmented_datagrams_arrive_whole(void **state) {
+    struct ends *const ends = *state;
+    ends_begin(ends);
+    ends->config[RECEIVER].longest_frame = 4096;
+    pid_t const sender = ends_start(ends, SENDER, send_fragmented);
+    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_whole)));
+    assert_true(ends_wait(sender));
+    for (int end = 0; end < 2; ++end)
+        ends->config[end].longest_frame = 0;
 }
 
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
@@ -148,6 +224,8 @@ int main(void) {
         cmocka_unit_test_prestate(what_this_host_sends_is_not_received, &ends),
         cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &ends),
         cmocka_unit_test_prestate(an_interface_may_go_down_and_up_again, &ends),
+        cmocka_unit_test_prestate(jumbo_frames_pass_where_they_are_asked_for, &ends),
+        cmocka_unit_test_prestate(fragmented_datagrams_arrive_whole, &ends),
         cmocka_unit_test_prestate(impossible_interfaces_are_refused, &ends),
     };
     int const failed = cmocka_run_group_tests_name("af_packet ports", tests, NULL, NULL);

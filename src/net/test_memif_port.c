@@ -14,8 +14,7 @@
 enum { NATIVE_FRAME_BYTES = 106, RING_SLOTS = 64, PART = 48, FOR_EVER = INT32_MAX };
 
 static void begin(struct ends *ends) {
-    atomic_store(&ends->shared->received, 0);
-    atomic_store(&ends->shared->step, 0);
+    ends_begin(ends);
     ends->config[RECEIVER].queues = ends->config[SENDER].queues = 1;
     ends->config[SENDER].ring_slots = 0;
 }
@@ -31,14 +30,14 @@ static void fill_the_link(struct ends *ends, int end) {
     struct rm_burst burst = {0};
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
     rm_port_reserve(port, 0, &burst, PART);
-    numbered_fill(port, &numbered, &burst);
+    numbered_fill(ends, port, &numbered, &burst);
     expect(rm_port_send(port, 0, &burst) == 0 && burst.count == PART, "nothing to be sent while the link is down");
     atomic_store(&ends->shared->step, 1);
     wait_for_link(port, true);
     expect(rm_port_send(port, 0, &burst) == PART && burst.count == 0, "the first burst to be sent whole");
 
     rm_port_reserve(port, 0, &burst, PART);
-    numbered_fill(port, &numbered, &burst);
+    numbered_fill(ends, port, &numbered, &burst);
     expect(rm_port_send(port, 0, &burst) == RING_SLOTS - PART, "the second as far as there are slots");
     expect(burst.count == 2 * PART - RING_SLOTS, "the rest to be kept");
     expect(rm_port_send(port, 0, &burst) == 0, "a full link to take nothing");
@@ -87,7 +86,7 @@ static void receive_until_stopped(struct ends *ends, int end) {
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
     while (atomic_load(&ends->shared->step) == 0) {
         rm_port_receive(port, 0, &burst);
-        numbered_check(port, &numbered, &burst);
+        numbered_check(ends, port, &numbered, &burst);
         rm_port_release(port, 0, &burst);
         atomic_store(&ends->shared->received, numbered.next);
     }
@@ -162,6 +161,33 @@ static void queues_are_apart(void **state) {
     pid_t const receiver = ends_start(ends, RECEIVER, receive_on_queue_one);
     assert_true(ends_wait(ends_start(ends, SENDER, send_on_queue_one)));
     assert_true(ends_wait(receiver));
+}
+
+enum { JUMBO_BYTES = 9014, JUMBOS = 5000 };
+
+static void send_jumbo_frames(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    wait_for_link(port, true);
+    struct numbered numbered = {.fixed = JUMBO_BYTES};
+    numbered_send(ends, port, 0, &numbered, JUMBOS);
+    rm_port_close(port);
+}
+
+static void receive_jumbo_frames(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = JUMBO_BYTES};
+    numbered_receive(ends, port, 0, &numbered, JUMBOS);
+    rm_port_close(port);
+}
+
+static void jumbo_frames_pass_where_they_are_asked_for(void **state) {
+    struct ends *const ends = *state;
+    begin(ends);
+    ends->config[RECEIVER].longest_frame = ends->config[SENDER].longest_frame = JUMBO_BYTES;
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_jumbo_frames);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_jumbo_frames)));
+    assert_true(ends_wait(receiver));
+    ends->config[RECEIVER].longest_frame = ends->config[SENDER].longest_frame = 0;
 }
 
 static void receive_with_a_queue_too_many(struct ends *ends, int end) {
@@ -239,6 +265,7 @@ int main(void) {
         cmocka_unit_test_prestate(a_receiver_survives_killed_senders_and_loses_nothing_of_theirs, &ends),
         cmocka_unit_test_prestate(a_sender_survives_killed_receivers_and_finds_the_next, &ends),
         cmocka_unit_test_prestate(queues_are_apart, &ends),
+        cmocka_unit_test_prestate(jumbo_frames_pass_where_they_are_asked_for, &ends),
         cmocka_unit_test_prestate(a_queue_that_the_client_does_not_have_is_silent, &ends),
         cmocka_unit_test_prestate(impossible_paths_are_refused, &ends),
         cmocka_unit_test_prestate(a_port_needs_dpdk_started, &ends),

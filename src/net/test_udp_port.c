@@ -79,6 +79,56 @@ static void a_peer_that_does_not_listen_disturbs_nothing(void **state) {
     assert_true(ends_wait(ends_start(*state, SENDER, send_to_deaf_ears)));
 }
 
+enum { LONG_BYTES = 9000 };
+
+/** At an MTU of 1500, so in fragments. */
+static void send_long_ones(struct ends *ends, int end) {
+    wait_for_step(ends, 1);
+    ends->config[end].longest_frame = LONG_BYTES;
+    struct rm_port *const port = open_end(ends, end);
+    struct numbered numbered = {.fixed = LONG_BYTES};
+    atomic_store(&ends->shared->received, 1000);
+    numbered_send(ends, port, 0, &numbered, 1000);
+    rm_port_close(port);
+}
+
+static void receive_long_ones(struct ends *ends, int end) {
+    ends->config[end].longest_frame = LONG_BYTES;
+    struct rm_port *const port = open_end(ends, end);
+    atomic_store(&ends->shared->step, 1);
+    struct numbered numbered = {.fixed = LONG_BYTES};
+    numbered_receive(ends, port, 0, &numbered, 1000);
+    rm_port_close(port);
+}
+
+static void long_datagrams_arrive_where_they_are_asked_for(void **state) {
+    struct ends *const ends = *state;
+    ends_begin(ends);
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_long_ones);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_long_ones)));
+    assert_true(ends_wait(receiver));
+}
+
+static void receive_what_does_not_fit(struct ends *ends, int end) {
+    struct rm_port *const port = open_end(ends, end);
+    atomic_store(&ends->shared->step, 1);
+    struct rm_burst burst = {0};
+    while (rm_port_receive(port, 0, &burst) == 0)
+        pause_ms(1);
+    for (uint32_t i = 0; i < burst.count; ++i)
+        expect(burst.length[i] == RM_LENGTH_CUT, "nothing to be shown of a datagram that was cut");
+    rm_port_release(port, 0, &burst);
+    rm_port_close(port);
+}
+
+static void half_a_datagram_is_none(void **state) {
+    struct ends *const ends = *state;
+    ends_begin(ends);
+    pid_t const receiver = ends_start(ends, RECEIVER, receive_what_does_not_fit);
+    assert_true(ends_wait(ends_start(ends, SENDER, send_long_ones)));
+    assert_true(ends_wait(receiver));
+}
+
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
     struct rm_error error = {0};
     struct rm_port *port = NULL;
@@ -112,6 +162,8 @@ int main(void) {
         cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &ends),
         cmocka_unit_test_prestate(what_the_kernel_refuses_to_send_is_counted, &ends),
         cmocka_unit_test_prestate(a_peer_that_does_not_listen_disturbs_nothing, &ends),
+        cmocka_unit_test_prestate(long_datagrams_arrive_where_they_are_asked_for, &ends),
+        cmocka_unit_test_prestate(half_a_datagram_is_none, &ends),
         cmocka_unit_test_prestate(impossible_addresses_are_refused, &ends),
     };
     int const failed = cmocka_run_group_tests_name("udp ports", tests, NULL, NULL);

@@ -2,25 +2,28 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "net/interface.h"
 #include "net/port_kind.h"
 
 enum {
-    BUFFER_BYTES = 2048,             /**< a longer payload is cut, and still too long for any layout */
+    LEAST_BUFFER_BYTES = 2048,
     RECEIVE_MEMORY_BYTES = 64 << 20, /**< what the kernel may queue: 50 ms of 1 M small datagrams a second, and more */
 };
 
 /** One direction's burst, lent to recvmmsg or sendmmsg. */
 struct messages {
-    alignas(64) uint8_t buffer[RM_BURST][BUFFER_BYTES];
+    uint8_t *buffer; /**< RM_BURST times `buffer_bytes` */
     struct mmsghdr header[RM_BURST];
     struct iovec part[RM_BURST];
     struct sockaddr_in source[RM_BURST];
@@ -29,6 +32,7 @@ struct messages {
 struct udp_port {
     alignas(64) struct rm_port port;
     int socket;
+    uint32_t buffer_bytes;
     struct sockaddr_in peer;
     _Atomic uint64_t unsent; /**< refused by the kernel for another reason than a full queue */
     struct messages in;
@@ -41,9 +45,10 @@ static uint32_t udp_receive(struct rm_port *port, uint16_t queue, struct rm_burs
     (void)queue;
     struct udp_port *const udp = self(port);
     int const count = recvmmsg(udp->socket, udp->in.header, RM_BURST, MSG_DONTWAIT, NULL);
-    for (int i = 0; i < count; ++i) {
-        burst->data[i] = udp->in.buffer[i];
-        burst->length[i] = udp->in.header[i].msg_len;
+    for (uint32_t i = 0; (int)i < count; ++i) {
+        burst->data[i] = udp->in.buffer + i * udp->buffer_bytes;
+        bool const cut = (udp->in.header[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+        burst->length[i] = cut ? RM_LENGTH_CUT : udp->in.header[i].msg_len; // half of it may look like a shorter one
         burst->source_ipv4[i] = ntohl(udp->in.source[i].sin_addr.s_addr);
         burst->checksum_good[i] = true;
     }
@@ -60,7 +65,7 @@ static uint32_t udp_reserve(struct rm_port *port, uint16_t queue, struct rm_burs
     (void)queue;
     assert(count <= RM_BURST);
     for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = self(port)->out.buffer[i];
+        burst->data[i] = self(port)->out.buffer + i * self(port)->buffer_bytes;
     return count;
 }
 
@@ -68,7 +73,7 @@ static uint32_t udp_send(struct rm_port *port, uint16_t queue, struct rm_burst *
     (void)queue;
     struct udp_port *const udp = self(port);
     for (uint32_t i = 0; i < burst->count; ++i) {
-        assert(burst->length[i] > 0 && burst->length[i] <= RM_SEND_BYTES);
+        assert(burst->length[i] > 0 && burst->length[i] <= udp->buffer_bytes);
         udp->out.part[i] = (struct iovec){.iov_base = burst->data[i], .iov_len = burst->length[i]};
     }
     int const count = sendmmsg(udp->socket, udp->out.header, burst->count, MSG_DONTWAIT);
@@ -88,7 +93,11 @@ static void udp_totals(struct rm_port *port, struct rm_port_totals *totals) {
     totals->link_up = true;
 }
 
-static void udp_close(struct rm_port *port) { close(self(port)->socket); }
+static void udp_close(struct rm_port *port) {
+    close(self(port)->socket);
+    free(self(port)->in.buffer);
+    free(self(port)->out.buffer);
+}
 
 static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .receive = udp_receive,
@@ -116,15 +125,46 @@ static char const *advice(int why) {
     }
 }
 
+/** Keeps a socket to the interface that has an address: what is bound to the address itself gets no multicast. */
+static bool bind_to_interface_of(int socket, uint32_t ipv4) {
+    struct ifaddrs *all;
+    if (getifaddrs(&all) != 0)
+        return false;
+    bool bound = false;
+    for (struct ifaddrs const *one = all; one != NULL && !bound; one = one->ifa_next) {
+        struct sockaddr_in const *const address = (struct sockaddr_in const *)one->ifa_addr;
+        if (address != NULL && address->sin_family == AF_INET && ntohl(address->sin_addr.s_addr) == ipv4)
+            bound =
+                setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, one->ifa_name, (socklen_t)strlen(one->ifa_name)) == 0;
+    }
+    freeifaddrs(all);
+    return bound;
+}
+
 static enum rm_code bind_socket(struct udp_port *udp, struct rm_port_config const *config, struct rm_error *error) {
-    struct sockaddr_in const local = address_of(config->bind_ipv4, config->bind_port);
-    if (bind(udp->socket, (struct sockaddr const *)&local, sizeof local) == 0)
+    struct sockaddr_in local = address_of(config->bind_ipv4, config->bind_port);
+    bool good = true;
+    if (config->group_count != 0 && config->bind_ipv4 != 0) {
+        errno = EADDRNOTAVAIL;
+        good = bind_to_interface_of(udp->socket, config->bind_ipv4);
+        local = address_of(0, config->bind_port);
+    }
+    if (good && bind(udp->socket, (struct sockaddr const *)&local, sizeof local) == 0)
         return RM_OK;
     int const why = errno;
+    struct in_addr const wanted = {.s_addr = htonl(config->bind_ipv4)};
     char text[INET_ADDRSTRLEN];
-    inet_ntop(AF_INET, &local.sin_addr, text, sizeof text);
+    inet_ntop(AF_INET, &wanted, text, sizeof text);
     return rm_fail(error, why == EADDRINUSE ? RM_E_BUSY : RM_E_SYSTEM, "port '%s': cannot receive UDP at %s:%u: %s; %s",
                    config->name, text, config->bind_port, strerror(why), advice(why));
+}
+
+/** Of the groups that any socket of this host has joined, only our own. */
+static enum rm_code join_groups(struct udp_port *udp, struct rm_port_config const *config, struct rm_error *error) {
+    int const no = 0;
+    if (config->group_count != 0)
+        (void)setsockopt(udp->socket, IPPROTO_IP, IP_MULTICAST_ALL, &no, sizeof no);
+    return rm_interface_join(udp->socket, 0, config->bind_ipv4, config, error);
 }
 
 /** As much memory as the system grants: without CAP_NET_ADMIN no more than net.core.rmem_max. */
@@ -134,9 +174,17 @@ static void ask_for_memory(int socket) {
         (void)setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
+static bool make_buffers(struct udp_port *udp, struct rm_port_config const *config) {
+    udp->buffer_bytes = config->longest_frame < LEAST_BUFFER_BYTES ? LEAST_BUFFER_BYTES : config->longest_frame;
+    udp->in.buffer = malloc(RM_BURST * (size_t)udp->buffer_bytes);
+    udp->out.buffer = malloc(RM_BURST * (size_t)udp->buffer_bytes);
+    return udp->in.buffer != NULL && udp->out.buffer != NULL;
+}
+
 static void prepare_messages(struct udp_port *udp) {
-    for (int i = 0; i < RM_BURST; ++i) {
-        udp->in.part[i] = (struct iovec){.iov_base = udp->in.buffer[i], .iov_len = BUFFER_BYTES};
+    for (uint32_t i = 0; i < RM_BURST; ++i) {
+        udp->in.part[i] =
+            (struct iovec){.iov_base = udp->in.buffer + i * udp->buffer_bytes, .iov_len = udp->buffer_bytes};
         udp->in.header[i].msg_hdr = (struct msghdr){.msg_name = &udp->in.source[i],
                                                     .msg_namelen = sizeof udp->in.source[i],
                                                     .msg_iov = &udp->in.part[i],
@@ -151,7 +199,9 @@ static enum rm_code open_socket(struct udp_port *udp, struct rm_port_config cons
     if (udp->socket < 0)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a UDP socket: %s", config->name, strerror(errno));
     ask_for_memory(udp->socket);
-    enum rm_code const code = bind_socket(udp, config, error);
+    enum rm_code code = bind_socket(udp, config, error);
+    if (code == RM_OK)
+        code = join_groups(udp, config, error);
     if (code != RM_OK)
         close(udp->socket);
     return code;
@@ -164,6 +214,11 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
     if (config->ring_slots != 0)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u ring slots; a UDP socket has no ring, write 0",
                        config->name, config->ring_slots);
+    if (config->spread || config->slow_path)
+        return rm_fail(error, RM_E_CONFIG,
+                       "port '%s': a UDP socket is one queue, and gives the kernel's answers by itself; it has no "
+                       "software queues and no slow path",
+                       config->name);
     return RM_OK;
 }
 
@@ -176,11 +231,18 @@ enum rm_code rm_udp_port_open(struct rm_port_config const *config, struct rm_por
         return RM_E_NO_SPACE;
     struct udp_port *const udp = self(made);
     udp->peer = address_of(config->peer_ipv4, config->peer_port);
-    prepare_messages(udp);
-    code = open_socket(udp, config, error);
-    if (code == RM_OK)
+    if (!make_buffers(udp, config)) {
+        code = rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for its buffers; free some memory", config->name);
+    } else {
+        prepare_messages(udp);
+        code = open_socket(udp, config, error);
+    }
+    if (code == RM_OK) {
         *port = made;
-    else
-        rm_port_free(made);
+        return RM_OK;
+    }
+    free(udp->in.buffer);
+    free(udp->out.buffer);
+    rm_port_free(made);
     return code;
 }

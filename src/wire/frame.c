@@ -2,151 +2,139 @@
 #include "wire/frame.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "wire/internet_checksum.h"
+#include "wire/ipv4.h"
+#include "wire/network_order.h"
 
-enum {
-    ETHERTYPE_IPV4 = 0x0800,
-    PROTOCOL_UDP = 17,
-    DONT_FRAGMENT = 0x4000,
-    FRAGMENT_MASK = 0x3FFF, /**< more fragments, and the offset */
-    TIME_TO_LIVE = 64,
-};
-
-/** Byte offsets of fields, each from the start of its own header. */
-enum {
-    ETHERNET_TYPE = 12,
-    IPV4_TOTAL_LENGTH = 2,
-    IPV4_FRAGMENT = 6,
-    IPV4_TTL = 8,
-    IPV4_PROTOCOL = 9,
-    IPV4_CHECKSUM = 10,
-    IPV4_SOURCE = 12,
-    IPV4_DESTINATION = 16,
-    UDP_SOURCE = 0,
-    UDP_DESTINATION = 2,
-    UDP_LENGTH = 4,
-    UDP_CHECKSUM = 6,
-};
-
-static uint16_t load_memory16(uint8_t const *bytes) {
-    uint16_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint16_t load16(uint8_t const *bytes) { return __builtin_bswap16(load_memory16(bytes)); }
-
-static uint32_t load32(uint8_t const *bytes) {
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return __builtin_bswap32(value);
-}
-
-static void store_memory16(uint8_t *bytes, uint16_t value) { memcpy(bytes, &value, sizeof value); }
-
-static void store16(uint8_t *bytes, uint16_t value) { store_memory16(bytes, __builtin_bswap16(value)); }
-
-static void store32(uint8_t *bytes, uint32_t value) {
-    value = __builtin_bswap32(value);
-    memcpy(bytes, &value, sizeof value);
-}
-
-/** The folded sum over pseudo-header, UDP header and payload: what is in the checksum field counts too. */
-static uint16_t udp_sum(uint8_t const *ipv4, uint8_t const *udp, uint32_t udp_length) {
-    uint64_t addresses;
-    memcpy(&addresses, ipv4 + IPV4_SOURCE, sizeof addresses);
+/** The folded sum over pseudo-header, UDP header and payload: what is in the checksum field counts too. Not
+ * inlined: its loop would take the registers of the loop around rm_frame_parse. */
+static __attribute__((noinline)) uint16_t udp_sum(uint8_t const *addresses, uint8_t const *udp, uint32_t udp_length) {
     uint64_t const protocol = __builtin_bswap16(PROTOCOL_UDP);
-    uint64_t const sum = rm_checksum_add(addresses, protocol + load_memory16(udp + UDP_LENGTH));
+    uint64_t const sum = rm_checksum_add(rm_load_memory64(addresses), protocol + rm_load_memory16(udp + UDP_LENGTH));
     return rm_checksum_fold(rm_checksum_add_bytes(sum, udp, udp_length));
 }
 
 /** `available` is what the IPv4 total length leaves for UDP; bytes that it holds beyond the UDP length are ignored. */
-static enum rm_port_counter parse_udp(uint8_t const *ipv4, uint8_t const *udp, uint32_t available, bool checksum_good,
-                                      struct rm_datagram *datagram) {
+static inline enum rm_port_counter find_udp(uint8_t const *addresses, uint8_t const *udp, uint32_t available,
+                                            bool checksum_good, uint16_t vlan, struct rm_datagram *datagram) {
     if (available < RM_UDP_BYTES)
         return RM_PORT_TRUNCATED;
-    uint32_t const udp_length = load16(udp + UDP_LENGTH);
+    uint32_t const udp_length = rm_load16(udp + UDP_LENGTH);
     if (udp_length < RM_UDP_BYTES || udp_length > available)
         return RM_PORT_TRUNCATED;
-    bool const checksum_present = load_memory16(udp + UDP_CHECKSUM) != 0;
-    if (checksum_present && !checksum_good && udp_sum(ipv4, udp, udp_length) != 0xFFFF)
+    bool const checksum_present = rm_load_memory16(udp + UDP_CHECKSUM) != 0;
+    if (checksum_present && !checksum_good && udp_sum(addresses, udp, udp_length) != 0xFFFF)
         return RM_PORT_BAD_UDP_CHECKSUM;
     *datagram = (struct rm_datagram){
         .payload = udp + RM_UDP_BYTES,
         .length = udp_length - RM_UDP_BYTES,
-        .source_ipv4 = load32(ipv4 + IPV4_SOURCE),
-        .destination_ipv4 = load32(ipv4 + IPV4_DESTINATION),
-        .source_port = load16(udp + UDP_SOURCE),
-        .destination_port = load16(udp + UDP_DESTINATION),
+        .source_ipv4 = rm_load32(addresses),
+        .destination_ipv4 = rm_load32(addresses + IPV4_DESTINATION - IPV4_SOURCE),
+        .source_port = rm_load16(udp + UDP_SOURCE),
+        .destination_port = rm_load16(udp + UDP_DESTINATION),
+        .vlan = vlan,
     };
     return RM_PORT_DECODED;
 }
 
-/** `available` may hold Ethernet padding beyond the total length. */
-static enum rm_port_counter parse_ipv4(uint8_t const *ipv4, uint32_t available, bool checksum_good,
-                                       struct rm_datagram *datagram) {
-    if (available < RM_IPV4_BYTES)
-        return RM_PORT_TRUNCATED;
-    uint32_t const header_bytes = (ipv4[0] & 0x0Fu) * 4u;
-    if (ipv4[0] >> 4 != 4 || header_bytes < RM_IPV4_BYTES)
-        return RM_PORT_BAD_IP_HEADER;
-    if (available < header_bytes)
-        return RM_PORT_TRUNCATED;
-    if (!checksum_good && rm_checksum_fold(rm_checksum_add_bytes(0, ipv4, header_bytes)) != 0xFFFF)
-        return RM_PORT_BAD_IP_HEADER;
-    uint32_t const total_length = load16(ipv4 + IPV4_TOTAL_LENGTH);
-    if (total_length < header_bytes)
-        return RM_PORT_BAD_IP_HEADER;
-    if (total_length > available)
-        return RM_PORT_TRUNCATED;
-    if (load16(ipv4 + IPV4_FRAGMENT) & FRAGMENT_MASK)
+enum rm_port_counter rm_udp_find(uint8_t const *addresses, uint8_t const *udp, uint32_t available, bool checksum_good,
+                                 uint16_t vlan, struct rm_datagram *datagram) {
+    return find_udp(addresses, udp, available, checksum_good, vlan, datagram);
+}
+
+/** Any frame, step by step. */
+static enum rm_port_counter parse_any(uint8_t const *frame, uint32_t length, bool checksum_good,
+                                      struct rm_datagram *datagram) {
+    struct rm_ipv4_packet packet;
+    enum rm_port_counter const ipv4 = rm_ipv4_find(frame, length, checksum_good, &packet);
+    if (ipv4 != RM_PORT_DECODED)
+        return ipv4;
+    if (rm_load16(packet.header + IPV4_FRAGMENT) & (MORE_FRAGMENTS | FRAGMENT_OFFSET)) {
+        datagram->source_ipv4 = rm_load32(packet.header + IPV4_SOURCE);
         return RM_PORT_FRAGMENT;
-    if (ipv4[IPV4_PROTOCOL] != PROTOCOL_UDP)
+    }
+    if (packet.header[IPV4_PROTOCOL] != PROTOCOL_UDP)
         return RM_PORT_NOT_UDP;
-    return parse_udp(ipv4, ipv4 + header_bytes, total_length - header_bytes, checksum_good, datagram);
+    return rm_udp_find(packet.header + IPV4_SOURCE, packet.header + packet.header_bytes,
+                       packet.total_length - packet.header_bytes, checksum_good, packet.vlan, datagram);
+}
+
+/** UDP over IPv4 without options, whole, with room for all three headers in
+ * `length` and in the total length, which is within `length`. Header fields are compared several at a time, in memory
+ * order. */
+static inline bool is_plain(uint8_t const *frame, uint32_t length) {
+    uint8_t const *const ipv4 = frame + RM_ETHERNET_BYTES;
+    if (length < RM_FRAME_HEADER_BYTES)
+        return false;
+    uint32_t const type_version_words = rm_load_memory32(frame + ETHERNET_TYPE) & 0x00FFFFFF;
+    uint32_t const fragment_protocol = rm_load_memory32(ipv4 + IPV4_FRAGMENT) & 0xFF00FF3F;
+    uint32_t const total_length = rm_load16(ipv4 + IPV4_TOTAL_LENGTH);
+    return type_version_words == 0x450008 && fragment_protocol == (uint32_t)PROTOCOL_UDP << 24 &&
+           total_length >= RM_IPV4_BYTES + RM_UDP_BYTES && total_length <= length - RM_ETHERNET_BYTES;
+}
+
+/** False where the frame must be gone through step by step. Of a tagged one, `frame` and `length` leave out as many
+ * bytes in front as the tag has, so that all behind it stands where it does in an untagged one. */
+static inline bool parse_plain(uint8_t const *frame, uint32_t length, bool checksum_good, uint16_t vlan,
+                               struct rm_datagram *datagram, enum rm_port_counter *verdict) {
+    uint8_t const *const ipv4 = frame + RM_ETHERNET_BYTES;
+    if (!is_plain(frame, length) || (!checksum_good && !rm_ipv4_plain_header_sums_up(ipv4)))
+        return false;
+    uint32_t const available = rm_load16(ipv4 + IPV4_TOTAL_LENGTH) - RM_IPV4_BYTES;
+    *verdict = find_udp(ipv4 + IPV4_SOURCE, ipv4 + RM_IPV4_BYTES, available, checksum_good, vlan, datagram);
+    return true;
+}
+
+/** Not inlined, so that what is tagged costs nothing where nothing is. */
+static __attribute__((noinline)) enum rm_port_counter parse_other(uint8_t const *frame, uint32_t length,
+                                                                  bool checksum_good, struct rm_datagram *datagram) {
+    bool const tagged =
+        length >= RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES && rm_load16(frame + ETHERNET_TYPE) == ETHERTYPE_VLAN;
+    uint16_t const vlan = tagged ? rm_load16(frame + RM_ETHERNET_BYTES) & VLAN_ID_MASK : RM_VLAN_NONE;
+    enum rm_port_counter verdict;
+    if (tagged && parse_plain(frame + RM_VLAN_BYTES, length - RM_VLAN_BYTES, checksum_good, vlan, datagram, &verdict))
+        return verdict;
+    return parse_any(frame, length, checksum_good, datagram);
 }
 
 enum rm_port_counter rm_frame_parse(uint8_t const *frame, uint32_t length, bool checksum_good,
                                     struct rm_datagram *datagram) {
-    if (length < RM_ETHERNET_BYTES)
-        return RM_PORT_TRUNCATED;
-    if (load16(frame + ETHERNET_TYPE) != ETHERTYPE_IPV4)
-        return RM_PORT_NOT_IPV4;
-    return parse_ipv4(frame + RM_ETHERNET_BYTES, length - RM_ETHERNET_BYTES, checksum_good, datagram);
+    enum rm_port_counter verdict;
+    if (__builtin_expect(parse_plain(frame, length, checksum_good, RM_VLAN_NONE, datagram, &verdict), 1))
+        return verdict;
+    return parse_other(frame, length, checksum_good, datagram);
 }
 
-void rm_frame_write_header(uint8_t *frame, struct rm_flow const *flow, uint32_t payload_length) {
-    uint8_t *const ipv4 = frame + RM_ETHERNET_BYTES;
+uint32_t rm_frame_write_header(uint8_t *frame, struct rm_flow const *flow, uint32_t payload_length) {
+    uint32_t const ethernet_bytes =
+        rm_ethernet_write(frame, flow->destination_mac, flow->source_mac, flow->vlan, ETHERTYPE_IPV4);
+    uint8_t *const ipv4 = frame + ethernet_bytes;
     uint8_t *const udp = ipv4 + RM_IPV4_BYTES;
-    memset(frame, 0, RM_FRAME_HEADER_BYTES);
-
-    memcpy(frame, flow->destination_mac, 6);
-    memcpy(frame + 6, flow->source_mac, 6);
-    store16(frame + ETHERNET_TYPE, ETHERTYPE_IPV4);
+    memset(ipv4, 0, RM_IPV4_BYTES + RM_UDP_BYTES);
 
     ipv4[0] = 4 << 4 | RM_IPV4_BYTES / 4;
-    store16(ipv4 + IPV4_TOTAL_LENGTH, (uint16_t)(RM_IPV4_BYTES + RM_UDP_BYTES + payload_length));
-    store16(ipv4 + IPV4_FRAGMENT, DONT_FRAGMENT);
+    rm_store16(ipv4 + IPV4_TOTAL_LENGTH, (uint16_t)(RM_IPV4_BYTES + RM_UDP_BYTES + payload_length));
+    rm_store16(ipv4 + IPV4_FRAGMENT, DONT_FRAGMENT);
     ipv4[IPV4_TTL] = TIME_TO_LIVE;
     ipv4[IPV4_PROTOCOL] = PROTOCOL_UDP;
-    store32(ipv4 + IPV4_SOURCE, flow->source_ipv4);
-    store32(ipv4 + IPV4_DESTINATION, flow->destination_ipv4);
-    uint16_t const sum = rm_checksum_fold(rm_checksum_add_bytes(0, ipv4, RM_IPV4_BYTES));
-    store_memory16(ipv4 + IPV4_CHECKSUM, (uint16_t)~sum);
+    rm_store32(ipv4 + IPV4_SOURCE, flow->source_ipv4);
+    rm_store32(ipv4 + IPV4_DESTINATION, flow->destination_ipv4);
+    rm_ipv4_write_checksum(ipv4, RM_IPV4_BYTES);
 
-    store16(udp + UDP_SOURCE, flow->source_port);
-    store16(udp + UDP_DESTINATION, flow->destination_port);
-    store16(udp + UDP_LENGTH, (uint16_t)(RM_UDP_BYTES + payload_length));
+    rm_store16(udp + UDP_SOURCE, flow->source_port);
+    rm_store16(udp + UDP_DESTINATION, flow->destination_port);
+    rm_store16(udp + UDP_LENGTH, (uint16_t)(RM_UDP_BYTES + payload_length));
+    return ethernet_bytes + RM_IPV4_BYTES + RM_UDP_BYTES;
 }
 
 void rm_frame_write_udp_checksum(uint8_t *frame, uint32_t payload_length) {
-    uint8_t const *const ipv4 = frame + RM_ETHERNET_BYTES;
-    uint8_t *const udp = frame + RM_ETHERNET_BYTES + RM_IPV4_BYTES;
-    store_memory16(udp + UDP_CHECKSUM, 0);
-    uint16_t const checksum = (uint16_t)~udp_sum(ipv4, udp, RM_UDP_BYTES + payload_length);
-    store_memory16(udp + UDP_CHECKSUM, checksum ? checksum : 0xFFFF);
+    bool const tagged = rm_load16(frame + ETHERNET_TYPE) == ETHERTYPE_VLAN;
+    uint8_t *const ipv4 = frame + RM_ETHERNET_BYTES + (tagged ? RM_VLAN_BYTES : 0);
+    uint8_t *const udp = ipv4 + RM_IPV4_BYTES;
+    rm_store_memory16(udp + UDP_CHECKSUM, 0);
+    uint16_t const checksum = (uint16_t)~udp_sum(ipv4 + IPV4_SOURCE, udp, RM_UDP_BYTES + payload_length);
+    rm_store_memory16(udp + UDP_CHECKSUM, checksum ? checksum : 0xFFFF);
 }
 
 bool rm_ipv4_parse(char const *text, uint32_t *ipv4) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tshark finds in vectors/native.pcap, with the dissector, is what vectors/native.txt says.
+"""What tshark finds in vectors/native.pcap, with the dissector, is what vectors/native.txt says; and control.pcap.
 
 test_capture.py    exits 77, which Meson counts as skipped, where there is no tshark
 """
@@ -15,29 +15,29 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 GOOD, BAD, ABSENT = "1", "0", "3"  # tshark's words for checksums
-FIELDS = ["ip.checksum.status", "udp.checksum.status"] + [
+FIELDS = ["ip.checksum.status", "udp.checksum.status", "vlan.id", "ieee8021ad.id"] + [
     f"ringmaster.{name}"
     for name in ("magic", "version", "kind", "instrument", "status", "turn", "lane_i32", "lane_f32")
 ]
 
 
-def vectors() -> list[dict[str, str]]:
-    """The blocks of native.txt: key to value."""
-    blocks = (HERE / "vectors/native.txt").read_text().split("\n\n")
+def vectors(name: str) -> list[dict[str, str]]:
+    """The blocks of native.txt or control.txt: key to value."""
+    blocks = (HERE / "vectors" / name).read_text().split("\n\n")
     lines = [[line for line in block.splitlines() if not line.startswith("#")] for block in blocks]
-    return [dict(line.split(" ", 1) for line in block) for block in lines if block]
+    return [dict([*line.split(" ", 1), ""][:2] for line in block) for block in lines if block]
 
 
-def dissected() -> list[dict[str, str]]:
-    """One dictionary per packet of the capture: tshark's field name to its values, joined by commas."""
-    command = ["tshark", "-X", f"lua_script:{HERE / 'ringmaster.lua'}", "-r", str(HERE / "vectors/native.pcap")]
+def dissected(name: str, fields: list[str]) -> list[dict[str, str]]:
+    """One dictionary per packet of a capture: tshark's field name to its values, joined by commas."""
+    command = ["tshark", "-X", f"lua_script:{HERE / 'ringmaster.lua'}", "-r", str(HERE / "vectors" / name)]
     command += ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-T", "fields"]
-    for field in FIELDS:
+    for field in fields:
         command += ["-e", field]
     with tempfile.TemporaryDirectory() as home:  # nobody's own preferences
         environment = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
         ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in ran.stdout.splitlines()]
+    return [dict(zip(fields, line.split("\t"), strict=True)) for line in ran.stdout.splitlines()]
 
 
 class Capture(unittest.TestCase):
@@ -45,8 +45,8 @@ class Capture(unittest.TestCase):
 
     def setUp(self) -> None:
         """Read both."""
-        self.vectors = vectors()
-        self.packets = dissected()
+        self.vectors = vectors("native.txt")
+        self.packets = dissected("native.pcap", FIELDS)
         self.assertEqual(len(self.packets), len(self.vectors))
 
     def test_good_datagrams_show_every_field(self) -> None:
@@ -57,6 +57,8 @@ class Capture(unittest.TestCase):
             with self.subTest(vector["name"]):
                 self.assertEqual(packet["ip.checksum.status"], GOOD)
                 self.assertEqual(packet["udp.checksum.status"], ABSENT if vector["udp"].endswith("00 00") else GOOD)
+                inner = packet["vlan.id"] or packet["ieee8021ad.id"]
+                self.assertEqual(inner.split(",")[-1], vector.get("vlan", ""))
                 self.assertEqual(packet["ringmaster.magic"], "0x4d52")
                 self.assertEqual(packet["ringmaster.version"], "1")
                 for field in ("kind", "instrument", "status", "turn"):
@@ -82,6 +84,61 @@ class Capture(unittest.TestCase):
             if vector["verdict"] in ("too_short", "too_long", "bad_length", "bad_magic", "unknown_version"):
                 with self.subTest(vector["name"]):
                     self.assertEqual(packet["ringmaster.turn"], "")
+
+
+CONTROL_FIELDS = ["eth.src", "eth.dst", "ip.checksum.status", "_ws.malformed"]
+CONTROL_FIELDS += [f"arp.{name}" for name in ("opcode", "src.hw_mac", "src.proto_ipv4")]
+CONTROL_FIELDS += [f"icmp.{name}" for name in ("type", "checksum.status")]
+CONTROL_FIELDS += [f"igmp.{name}" for name in ("type", "checksum.status", "maddr", "max_resp")]
+OURS = ("02:00:00:00:00:01", "10.0.0.1")
+ECHO_REPLY, REPORT_V2, REPORT_V3 = "0", "0x16", "0x22"
+
+
+class Control(unittest.TestCase):
+    """What the server sends, and how it reads queries, as tshark sees them."""
+
+    def setUp(self) -> None:
+        """Read both; a block has one or two frames."""
+        packets = iter(dissected("control.pcap", CONTROL_FIELDS))
+        self.exchanges = [
+            (block, {kind: next(packets) for kind in ("received", "answer", "sent") if kind in block})
+            for block in vectors("control.txt")
+        ]
+        self.assertEqual(list(packets), [])
+
+    def test_what_is_sent_is_right(self) -> None:
+        """ARP replies name us, and no checksum is wrong."""
+        seen = set()
+        for block, packets in self.exchanges:
+            sent = packets.get("answer") or packets.get("sent")
+            if sent is None:
+                continue
+            with self.subTest(block["name"]):
+                self.assertEqual(sent["_ws.malformed"], "")
+                self.assertEqual(sent["eth.src"], OURS[0])
+                if sent["arp.opcode"]:
+                    self.assertEqual((sent["arp.src.hw_mac"], sent["arp.src.proto_ipv4"]), OURS)
+                elif sent["icmp.type"]:
+                    self.assertEqual((sent["icmp.type"], sent["icmp.checksum.status"]), (ECHO_REPLY, GOOD))
+                    self.assertEqual(sent["ip.checksum.status"], GOOD)
+                    self.assertEqual(sent["eth.dst"], packets["received"]["eth.src"])
+                else:
+                    self.assertIn(sent["igmp.type"], (REPORT_V2, REPORT_V3))
+                    self.assertEqual((sent["igmp.checksum.status"], sent["ip.checksum.status"]), (GOOD, GOOD))
+                seen.add(block["name"].split("-")[0])
+        self.assertEqual(seen, {"arp", "ping", "report"})
+
+    def test_queries_say_the_same_to_both(self) -> None:
+        """The group, and the wait in tenths of a second."""
+        for block, packets in self.exchanges:
+            if "query" not in block:
+                continue
+            with self.subTest(block["name"]):
+                _, group, wait_ms = block["query"].split()
+                query = packets["received"]
+                self.assertEqual(query["igmp.maddr"], group)
+                self.assertEqual(float(query["igmp.max_resp"]) * 100, float(wait_ms))
+                self.assertEqual(query["igmp.checksum.status"], GOOD)
 
 
 if __name__ == "__main__":

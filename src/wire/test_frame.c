@@ -11,7 +11,7 @@
 #include "wire/internet_checksum.h"
 #include "wire/test_guard_page.h"
 
-enum { PAYLOAD_MOST = 200, FRAME_MOST = RM_FRAME_HEADER_BYTES + PAYLOAD_MOST };
+enum { PAYLOAD_MOST = 200, FRAME_MOST = RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES + PAYLOAD_MOST };
 
 static struct rm_flow const flow = {
     .destination_mac = {2, 0, 0, 0, 0, 1},
@@ -60,6 +60,32 @@ static void assert_is_flow(struct rm_datagram const *datagram, uint8_t const *fr
     assert_int_equal(datagram->destination_ipv4, flow.destination_ipv4);
     assert_int_equal(datagram->source_port, flow.source_port);
     assert_int_equal(datagram->destination_port, flow.destination_port);
+    assert_int_equal(datagram->vlan, RM_VLAN_NONE);
+}
+
+static void tagged_frames_are_the_untagged_ones_with_a_tag(void **state) {
+    (void)state;
+    unsigned seed = 7;
+    struct rm_flow tagged = flow;
+    tagged.vlan = 2748;
+    for (uint32_t payload_length = 0; payload_length <= PAYLOAD_MOST; ++payload_length) {
+        uint8_t plain[FRAME_MOST], frame[FRAME_MOST];
+        uint32_t const length = make_frame(plain, payload_length, &seed);
+        assert_int_equal(rm_frame_write_header(frame, &tagged, payload_length), 46);
+        memcpy(frame + 46, plain + 42, payload_length);
+        rm_frame_write_udp_checksum(plain, payload_length);
+        rm_frame_write_udp_checksum(frame, payload_length);
+        assert_memory_equal(frame, plain, 12);
+        assert_memory_equal(frame + 12, "\x81\x00\x0a\xbc", 4);
+        assert_memory_equal(frame + 16, plain + 12, length - 12);
+
+        struct rm_datagram datagram;
+        assert_int_equal(rm_frame_parse(frame, length + 4, false, &datagram), RM_PORT_DECODED);
+        assert_int_equal(datagram.vlan, 2748);
+        datagram.vlan = RM_VLAN_NONE;
+        datagram.payload -= RM_VLAN_BYTES;
+        assert_is_flow(&datagram, frame, payload_length);
+    }
 }
 
 static void written_frames_parse(void **state) {
@@ -165,6 +191,35 @@ static void every_flipped_bit_after_ethernet_is_noticed(void **state) {
     }
 }
 
+/** With `tag_bytes` of VLAN tags put in, 4 or 8. */
+static enum rm_port_counter verdict_tagged(uint8_t const *frame, uint32_t length, uint32_t tag_bytes) {
+    static uint8_t const tags[] = {0x88, 0xA8, 0, 1, 0x81, 0, 0, 2};
+    uint8_t tagged[FRAME_MOST + sizeof tags];
+    struct rm_datagram datagram;
+    memcpy(tagged, frame, 12);
+    memcpy(tagged + 12, tags + sizeof tags - tag_bytes, tag_bytes);
+    memcpy(tagged + 12 + tag_bytes, frame + 12, length - 12);
+    return rm_frame_parse(tagged, length + tag_bytes, true, &datagram);
+}
+
+/** The quick way and the one step by step (two tags) agree on any flipped header bit that no checksum told of. */
+static void both_ways_through_say_the_same(void **state) {
+    (void)state;
+    unsigned seed = 8, refused = 0;
+    uint8_t frame[FRAME_MOST];
+    uint32_t const length = make_frame(frame, 64, &seed);
+    for (uint32_t bit = 8 * 12; bit < 8 * RM_FRAME_HEADER_BYTES; ++bit) {
+        struct rm_datagram datagram;
+        frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum rm_port_counter const verdict = rm_frame_parse(frame, length, true, &datagram);
+        assert_int_equal(verdict_tagged(frame, length, 4), verdict);
+        assert_int_equal(verdict_tagged(frame, length, 8), verdict);
+        refused += verdict != RM_PORT_DECODED;
+        frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_true(refused > 40);
+}
+
 static void a_device_that_checked_is_believed(void **state) {
     (void)state;
     unsigned seed = 6;
@@ -204,11 +259,13 @@ static void addresses_as_text(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(written_frames_parse),
+        cmocka_unit_test(tagged_frames_are_the_untagged_ones_with_a_tag),
         cmocka_unit_test(checksum_agrees_with_the_textbook),
         cmocka_unit_test(computed_zero_is_written_as_ffff),
         cmocka_unit_test(every_truncation_is_refused_without_reading_on),
         cmocka_unit_test(no_length_field_leads_beyond_the_frame),
         cmocka_unit_test(every_flipped_bit_after_ethernet_is_noticed),
+        cmocka_unit_test(both_ways_through_say_the_same),
         cmocka_unit_test(a_device_that_checked_is_believed),
         cmocka_unit_test(addresses_as_text),
     };

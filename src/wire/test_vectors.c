@@ -21,6 +21,7 @@ struct vector {
     uint32_t frame_length;
     uint32_t header_length; /**< bytes of the frame before the payload */
     uint32_t payload_length;
+    uint16_t vlan; /**< RM_VLAN_NONE: untagged */
     uint8_t kind;
     uint16_t instrument;
     uint16_t status;
@@ -104,6 +105,8 @@ static void read_line(struct vector *vector, char const *key, char const *value)
         vector->instrument = (uint16_t)strtoul(value, NULL, 0);
     else if (strcmp(key, "status") == 0)
         vector->status = (uint16_t)strtoul(value, NULL, 0);
+    else if (strcmp(key, "vlan") == 0)
+        vector->vlan = (uint16_t)strtoul(value, NULL, 0);
     else if (strcmp(key, "turn") == 0)
         vector->turn = strtoull(value, NULL, 0);
     else if (strcmp(key, "i32") == 0 || strcmp(key, "f32") == 0)
@@ -115,7 +118,7 @@ static void read_line(struct vector *vector, char const *key, char const *value)
 /** Reads the next block; false at the end of the file. */
 static bool read_vector(FILE *file, struct vector *vector) {
     char line[LINE_MOST];
-    *vector = (struct vector){0};
+    *vector = (struct vector){.vlan = RM_VLAN_NONE};
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '\0' && vector->name[0])
@@ -144,6 +147,7 @@ static void check_fields(struct vector const *vector, uint8_t const *frame, stru
     assert_int_equal(datagram->destination_ipv4, 0x0A000001);
     assert_int_equal(datagram->source_port, 4660);
     assert_int_equal(datagram->destination_port, 4660);
+    assert_int_equal(datagram->vlan, vector->vlan);
     assert_int_equal(native->kind, vector->kind);
     assert_int_equal(native->instrument, vector->instrument);
     assert_int_equal(native->status, vector->status);

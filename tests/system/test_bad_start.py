@@ -78,6 +78,23 @@ def test_a_malformed_configuration_names_its_place(root: Path, tmp_path: Path, w
     assert nothing_in(root)
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_wrong_table_of_calibrations_names_its_place(root: Path, tmp_path: Path, command: str) -> None:
+    config, table = tmp_path / "server.yaml", tmp_path / "table.csv"
+    config.write_text(configuration(unique_name("table"), more=BUFFERS + "calibration: {file: table.csv}\n"))
+    said = only_line(ringmaster(command, config, expect=1).stderr)
+    assert str(table) in said
+    lines = ringmaster("calibration", "template", config).stdout.replace("bpm01", "bpm99", 1)
+    table.write_text(lines)
+    said = only_line(ringmaster(command, config, expect=1).stderr)
+    assert f"{table}:" in said
+    assert "bpm99" in said
+    table.write_text(lines.replace("bpm99", "bpm01"))
+    if command == "check":
+        ringmaster("check", config)
+    assert nothing_in(root)
+
+
 def test_a_configuration_that_is_not_there(root: Path) -> None:
     said = only_line(ringmaster("run", "/nonexistent/server.yaml", expect=1).stderr)
     assert "/nonexistent/server.yaml" in said

@@ -2,7 +2,9 @@
 """kill -9: of a reader it disturbs nothing, of the server it leaves what came, and a new server goes on with it."""
 
 import ctypes
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,18 +14,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import (
+    OUTCOMES,
     PATIENCE_S,
     RING_CORE,
     ROOT,
     SERVER_CORE,
     assert_sums_hold,
     kill_at_once,
+    port_sum,
     ringmaster,
     ringmaster_json,
     server,
     terminate,
     unique_name,
     wait_for,
+    wait_until_still,
 )
 
 from ringmaster import Window, Workspace, WorkspaceDead, attach
@@ -34,6 +39,8 @@ INSTRUMENTS = ("bpm01", "bpm02", "bpm03")
 TURN_RATE_HZ = 4000
 """So slow that the ring holds more than anything here takes."""
 TURN_RECORDS = 262144
+BURST = 64
+"""Datagrams that the server takes at once, at most."""
 DPDK = Path("/var/run/dpdk")
 """Where DPDK keeps a directory for each process; of a killed one it stays."""
 
@@ -166,6 +173,14 @@ def assert_still_there(ws: Workspace, before: dict[str, Window]) -> None:
         np.testing.assert_array_equal(again.records, window.records)
 
 
+def assert_sums_hold_but_for_a_burst(ws: Workspace) -> None:
+    """The counts of the burst that it was at when it was killed may be halfway."""
+    port = ws.counters("port/ring")
+    records = sum(ws.counters(f"stream/{instrument}")[name] for instrument in INSTRUMENTS for name in OUTCOMES)
+    assert abs(port["received"] - port_sum(port)) <= BURST
+    assert abs(port["records"] - records) <= BURST
+
+
 @pytest.mark.parametrize("end", [killed, stopped])
 def test_what_a_server_left_can_be_read(facility: Facility, end: Callable[[Program], None]) -> None:
     with attach(facility.name) as ws:
@@ -173,6 +188,10 @@ def test_what_a_server_left_can_be_read(facility: Facility, end: Callable[[Progr
         end(facility.running)
         wait_for(lambda: not ws.alive, "the server's end")
         assert_still_there(ws, before)
+        if end is stopped:
+            assert_sums_hold(ws)
+        else:
+            assert_sums_hold_but_for_a_burst(ws)
     with pytest.raises(WorkspaceDead, match="has ended"):
         attach(facility.name)
     with attach(facility.name, dead=True) as left:
@@ -206,6 +225,23 @@ def test_a_new_server_goes_on_where_the_last_one_ended(facility: Facility, end: 
         assert_still_there(ws, before)
         assert {ws.streams[f"{instrument}/turn"].machine_epoch for instrument in INSTRUMENTS} == {0}
         assert ws.streams["bpm01/turn"].latest(1000).ok.all()
+        assert facility.ring.stop() == 0
+        assert terminate(again) == 0
+        assert_nothing_was_lost(ws)
+        assert_sums_hold(ws)
+
+
+def test_the_sums_hold_in_both_lives(facility: Facility) -> None:
+    """Killed when nothing is under way, so that the first life's counts are whole too; the second begins at zero."""
+    with attach(facility.name) as ws:
+        os.kill(facility.ring.pid, signal.SIGSTOP)
+        wait_until_still(ws, "ring")
+        killed(facility.running)
+        assert ws.counters("port/ring")["received"] >= sent(ws)
+        assert_sums_hold(ws)
+    with server(facility.config) as again, attach_to(facility.name, again) as ws:
+        os.kill(facility.ring.pid, signal.SIGCONT)
+        facility.stream_moves_on(ws)
         assert facility.ring.stop() == 0
         assert terminate(again) == 0
         assert_nothing_was_lost(ws)

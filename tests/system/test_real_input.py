@@ -78,7 +78,7 @@ def received(request: pytest.FixtureRequest, root: Path, link: VethPair) -> Iter
 
 
 def test_every_datagram_arrives_once(received: Workspace) -> None:
-    assert nonzero(received.counters("port/link")).keys() == {"received", "decoded", "bytes"}
+    assert nonzero(received.counters("port/link")).keys() == {"received", "decoded", "bytes", "records"}
     assert received.counters("port/link")["decoded"] == 3 * TURNS
     for bpm in doros.read(DOROS):
         counted = nonzero(received.counters(f"stream/{bpm.name}"))

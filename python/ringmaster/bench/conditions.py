@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine does while something is measured: the distance of its cores, and who has them."""
+"""What the machine does while something is measured: its cores' distance, who has them, and how often it stops."""
 
+import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -38,6 +39,34 @@ def run_times_ns(pid: int) -> dict[int, int]:
 def busiest_share(before: Mapping[int, int], after: Mapping[int, int], seconds: float) -> float:
     """Share of a core that the busiest thread had between two looks at run_times_ns."""
     return max((after[task] - time for task, time in before.items() if task in after), default=0) / (seconds * 1e9)
+
+
+@dataclass(frozen=True)
+class StallFloor:
+    """What a loop that only looks at the clock sees: no program on these cores waits less."""
+
+    seconds: float
+    longest_us: float
+    """The longest gap of any of the cores."""
+    over_10us_per_second: float
+    """Gaps of more than 10 µs, of all cores together."""
+    over_1ms: int
+    tsc_hz: float
+    """Of the time stamp counter, as measured for it."""
+
+
+def stall_floor(seconds: float, cores: Sequence[int]) -> StallFloor:
+    """Watches the cores, all at once, for so long."""
+    command = [find_program("ringmaster-stall-floor"), f"{seconds:g}", *map(str, sorted(set(cores)))]
+    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    seen = said["cores"]
+    return StallFloor(
+        seconds=seconds,
+        longest_us=max(core["longest_us"] for core in seen),
+        over_10us_per_second=sum(core["over_10us"] for core in seen) / seconds,
+        over_1ms=sum(core["over_1ms"] for core in seen),
+        tsc_hz=said["tsc_hz"],
+    )
 
 
 @dataclass(frozen=True)

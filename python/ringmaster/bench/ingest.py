@@ -1,240 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one receive core takes in: packets a second without loss, time per packet, latency to visible.
+"""`ringmaster bench ingest`: what one receive core costs and carries, part by part, each figure beside a peer.
 
-Two arrangements alternate in short windows, on the same two cores, behind the same sender: our server, and DPDK's own
-`dpdk-testpmd` in `rxonly` mode, which counts packets and throws them away. The sender waits when the link is full, as
-pause frames would make it, so whatever it has sent was taken.
+A part yields its rows as they are measured; whoever interrupts it keeps those there are.
 """
 
-import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from time import monotonic, sleep
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
-from ringmaster.counters import lost, refused
-from ringmaster.demo import DRAIN_S, FULL_TURN_RATE_HZ, LATENCY, WORKSPACE, adapted, cores, remove_workspace
-from ringmaster.monitor import Totals
-from ringmaster.programs import Program, attach_to
-from ringmaster.workspace import Workspace
+from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes
+from ringmaster.bench.conditions import Spread, core_to_core_ns, stall_floor
+from ringmaster.bench.log import Log
+from ringmaster.bench.windows import Window, compare, ratio_of
+from ringmaster.demo import cores
+from ringmaster.programs import ProgramFailed
 
-WHOLE_CORE = 0.95
-"""A window counts when sender and receiver both had this share of their cores."""
-SETTLE_S = 0.5
+PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
+"""In the order in which they are measured. The memory table needs no measurement, and is always there."""
+CALIBRATION_S = 0.2
 
 
 @dataclass(frozen=True)
-class Window:
-    """One window of one arrangement."""
+class Options:
+    """What to measure, and for how long."""
 
-    receiver: str
-    """ "ringmaster" or "testpmd"."""
-    rate_pps: float
-    core_to_core_ns: float
-    distance: str
-    """The class of the window: near, far, or mixed; see conditions.class_of."""
-    sender_share: float
-    """Of its core that the sender had, 0–1."""
-    receiver_share: float
-    lost: int | None
-    """Sent but never received, or lost, duplicate, late or refused; None where the receiver cannot tell."""
-    busy_ns_per_packet: float | None
-    busy_share: float | None
-    latency_ns: dict[str, float] | None
+    parts: tuple[str, ...] = PARTS
+    windows: int = 4
+    """Pairs of windows of each frame size."""
+    seconds: float = 1.0
+    """Length of a window."""
+    load_seconds: float = 60.0
+    """For which the Elettra load is held."""
+    rounds: int = 21
+    """Of each run of the added cost; a third of them where sizes are compared."""
+
+
+@dataclass
+class Report:
+    """What was measured: rows of each part, as dataclasses of the part's own module."""
+
+    options: Options
+    tsc_hz: float = 0.0
+    simds: list[str] = field(default_factory=list)
+    """Of this CPU, narrowest first."""
+    probes_ns: list[float] = field(default_factory=list)
+    """Round trips of a cache line between the two cores, through the whole run."""
+    rows: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What could not be measured, and why; what was scaled."""
+    interrupted: bool = False
 
     @property
-    def counts(self) -> bool:
-        """Whether both had their cores to themselves."""
-        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a whole run came to. Figures of windows that count; rates are of the full speed of the link."""
-
-    seconds_per_window: float
-    windows: list[Window]
-    zero_loss_pps: dict[str, Spread]
-    """Ours, windows without loss, by class: near, far, mixed."""
-    testpmd_pps: dict[str, Spread]
-    """The peer's, by class."""
-    ratio_to_testpmd: dict[str, float]
-    """Of the medians, by class where both have windows."""
-    busy_ns_per_packet: dict[str, Spread]
-    """In the receive role: its whole time in turns of the duty cycle that had packets, the port's share included."""
-    latency_ns: dict[str, float] | None
-    """Arrival of a burst to its records being visible, at the turn rate of a ring (9 × 1.157 MHz)."""
-    turn_rate_window: Window | None
-    core_to_core_ns: Spread | None
-    lost: int
+    def windows(self) -> list[Window]:
+        """Of the part of that name."""
+        return self.rows.get("windows", [])
 
     def as_json(self) -> dict[str, object]:
-        """Plain dictionaries and numbers."""
-        return asdict(self)
+        """The figures that stand for all, and the tables behind them."""
+        tables: dict[str, object] = {part: [asdict(row) for row in rows] for part, rows in self.rows.items()}
+        tables["memory"] = [asdict(row) for row in memory.table()]
+        tables["comparisons"] = [asdict(row) for row in compare(self.windows)]
+        tables["core_to_core_ns"] = asdict(Spread.of(self.probes_ns)) if self.probes_ns else None
+        return {
+            **self.headlines(),
+            "tsc_hz": self.tsc_hz,
+            "interrupted": self.interrupted,
+            "notes": self.notes,
+            "options": asdict(self.options),
+            "tables": tables,
+        }
+
+    def headlines(self) -> dict[str, object]:
+        """None where a figure was not measured."""
+        counted = self.rows.get("instructions", [])
+        return {
+            "added_ns_per_packet": added.headline(self.rows.get("added", []), self.simds),
+            "ratio_to_testpmd": ratio_of(self.windows, end_to_end.LONG.name),
+            "ratio_to_testpmd_96": ratio_of(self.windows, end_to_end.LONG_OF_MANY.name),
+            "bytes_per_packet": next(row.cpu_bytes for row in memory.table() if row.chain == "both"),
+            "instructions_per_packet": next((row.added for row in counted if row.chain == "both"), None),
+            "core_to_core_ns": Spread.of(self.probes_ns).median if self.probes_ns else None,
+        }
 
 
-@contextmanager
-def _server(directory: Path) -> Iterator[tuple[Program, Workspace | None]]:
-    config = adapted("demo.yaml", directory, FULL_TURN_RATE_HZ, cores()[1])
-    with ExitStack() as stack:
-        stack.callback(remove_workspace, WORKSPACE)
-        program = stack.enter_context(Program("ringmaster-server", "run", config))
-        yield program, stack.enter_context(attach_to(WORKSPACE, program))
+def _measurements(report: Report, log: Log) -> dict[str, Callable[[], Iterator[Any]]]:
+    options, tsc_hz = report.options, report.tsc_hz
+    return {
+        "added": lambda: added.run(options.rounds, log),
+        "instructions": lambda: instructions.run(log),
+        "windows": lambda: end_to_end.run(options.windows, options.seconds, tsc_hz, log),
+        "load": lambda: load.run(options.load_seconds, options.seconds, tsc_hz, log),
+        "polling": lambda: polling.run(options.seconds, tsc_hz, log),
+        "sizes": lambda: sizes.run(max(3, options.rounds // 3), options.seconds, tsc_hz, log),
+    }
 
 
-@contextmanager
-def _testpmd(directory: Path) -> Iterator[tuple[Program, Workspace | None]]:
-    core = cores()[1]
-    socket = directory / "ring.sock"
-    with Program(
-        "dpdk-testpmd",
-        *("--lcores", f"0@{core},1@{core}", "--no-pci", "--no-huge", "-m", "256", "--no-telemetry"),
-        *("--file-prefix", directory.name),
-        f"--vdev=net_memif0,role=server,socket={socket},socket-abstract=no",
-        *("--", "--burst=64", "--txd=1024", "--rxd=1024", "--total-num-mbufs=16384", "--forward-mode=rxonly"),
-        "--stats-period=3600",
-    ) as program:
-        while not socket.exists():
-            program.check()
-            sleep(0.02)
-        yield program, None
+def measure(options: Options, progress: Callable[[str], None]) -> Report:
+    """Measures the parts that are asked for. An interrupt ends it early and in good order."""
+    log = Log(progress)
+    report = Report(options, simds=added.simds(), notes=log.notes)
+    try:
+        report.tsc_hz = stall_floor(CALIBRATION_S, cores()).tsc_hz
+        for part, run in _measurements(report, log).items():
+            if part in options.parts:
+                _measure_part(part, run(), report, log)
+        if report.windows and report.headlines()["ratio_to_testpmd"] is None:
+            log.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
+    except KeyboardInterrupt:
+        report.interrupted = True
+        log.note("interrupted: what follows is what was measured until then")
+    return report
 
 
-RECEIVERS = {"ringmaster": _server, "testpmd": _testpmd}
-
-
-def _counts(ws: Workspace) -> Totals:
-    return {name: dict(block) for name, block in ws.counter_blocks.items()}
-
-
-def _wrong(totals: Totals) -> int:
-    """Everything that is not a datagram in its place."""
-    streams = [block for name, block in totals.items() if name.startswith("stream/")]
-    ports = [block for name, block in totals.items() if name.startswith("port/")]
-    return sum(lost(block) + block["duplicate"] + block["late"] + refused(block) for block in streams) + sum(
-        block["received"] - block["decoded"] for block in ports
-    )
-
-
-def _busy(before: Totals, after: Totals) -> tuple[float, float]:
-    """Busy ticks per packet, and the busy share, of the one core of the server."""
-    (name,) = (name for name in after if name.startswith("core/"))
-    gone = {key: after[name][key] - before[name][key] for key in ("busy_ticks", "idle_ticks", "packets")}
-    ticks = max(1, gone["busy_ticks"] + gone["idle_ticks"])
-    return gone["busy_ticks"] / max(1, gone["packets"]), gone["busy_ticks"] / ticks
-
-
-def _summary(sender: Program) -> dict[str, float]:
-    """What the sender says of itself when it has ended: datagrams sent, and its sending time in seconds."""
-    said = json.loads(sender.words.splitlines()[-1])
-    return {name: float(said[name]) for name in ("sent", "seconds")}
-
-
-def _missing(ws: Workspace, sent: float) -> int:
-    """Datagrams that the sender counts and the server does not, once it has had time to take what was under way."""
-    deadline = monotonic() + DRAIN_S
-    while (missing := int(sent) - _received(ws)) > 0 and monotonic() < deadline:
-        sleep(0.02)
-    return missing
-
-
-def _received(ws: Workspace) -> int:
-    return sum(block["received"] for block in ws.counter_blocks.values() if block.set_name == "port")
-
-
-def measure_window(receiver: str, turn_rate_hz: float, seconds: float) -> Window:
-    """Starts receiver and sender, measures for some time, ends both."""
-    before_ns = core_to_core_ns(*cores())
-    with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
-        program, ws = stack.enter_context(RECEIVERS[receiver](directory))
-        config = adapted("ring.yaml", directory, FULL_TURN_RATE_HZ, cores()[0])
-        sender = stack.enter_context(
-            Program("ringmaster-instruments", "run", config, "--turn-rate", f"{turn_rate_hz:.0f}", "--json")
-        )
-        sleep(SETTLE_S)
-        program.check()
-        sender.check()
-        begin, times = monotonic(), (run_times_ns(sender.pid), run_times_ns(program.pid))
-        counts = _counts(ws) if ws else {}
-        latency = ws.histograms[LATENCY].read() if ws else None
-        sleep(seconds)
-        elapsed = monotonic() - begin
-        shares = [
-            busiest_share(before, run_times_ns(pid), elapsed)
-            for before, pid in zip(times, (sender.pid, program.pid), strict=True)
-        ]
-        after = _counts(ws) if ws else {}
-        latency_after = ws.histograms[LATENCY].read() if ws else None
-        tsc_hz = ws.clock.read().tsc_hz if ws else float("nan")
-        sender.stop()
-        busy = _busy(counts, after) if ws else None
-        summary = _summary(sender)
-        wrong = _missing(ws, summary["sent"]) + _wrong(_counts(ws)) if ws else None
-    after_ns = core_to_core_ns(*cores())
-    return Window(
-        receiver=receiver,
-        rate_pps=summary["sent"] / summary["seconds"],
-        core_to_core_ns=max(before_ns, after_ns),
-        distance=class_of(before_ns, after_ns),
-        sender_share=shares[0],
-        receiver_share=shares[1],
-        lost=wrong,
-        busy_ns_per_packet=busy[0] / tsc_hz * 1e9 if busy else None,
-        busy_share=busy[1] if busy else None,
-        latency_ns=latency_after.since(latency).summary() if latency and latency_after else None,
-    )
-
-
-def measure(windows: int, seconds: float, progress: Callable[[str], None]) -> Report:
-    """Alternates `windows` pairs at the full speed of the link, then looks once at the turn rate of a ring."""
-    if shutil.which("dpdk-testpmd") is None:
-        progress("dpdk-testpmd is not installed (Debian package dpdk): no peer beside our figures")
-    done: list[Window] = []
-    for number in range(windows):
-        for receiver in RECEIVERS:
-            if receiver == "testpmd" and shutil.which("dpdk-testpmd") is None:
-                continue
-            window = measure_window(receiver, 0.0, seconds)
-            done.append(window)
-            progress(
-                f"{number + 1}/{windows} {receiver:10s} {window.rate_pps / 1e6:6.2f} Mpps  "
-                f"{window.distance} ({window.core_to_core_ns:.0f} ns)"
-                f"{'' if window.counts else '  discarded: no whole core'}"
-            )
-    paced = measure_window("ringmaster", FULL_TURN_RATE_HZ, seconds)
-    return _report(seconds, done, paced)
-
-
-def _report(seconds: float, windows: list[Window], paced: Window) -> Report:
-    good = [window for window in windows if window.counts]
-    ours = [window for window in good if window.receiver == "ringmaster"]
-    peer = [window for window in good if window.receiver == "testpmd"]
-    zero_loss = _by_class([window for window in ours if window.lost == 0], lambda window: window.rate_pps)
-    testpmd = _by_class(peer, lambda window: window.rate_pps)
-    return Report(
-        seconds_per_window=seconds,
-        windows=windows,
-        zero_loss_pps=zero_loss,
-        testpmd_pps=testpmd,
-        ratio_to_testpmd={name: zero_loss[name].median / testpmd[name].median for name in zero_loss.keys() & testpmd},
-        busy_ns_per_packet=_by_class(ours, lambda window: window.busy_ns_per_packet),
-        latency_ns=paced.latency_ns,
-        turn_rate_window=paced,
-        core_to_core_ns=Spread.of([window.core_to_core_ns for window in windows]),
-        lost=sum(window.lost or 0 for window in [*windows, paced]),
-    )
-
-
-def _by_class(windows: list[Window], figure: Callable[[Window], float | None]) -> dict[str, Spread]:
-    """A figure's spread over the windows of each class that has any."""
-    values: dict[str, list[float]] = {}
-    for window in windows:
-        value = figure(window)
-        if value is not None:
-            values.setdefault(window.distance, []).append(value)
-    return {name: Spread.of(some) for name, some in sorted(values.items())}
+def _measure_part(part: str, rows: Iterator[Any], report: Report, log: Log) -> None:
+    report.probes_ns.append(core_to_core_ns(*cores()))
+    kept = report.rows.setdefault(part, [])
+    try:
+        for row in rows:
+            kept.append(row)
+            if isinstance(row, Window):
+                report.probes_ns.append(row.core_to_core_ns)
+    except ProgramFailed as error:
+        log.note(f"{part}: not measured to its end: {error}")

@@ -1,74 +1,144 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The live page of `ringmaster top`."""
+"""The live pages of `ringmaster top` on a terminal.
 
-from collections.abc import Callable
+One widget draws the whole terminal from lines of text, and only those that changed: that is what keeps it cheap.
+"""
+
+import os
+from functools import cache
 from typing import ClassVar
 
-from rich.table import Table
-from rich.text import Text
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Footer, Static
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
 
-from ringmaster.cli import panels
-from ringmaster.errors import WorkspaceError
-from ringmaster.monitor import Monitor, Snapshot
-from ringmaster.workspace import Workspace, attach
+from ringmaster.console import screen
+from ringmaster.console.affinity import keep_off, server_cores
+from ringmaster.console.lines import STYLES, Line
+from ringmaster.console.pages import PAGES
+from ringmaster.console.view import Action, View
+from ringmaster.console.watch import Frame, Wanted, Watch
+from ringmaster.workspace import Workspace
 
-REFRESH_S = 0.5
+DEFAULT_RATE_HZ = 4.0
+
+
+@cache
+def style(name: str) -> Style:
+    """One of ``STYLES`` as Rich has it."""
+    return Style.parse(STYLES[name])
+
+
+class Canvas(Widget):
+    """Lines of text, of which only those that changed are drawn again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[Line] = []
+
+    def show(self, lines: list[Line]) -> None:
+        """Shows these from now on."""
+        before, self._lines = self._lines, lines
+        width = self.size.width
+        changed = [i for i, spans in enumerate(lines) if i >= len(before) or before[i] != spans]
+        if len(lines) < len(before):
+            self.refresh()
+        elif changed:
+            self.refresh(*(Region(0, i, width, 1) for i in changed))
+
+    def render_line(self, y: int) -> Strip:
+        """One line as the terminal's."""
+        width = self.size.width
+        if y >= len(self._lines):
+            return Strip.blank(width)
+        segments = [Segment(span.text, style(span.style)) for span in self._lines[y] if span.text]
+        return Strip(segments).adjust_cell_length(width)
 
 
 class Console(App[None]):
-    """Shows a workspace twice a second; follows a restarted server."""
+    """Shows a workspace some times a second; follows a restarted server."""
 
     TITLE = "ringmaster top"
-    CSS = "Static { height: auto; margin: 0 1 1 1; }"
-    BINDINGS: ClassVar[list[BindingType]] = [("q", "quit", "Quit")]
+    CSS = "Screen { background: ansi_default; overflow: hidden; } Canvas { width: 100%; height: 100%; }"
+    BINDINGS: ClassVar[list[BindingType]] = []
     ENABLE_COMMAND_PALETTE = False
-    PANELS: ClassVar[dict[str, Callable[[Snapshot], Table | Text]]] = {
-        "summary": panels.summary,
-        "orbit": panels.orbit,
-        "streams": panels.streams,
-        "ports": panels.ports,
-        "cores": panels.cores,
-        "senders": panels.senders,
-    }
 
-    def __init__(self, ws: Workspace, dead: bool = False) -> None:
-        super().__init__()
-        self._ws = ws
-        self._dead = dead
-        self._monitor = Monitor(ws)
+    def __init__(
+        self, ws: Workspace, dead: bool = False, page: str = "overview", rate_hz: float = DEFAULT_RATE_HZ
+    ) -> None:
+        super().__init__(ansi_color=True)
+        self._watch = Watch(ws, dead)
+        self._view = View(page)
+        self._rate_hz = rate_hz
+        self._allowed = os.sched_getaffinity(0)
+        self._kept_off: set[int] | None = None
+        self._frame: Frame = self._watch.look()
 
     def compose(self) -> ComposeResult:
-        """One block of text for each panel."""
-        with VerticalScroll():
-            for name in self.PANELS:
-                yield Static(id=name)
-        yield Footer()
+        """One widget, which is the whole terminal."""
+        yield Canvas()
 
     def on_mount(self) -> None:
         """Looks at once, and then regularly."""
         self.look()
-        self.set_interval(REFRESH_S, self.look)
+        self.set_interval(1 / self._rate_hz, self.look)
+
+    def on_unmount(self) -> None:
+        """Goes back to the CPUs that it was given, and lets go of the memory."""
+        keep_off(set(), self._allowed)
+        self._watch.close()
 
     def look(self) -> None:
-        """Shows what is now."""
-        try:
-            self._follow()
-            snapshot = self._monitor.look()
-        except WorkspaceError as error:
-            self.query_one("#summary", Static).update(f"[bold red]{error}[/]")
-            return
-        for name, panel in self.PANELS.items():
-            self.query_one(f"#{name}", Static).update(panel(snapshot))
+        """Shows what is now; while frozen it goes on counting and shows what was."""
+        cores = server_cores(self._watch.ws)
+        if cores != self._kept_off:
+            self._kept_off = cores
+            keep_off(cores, self._allowed)
+        frame = self._watch.look(self._wanted())
+        if not self._view.frozen:
+            self._frame = frame
+            self._draw()
 
-    def _follow(self) -> None:
-        """Attaches anew when the server was restarted or other owners have come."""
-        if self._ws.alive and not self._ws.outdated:
+    def on_key(self, event: events.Key) -> None:
+        """Does what the key says, at once."""
+        event.stop()
+        event.prevent_default()
+        was_frozen = self._view.frozen
+        action = self._view.press(event.key, event.character, PAGES, self._frame)
+        if action == Action.QUIT:
+            self.exit()
             return
-        if self._dead and not self._ws.outdated:
+        if action == Action.RESET:
+            self._watch.reset()
+        if self._view.frozen:
+            self._freeze(was_frozen)
+        else:
+            self._frame = self._watch.look(self._wanted())
+        self._draw()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draws in the new size."""
+        self._draw(event.size)
+
+    def _wanted(self) -> Wanted:
+        view = self._view
+        return Wanted(view.page, view.detail if view.page == "streams" else None)
+
+    def _freeze(self, was_frozen: bool) -> None:
+        """Keeps what every page would show; details of another instrument are read anew."""
+        if not was_frozen:
+            self._frame = self._watch.still(self._frame)
+        self._frame = self._watch.with_details(self._frame, self._wanted())
+
+    def _draw(self, size: Size | None = None) -> None:
+        if not self.query(Canvas):  # a first size may come before there is anything to draw on
             return
-        self._ws = attach(str(self._ws.path), self._dead)
-        self._monitor = Monitor(self._ws)
+        canvas = self.query_one(Canvas)
+        width, height = size or canvas.size
+        if width and height:
+            canvas.show(screen.draw(self._frame, self._view, width, height))

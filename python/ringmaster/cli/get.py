@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster get`: what an object says now."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ringmaster.cli.complete import complete_object
 from ringmaster.cli.options import examples, print_json, reads_a_workspace
+
+if TYPE_CHECKING:
+    from ringmaster.workspace import Workspace
 
 
 @click.command(
@@ -14,19 +18,30 @@ from ringmaster.cli.options import examples, print_json, reads_a_workspace
         "ringmaster get server/turn_rate_hz",
         "ringmaster get bpm01/turn clock",
         "ringmaster get 'counters/stream/*' --json",
+        "ringmaster get 'bpm*/turn' --records 8192 --output beam.h5",
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_object)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE.h5", help="Write streams to a new file.")
+@click.option(
+    "--records", type=click.IntRange(min=1), default=8192, show_default=True, help="--output: how many of each."
+)
 @reads_a_workspace
-def get(names: tuple[str, ...], workspace: str | None, dead: bool, as_json: bool) -> None:
+def get(
+    names: tuple[str, ...], output: Path | None, records: int, workspace: str | None, dead: bool, as_json: bool
+) -> None:
     """Print parameters, counters, the clock, histograms, texts, or the newest record of streams.
 
-    A NAME is a whole name, or one without "stream/" or "counters/", or a shell pattern of either.
+    A NAME is a whole name, or one without "stream/" or "counters/", or a shell pattern of either. With --output the
+    newest records of streams go to a file (HDF5), with their units and their calibration.
     """
     from ringmaster.inventory import matching, read
     from ringmaster.workspace import attach
 
     with attach(workspace, dead) as ws:
+        if output is not None:
+            _export(ws, names, output, records)
+            return
         infos = {info.name: info for name in names for info in matching(ws, name)}
         readings = {name: read(ws, info) for name, info in infos.items()}
     if as_json:
@@ -34,6 +49,19 @@ def get(names: tuple[str, ...], workspace: str | None, dead: bool, as_json: bool
         return
     for name, reading in readings.items():
         _print_reading(name, reading)
+
+
+def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int) -> None:
+    from ringmaster import export
+    from ringmaster.inventory import matching, short_name
+    from ringmaster.layout import ObjectKind
+
+    infos = {info.name: info for name in names for info in matching(ws, name) if info.kind == ObjectKind.STREAM}
+    if not infos:
+        raise click.UsageError(f"{' '.join(names)}: no stream among these; --output writes streams")
+    streams = [ws.streams[short_name(info)] for info in infos.values()]
+    export.write(output, ws.name, {stream: stream.latest(records) for stream in streams})
+    click.echo(f"{output}: {len(streams)} streams")
 
 
 def _print_reading(name: str, reading: dict[str, Any]) -> None:
@@ -44,8 +72,10 @@ def _print_reading(name: str, reading: dict[str, Any]) -> None:
         click.echo(f"{name} = {reading['value']} {reading['unit']}".rstrip() + alarm)
     else:
         click.echo(f"{name}:")
-        flat = {**reading, **reading.get("lanes", {})}
-        flat.pop("lanes", None)
+        physical = {f"{lane} [{v['unit']}]": v["value"] for lane, v in reading.get("physical", {}).items()}
+        flat = {**reading, **reading.get("lanes", {}), **physical}
+        for group in ("lanes", "physical"):
+            flat.pop(group, None)
         width = max(map(len, flat))
         for key, value in flat.items():
             click.echo(f"  {key:<{width}}  {value}")

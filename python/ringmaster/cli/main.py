@@ -7,11 +7,14 @@ from typing import NoReturn
 import click
 
 from ringmaster import __version__
+from ringmaster.cli.align import align
 from ringmaster.cli.bench import bench
+from ringmaster.cli.calibration import calibration
 from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
+from ringmaster.cli.measure import measure
 from ringmaster.cli.programs import check, run, virtual
 from ringmaster.cli.replay import replay
 from ringmaster.cli.top import top
@@ -65,7 +68,7 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (demo, run, check, virtual, ls, get, top, replay, bench, completion):
+for command in (demo, run, check, virtual, ls, get, top, replay, calibration, align, bench, measure, completion):
     cli.add_command(command)
 
 

@@ -16,14 +16,19 @@ class ProgramMissing(click.ClickException):
     exit_code = 127
 
 
-def become(program: str, *arguments: str) -> NoReturn:
-    """Replaces this process by ``program`` from $RINGMASTER_LIBEXEC, or from the PATH."""
+def locate(program: str) -> str:
+    """Path of ``program`` in $RINGMASTER_LIBEXEC, or on the PATH."""
     from ringmaster.programs import ProgramNotFound, find_program
 
     try:
-        path = find_program(program)
+        return find_program(program)
     except ProgramNotFound as error:
         raise ProgramMissing(str(error)) from error
+
+
+def become(program: str, *arguments: str) -> NoReturn:
+    """Replaces this process by ``program``."""
+    path = locate(program)
     sys.stdout.flush()
     os.execv(path, [program, *arguments])
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster top`: a workspace, live."""
 
-from dataclasses import asdict
 from time import sleep
 from typing import TYPE_CHECKING
 
@@ -10,59 +9,73 @@ import click
 from ringmaster.cli.options import examples, print_json, reads_a_workspace
 
 if TYPE_CHECKING:
-    from ringmaster.monitor import Snapshot
+    from ringmaster.console.watch import Watch
 
 ONCE_S = 0.5
 """How long one look measures rates."""
+ONCE_WIDTH = 120
+"""Columns of a page that goes into a file or a pipe."""
+PAGE_NAMES = ("overview", "ports", "streams", "cores", "links", "faults", "orbit", "tune")
 
 
 @click.command(
-    epilog=examples("ringmaster top", "ringmaster top --once", "ringmaster top --json | jq .streams[0].lost")
+    epilog=examples(
+        "ringmaster top",
+        "ringmaster top --page faults",
+        "ringmaster top --once --page ports",
+        "ringmaster top --once --json | jq .streams[0].lost",
+    )
 )
 @reads_a_workspace
-@click.option("--once", is_flag=True, help="Look once, print, and end.")
-def top(workspace: str | None, dead: bool, as_json: bool, once: bool) -> None:
-    """Show a running workspace live: rates, losses, cores, orbit and tune. `q` ends it.
+@click.option("--page", type=click.Choice(PAGE_NAMES), default="overview", help="The page to begin with.")
+@click.option(
+    "--rate", type=click.FloatRange(0.2, 20), default=4.0, metavar="HZ", help="Looks per second. [default: 4]"
+)
+@click.option("--once", is_flag=True, help="Look once, print the page, and end.")
+def top(workspace: str | None, dead: bool, as_json: bool, page: str, rate: float, once: bool) -> None:
+    """Show a running workspace live: rates, losses, cores, links, faults, orbit and tune. `?` shows the keys, `q` ends.
 
-    Lost turns are those passed over, less those that came late. With --json it looks once.
+    It only reads shared memory, so the server notices nothing. It keeps off the server's cores where the machine has
+    another one, and attaches anew when the server was restarted. With --json it looks once: docs/console.md says what
+    stands in it.
     """
     from ringmaster.workspace import attach
 
-    if once or as_json:
-        from ringmaster.monitor import Monitor
+    if not once and not as_json:
+        from ringmaster.cli.console import Console
 
-        with attach(workspace, dead) as ws:
-            monitor = Monitor(ws)
-            sleep(ONCE_S)
-            _print_once(monitor.look(), as_json)
+        Console(attach(workspace, dead), dead, page, rate).run()
         return
-    from ringmaster.cli.console import Console
+    from ringmaster.console.watch import Watch
 
     with attach(workspace, dead) as ws:
-        Console(ws, dead).run()
+        watch = Watch(ws, dead)
+        sleep(ONCE_S)
+        if as_json:
+            from ringmaster.console.report import as_json as report
+
+            print_json(report(watch.look().snapshot))
+        else:
+            _print(watch, page)
 
 
-def _print_once(snapshot: "Snapshot", as_json: bool) -> None:
-    if as_json:
-        orbit = snapshot.orbit
-        plain = asdict(snapshot)
-        plain["orbit"] = orbit and {
-            "turn": orbit.turn,
-            "turns": orbit.turns,
-            "unit": orbit.unit,
-            "names": orbit.names,
-            "x": orbit.x.tolist(),
-            "y": orbit.y.tolist(),
-            "rms": orbit.rms,
-        }
-        print_json(plain)
-        return
+def _print(watch: "Watch", page: str) -> None:
+    """A page as text, as long as it is; in colour where it goes to a terminal."""
     import sys
 
     from rich.console import Console as RichConsole
+    from rich.text import Text
 
-    from ringmaster.cli import panels
+    from ringmaster.console.lines import STYLES, line
+    from ringmaster.console.pages import page_named
+    from ringmaster.console.screen import state
+    from ringmaster.console.view import View
+    from ringmaster.console.watch import Wanted
 
-    console = RichConsole(width=None if sys.stdout.isatty() else 120)
-    for panel in (panels.summary, panels.streams, panels.ports, panels.cores, panels.senders, panels.orbit):
-        console.print(panel(snapshot))
+    console = RichConsole(width=None if sys.stdout.isatty() else ONCE_WIDTH, highlight=False)
+    frame, view = watch.look(Wanted(page)), View(page)
+    lines = page_named(page).draw(frame, view, console.width, None)
+    for spans in [state(frame, view, console.width), line(), *lines]:
+        text = Text.assemble(*((span.text, STYLES[span.style]) for span in spans))
+        text.rstrip()
+        console.print(text, soft_wrap=True)

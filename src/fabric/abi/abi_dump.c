@@ -20,7 +20,7 @@
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
 
-enum { MEMBERS_MAX = 24, CONSTANTS_MAX = 32 }; /* with the empty entry that ends a list */
+enum { MEMBERS_MAX = 28, CONSTANTS_MAX = 32 }; /* with the empty entry that ends a list */
 
 struct member {
     char const *name; /* NULL ends a list */
@@ -87,14 +87,14 @@ static struct layout const layouts[] = {
     LAYOUT(rm_record, MEMBER(rm_record, turn), MEMBER(rm_record, tag), MEMBER(rm_record, lane)),
     LAYOUT(rm_slot, MEMBER(rm_slot, word)),
     LAYOUT(rm_lane_info, MEMBER(rm_lane_info, name), MEMBER(rm_lane_info, unit), MEMBER(rm_lane_info, type),
-           MEMBER(rm_lane_info, reserved)),
+           MEMBER(rm_lane_info, reduction), MEMBER(rm_lane_info, reserved)),
     LAYOUT(rm_stream, MEMBER(rm_stream, slots_offset), MEMBER(rm_stream, capacity), MEMBER(rm_stream, period),
            MEMBER(rm_stream, margin), MEMBER(rm_stream, instrument_kind), MEMBER(rm_stream, instrument_id),
            MEMBER(rm_stream, source_ipv4), MEMBER(rm_stream, lane_count), MEMBER(rm_stream, group_delay_turns),
            MEMBER(rm_stream, closing_delay_turns), MEMBER(rm_stream, gain), MEMBER(rm_stream, filter),
-           MEMBER(rm_stream, reserved_constant), MEMBER(rm_stream, lane), PADDING(rm_stream, lane, 8),
-           MEMBER(rm_stream, head), MEMBER(rm_stream, first), MEMBER(rm_stream, machine_epoch),
-           MEMBER(rm_stream, published_tsc), MEMBER(rm_stream, reserved_live)),
+           MEMBER(rm_stream, calibrated), MEMBER(rm_stream, reserved_word), MEMBER(rm_stream, reserved_constant),
+           MEMBER(rm_stream, lane), PADDING(rm_stream, lane, 8), MEMBER(rm_stream, head), MEMBER(rm_stream, first),
+           MEMBER(rm_stream, machine_epoch), MEMBER(rm_stream, published_tsc), MEMBER(rm_stream, reserved_live)),
     LAYOUT(rm_clock, MEMBER(rm_clock, sequence), MEMBER(rm_clock, anchored), MEMBER(rm_clock, machine_epoch),
            MEMBER(rm_clock, turn), MEMBER(rm_clock, turn_tsc), MEMBER(rm_clock, ticks_per_turn_bits),
            MEMBER(rm_clock, residual_ticks_bits), MEMBER(rm_clock, tsc_hz_bits), MEMBER(rm_clock, tai_tsc),
@@ -142,6 +142,11 @@ static struct constants const constant_sets[] = {
      {CONSTANT(RM_KIND_BPM), CONSTANT(RM_KIND_BLM), CONSTANT(RM_KIND_LLRF), CONSTANT(RM_KIND_PHOTON_BPM),
       CONSTANT(RM_KIND_INTERLOCK), CONSTANT(RM_KIND_POWER_SUPPLY)}},
     {"rm_lane_type", {CONSTANT(RM_LANE_UNUSED), CONSTANT(RM_LANE_I32), CONSTANT(RM_LANE_F32)}},
+    {"rm_reduction",
+     {CONSTANT(RM_REDUCE_FIR), CONSTANT(RM_REDUCE_LAST), CONSTANT(RM_REDUCE_OR), CONSTANT(RM_REDUCE_AND),
+      CONSTANT(RM_REDUCE_MIN), CONSTANT(RM_REDUCE_MAX)}},
+    {"rm_calibrated",
+     {CONSTANT(RM_CALIBRATED_NOT), CONSTANT(RM_CALIBRATED_IN_READING), CONSTANT(RM_CALIBRATED_IN_STREAM)}},
     {"rm_severity",
      {CONSTANT(RM_SEVERITY_NONE), CONSTANT(RM_SEVERITY_MINOR), CONSTANT(RM_SEVERITY_MAJOR),
       CONSTANT(RM_SEVERITY_INVALID)}},

@@ -27,7 +27,7 @@ HEADING = """\
 # A block is one frame, and packet N of native.pcap is block N. The bytes of the frame are those of its lines
 # `ethernet`, `ipv4`, `udp`, `payload`, `trailer`, in that order; lines that a broken frame has not got are left out.
 # `verdict` is the counter that the server's port counts it under (docs/counters.md): `decoded` is a good one,
-# and only those have fields.
+# and only those have fields, `vlan` where there is a tag.
 """
 
 
@@ -67,10 +67,16 @@ class Vector:
     payload: bytes = b""
     trailer: bytes = b""
     native: Native | None = None
+    vlan: int | None = None
 
     def frame(self) -> bytes:
         """All bytes from the destination MAC address on, without FCS."""
         return self.ethernet + self.ipv4 + self.udp + self.payload + self.trailer
+
+
+def tagged(tags: str, ethertype: str = "0800") -> bytes:
+    """An Ethernet header with VLAN tags, given in hexadecimal."""
+    return ETHERNET[:12] + bytes.fromhex(tags) + bytes.fromhex(ethertype)
 
 
 def internet_checksum(data: bytes) -> int:
@@ -180,6 +186,31 @@ def good_vectors() -> list[Vector]:
             ipv4=ipv4_header(len(udp) + len(payload) + 4),
             trailer=bytes.fromhex("de ad be ef"),
         ),
+        replace(
+            good("vlan", "A VLAN tag (802.1Q): VLAN 100, priority 5.", bpm),
+            ethernet=tagged("8100 a064"),
+            vlan=100,
+        ),
+        replace(
+            good("vlan-in-vlan", "Two tags (802.1ad): the inner one is the VLAN.", bpm),
+            ethernet=tagged("88a8 0007 8100 0ffe"),
+            vlan=4094,
+        ),
+        replace(
+            good("vlan-twice", "Two tags of the same kind, as older switches stack them.", bpm),
+            ethernet=tagged("8100 0064 8100 0065"),
+            vlan=101,
+        ),
+        replace(
+            good("vlan-service", "A service provider's tag (802.1ad) alone.", bpm),
+            ethernet=tagged("88a8 0064"),
+            vlan=100,
+        ),
+        replace(
+            good("vlan-priority", "A tag with VLAN 0 only gives a priority.", bpm),
+            ethernet=tagged("8100 e000"),
+            vlan=0,
+        ),
     ]
 
 
@@ -197,15 +228,14 @@ def bad_frames() -> list[Vector]:
 
     return [
         Vector("arp", "Another EtherType.", "not_ipv4", ETHERNET[:12] + b"\x08\x06", trailer=arp + bytes(18)),
-        Vector(
-            "vlan-tag",
-            "A VLAN tag: the switch or the network card must take it off.",
+        Vector("vlan-arp", "Another EtherType, tagged.", "not_ipv4", tagged("8100 0064", "0806"), trailer=arp),
+        broken(
+            "vlan-three",
+            "One tag too many.",
             "not_ipv4",
-            ETHERNET[:12] + bytes.fromhex("8100 0064 0800"),
-            ipv4,
-            udp,
-            payload,
+            ethernet=tagged("88a8 0064 8100 0065 8100 0066"),
         ),
+        Vector("cut-vlan", "Ends in the VLAN tag.", "truncated", tagged("8100 0064", "08")),
         Vector(
             "icmp",
             "Another protocol over IPv4.",
@@ -304,16 +334,28 @@ def block(number: int, vector: Vector) -> str:
             f"turn {native.turn}",
             f"{native.lane_type()} {' '.join(map(str, native.lanes))}",
         ]
+    if vector.vlan is not None:
+        lines.append(f"vlan {vector.vlan}")
     return "\n".join(lines) + "\n"
 
 
-def capture(vectors: list[Vector]) -> bytes:
+def write_pcap(frames: list[bytes]) -> bytes:
     """A little-endian pcap file with nanoseconds, one frame per turn of 864 ns."""
     out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
-    for number, vector in enumerate(vectors):
-        frame = vector.frame()
+    for number, frame in enumerate(frames):
         out += struct.pack("<IIII", 1_700_000_000, number * 864, len(frame), len(frame)) + frame
     return out
+
+
+def write_files(files: dict[Path, bytes], script: Path, *, check: bool) -> int:
+    """Write what is not there yet, or with `check` complain of it; returns the exit status."""
+    stale = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
+    for path in stale:
+        if check:
+            print(f"{path}: not what {script.name} makes; run {script}", file=sys.stderr)
+        else:
+            path.write_bytes(files[path])
+    return 1 if stale and check else 0
 
 
 def main(arguments: list[str]) -> int:
@@ -326,14 +368,9 @@ def main(arguments: list[str]) -> int:
             (folder / vector.name).write_bytes(vector.frame())
         return 0
     text = HEADING + "".join("\n" + block(number, vector) for number, vector in enumerate(vectors, 1))
-    files = {HERE / "native.txt": text.encode(), HERE / "native.pcap": capture(vectors)}
-    stale = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
-    for path in stale:
-        if "--check" in arguments:
-            print(f"{path}: not what make_vectors.py makes; run {HERE / 'make_vectors.py'}", file=sys.stderr)
-        else:
-            path.write_bytes(files[path])
-    return 1 if stale and "--check" in arguments else 0
+    frames = [vector.frame() for vector in vectors]
+    files = {HERE / "native.txt": text.encode(), HERE / "native.pcap": write_pcap(frames)}
+    return write_files(files, Path(__file__), check="--check" in arguments)
 
 
 if __name__ == "__main__":

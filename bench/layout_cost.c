@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does a described datagram cost more than a native one, from payload to record?
+ *
+ *     layout_cost [DATAGRAMS]      default 20000
+ *
+ * A burst of datagrams of each format lies ready, as in frames, and is read again and again: check, who and when,
+ * record. What the receive role does between and after these steps is left out,
+ * so the differences here are differences in nanoseconds of the whole role. Every round runs all of them, in another
+ * order, and is shorter than the slice of time that a busy machine gives; printed are the medians of the rounds and
+ * their middle halves, and the same of the differences to the native one of the same round.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "wire/layout_parts.h"
+#include "wire/native.h"
+
+enum {
+    ROUNDS = 1001,
+    PAYLOADS = 64,        /**< of each format: a burst */
+    SPACING_BYTES = 2944, /**< from one to the next: 46 cache lines, so that all sets of the cache are used */
+    HEADER_BYTES = 42,    /**< Ethernet, IPv4, UDP: payloads stand as they do in a frame */
+    LANES = 8,
+    LIBERA_ENTRIES = 168,
+    TURNS = 4,
+    TURN_BYTES = 38, /**< where the vendor's last lane ends */
+};
+
+/** The native layout, described: two BPMs. */
+static struct rm_layout_description const native_described = {
+    .constant_count = 3,
+    .constant = {{.at = 0, .type = RM_FIELD_U16, .value = RM_NATIVE_MAGIC},
+                 {.at = 2, .type = RM_FIELD_U8, .value = RM_NATIVE_VERSION},
+                 {.at = 3, .type = RM_FIELD_U8, .value = RM_KIND_BPM}},
+    .instrument_count = 1,
+    .turn_count = 1,
+    .id = {.present = true, .in = RM_IN_TURN, .at = 4, .type = RM_FIELD_U16},
+    .counter = {.present = true, .in = RM_IN_TURN, .at = 8, .type = RM_FIELD_U64},
+    .status = {.present = true, .in = RM_IN_TURN, .at = 6, .type = RM_FIELD_U16},
+    .lane_count = LANES,
+    .lane = {{.at = 16, .type = RM_FIELD_I32},
+             {.at = 20, .type = RM_FIELD_I32},
+             {.at = 24, .type = RM_FIELD_I32},
+             {.at = 28, .type = RM_FIELD_I32},
+             {.at = 32, .type = RM_FIELD_I32},
+             {.at = 36, .type = RM_FIELD_I32},
+             {.at = 40, .type = RM_FIELD_I32},
+             {.at = 44, .type = RM_FIELD_I32}},
+};
+
+/** Big-endian, one turn, every width. */
+static struct rm_layout_description const vendor = {
+    .byte_order = RM_BIG_ENDIAN,
+    .constant_count = 1,
+    .constant = {{.at = 0, .type = RM_FIELD_U32, .value = 0xCAFE0001}},
+    .instrument_count = 1,
+    .turn_count = 1,
+    .id = {.present = true, .in = RM_IN_TURN, .at = 4, .type = RM_FIELD_U16, .shift = 4, .bits = 12},
+    .counter = {.present = true, .in = RM_IN_TURN, .at = 8, .type = RM_FIELD_U32},
+    .status = {.present = true, .in = RM_IN_TURN, .at = 6, .type = RM_FIELD_U16},
+    .lane_count = LANES,
+    .lane = {{.at = 12, .type = RM_FIELD_I24},
+             {.at = 15, .type = RM_FIELD_I24},
+             {.at = 18, .type = RM_FIELD_U32},
+             {.at = 22, .type = RM_FIELD_I16},
+             {.at = 24, .type = RM_FIELD_I24},
+             {.at = 27, .type = RM_FIELD_I24},
+             {.at = 30, .type = RM_FIELD_U32},
+             {.at = 34, .type = RM_FIELD_F32}},
+};
+
+/** The same behind a header with id and counter, four turns per datagram. */
+static struct rm_layout_description turns_of(struct rm_layout_description const *described) {
+    struct rm_layout_description turns = *described;
+    turns.id.in = turns.counter.in = turns.status.in = RM_IN_DATAGRAM;
+    turns.turn_count = TURNS;
+    turns.turn_stride = TURN_BYTES;
+    return turns;
+}
+
+/** One thing to be measured: PAYLOADS datagrams of one format. */
+struct subject {
+    char const *name;
+    struct rm_layout *layout; /**< NULL: native */
+    uint8_t (*payload)[SPACING_BYTES];
+    uint32_t length;
+    uint32_t records;
+    double round_ns[ROUNDS]; /**< per record */
+};
+
+static void check(bool held, char const *what) {
+    if (held)
+        return;
+    fprintf(stderr, "layout_cost: %s\n", what);
+    exit(1);
+}
+
+static uint8_t (*payloads(void))[SPACING_BYTES] {
+    size_t const bytes = (PAYLOADS + 1) * SPACING_BYTES;
+    uint8_t *const memory = aligned_alloc(64, bytes);
+    check(memory != NULL, "no memory");
+    return (uint8_t(*)[SPACING_BYTES])((uint8_t *)memset(memory, 0, bytes) + HEADER_BYTES);
+}
+
+/** The compiler must believe that the record is used, and write it. */
+static inline void use(struct rm_record *record) { __asm__ volatile("" : : "r"(record) : "memory"); }
+
+static uint64_t read_native(struct subject const *subject, uint32_t datagrams) {
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < datagrams; ++i) {
+        struct rm_native native;
+        struct rm_record record;
+        if (rm_native_parse(subject->payload[i % PAYLOADS], subject->length, &native) != RM_PORT_DECODED)
+            continue;
+        rm_native_record(&native, native.turn + native.instrument, rm_tag_full_rate(i, native.status), &record);
+        use(&record);
+        ++records;
+    }
+    return records;
+}
+
+static uint64_t read_described(struct subject const *subject, uint32_t datagrams) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < datagrams; ++i) {
+        uint8_t const *const payload = subject->payload[i % PAYLOADS];
+        uint32_t records;
+        if (rm_layout_check(subject->layout, payload, subject->length, &records) != RM_PORT_DECODED)
+            continue;
+        for (uint32_t index = 0; index < records; ++index) {
+            struct rm_sample sample;
+            struct rm_record record;
+            rm_layout_read(subject->layout, payload, index, &sample, &record);
+            record.turn = sample.counter + sample.id;
+            record.tag = rm_tag_full_rate(i, sample.status);
+            use(&record);
+        }
+        sum += records;
+    }
+    return sum;
+}
+
+static struct subject described(char const *name, struct rm_layout_description const *description,
+                                enum rm_layout_way way, uint32_t instruments) {
+    struct subject subject = {.name = name, .payload = payloads()};
+    struct rm_error error = {.text = ""};
+    check(rm_layout_compile(description, &subject.layout, &error) == RM_OK, error.text);
+    check(rm_layout_read_by(subject.layout, way), "this CPU has no AVX-512 VBMI");
+    subject.length = rm_layout_payload_bytes(subject.layout, instruments);
+    subject.records = instruments * description->turn_count;
+    for (uint32_t i = 0; i < PAYLOADS; ++i) {
+        rm_layout_begin(subject.layout, subject.payload[i], subject.length);
+        for (uint32_t index = 0; index < subject.records; ++index) {
+            struct rm_sample const sample = {.id = index, .status = 1, .counter = i};
+            union rm_lane const lanes[RM_LANES] = {{.i = (int32_t)i}};
+            rm_layout_write(subject.layout, subject.payload[i], index, &sample, lanes);
+        }
+    }
+    return subject;
+}
+
+static struct subject native(void) {
+    struct subject subject = {.name = "native", .payload = payloads(), .records = 1};
+    for (uint32_t i = 0; i < PAYLOADS; ++i) {
+        union rm_lane const lanes[LANES] = {{.i = (int32_t)i}};
+        subject.length = rm_native_write(subject.payload[i], RM_KIND_BPM, 1, 0, i, lanes, LANES);
+    }
+    return subject;
+}
+
+static int by_size(void const *a, void const *b) {
+    double const left = *(double const *)a, right = *(double const *)b;
+    return (left > right) - (left < right);
+}
+
+static void measure(struct subject *subject, uint32_t round, uint32_t records, double ns_per_tick) {
+    uint32_t const datagrams = records / subject->records;
+    uint64_t const begin = rm_tsc();
+    uint64_t const read =
+        subject->layout == NULL ? read_native(subject, datagrams) : read_described(subject, datagrams);
+    subject->round_ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / (double)read;
+    check(read == (uint64_t)datagrams * subject->records, "a datagram was refused");
+}
+
+static void report(struct subject const *subject, double const reference_ns[ROUNDS]) {
+    double ns[ROUNDS], more_ns[ROUNDS];
+    for (int i = 0; i < ROUNDS; ++i) {
+        ns[i] = subject->round_ns[i];
+        more_ns[i] = subject->round_ns[i] - reference_ns[i];
+    }
+    qsort(ns, ROUNDS, sizeof ns[0], by_size);
+    qsort(more_ns, ROUNDS, sizeof more_ns[0], by_size);
+    printf("%-42s %6.2f ns per record (%.2f to %.2f), %+.2f ns against native (%+.2f to %+.2f)\n", subject->name,
+           ns[ROUNDS / 2], ns[ROUNDS / 4], ns[ROUNDS * 3 / 4], more_ns[ROUNDS / 2], more_ns[ROUNDS / 4],
+           more_ns[ROUNDS * 3 / 4]);
+}
+
+int main(int argc, char **argv) {
+    uint32_t const records = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
+    struct rm_layout_description const *const libera = rm_layout_preset("libera_grouping");
+    struct rm_layout_description const turns = turns_of(&vendor);
+    struct subject subjects[] = {
+        native(),
+        described("native, described", &native_described, RM_BY_VECTOR, 1),
+        described("big-endian vendor's", &vendor, RM_BY_VECTOR, 1),
+        described("big-endian vendor's, four turns", &turns, RM_BY_VECTOR, 1),
+        described("Libera Grouping, 168 entries", libera, RM_BY_VECTOR, LIBERA_ENTRIES),
+        described("native, described, by words", &native_described, RM_BY_WORDS, 1),
+        described("big-endian vendor's, by words", &vendor, RM_BY_WORDS, 1),
+        described("big-endian vendor's, four turns, by words", &turns, RM_BY_WORDS, 1),
+        described("Libera Grouping, 168 entries, by words", libera, RM_BY_WORDS, LIBERA_ENTRIES),
+    };
+    uint32_t const count = sizeof subjects / sizeof subjects[0];
+    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
+    for (uint32_t round = 0; round < ROUNDS; ++round)
+        for (uint32_t i = 0; i < count; ++i)
+            measure(&subjects[(i + round) % count], round, records, ns_per_tick);
+    for (uint32_t i = 0; i < count; ++i)
+        report(&subjects[i], subjects[0].round_ns);
+    return 0;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Which groups have a reading at which turn of the run. Neighbours of equal period form a section: their readings are
+ * asked for at once. */
+#ifndef RM_INSTRUMENTS_SENDER_SCHEDULE_H
+#define RM_INSTRUMENTS_SENDER_SCHEDULE_H
+
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+#include "virtual_instrument.h"
+
+struct rm_section {
+    uint32_t first_group;
+    uint32_t group_count;
+    uint32_t first_instrument;
+    uint32_t instrument_count;
+    uint64_t period;
+    uint64_t next; /**< turn of the run, from 0, of its next reading */
+};
+
+struct rm_schedule {
+    rm_turn first_turn; /**< of the run */
+    uint32_t count;
+    struct rm_section *section;
+};
+
+/** Appends a group to the last section, or to one of its own; groups come in the order of their instruments, and
+ * `schedule->section` has room. */
+void rm_schedule_add(struct rm_schedule *schedule, struct rm_virtual_group const *group);
+
+/** From turn `index` of the run on. */
+void rm_schedule_seek(struct rm_schedule *schedule, uint64_t index);
+
+/** The turn of the run at which a group has its next reading. */
+uint64_t rm_schedule_next(struct rm_schedule const *schedule);
+
+/** Readings of a section before turn `end` of the run. */
+static inline uint64_t rm_section_readings(struct rm_section const *section, uint64_t end) {
+    if (end <= section->next)
+        return 0;
+    return section->period == 1 ? end - section->next : (end - 1 - section->next) / section->period + 1;
+}
+
+#endif

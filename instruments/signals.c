@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+
+/** How often a thread that has asked for a kick looks whether it was given. */
+static double const KICK_LOOK_SECONDS = 1e-3;
+
+static sigset_t all_signals(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/** Waits for a signal, at most until `end`, or a little while; returns it, or 0. */
+static int wait_for_signal(sigset_t const *set, double end, bool little) {
+    double seconds = end - now_seconds();
+    if (little && seconds > KICK_LOOK_SECONDS)
+        seconds = KICK_LOOK_SECONDS;
+    int caught;
+    if (isinf(seconds)) {
+        caught = sigwaitinfo(set, NULL);
+    } else {
+        seconds = seconds < 0 ? 0 : seconds;
+        struct timespec time = {.tv_sec = (time_t)seconds};
+        time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
+        caught = sigtimedwait(set, NULL, &time);
+    }
+    return caught < 0 ? 0 : caught; /* the time is over, or the shell has stopped and continued us */
+}
+
+/** Hands a wish for a kick on, and the news that it was given. */
+static void mind_kicks(struct rm_signals *signals, bool asked, bool *pending) {
+    rm_turn turn;
+    if (asked) {
+        rm_kicks_ask(signals->kicks);
+        *pending = true;
+    }
+    if (*pending && rm_kicks_given(signals->kicks, &turn)) {
+        signals->kicked(signals->state, turn);
+        *pending = false;
+    }
+}
+
+static void *wait_for_the_end(void *argument) {
+    struct rm_signals *signals = argument;
+    double const end = signals->seconds > 0 ? now_seconds() + signals->seconds : HUGE_VAL;
+    sigset_t set = all_signals();
+    if (signals->kicks == NULL)
+        sigdelset(&set, SIGUSR1);
+    bool pending = false;
+    int caught;
+    do {
+        caught = wait_for_signal(&set, end, pending);
+        mind_kicks(signals, caught == SIGUSR1, &pending);
+    } while (caught != SIGINT && caught != SIGTERM && now_seconds() < end);
+    atomic_store_explicit(&signals->stop, true, memory_order_relaxed);
+    return NULL;
+}
+
+void rm_signals_block(void) {
+    sigset_t const set = all_signals();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, struct rm_kicks *kicks,
+                              void (*kicked)(void *state, rm_turn turn), void *state, struct rm_error *error) {
+    *signals = (struct rm_signals){.seconds = seconds, .kicks = kicks, .kicked = kicked, .state = state};
+    int const reason = pthread_create(&signals->thread, NULL, wait_for_the_end, signals);
+    if (reason != 0)
+        return rm_fail(error, RM_E_SYSTEM, "cannot start a thread: %s", strerror(reason));
+    return RM_OK;
+}
+
+void rm_signals_finish(struct rm_signals *signals) {
+    pthread_kill(signals->thread, SIGINT); /* it is blocked everywhere: this only ends the waiting */
+    pthread_join(signals->thread, NULL);
+}

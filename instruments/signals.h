@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What ends a run: SIGINT, SIGTERM, or its time; and SIGUSR1, which kicks the beam. A thread waits for them, so that
+ * the sending loop makes no system call and no signal handler needs a global. */
+#ifndef RM_INSTRUMENTS_SIGNALS_H
+#define RM_INSTRUMENTS_SIGNALS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/record.h>
+
+#include "kicks.h"
+
+struct rm_signals {
+    atomic_bool stop;
+    double seconds;         /**< 0: no end */
+    struct rm_kicks *kicks; /**< to ask for; or NULL */
+    void (*kicked)(void *state, rm_turn turn);
+    void *state;
+    pthread_t thread;
+};
+
+/** Blocks the signals in the calling thread; call before other threads start. */
+void rm_signals_block(void);
+
+/** Starts waiting for them, after rm_signals_block. `kicked` is called on the waiting thread when a kick was given;
+ * with `kicks` NULL nobody gives any, and SIGUSR1 is not waited for. RM_E_SYSTEM. */
+enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, struct rm_kicks *kicks,
+                              void (*kicked)(void *state, rm_turn turn), void *state, struct rm_error *error);
+
+/** Ends the waiting; the signals stay blocked. A kick that was given by now has been told. */
+void rm_signals_finish(struct rm_signals *signals);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whole rings as their files describe them, sent into arrays and read as a receiver reads them: frames, fragments,
+ * layouts. */
+#ifndef RM_INSTRUMENTS_TEST_RING_H
+#define RM_INSTRUMENTS_TEST_RING_H
+
+#include "beam.h"
+#include "members.h"
+#include "test_sink.h"
+
+enum { TEST_RING_BLOCKS = 16, TEST_RING_FIRST = 1000000 };
+
+/** A ring between its file and two sinks. */
+struct test_ring {
+    struct rm_ring_config ring;
+    struct rm_beam *beam;
+    struct rm_beam *again; /**< the same, to compare with */
+    struct rm_members members;
+    rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
+    rm_counter *blocks[TEST_RING_BLOCKS];
+    struct test_sink sink[RM_NETWORKS];
+    atomic_bool stop;
+};
+
+/** What a receiver makes of everything that reached a sink. */
+struct test_reading {
+    uint32_t datagrams;
+    uint32_t records;
+    uint64_t verdicts[RM_PORT_COUNTERS];
+    rm_turn turn; /**< of the last record */
+};
+
+/** A ring of a file of these lines, which name no port. Its first turn is TEST_RING_FIRST. */
+struct test_ring *test_ring_make(char const *lines);
+void test_ring_destroy(struct test_ring *bench);
+
+/** Sends so many turns into the sinks. */
+void test_ring_run(struct test_ring *bench, uint64_t turns);
+
+uint64_t test_ring_counted(struct test_ring const *bench, uint32_t block, enum rm_sender_counter counter);
+
+/** Reads a sink, all of it of the first group's format, and compares every record with the beam. */
+struct test_reading test_ring_read(struct test_ring *bench, uint32_t network);
+
+/** The instrument of this id. */
+uint32_t test_ring_index(struct rm_ring_config const *ring, uint32_t id);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test_world.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char const RING[] = "workspace: %s/ws\n"
+                           "turn_rate_hz: 20000\n"
+                           "first_turn: 5000\n"
+                           "seed: 3\n"
+                           "port: {kind: udp, peer: 127.0.0.1:%u}\n";
+
+enum { PATIENCE_SECONDS = 20 };
+
+static void open_receiver(struct test_world *world, uint32_t index) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    struct timeval const patience = {.tv_sec = PATIENCE_SECONDS};
+    int const receiver = socket(AF_INET, SOCK_DGRAM, 0);
+    assert_true(receiver >= 0);
+    assert_int_equal(bind(receiver, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(getsockname(receiver, (struct sockaddr *)&address, &length), 0);
+    assert_int_equal(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    world->receiver[index] = receiver;
+    world->udp_port[index] = ntohs(address.sin_port);
+}
+
+struct test_world *test_world_make(char const *program) {
+    struct test_world *world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->program = program;
+    strcpy(world->directory, "/tmp/test_ring.XXXXXX");
+    assert_non_null(mkdtemp(world->directory));
+    snprintf(world->ring, sizeof world->ring, "%s/ring.yaml", world->directory);
+    for (uint32_t r = 0; r < TEST_WORLD_RECEIVERS; ++r)
+        open_receiver(world, r);
+    return world;
+}
+
+void test_world_destroy(struct test_world *world) {
+    char const *const files[] = {"ring.yaml", "beam.replay", "said", "ws/ring.segment", "ws/ring.lock", "ws", ""};
+    for (unsigned f = 0; f < sizeof files / sizeof files[0]; ++f) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", world->directory, files[f]);
+        remove(path);
+    }
+    for (uint32_t r = 0; r < TEST_WORLD_RECEIVERS; ++r)
+        close(world->receiver[r]);
+    free(world);
+}
+
+void test_world_write(struct test_world const *world, char const *lines) {
+    FILE *file = fopen(world->ring, "w");
+    assert_non_null(file);
+    fprintf(file, RING, world->directory, world->udp_port[0]);
+    fputs(lines, file);
+    fclose(file);
+}
+
+static void keep_said(struct test_world *world, FILE *from) {
+    size_t const length = fread(world->said, 1, sizeof world->said - 1, from);
+    world->said[length] = '\0';
+}
+
+int test_world_run(struct test_world *world, char const *before, char const *arguments) {
+    char command[512], line[256];
+    snprintf(line, sizeof line, arguments, world->ring);
+    snprintf(command, sizeof command, "%s '%s' %s 2>&1", before, world->program, line);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    keep_said(world, pipe);
+    int const status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+pid_t test_world_start(struct test_world const *world, char const *option, char const *value) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/said", world->directory);
+    pid_t const pid = fork();
+    assert_true(pid >= 0);
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* of a test that fails in between */
+    int const said = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    dup2(said, STDOUT_FILENO);
+    dup2(said, STDERR_FILENO);
+    execl(world->program, world->program, "run", world->ring, option, value, (char *)NULL);
+    _exit(127);
+}
+
+int test_world_end(struct test_world *world, pid_t pid) {
+    char path[64];
+    int status = 0;
+    kill(pid, SIGTERM);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    snprintf(path, sizeof path, "%s/said", world->directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    keep_said(world, file);
+    fclose(file);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void test_world_check_said(struct test_world const *world, char const *expected) {
+    if (strstr(world->said, expected) == NULL)
+        fail_msg("expected \"%s\" in \"%s\"", expected, world->said);
+}
+
+static struct test_arrival const *take(struct test_world *world, uint32_t receiver, int flags) {
+    struct sockaddr_in from = {0};
+    socklen_t length = sizeof from;
+    struct test_arrival *arrival = &world->arrival;
+    ssize_t const bytes = recvfrom(world->receiver[receiver], arrival->payload, sizeof arrival->payload, flags,
+                                   (struct sockaddr *)&from, &length);
+    if (bytes < 0)
+        return NULL;
+    arrival->length = (uint32_t)bytes;
+    arrival->source_ipv4 = ntohl(from.sin_addr.s_addr);
+    return arrival;
+}
+
+struct test_arrival const *test_world_await(struct test_world *world) {
+    return take(world, 0, 0);
+}
+
+struct test_arrival const *test_world_receive(struct test_world *world, uint32_t receiver) {
+    return take(world, receiver, MSG_DONTWAIT);
+}
+
+void const *test_world_object(struct rm_mapped_segment const *mapped, char const *name) {
+    char const *start = (char const *)mapped->header;
+    struct rm_object const *directory =
+        (struct rm_object const *)(void const *)(start + mapped->header->directory_offset);
+    for (uint32_t i = 0; i < mapped->header->object_count; ++i)
+        if (strcmp(directory[i].name, name) == 0)
+            return start + directory[i].offset;
+    fail_msg("no object \"%s\"", name);
+    return NULL;
+}
+
+void test_world_map(struct test_world const *world, struct rm_mapped_segment *mapped) {
+    char workspace[48];
+    snprintf(workspace, sizeof workspace, "%s/ws", world->directory);
+    assert_int_equal(rm_segment_map_readonly(workspace, "ring", mapped, NULL), RM_OK);
+}

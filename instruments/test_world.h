@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-instruments as a whole, in a directory of its own, with receivers on the loopback interface. */
+#ifndef RM_INSTRUMENTS_TEST_WORLD_H
+#define RM_INSTRUMENTS_TEST_WORLD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fabric/segment_map.h"
+
+enum { TEST_WORLD_RECEIVERS = 2, TEST_WORLD_PAYLOAD_BYTES = 2048 };
+
+struct test_arrival {
+    uint32_t source_ipv4;
+    uint32_t length;
+    uint8_t payload[TEST_WORLD_PAYLOAD_BYTES];
+};
+
+/** 200 datagrams fit into any socket's buffer: it need not be read meanwhile. */
+struct test_world {
+    char const *program;
+    char directory[32];
+    char ring[48];
+    int receiver[TEST_WORLD_RECEIVERS];
+    unsigned udp_port[TEST_WORLD_RECEIVERS];
+    char said[1024]; /**< what the program printed */
+    struct test_arrival arrival;
+};
+
+struct test_world *test_world_make(char const *program);
+void test_world_destroy(struct test_world *world);
+
+/** Writes the ring's file: a workspace, 20000 turns/s from 5000 on, a udp port to the first receiver, and `lines`. */
+void test_world_write(struct test_world const *world, char const *lines);
+
+/** Runs the program with these arguments, `%s` being the ring's file; returns its exit status. */
+int test_world_run(struct test_world *world, char const *before, char const *arguments);
+
+/** Starts `run` on the ring's file with one more argument pair; and ends it by SIGTERM: returns its exit status. What
+ * it said is there then. */
+pid_t test_world_start(struct test_world const *world, char const *option, char const *value);
+int test_world_end(struct test_world *world, pid_t pid);
+
+void test_world_check_said(struct test_world const *world, char const *expected);
+
+/** What has arrived next at the first receiver; waits some seconds. NULL when nothing comes. Valid until the next call.
+ */
+struct test_arrival const *test_world_await(struct test_world *world);
+
+/** The same for one of the receivers, without waiting. */
+struct test_arrival const *test_world_receive(struct test_world *world, uint32_t receiver);
+
+/** An object of the ring's segment. */
+void const *test_world_object(struct rm_mapped_segment const *mapped, char const *name);
+
+/** Maps the ring's segment; rm_segment_unmap. */
+void test_world_map(struct test_world const *world, struct rm_mapped_segment *mapped);
+
+#endif

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sender and receiver of a window: ours or testpmd, on the same cores behind the same sender.
+
+The sender waits when the link is full, as pause frames would make it, so whatever it has sent was taken.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from ringmaster.bench.loads import Link, Load
+from ringmaster.bench.workspace import own_workspace
+from ringmaster.counters import lost, refused_packets
+from ringmaster.demo import DRAIN_S, cores
+from ringmaster.monitor import Totals
+from ringmaster.programs import Program, attach_to
+from ringmaster.workspace import Workspace
+
+RINGMASTER, TESTPMD = "ringmaster", "testpmd"
+SETTLE_S = 0.5
+
+
+def has_testpmd() -> bool:
+    """Whether there is a peer to measure beside us."""
+    return shutil.which("dpdk-testpmd") is not None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the sender says of itself when it has ended."""
+
+    datagrams: int
+    seconds: float
+    turn_rate_hz: float
+    """Over the whole run."""
+    waits: int
+    """Times the link was full."""
+    longest_wait_us: float
+
+    @property
+    def rate_pps(self) -> float:
+        """Over the whole run."""
+        return self.datagrams / self.seconds if self.seconds > 0 else 0.0
+
+
+def parse_sent(words: str) -> Sent:
+    """From the sender's last line, a JSON object."""
+    said = json.loads(words.splitlines()[-1])
+    return Sent(
+        datagrams=int(said["sent"]),
+        seconds=float(said["seconds"]),
+        turn_rate_hz=float(said["turn_rate_hz"]),
+        waits=int(said["waits"]),
+        longest_wait_us=float(said["longest_wait_us"]),
+    )
+
+
+@dataclass(frozen=True)
+class Running:
+    """A sender that sends and a receiver that receives."""
+
+    receiver: Program
+    sender: Program
+    ws: Workspace | None
+    """Of our server."""
+
+    def check(self) -> None:
+        """Raises ProgramFailed when one of the two has ended."""
+        self.receiver.check()
+        self.sender.check()
+
+    def totals(self) -> Totals:
+        """All counters of our server; nothing of testpmd."""
+        return {name: dict(block) for name, block in self.ws.counter_blocks.items()} if self.ws else {}
+
+    def finish(self) -> tuple[Sent, dict[str, int] | None]:
+        """Stops the sender. What it sent, and the faults in receiving that (faults_of); None: nobody can tell."""
+        self.sender.stop()
+        sent = parse_sent(self.sender.words)
+        if self.ws is None:
+            return sent, None
+        return sent, faults_of(self.totals(), missing(self.ws, sent.datagrams))
+
+
+def missing(ws: Workspace, sent: int) -> int:
+    """Datagrams that the sender counts and the server does not, once it has had time to take what was under way."""
+    deadline = monotonic() + DRAIN_S
+    while (left := sent - _received(ws)) > 0 and monotonic() < deadline:
+        sleep(0.02)
+    return left
+
+
+def _received(ws: Workspace) -> int:
+    return sum(block["received"] for block in ws.counter_blocks.values() if block.set_name == "port")
+
+
+STREAM_FAULTS = ("duplicate", "late", "turn_ahead", "turn_behind", "unanchored")
+"""Counters of what a stream did not take as its newest turn."""
+
+
+def faults_of(totals: Totals, missing_datagrams: int) -> dict[str, int]:
+    """Everything that is not a datagram in its place, by the counter that tells it; empty when all is well.
+
+    A datagram that its stream refuses leaves its turn empty, too: it is in two of the counts.
+    """
+    streams = [block for name, block in totals.items() if name.startswith("stream/")]
+    ports = [block for name, block in totals.items() if name.startswith("port/")]
+    faults = {name: sum(block[name] for block in streams) for name in STREAM_FAULTS}
+    faults |= {"lost": sum(map(lost, streams)), "refused": sum(map(refused_packets, ports))}
+    faults["missing"] = missing_datagrams
+    return {name: count for name, count in faults.items() if count}
+
+
+@contextmanager
+def _server(load: Load, link: Link, turn_rate_hz: float) -> Iterator[tuple[Program, Workspace | None]]:
+    config = link.directory / "server.yaml"
+    config.write_text(load.server(link, turn_rate_hz))
+    with ExitStack() as stack:
+        program = stack.enter_context(Program("ringmaster-server", "run", config))
+        yield program, stack.enter_context(attach_to(link.workspace, program))
+
+
+@contextmanager
+def _testpmd(link: Link) -> Iterator[tuple[Program, Workspace | None]]:
+    core = link.receiver_core
+    with Program(
+        "dpdk-testpmd",
+        *("--lcores", f"0@{core},1@{core}", "--no-pci", "--no-huge", "-m", "256", "--no-telemetry"),
+        *("--file-prefix", link.directory.name),
+        f"--vdev=net_memif0,role=server,socket={link.socket},socket-abstract=no",
+        *("--", "--burst=64", "--txd=1024", "--rxd=1024", "--total-num-mbufs=16384", "--forward-mode=rxonly"),
+        "--stats-period=3600",
+    ) as program:
+        while not link.socket.exists():
+            program.check()
+            sleep(0.02)
+        yield program, None
+
+
+@contextmanager
+def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]:
+    """Starts receiver and sender and lets them settle; ends both on leaving, and leaves nothing behind."""
+    sender_core, receiver_core = cores()
+    with ExitStack() as stack:
+        workspace = stack.enter_context(own_workspace())
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
+        link = Link(directory, workspace, sender_core, receiver_core)
+        started = _server(load, link, turn_rate_hz) if receiver == RINGMASTER else _testpmd(link)
+        program, ws = stack.enter_context(started)
+        sender = stack.enter_context(Program("ringmaster-instruments", *load.sender(link, turn_rate_hz)))
+        sleep(SETTLE_S)
+        run = Running(program, sender, ws)
+        run.check()
+        yield run

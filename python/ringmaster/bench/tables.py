@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of `ringmaster bench ingest`, for people."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ringmaster.bench import memory
+from ringmaster.bench.added import Row as AddedRow
+from ringmaster.bench.conditions import Spread
+from ringmaster.bench.ingest import Report
+from ringmaster.bench.instructions import Row as InstructionsRow
+from ringmaster.bench.load import Held
+from ringmaster.bench.polling import Row as PollingRow
+from ringmaster.bench.sizes import Row as SizesRow
+from ringmaster.bench.windows import Comparison, compare
+
+WIDTH = 132
+Cells = Sequence[str]
+
+
+def _number(value: float | None, digits: int = 1, scale: float = 1.0) -> str:
+    return "–" if value is None else f"{value / scale:.{digits}f}"
+
+
+def _spread(spread: Spread | None, digits: int = 1, scale: float = 1.0) -> str:
+    if spread is None:
+        return "–"
+    low, high = (f"{value / scale:.{digits}f}" for value in (spread.lowest, spread.highest))
+    return f"{spread.median / scale:.{digits}f} ({low}–{high})"
+
+
+def _table(title: str, head: Cells, rows: Sequence[Cells]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(name, justify="left" if i == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _added(rows: list[AddedRow]) -> Table:
+    head = ("instruments", "chains", "SIMD", "buffers", "poll ns", "full ns", "added ns", "spread", "target", "core")
+    cells = [
+        (
+            *(str(row.instruments), row.chain, row.simd, row.figure),
+            *map(_number, (row.poll_ns, row.full_ns, row.added_ns)),
+            f"{row.added_low_ns:.1f}–{row.added_high_ns:.1f}",
+            f"≤ {row.target_ns:.0f}" if row.target_ns else "",
+            _number(row.core_share, 2),
+        )
+        for row in rows
+    ]
+    return _table("Added cost per packet", head, cells)
+
+
+def _instructions(rows: list[InstructionsRow]) -> Table:
+    head = ("instruments", "chains", "SIMD", "poll", "full", "added")
+    cells = [
+        (str(row.instruments), row.chain, row.simd, *(_number(value, 0) for value in (row.poll, row.full, row.added)))
+        for row in rows
+    ]
+    return _table("Instructions per packet", head, cells)
+
+
+def _comparisons(rows: list[Comparison]) -> Table:
+    head = ("load", "class", "ours Mpps, no loss", "testpmd Mpps", "ratio", "busy", "ns", "testpmd ns", "lossy")
+    cells = [
+        (
+            *(row.load, row.distance, _spread(row.zero_loss_pps, 2, 1e6), _spread(row.testpmd_pps, 2, 1e6)),
+            *(_spread(row.ratio, 2), _number(row.busy_share.median if row.busy_share else None, 2)),
+            *(_spread(row.busy_ns), _spread(row.testpmd_busy_ns), str(row.lossy_windows)),
+        )
+        for row in rows
+    ]
+    return _table("End to end over memif, beside testpmd", head, cells)
+
+
+def _load(rows: list[Held]) -> Table:
+    head = ("s", "load Mpps", "of full", "held", "lost", "testpmd Mpps", "headroom", "class", "longest wait", "floor")
+    cells = [
+        (
+            *(f"{row.seconds:.0f}", _number(row.load_pps, 2, 1e6), f"{row.load_pps / row.full_load_pps:.0%}"),
+            *("yes" if row.held else "no" if row.in_time else "late", str(row.lost)),
+            *(" / ".join(f"{pps / 1e6:.2f}" for pps in row.testpmd_pps) or "–", _number(row.headroom, 2)),
+            *(row.distance, f"{row.longest_sender_wait_us:.0f} µs", f"{row.stall_floor.longest_us:.0f} µs"),
+        )
+        for row in rows
+    ]
+    return _table("The Elettra load", head, cells)
+
+
+def _polling(rows: list[PollingRow]) -> Table:
+    head = ("load", "governor", "Mpps", "busy", "packets/burst", "in one", "mean ns", "nominal", "p50", "p99", "p99.9")
+    cells = [
+        (
+            *(row.load, "on" if row.governor else "off", _number(row.rate_pps, 3, 1e6), _number(row.busy_share, 2)),
+            *(_number(row.packets_per_burst, 2), f"{row.in_one_burst:.0%}", _number(row.mean_ns, 0)),
+            _number(row.nominal_ns, 0),
+            *(_number(row.between_ns[name], 0) for name in ("p50", "p99", "p99.9")),
+            f"{row.lost} lost",
+        )
+        for row in rows
+    ]
+    return _table("Adaptive polling; ns from one record of an instrument to the next", (*head, ""), cells)
+
+
+def _sizes(rows: list[SizesRow]) -> Table:
+    head = ("curve", "instruments", "rings MiB", "queues", "pages", "poll ns", "added ns", "spread", "busy ns", "core")
+    cells = [
+        (
+            *(row.curve, str(row.instruments), str(row.rings_mib), str(row.queues), row.pages),
+            *(_number(row.poll_ns), _number(row.added_ns)),
+            f"{_number(row.added_low_ns)} … {_number(row.added_high_ns)}",
+            *(_number(row.busy_ns), _number(row.core_share, 2)),
+        )
+        for row in rows
+    ]
+    return _table("Cost against size, cold", head, cells)
+
+
+def _memory(rows: list[memory.Traffic]) -> Table:
+    head = ("chains", "cache injection", "CPU bytes", "target", "DMA to memory", "pool KiB")
+    cells = [
+        (
+            *(row.chain, "yes" if row.cache_injection else "no", _number(row.cpu_bytes, 0)),
+            *(f"≤ {row.target_bytes:.0f}", _number(row.dma_bytes, 0), str(row.pool_bytes >> 10)),
+        )
+        for row in rows
+    ]
+    return _table("Memory traffic per packet, argued from the layout", head, cells)
+
+
+MAKERS: dict[str, Any] = {
+    "added": _added,
+    "instructions": _instructions,
+    "windows": lambda rows: _comparisons(compare(rows)),
+    "load": _load,
+    "polling": _polling,
+    "sizes": _sizes,
+}
+
+
+def print_report(report: Report) -> None:
+    """Prints one table per part, and what has to be known of them."""
+    console = Console(width=WIDTH, highlight=False)
+    for part, rows in report.rows.items():
+        if rows:
+            console.print(MAKERS[part](rows), "")
+    console.print(_memory(memory.table()), "")
+    if report.probes_ns:
+        probes = Spread.of(report.probes_ns)
+        console.print(f"core to core {probes.median:.0f} ns ({probes.lowest:.0f}–{probes.highest:.0f})")
+    for note in report.notes:
+        console.print(f"note: {note}")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which counters should be zero, and what to do when one is not."""
+
+_SENDER = "Compare a captured datagram with the format byte by byte (docs/native-format.md, `tshark -x`)."
+_CABLE = "Look for a bad cable, transceiver or switch port on the way: its own error counters say which."
+_CONFIG = "Correct the instrument's entry in the configuration, or the instrument's own settings."
+_ROOM = "Give the receive role a core of its own, or more cores to the port; see the page of cores."
+
+ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
+    ("port", "kernel_missed"): (True, f"The server did not fetch packets in time. {_ROOM}"),
+    ("port", "spread_full"): (True, f"One role cannot keep up with its share. {_ROOM}"),
+    ("port", "fragment_expired"): (
+        True,
+        f"Fragments are lost on the way. {_CABLE} Better: send unfragmented, by MTU 9000.",
+    ),
+    ("port", "bad_fragment"): (
+        True,
+        "Two senders use one address, or somebody forges fragments: find out who sends them.",
+    ),
+    ("port", "truncated"): (True, f"{_CABLE} A capture cut by its snap length looks the same."),
+    ("port", "bad_ip_header"): (True, f"The sender writes a wrong header or checksum. {_SENDER}"),
+    ("port", "bad_udp_checksum"): (True, f"{_CABLE} Or the sender computes it wrongly: zero means that there is none."),
+    ("port", "too_short"): (True, f"The sender and the configured format do not agree. {_SENDER}"),
+    ("port", "too_long"): (True, f"The sender and the configured format do not agree. {_SENDER}"),
+    ("port", "bad_length"): (True, f"The sender and the configured format do not agree. {_SENDER}"),
+    ("port", "bad_magic"): (True, f"Something else sends to this UDP port, or the format is another. {_SENDER}"),
+    ("port", "unknown_version"): (
+        True,
+        "The instrument is newer than this server: update the server, or the instrument.",
+    ),
+    ("port", "unknown_kind"): (True, f"The instrument says that it is of no known kind. {_SENDER}"),
+    ("port", "unknown_instrument"): (True, f"An instrument sends that is not in the configuration. {_CONFIG}"),
+    ("port", "unknown_source"): (True, f"The id is configured, with another address. {_CONFIG}"),
+    ("port", "wrong_kind"): (True, f"The configuration says another kind than the instrument. {_CONFIG}"),
+    ("port", "wrong_lanes"): (True, f"The configuration says another number of lanes than the instrument. {_CONFIG}"),
+    ("port", "unknown_record"): (True, f"A grouped datagram holds an instrument that is not configured. {_CONFIG}"),
+    ("port", "wrong_vlan"): (False, "Correct the port's `vlan`, or keep that VLAN away from the switch port."),
+    ("port", "set_aside_full"): (
+        False,
+        "The network brings more other traffic than the slow path takes: keep it away.",
+    ),
+    ("port", "kernel_full"): (
+        False,
+        "The kernel is slower than its share of the traffic: look for a flood, or a busy CPU.",
+    ),
+    ("stream", "turn_ahead"): (
+        True,
+        "Its turn counter is not the ring's: set its `turn_offset`, and look at its timing input.",
+    ),
+    ("stream", "turn_behind"): (
+        True,
+        "Its turn counter is not the ring's: set its `turn_offset`, and look at its timing input.",
+    ),
+    ("stream", "unanchored"): (
+        True,
+        "Normal at the start. If it goes on, no instrument with a whole counter sets the clock.",
+    ),
+    ("stream", "duplicate"): (False, "A switch or the sender doubles packets: look for a loop or a mirror port."),
+    ("stream", "late"): (False, "The network reorders or delays: look for several paths, or a queue that fills."),
+    ("stream", "epochs"): (False, "The machine's turn counter restarted: normal after work on the timing system."),
+    ("path", "lost"): (False, f"This network loses, the other still brings the data. {_CABLE}"),
+    ("path", "duplicate"): (False, "A switch of this network doubles packets: look for a loop or a mirror port."),
+    ("clock", "quorum_votes"): (
+        False,
+        "These instruments count turns otherwise. Their `refused` on the page of streams says which.",
+    ),
+}
+"""Of each counter that should be zero, whether data is lost by it, and what to do."""
+
+DERIVED: dict[str, tuple[str, bool, str, str]] = {
+    "lost": (
+        "instrument",
+        True,
+        "turns that were passed over and did not come late: the data has holes there, which readers see",
+        f"If its port missed packets, see there. Else they were lost on the way. {_CABLE}",
+    ),
+    "silent": (
+        "instrument",
+        True,
+        "nothing came from it between the last two looks",
+        "Is it on, and its link up? `tshark` at the switch tells whether it sends; then compare address and id.",
+    ),
+    "busy": (
+        "core",
+        False,
+        "it works nearly all the time: the next stall may cost packets",
+        "Move a role to another core: one line in `roles` of the configuration.",
+    ),
+    "behind_turns": (
+        "sender",
+        False,
+        "this virtual instrument sends more slowly than it was told",
+        "The machine does not carry the rate: lower `turn_rate_hz` of the virtual ring. Nothing is lost by it.",
+    ),
+}
+"""What is made of several counters: the object's kind, whether data is lost, what it means, what to do."""

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the parts of a server, made out of two looks at their counters.
+
+Counts are since the server started, or since the last reset. Rates and shares are of the time between the two looks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ringmaster.counters import lost, refused, refused_packets
+
+FOREIGN = ("not_ipv4", "not_udp", "not_our_port")
+"""Counters of a port for what was never meant for an instrument."""
+
+
+class Reading(NamedTuple):
+    """One counter block at three times: now, at the look before, and when counting was to begin."""
+
+    name: str
+    """Without the set's own word: "bpm01" of "stream/bpm01"."""
+    now: Mapping[str, int]
+    before: Mapping[str, int]
+    base: Mapping[str, int]
+    """Empty: since the server started."""
+    elapsed_s: float
+
+    def counts(self) -> dict[str, int]:
+        """What was counted since the base, gauges too: those that are counts of a device only grow."""
+        if not self.base:
+            return dict(self.now)
+        return {name: max(0, value - self.base.get(name, 0)) for name, value in self.now.items()}
+
+    def grown(self, *counters: str) -> int:
+        """By how much the counters have gone up since the look before."""
+        return max(0, sum(self.now[name] - self.before.get(name, 0) for name in counters))
+
+    def rate(self, *counters: str) -> float:
+        """The same, per second."""
+        return self.grown(*counters) / self.elapsed_s
+
+
+class RateFigures(NamedTuple):
+    """One of an instrument's streams."""
+
+    name: str
+    """ "bpm01/turn"."""
+    period_turns: int
+    rate_hz: float
+    """Records that were published per second."""
+    filter: str
+    """ "none", "prompt" or "sharp"."""
+    head_turn: int | None
+    """Newest turn, None while nothing came."""
+
+
+@dataclass(frozen=True)
+class StreamFigures:
+    """One instrument."""
+
+    name: str
+    kind: str
+    """ "bpm", "blm", …; empty where its streams are not there."""
+    rate_hz: float
+    """Records that came per second."""
+    expected_rate_hz: float
+    """By the turn clock and the instrument's period; 0 while it is not known."""
+    received: int
+    """Records that were stored: accepted, and late ones."""
+    lost: int
+    """Turns that were passed over and did not come late."""
+    lost_per_s: float
+    duplicate: int
+    late: int
+    refused: int
+    """Records whose turn lay outside the accepted window."""
+    mirrored: int
+    """Second copies, of the other of two mirrored networks."""
+    streams: tuple[RateFigures, ...]
+    """What is kept of it: one for each rate and filter."""
+
+
+@dataclass(frozen=True)
+class PortFigures:
+    """One port."""
+
+    name: str
+    rate_pps: float
+    """Packets per second."""
+    rate_bps: float
+    """Bits per second."""
+    received: int
+    refused: int
+    """Packets that were no datagrams of a configured instrument, for whatever reason, and that nobody took."""
+    foreign: int
+    """ARP, ICMP, TCP, UDP to other ports: refused where the slow path did not take them."""
+    kernel_missed: int
+    """Dropped before the server saw them, as far as the device tells."""
+    counts: dict[str, int]
+    """All its counters."""
+
+    @property
+    def malformed(self) -> int:
+        """Of the refused: packets that were meant for an instrument's port."""
+        return max(0, self.refused - max(0, self.foreign - self.counts["set_aside"]))
+
+
+@dataclass(frozen=True)
+class CoreFigures:
+    """One core of the engine."""
+
+    name: str
+    core: int
+    """CPU number."""
+    busy_share: float
+    """Of the time between the looks, 0–1."""
+    waiting_share: float
+    """Of the time between the looks: waited on purpose, so that packets gather."""
+    packets_per_burst: float
+    """NaN while none came."""
+    target_packets: int
+    """That polling aims at; 0 where it does not wait."""
+    wait_ns: int
+    """The wait that polling has settled on."""
+    longest_wait_ns: int
+    """The longest that the configuration allows."""
+    longest_gap_us: float
+    """Since the server started; the machine's stalls are in it."""
+    longest_gap_grew: bool
+    """Whether it was within the time of the counts; if not, it only bounds the longest since."""
+
+
+@dataclass(frozen=True)
+class PathFigures:
+    """One of the mirrored networks that an instrument sends on."""
+
+    instrument: str
+    port: str
+    rate_hz: float
+    received: int
+    first: int
+    second: int
+    duplicate: int
+    lost: int
+    """Records that this network has not brought."""
+
+    @property
+    def loss_share(self) -> float:
+        """Of the records that it should have brought; 0 while there were none."""
+        due = self.first + self.second + self.lost
+        return self.lost / due if due else 0.0
+
+
+@dataclass(frozen=True)
+class ClockFigures:
+    """The turn clock and how instruments agree with it."""
+
+    anchored: bool
+    turn: int
+    """That the fit refers to."""
+    turn_rate_hz: float
+    residual_ns: float
+    """RMS distance of the arrivals' envelope from the fit."""
+    machine_epoch: int
+    anchors: int
+    """Times it was set anew."""
+    streams_live: int
+    quorum_votes: int
+    """Instruments that agree on a turn other than the clock's."""
+    quorum_needed: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the turn rate can be believed: the arrivals lie within a turn of it."""
+        return self.anchored and self.residual_ns * 1e-9 * self.turn_rate_hz < 1.0
+
+
+@dataclass(frozen=True)
+class SenderFigures:
+    """One virtual instrument or replay."""
+
+    name: str
+    sent: int
+    waits: int
+    longest_wait_us: float
+    behind_turns: int
+
+
+class Steering(NamedTuple):
+    """Where an instrument's datagrams go, as the server says."""
+
+    instrument: str
+    port: str
+    queue: str
+    role: str
+    core: str
+    method: str
+    """What brings them there: a flow rule, RSS, software spreading, …"""
+
+
+def stream_figures(reading: Reading, kind: str, turn_rate_hz: float, streams: tuple[RateFigures, ...]) -> StreamFigures:
+    """Of the counter set "stream"."""
+    counts = reading.counts()
+    period = min((stream.period_turns for stream in streams), default=0)
+    return StreamFigures(
+        name=reading.name,
+        kind=kind,
+        rate_hz=reading.rate("accepted", "late"),
+        expected_rate_hz=turn_rate_hz / period if period else 0.0,
+        received=counts["accepted"] + counts["late"],
+        lost=lost(counts),
+        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late")),
+        duplicate=counts["duplicate"],
+        late=counts["late"],
+        refused=refused(counts),
+        mirrored=counts["mirrored"],
+        streams=streams,
+    )
+
+
+def port_figures(reading: Reading) -> PortFigures:
+    """Of the counter set "port"."""
+    counts = reading.counts()
+    return PortFigures(
+        name=reading.name,
+        rate_pps=reading.rate("received"),
+        rate_bps=8 * reading.rate("bytes"),
+        received=counts["received"],
+        refused=refused_packets(counts),
+        foreign=sum(counts[name] for name in FOREIGN),
+        kernel_missed=counts["kernel_missed"],
+        counts=counts,
+    )
+
+
+def core_figures(reading: Reading, tsc_hz: float) -> CoreFigures:
+    """Of the counter set "core"."""
+    now, base = reading.now, reading.base
+    busy = reading.grown("busy_ticks")
+    whole = busy + reading.grown("idle_ticks")
+    bursts = reading.grown("bursts")
+    return CoreFigures(
+        name=reading.name,
+        core=now["core"],
+        busy_share=busy / whole if whole else 0.0,
+        waiting_share=min(1.0, reading.grown("wait_ticks") / whole) if whole else 0.0,
+        packets_per_burst=reading.grown("packets") / bursts if bursts else float("nan"),
+        target_packets=now["target_packets"],
+        wait_ns=now["wait_ns"],
+        longest_wait_ns=now["longest_wait_ns"],
+        longest_gap_us=now["longest_gap_ticks"] / tsc_hz * 1e6,
+        longest_gap_grew=not base or now["longest_gap_ticks"] > base.get("longest_gap_ticks", 0),
+    )
+
+
+def path_figures(reading: Reading) -> PathFigures:
+    """Of the counter set "path"."""
+    counts = reading.counts()
+    instrument, _, port = reading.name.rpartition("/")
+    return PathFigures(
+        instrument=instrument,
+        port=port,
+        rate_hz=reading.rate("received"),
+        received=counts["received"],
+        first=counts["first"],
+        second=counts["second"],
+        duplicate=counts["duplicate"],
+        lost=counts["lost"],
+    )
+
+
+def sender_figures(reading: Reading, tsc_hz: float) -> SenderFigures:
+    """Of the counter set "sender"."""
+    return SenderFigures(
+        name=reading.name,
+        sent=reading.now["sent"],
+        waits=reading.now["waits"],
+        longest_wait_us=reading.now["longest_wait_ticks"] / tsc_hz * 1e6,
+        behind_turns=reading.now["behind_turns"],
+    )
+
+
+def read_steering(text: str) -> tuple[Steering, ...]:
+    """Lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD"; the method may have several words. Others are left out."""
+    rows: list[Sequence[str]] = [row.split(None, 5) for row in text.splitlines()]
+    return tuple(Steering(*row) for row in rows if len(row) == 6)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages, in the order of their keys. Each draws a frame as lines of text of a width, and of a height if it has one.
+
+A page draws all that it has; what is longer than the screen is scrolled, unless the page has a cursor and picks the
+rows itself.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ringmaster.console.lines import Line
+from ringmaster.console.pages import cores, faults, links, orbit, overview, ports, streams, tune
+from ringmaster.console.view import View
+from ringmaster.console.watch import Frame
+
+
+class Page(NamedTuple):
+    """One page."""
+
+    name: str
+    draw: Callable[[Frame, View, int, int | None], list[Line]]
+    about: str
+    """What stands on it, for the help."""
+    sorts: Sequence[str] = ()
+    """The columns that it can be sorted by."""
+    selects: bool = False
+    """Whether it has a cursor; enter then shows the details."""
+
+
+PAGES: tuple[Page, ...] = (
+    Page(overview.NAME, overview.draw, overview.ABOUT),
+    Page(ports.NAME, ports.draw, ports.ABOUT, tuple(ports.SORTS), selects=True),
+    Page(streams.NAME, streams.draw, streams.ABOUT, tuple(streams.SORTS), selects=True),
+    Page(cores.NAME, cores.draw, cores.ABOUT, tuple(cores.SORTS)),
+    Page(links.NAME, links.draw, links.ABOUT),
+    Page(faults.NAME, faults.draw, faults.ABOUT),
+    Page(orbit.NAME, orbit.draw, orbit.ABOUT),
+    Page(tune.NAME, tune.draw, tune.ABOUT),
+)
+
+PAGE_NAMES = tuple(page.name for page in PAGES)
+
+
+def page_named(name: str) -> Page:
+    """The page of a name."""
+    return next(page for page in PAGES if page.name == name)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole screen: a line of state, the tabs, the page, the keys."""
+
+from ringmaster.console import units
+from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
+from ringmaster.console.pages import PAGES, detail, page_named, ports
+from ringmaster.console.view import View
+from ringmaster.console.watch import Frame
+
+HEAD = 3
+"""Lines above the page; one more is below it."""
+MARGIN = 1
+
+KEYS = (
+    ("1…8, tab, ← →", "another page"),
+    ("↑ ↓ page home end", "move the cursor, or scroll"),
+    ("enter, escape", "details of what is under the cursor, and back"),
+    ("s, S", "sort by the next column; turn the order round"),
+    ("/", "show only what has the text in its name; enter keeps it, escape drops it"),
+    ("space", "freeze what is shown, and go on; the server goes on anyway"),
+    ("r", "count from now on; the server's own counters stay as they are"),
+    ("o, O", "orbit: take the reference and show the difference; show the orbit itself"),
+    ("?, q", "this help; the end"),
+)
+"""What the keys do."""
+
+
+def draw(frame: Frame, view: View, width: int, height: int) -> list[Line]:
+    """As many lines as the terminal has, none of them wider than it."""
+    inner, rows = width - 2 * MARGIN, max(1, height - HEAD - 1)
+    body = _body(frame, view, inner, rows)
+    if view.scroll > max(0, len(body) - rows):
+        view.scroll = max(0, len(body) - rows)
+        body = _body(frame, view, inner, rows)
+    body = body[view.scroll : view.scroll + rows]
+    body += [line()] * (rows - len(body))
+    head = [state(frame, view, inner), _tabs(frame, view), _message(frame, view, inner)]
+    return [_inside(spans, width) for spans in [*head, *body, _keys(view, inner)]]
+
+
+def _body(frame: Frame, view: View, width: int, rows: int) -> list[Line]:
+    if view.help:
+        return _help(view, width)
+    if view.detail is not None:
+        if view.page == ports.NAME:
+            port = next((port for port in frame.snapshot.ports if port.name == view.detail), None)
+            return ports.details(port, width) if port else [line(Span("that port is gone", "dim"))]
+        return detail.draw(frame, width)
+    return page_named(view.page).draw(frame, view, width, rows)
+
+
+def _inside(spans: Line, width: int) -> Line:
+    """The line between margins, cut where a page made it too long."""
+    left, out = width - MARGIN, [Span(" " * MARGIN)]
+    for span in spans:
+        text = span.text[: max(0, left)]
+        left -= len(text)
+        out.append(Span(text, span.style))
+    return out
+
+
+def state(frame: Frame, view: View, width: int) -> Line:
+    """What stands above every page: the workspace, what it takes in, what is lost."""
+    snapshot = frame.snapshot
+    lost = sum(stream.lost for stream in snapshot.streams)
+    left = line(
+        Span("ringmaster ", "dim"),
+        Span(snapshot.workspace, "head"),
+        "" if snapshot.alive and not frame.trouble else Span("  ended", "bad"),
+        f"  {units.quantity(sum(stream.rate_hz for stream in snapshot.streams), '/s')}",
+        f"  {snapshot.turn_rate_hz / 1e3:.3f} kHz" if snapshot.turn_rate_hz else "",
+        Span(f"  lost {units.count(lost)}", "bad" if lost else "good"),
+    )
+    right = line(
+        Span(" FROZEN ", "cursor") if view.frozen else "",
+        Span(f" since {frame.counted_since}" if frame.counted_since else "", "dim"),
+    )
+    return [*left, Span(" " * max(1, width - width_of(left) - width_of(right))), *right]
+
+
+def _tabs(frame: Frame, view: View) -> Line:
+    spans: Line = []
+    severe = any(fault.severe for fault in frame.snapshot.faults)
+    for i, page in enumerate(PAGES):
+        here = page.name == view.page
+        wrong = page.name == "faults" and frame.snapshot.faults
+        style = "cursor" if here else ("bad" if severe else "warn") if wrong else "dim"
+        spans += [Span(f"{i + 1} {page.name}" + ("!" if wrong else ""), style), Span("  ")]
+    return spans
+
+
+def _message(frame: Frame, view: View, width: int) -> Line:
+    """What has to be said above every page; usually nothing."""
+    if frame.trouble:
+        return line(Span(fit(frame.trouble, width).rstrip(), "bad"))
+    if view.typing:
+        return line(Span("/", "key"), view.filter, Span(" ", "cursor"), Span("  enter keeps, escape drops it", "dim"))
+    if view.filter:
+        return line(Span(f"only /{view.filter}", "warn"), Span("  escape shows all again", "dim"))
+    return line(Span(frame.news, "warn"))
+
+
+def _keys(view: View, width: int) -> Line:
+    page = page_named(view.page)
+    keys = [("q", "quit"), ("?", "help"), ("space", "go on" if view.frozen else "freeze"), ("r", "reset")]
+    if view.help or view.detail:
+        keys = [("escape", "back"), ("↑↓", "scroll"), *keys]
+    else:
+        keys += [("/", "filter"), ("s", "sort")] if page.sorts else []
+        keys += [("enter", "details")] if page.selects else []
+        keys += [("o", "reference"), ("O", "absolute")] if page.name == "orbit" else []
+    spans: Line = []
+    for key, word in keys:
+        if width_of(spans) + len(key) + len(word) + 3 <= width:
+            spans += [Span(key, "key"), Span(f" {word}  ", "dim")]
+    return spans
+
+
+def _help(view: View, width: int) -> list[Line]:
+    page = page_named(view.page)
+    lines = [line(Span(f"The page of {page.name}", "head")), *wrapped(page.about, width, 2)]
+    if page.sorts:
+        lines.append(line(Span(f"  sorted by {', '.join(page.sorts)}", "dim")))
+    lines += [line(), line(Span("Keys", "head"))]
+    for key, text in KEYS:
+        first, *more = wrapped(text, width - 22)
+        lines += [[Span(f"  {key:<20}", "key"), *first], *([Span(" " * 22), *rest] for rest in more)]
+    lines += [line(), line(Span("What it costs", "head"))]
+    lines += wrapped(
+        "The server notices nothing: this only reads its shared memory, and keeps off the server's cores where the "
+        "machine has another one. --rate sets how often it looks; orbit and tune are read twice a second.",
+        width,
+        2,
+    )
+    colours = line("  ", Span("lost data", "bad"), "  ", Span("! look at it", "warn"), "  ", Span("all well", "good"))
+    return [*lines, line(), line(Span("Colours", "head")), [*colours, Span("  x", "x"), Span("  y", "y")]]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at a workspace for as long as somebody watches: also through a restart of its server."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from time import monotonic
+
+from ringmaster.console.detail import Details, read_details
+from ringmaster.console.history import History
+from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
+from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
+from ringmaster.monitor import Monitor, Snapshot
+from ringmaster.orbit import Orbit, read_orbit
+from ringmaster.workspace import Workspace, attach
+
+RATE_WINDOW_S = 1.0
+"""Rates are over this time, however often the screen changes."""
+SECOND_S = 0.98
+"""From one second of the history to the next, less half a refresh."""
+FOLLOW_S = 0.5
+"""How often it is asked whether the server is still the same."""
+PLOT_S = 0.5
+"""How often orbit and spectrum are read while they are shown."""
+BACKGROUND_S = 2.0
+"""How often they are read for the overview."""
+NEWS_S = 10.0
+"""How long the news of a restart stays."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the page that is shown needs."""
+
+    page: str = "overview"
+    instrument: str | None = None
+    """Whose details are shown."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """All that the pages draw from. Stays as it is when more comes."""
+
+    snapshot: Snapshot
+    history: History
+    now_s: float
+    """When it was looked, in seconds of a monotonic clock."""
+    spectrum: BeamSpectrum | None = None
+    details: Details | None = None
+    trouble: str = ""
+    """Why there is nothing new: the server has ended, …"""
+    news: str = ""
+    """What happened lately: the server was restarted."""
+    counted_since: str = ""
+    """Time of day of the last reset; empty: since the server started."""
+
+    @property
+    def orbit(self) -> Orbit | None:
+        """The closed orbit, None until a BPM has sent something."""
+        return self.snapshot.orbit
+
+
+class Watch:
+    """Looks again and again; attaches anew when the server was restarted or other owners have come."""
+
+    def __init__(self, ws: Workspace, dead: bool = False) -> None:
+        """``dead``: an ended server's workspace is looked at as it is."""
+        self._dead = dead
+        self._history = History()
+        self._news = ("", 0.0)
+        self._trouble = ""
+        self._second_s = monotonic()
+        self._followed_s = self._orbit_s = self._spectrum_s = float("-inf")
+        self._begin(ws)
+        self._frame = Frame(self._monitor.look(beam=False), self._history, monotonic())
+
+    @property
+    def ws(self) -> Workspace:
+        """The workspace as it is attached just now."""
+        return self._ws
+
+    def reset(self) -> None:
+        """Counts begin at zero from now on."""
+        self._monitor.reset()
+        self._counted_since = _time_of_day()
+
+    def close(self) -> None:
+        """Detaches."""
+        self._ws.close()
+
+    def look(self, wanted: Wanted | None = None) -> Frame:
+        """What is now, or what was last and why there is no more."""
+        wanted = wanted or Wanted()
+        now = monotonic()
+        with suppress(OSError):
+            self._follow(now)
+        if not self._trouble:
+            try:
+                self._frame = self._look(wanted, now)
+            except WorkspaceError as error:
+                return replace(self._frame, trouble=" ".join(str(error).split()), now_s=now)
+        return replace(self._frame, trouble=self._trouble, news=self._fresh_news(now), now_s=now)
+
+    def still(self, frame: Frame) -> Frame:
+        """A frame that stays as it is, with all that any page needs."""
+        with suppress(WorkspaceError):
+            self._read_orbit()
+            self._read_spectrum()
+        snapshot = replace(frame.snapshot, orbit=self._orbit)
+        return replace(frame, snapshot=snapshot, spectrum=self._spectrum, history=frame.history.copy())
+
+    def with_details(self, frame: Frame, wanted: Wanted) -> Frame:
+        """The same frame with the details of the instrument that is wanted."""
+        if not wanted.instrument or (frame.details and frame.details.name == wanted.instrument):
+            return frame
+        with suppress(WorkspaceError):
+            return replace(frame, details=read_details(self._ws, wanted.instrument))
+        return frame
+
+    def _begin(self, ws: Workspace) -> None:
+        self._ws = ws
+        self._epoch = ws.segments["server"].epoch
+        self._monitor = Monitor(ws, RATE_WINDOW_S)
+        self._orbit: Orbit | None = None
+        self._spectrum: BeamSpectrum | None = None
+        self._counted_since = ""
+
+    def _follow(self, now: float) -> None:
+        if now - self._followed_s < FOLLOW_S:
+            return
+        self._followed_s = now
+        same = self._ws.segments["server"].epoch == self._epoch
+        if (self._ws.alive or self._dead) and same and not self._ws.outdated:
+            self._trouble = ""
+            return
+        try:
+            ws = attach(str(self._ws.path), self._dead)
+        except (WorkspaceDead, WorkspaceAbsent, WorkspaceHalfMade):
+            self._trouble = self._trouble or f"the server ended before {_time_of_day()}; these are its last figures"
+            return
+        except WorkspaceError as error:
+            self._trouble = " ".join(str(error).split())
+            return
+        restarted = bool(self._trouble) or not same or not self._ws.alive
+        old, self._trouble = self._ws, ""
+        self._begin(ws)
+        old.close()
+        if restarted:
+            self._news = (f"the server was restarted at {_time_of_day()}", now)
+
+    def _fresh_news(self, now: float) -> str:
+        text, since = self._news
+        return text if now - since < NEWS_S else ""
+
+    def _look(self, wanted: Wanted, now: float) -> Frame:
+        snapshot = self._monitor.look(beam=False)
+        self._read_beam(wanted, now)
+        tunes = (self._spectrum.x.tune, self._spectrum.y.tune) if self._spectrum else None
+        snapshot = replace(snapshot, orbit=self._orbit, tunes=tunes)
+        if now - self._second_s >= SECOND_S:
+            self._second_s = now
+            self._history.keep_snapshot(snapshot, self._monitor.latency())
+        details = read_details(self._ws, wanted.instrument) if wanted.instrument else None
+        return Frame(
+            snapshot=snapshot,
+            history=self._history,
+            now_s=now,
+            spectrum=self._spectrum,
+            details=details,
+            counted_since=self._counted_since,
+        )
+
+    def _read_beam(self, wanted: Wanted, now: float) -> None:
+        """Orbit and spectrum, no more often than they are looked at."""
+        if now - self._orbit_s >= _pace(wanted.page, "orbit"):
+            self._orbit_s = now
+            self._read_orbit()
+        if now - self._spectrum_s >= _pace(wanted.page, "tune"):
+            self._spectrum_s = now
+            self._read_spectrum()
+
+    def _read_orbit(self) -> None:
+        with suppress(ValueError):
+            self._orbit = read_orbit(self._ws)
+
+    def _read_spectrum(self) -> None:
+        with suppress(ValueError):
+            self._spectrum = read_spectrum(self._ws)
+
+
+def _pace(shown: str, page: str) -> float:
+    """Seconds between two readings of what a page shows."""
+    if shown == page:
+        return PLOT_S
+    return BACKGROUND_S if shown == "overview" else float("inf")
+
+
+def _time_of_day() -> str:
+    return datetime.now().strftime("%H:%M:%S")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole of `ringmaster bench ingest`, with parts that measure nothing."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bench_windows import window
+
+from ringmaster.bench import added, end_to_end, ingest, instructions, load, polling, sizes
+from ringmaster.bench.added import Row as AddedRow
+from ringmaster.bench.conditions import StallFloor
+from ringmaster.bench.ingest import Options
+from ringmaster.bench.instructions import Row as InstructionsRow
+from ringmaster.bench.load import held_of
+from ringmaster.bench.loads import elettra
+from ringmaster.bench.polling import Row as PollingRow
+from ringmaster.bench.sizes import Row as SizesRow
+from ringmaster.bench.tables import print_report
+from ringmaster.cli.bench import PARTS
+from ringmaster.programs import ProgramFailed
+
+FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)
+BETWEEN = {"p1": 0.0, "p10": 0.0, "p50": 864.0, "p90": 900.0, "p99": 2000.0, "p99.9": 9000.0, "p100": 1e6}
+ROWS: dict[str, list[Any]] = {
+    "added": [
+        AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, False, 1.0)
+        for chain, ns in (("prompt", 9.0), ("both", 14.0))
+    ],
+    "instructions": [InstructionsRow(96, "both", "AVX2", 300.0, 40.0, 260.0, 4096)],
+    "windows": [window(rate_pps=13e6), window("testpmd", 14e6)],
+    "load": [held_of(elettra(), 1e6, window(turn_rate_hz=1e6), [14e6], FLOOR)],
+    "polling": [PollingRow("one", True, 1e6, 0.3, 0.5, 2.0, 2.0, 500, BETWEEN, BETWEEN, 0.5, 864.0, 864.0, {}, True)],
+    "sizes": [SizesRow("queues", 96, 384, 4, "4 KiB", None, None, None, None, 50.0, 1.0)],
+}
+
+
+MODULES = {
+    "added": added,
+    "instructions": instructions,
+    "windows": end_to_end,
+    "load": load,
+    "polling": polling,
+    "sizes": sizes,
+}
+
+
+def yielding(rows: list[Any], end: BaseException | None = None) -> Any:
+    """A part that has these rows, and then ends so."""
+
+    def run(*_options: object) -> Iterator[Any]:
+        yield from rows
+        if end is not None:
+            raise end
+
+    return run
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """All parts replaced, and the machine."""
+    for name, module in MODULES.items():
+        monkeypatch.setattr(module, "run", yielding(ROWS[name]))
+    monkeypatch.setattr(added, "simds", lambda: ["scalar", "avx512"])
+    monkeypatch.setattr(ingest, "stall_floor", lambda *_: FLOOR)
+    monkeypatch.setattr(ingest, "core_to_core_ns", lambda *_: 65.0)
+    return monkeypatch
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def test_the_command_knows_the_parts_that_there_are() -> None:
+    assert PARTS == ingest.PARTS == tuple(ROWS)
+
+
+@pytest.mark.usefixtures("parts")
+def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
+    report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
+    assert report["added_ns_per_packet"] == {"prompt": 9.0, "both": 14.0}
+    assert report["ratio_to_testpmd"] == pytest.approx(13 / 14)
+    assert report["instructions_per_packet"] == 260.0
+    assert report["core_to_core_ns"] == 65.0
+    assert 64 < report["bytes_per_packet"] < 200
+    assert set(report["tables"]) == {*PARTS, "memory", "comparisons", "core_to_core_ns"}
+    assert all(report["tables"][part] for part in PARTS)
+
+
+@pytest.mark.usefixtures("parts")
+def test_only_the_parts_that_were_asked_for_are_measured(said: list[str]) -> None:
+    report = ingest.measure(Options(parts=("load",)), said.append)
+    assert list(report.rows) == ["load"]
+    assert report.headlines()["added_ns_per_packet"] == {"prompt": None, "both": None}
+    assert report.headlines()["ratio_to_testpmd"] is None
+    assert report.headlines()["instructions_per_packet"] is None
+
+
+def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    parts.setattr(end_to_end, "run", yielding(ROWS["windows"][:1], KeyboardInterrupt()))
+    report = ingest.measure(Options(), said.append)
+    assert report.interrupted
+    assert [len(rows) for rows in report.rows.values()] == [2, 1, 1]
+    assert "interrupted" in said[-1]
+
+
+def test_a_program_that_ends_early_ends_its_part_alone(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    parts.setattr(end_to_end, "run", yielding([], ProgramFailed("dpdk-testpmd ended with status 1")))
+    report = ingest.measure(Options(), said.append)
+    assert (report.rows["windows"], len(report.rows["load"])) == ([], 1)
+    assert any("windows: not measured to its end: dpdk-testpmd" in note for note in report.notes)
+
+
+@pytest.mark.usefixtures("parts")
+def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(ingest.measure(Options(), said.append))
+    shown = capsys.readouterr().out
+    for title in ("Added cost", "Instructions", "End to end", "Elettra", "Adaptive polling", "Cost against", "Memory"):
+        assert title in shown
+    assert "core to core 65 ns" in shown

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How an instrument counts, and which turn its counter means.
+ *
+ * Native datagrams hold the turn itself. Others count records, one for every `period_turns`, in 16 to 64 bits: a short
+ * counter means that turn congruent to it which lies nearest to the turn due by the clock. So it must be right within
+ * half its range: 28 ms for 16 bits at 1.16 MHz, 3.3 s at 10 kHz.
+ *
+ * Records of a period other than 1 are addressed by multiples of it, as streams need them: what an instrument's offset
+ * leaves over is cut off.
+ */
+#ifndef RM_ENGINE_COUNTING_H
+#define RM_ENGINE_COUNTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+/** No machine gets here: 2^62 turns take 100 000 years. Turns from here on are refused without a vote, so that sums of
+ * turns never wrap. */
+#define RM_TURN_END (1ull << 62)
+
+/** What rm_counting_turn returns for a turn before 0: above RM_TURN_END, as all that it cannot tell. */
+#define RM_TURN_BELOW (UINT64_MAX - 1)
+
+struct rm_counting {
+    uint64_t period_turns; /**< at least 1 */
+    uint64_t counter_end;  /**< counters of records from here on are beyond RM_TURN_END */
+    int64_t offset_turns;  /**< added; a multiple of the period where records are counted */
+    uint64_t lap_turns;    /**< turns after which the counter comes round; 0: never */
+    uint64_t half_lap;     /**< half of it */
+    rm_turn lap_begin;     /**< the turn, without offset, of the last counter 0 */
+    bool records;          /**< the counter counts records, not turns */
+    bool tells;            /**< its counter is long enough to anchor the turn clock, and to vote */
+};
+
+/** For a counter of `bits` 1–64 that counts records, or turns. */
+void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records, uint32_t period_turns,
+                      int64_t offset_turns);
+
+/** Finds the lap of a short counter again, where the one it had does not fit. Returns the turn without offset. */
+rm_turn rm_counting_search(struct rm_counting *counting, uint64_t begin, rm_turn due);
+
+/** The turn that `counter` means while `due` is due; RM_TURN_END or above when there is none. */
+static inline rm_turn rm_counting_turn(struct rm_counting *counting, uint64_t counter, rm_turn due) {
+    uint64_t turn = counter;
+    if (counting->records) {
+        if (counter >= counting->counter_end)
+            return RM_TURN_END;
+        uint64_t const begin = counter * counting->period_turns;
+        turn = counting->lap_begin + begin;
+        if (counting->lap_turns != 0 &&
+            turn + (uint64_t)counting->offset_turns - due + counting->half_lap >= counting->lap_turns)
+            turn = rm_counting_search(counting, begin, due);
+    } else if (counter >= RM_TURN_END) {
+        return RM_TURN_END;
+    }
+    turn += (uint64_t)counting->offset_turns;
+    if (turn >= RM_TURN_END)
+        return counting->offset_turns < 0 ? RM_TURN_BELOW : RM_TURN_END;
+    return counting->records || counting->period_turns == 1 ? turn : turn - turn % counting->period_turns;
+}
+
+#endif

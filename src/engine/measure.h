@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a receive role costs per packet on this machine, beside "poll and free": `ringmaster-server measure`.
+ *
+ * One thread, one core, no other process: the port is a ring (RM_PORT_RING), which gives back what was sent into it. A
+ * fill of N frames is sent, untimed; then it is drained against the clock, and two kinds of drain take turns:
+ *
+ *     poll and free   rm_port_discard: takes a burst and gives its buffers back, unread
+ *     whole           rm_port_receive, all that the role does with a burst, rm_port_release
+ *
+ * Their difference, pair by pair, is what the role adds. N decides where the frames are when they are drained: 1024
+ * are in the caches yet ("hot"), 262144 are not ("cold").
+ *
+ *     measure_options.c   the command line
+ *     measure_prepare.c   what the configuration must be, and what becomes of it
+ *     measure_feed.c      the frames
+ *     measure.c           fills, drains, rounds
+ *     measure_report.c    quartiles, JSON
+ */
+#ifndef RM_ENGINE_MEASURE_H
+#define RM_ENGINE_MEASURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <ringmaster/error.h>
+
+#include "engine/config.h"
+
+enum {
+    RM_MEASURE_HOT = 1024,              /**< datagrams; 4 lines each: 256 KiB */
+    RM_MEASURE_COLD = 1 << 18,          /**< datagrams; 64 MiB */
+    RM_MEASURE_DATAGRAMS_MAX = 1 << 19, /**< as a ring port has slots */
+    RM_MEASURE_ROUNDS = 21,
+    RM_MEASURE_ROUNDS_MAX = 10000,
+};
+
+struct rm_measure_options {
+    char const *config_path;
+    uint32_t datagrams; /**< of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD */
+    uint32_t rounds;    /**< that count, 1 … RM_MEASURE_ROUNDS_MAX */
+    uint32_t lanes;     /**< of every instrument, 1 … RM_LANES; 0: as configured */
+    enum rm_simd simd;  /**< of the filters */
+    bool by_turn;       /**< each turn's datagrams in the order of the configuration; false: shuffled */
+};
+
+/** Reads the arguments behind "measure". False when they are wrong, said on standard error. */
+bool rm_measure_options_read(int count, char **arguments, struct rm_measure_options *options);
+
+/** Measures, and prints one JSON object. Changes the configuration: its port, and a workspace of its own that vanishes
+ * at the end. RM_E_CONFIG when it is of the wrong kind; RM_E_SYSTEM when the role did not take every datagram of the
+ * whole drains, and after SIGINT and SIGTERM. */
+enum rm_code rm_measure(struct rm_config *config, struct rm_measure_options const *options, FILE *out,
+                        struct rm_error *error);
+
+/** Checks that the first receive role polls one queue of a ring, to which all instruments send natively and every turn;
+ * then fits the configuration to the measurement. */
+enum rm_code rm_measure_prepare(struct rm_config *config, struct rm_measure_options const *options,
+                                struct rm_error *error);
+
+/** Index of the first receive role. There is one. */
+uint32_t rm_measure_role(struct rm_config const *config);
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Frames for a measurement: native datagrams of all instruments, turn after turn, into a port that gives them back.
+ *
+ * Every instrument sends once per turn, in an order that is another for each turn, or always that of the configuration.
+ * A turn may be cut by the end of a fill: the next goes on where it stopped.
+ */
+#ifndef RM_ENGINE_MEASURE_FEED_H
+#define RM_ENGINE_MEASURE_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+#include "engine/config.h"
+
+struct rm_measure_feed {
+    struct rm_config const *config;
+    struct rm_port *port; /**< whose queue 0 is filled; may be exchanged between fills */
+    uint16_t vlan;        /**< of the frames, or 0 */
+    bool shuffled;
+    uint32_t *order; /**< of this turn: indices into config->instrument */
+    uint32_t next;   /**< index into it */
+    rm_turn turn;
+    uint64_t random; /**< state of the shuffle */
+};
+
+/** For a configuration that rm_measure_prepare has passed. False when there is no memory; rm_measure_feed_free in any
+ * case. */
+bool rm_measure_feed_init(struct rm_measure_feed *feed, struct rm_config const *config, uint32_t port_index,
+                          bool shuffled);
+void rm_measure_feed_free(struct rm_measure_feed *feed);
+
+/** Sends `datagrams`. Returns how many the port took: fewer when its ring or its pool is too small. */
+uint32_t rm_measure_feed_fill(struct rm_measure_feed *feed, uint32_t datagrams);
+
+/** Bytes of an instrument's frame. */
+uint32_t rm_measure_frame_bytes(struct rm_config const *config, uint32_t instrument);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The figures of a measurement, and how they are printed. */
+#ifndef RM_ENGINE_MEASURE_REPORT_H
+#define RM_ENGINE_MEASURE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "engine/config.h"
+
+/** The rounds of one size of fill; both arrays by round, nanoseconds per packet. */
+struct rm_measure_figure {
+    char const *name;   /**< "hot", "cold", "given" */
+    uint32_t datagrams; /**< of a fill */
+    uint32_t rounds;
+    double *poll_ns;
+    double *full_ns;
+};
+
+struct rm_measure_conditions {
+    enum rm_simd simd;
+    bool huge_pages; /**< packet buffers are on them */
+    bool by_turn;
+};
+
+/** One line of JSON. Sorts the figures' rounds. False when there is no memory. */
+bool rm_measure_print(struct rm_config const *config, struct rm_measure_conditions const *conditions,
+                      struct rm_measure_figure *figure, uint32_t figures, FILE *out);
+
+#endif

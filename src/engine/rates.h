@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The rates of one instrument: decimators as a tree, and the streams of what leaves them.
+ *
+ *     records ─┬─▶ ÷12 prompt ─▶ stream ─▶ ÷10 prompt ─▶ stream
+ *              └─▶ ÷12 sharp ──▶ stream ─▶ ÷10 sharp ──▶ stream ─▶ ÷10 ─▶ ÷10 ─▶ ÷10 ─▶ stream
+ *
+ * Each decimator takes its inputs in order. An outage, in which the one before gave nothing, is bridged by its last
+ * input, up to RM_BRIDGE of its own inputs; after a longer one it begins anew. So half a millisecond without beam does
+ * not cost the slow rates the second before it.
+ *
+ * Part of the receive role: one thread.
+ */
+#ifndef RM_ENGINE_RATES_H
+#define RM_ENGINE_RATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "engine/config.h"
+#include "fabric/stream_writer.h"
+#include "filter/decimator.h"
+
+/** Beyond twice the taps of the longest filter, bridging an outage would only repeat the last value. */
+enum { RM_BRIDGE = 512 };
+
+/** One decimator and what stands behind it. */
+struct rm_stage {
+    struct rm_decimator decimator;
+    struct rm_stream_writer *writer; /**< of the rate that ends here, or NULL amid one */
+    struct rm_stage *first;          /**< of those that take what leaves this one, or NULL */
+    struct rm_stage *next;           /**< another that takes the same, or NULL */
+    struct rm_stage *leader;         /**< of those that take the instrument's records: whose inputs it shares */
+};
+
+/** Zeros: an instrument without other rates than its own. */
+struct rm_rates {
+    struct rm_stream_writer writer[RM_CONFIG_RATES_MAX]; /**< by rate; opened and closed by who owns the streams */
+    struct rm_stage *first; /**< of those that take the instrument's own records, or NULL */
+    struct rm_stage *stage; /**< all of them, as the rates come */
+    uint32_t stage_count;
+    uint32_t count;         /**< of rates */
+    struct rm_inputs *idle; /**< of an instrument without rates */
+    bool moved;             /**< some stream has something to show */
+};
+
+/** Makes the tree for an instrument whose `count` rates are `rate` (rm_config_rates_of), in memory of the arena. False
+ * when there is none. */
+bool rm_rates_make(struct rm_rates *rates, struct rm_config_rate const *rate, uint32_t count, enum rm_simd simd,
+                   struct rm_decimator_input const *input, struct rm_arena *arena);
+
+/** Begins (again) at an instrument's record; then push it. What stands further behind bridges the outage, if it can. */
+void rm_rates_start(struct rm_rates *rates, struct rm_record const *record);
+
+/** Takes the instrument's next record, or NULL when it is missing. */
+void rm_rates_push(struct rm_rates *rates, struct rm_record const *record);
+
+/** The inputs that all of those share which take the instrument's own records, or that nobody takes where there are
+ * none; NULL where they are not the same for all. */
+struct rm_inputs *rm_rates_inputs(struct rm_rates *rates);
+
+/** The shared inputs are complete: what closing them makes goes into the streams. */
+void rm_rates_close(struct rm_rates *rates);
+
+/** Shows the streams that have moved, between rm_stream_publish_begin and _end. */
+void rm_rates_show(struct rm_rates *rates, uint64_t tsc);
+
+/** A silent instrument: passes over, and publishes, what would have closed with its record of `turn`. */
+void rm_rates_follow(struct rm_rates *rates, rm_turn turn, uint64_t tsc);
+
+/** A new machine epoch: all streams begin again, and no decimator remembers anything. */
+void rm_rates_restart(struct rm_rates *rates);
+
+#endif

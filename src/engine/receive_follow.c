@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/receive_follow.h"
+
+#include "fabric/clock_writer.h"
+
+void rm_receive_publish_clock(struct rm_receive *receive) {
+    if (receive->clock == NULL)
+        return;
+    struct rm_clock_reading reading;
+    rm_turn_gate_reading(&receive->gate, &reading);
+    rm_clock_publish(receive->clock, &reading);
+}
+
+static void expire_fragments(struct rm_receive *receive, uint64_t tsc) {
+    for (uint32_t i = 0; i < receive->queue_count; ++i) {
+        struct rm_receive_queue *queue = &receive->queue[i];
+        uint64_t const expired = queue->reassembly != NULL ? rm_reassembly_expire(queue->reassembly, tsc) : 0;
+        if (expired != 0)
+            rm_counter_add(queue->counters, RM_PORT_FRAGMENT_EXPIRED, expired);
+    }
+}
+
+static void settle_networks(struct rm_instrument *instrument) {
+    struct rm_stream_writer const *writer = &instrument->writer;
+    if (instrument->path[0] == NULL || writer->head == RM_TURN_NONE ||
+        writer->head - writer->first < writer->late_turns)
+        return;
+    uint64_t const number = (writer->head - writer->late_turns) / writer->period;
+    for (int i = 0; i < RM_NETWORKS; ++i)
+        rm_mirror_path_settle(instrument->path[i], number);
+}
+
+/** Whether each instrument sends, for the clock's counters. */
+struct liveliness {
+    uint32_t live;
+    uint32_t voting;
+};
+
+static void follow_one(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn now, uint64_t tsc,
+                       struct liveliness *liveliness) {
+    uint64_t const distance = receive->gate.config.silence_turns;
+    uint64_t const period = instrument->counting.period_turns;
+    if (now > distance)
+        rm_instrument_follow(instrument, (now - distance) / period * period, tsc);
+    settle_networks(instrument);
+    struct rm_gate_vote const *vote = &instrument->vote;
+    bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
+    liveliness->live += sends;
+    liveliness->voting += sends && vote->run >= RM_GATE_VOTE_RUN;
+}
+
+void rm_receive_follow(struct rm_receive *receive, uint64_t tsc) {
+    struct rm_turn_gate const *gate = &receive->gate;
+    receive->follow_tsc = tsc + receive->follow_ticks;
+    expire_fragments(receive, tsc);
+    if (!gate->clock.anchored)
+        return;
+    rm_turn const now = rm_turn_gate_now(gate, tsc);
+    struct liveliness liveliness = {0};
+    for (uint32_t i = 0; i < receive->instrument_count; ++i)
+        follow_one(receive, receive->instrument[i], now, tsc, &liveliness);
+    if (liveliness.voting == 0)
+        rm_counter_set(gate->counters, RM_CLOCK_QUORUM_VOTES, 0);
+    rm_counter_set(gate->counters, RM_CLOCK_STREAMS_LIVE, liveliness.live);
+    rm_receive_publish_clock(receive);
+}

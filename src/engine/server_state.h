@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the parts of the server share while it starts and stops; server.h is its outside.
+ *
+ *     server.c         the order of things, and instruments
+ *     server_ports.c   ports, with what each must know of the instruments behind it
+ *     server_roles.c   roles and the cores they run on
+ */
+#ifndef RM_ENGINE_SERVER_STATE_H
+#define RM_ENGINE_SERVER_STATE_H
+
+#include <stdatomic.h>
+
+#include "engine/config.h"
+#include "engine/core.h"
+#include "engine/housekeeping.h"
+#include "engine/receive.h"
+#include "engine/slow_path.h"
+#include "engine/store.h"
+
+/** One port and who sends through it. */
+struct rm_server_port {
+    struct rm_port *port;   /**< NULL until opened */
+    struct rm_port *kernel; /**< the tap beside it, or NULL */
+    rm_counter *counters;   /**< set "port" */
+    struct rm_identity_table identities;
+    struct rm_receive_format format[RM_PORT_CLAIMS_MAX]; /**< that come to it */
+    uint32_t format_count;
+};
+
+struct rm_server {
+    struct rm_config const *config;
+    enum rm_simd simd;
+    double tsc_hz;
+    struct rm_store store;
+    bool store_open;
+    bool net_started;
+    struct rm_arena arena;             /**< of the instruments and their decimators */
+    struct rm_server_port *port;       /**< as config->port */
+    struct rm_instrument **instrument; /**< as config->instrument */
+    struct rm_receive **receive;       /**< as config->role; NULL for other roles */
+    struct rm_spread **spread;         /**< as config->role; NULL for other roles */
+    struct rm_housekeeping housekeeping;
+    struct rm_slow_path slow_path;
+    struct rm_core *core; /**< as store.core */
+    uint32_t cores_started;
+    atomic_bool stop;
+};
+
+/** Zeroed memory on a cache line of its own; NULL when there is none. */
+void *rm_server_zeroed(size_t bytes);
+enum rm_code rm_server_no_memory(struct rm_error *error);
+
+/** Starts the network and opens all ports. */
+enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *error);
+
+/** Tells the ports of an instrument who it is. */
+void rm_server_announce(struct rm_server *server, uint32_t instrument);
+void rm_server_close_ports(struct rm_server *server);
+
+/** The role that polls what comes from `source_ipv4` to a port; `*queue` is the queue, or RM_QUEUE_ANY. */
+uint32_t rm_server_role_of(struct rm_server const *server, uint32_t port, uint32_t source_ipv4, uint16_t *queue);
+
+/** Checks that every identity has one role, and publishes which: the parameter "server/steering". */
+enum rm_code rm_server_steer(struct rm_server *server, struct rm_error *error);
+
+/** Makes all roles, and starts the cores. */
+enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *error);
+enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error);
+void rm_server_stop_cores(struct rm_server *server);
+void rm_server_free_roles(struct rm_server *server);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The ways that a packet may take through a receive role, and a count of those that took the general one: for tests
+ * that are linked with rm_receive_one wrapped. */
+#ifndef RM_ENGINE_TEST_EXPRESS_GENERAL_H
+#define RM_ENGINE_TEST_EXPRESS_GENERAL_H
+
+#include "engine/receive_one.h"
+#include "engine/test_receive_rig.h"
+
+enum { EXPRESS_WAYS = 4 }; /**< the general one, and the lane's versions */
+
+static enum rig_lane const EXPRESS_LANE[EXPRESS_WAYS] = {RIG_LANE_SHUT, RIG_LANE_SCALAR, RIG_LANE_AVX2,
+                                                         RIG_LANE_AVX512};
+
+/** How many of EXPRESS_LANE this CPU has. */
+static inline uint32_t express_ways(void) { return 2 + (uint32_t)rm_simd_best(); }
+
+/** Packets that took the general way; set back by the test. */
+static uint64_t express_general;
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker names them so
+void __real_rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, uint32_t index, uint64_t tsc,
+                           struct rm_burst_sum *sum);
+void __wrap_rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, uint32_t index, uint64_t tsc,
+                           struct rm_burst_sum *sum);
+
+void __wrap_rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, uint32_t index, uint64_t tsc,
+                           struct rm_burst_sum *sum) {
+    ++express_general;
+    __real_rm_receive_one(receive, queue, index, tsc, sum);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Software queues behind a device that has one: by the IPv4 source address, so that an instrument stays in one. */
+#ifndef RM_NET_SPREAD_H
+#define RM_NET_SPREAD_H
+
+#include "net/buffer_rings.h"
+
+enum { RM_SPREAD_SLOTS = 1024 /**< frames that wait in a software queue: 0.9 ms of one at 1.16 MHz */ };
+
+struct rm_spread {
+    struct rm_buffer_rings rings; /**< one per software queue */
+};
+
+bool rm_spread_make(struct rm_spread *spread, uint16_t queues);
+void rm_spread_free(struct rm_spread *spread);
+
+/** The queue of a source. Addresses that follow each other lie as evenly as can be: multiples of the golden ratio. */
+static inline uint16_t rm_spread_queue_of(uint32_t source_ipv4, uint16_t queues) {
+    return (uint16_t)((uint64_t)(source_ipv4 * 2654435769u) * queues >> 32);
+}
+
+/** The queue of an Ethernet frame with up to two VLAN tags; 0 for what is no IPv4. */
+uint16_t rm_spread_queue_of_frame(uint8_t const *frame, uint32_t length, uint16_t queues);
+
+/** Deals a received burst out. What found its queue full stays in the burst, moved to its front; returns how many. */
+uint32_t rm_spread_deal(struct rm_spread *spread, struct rm_burst *burst);
+
+#endif

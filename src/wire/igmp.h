@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/** IGMP (RFC 2236, RFC 3376): switches forward a multicast group to those who say that they want it, and ask from time
+ * to time who still does. Pure functions; addresses in host byte order. */
+#ifndef RM_WIRE_IGMP_H
+#define RM_WIRE_IGMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    RM_IGMP_GROUPS_MAX = 64,                                    /**< of one report */
+    RM_IGMP_FRAME_BYTES = 18 + 24 + 8 + 8 * RM_IGMP_GROUPS_MAX, /**< longest frame written here */
+};
+
+struct rm_igmp_query {
+    uint32_t group;           /**< who wants this one? 0: who wants which? */
+    uint32_t longest_wait_ms; /**< the answer is due at a random moment before, so that not all come at once */
+    uint8_t version;          /**< 2 or 3: that of the answer */
+};
+
+/** False for everything that is no right query of version 2 or 3. */
+bool rm_igmp_find_query(uint8_t const *frame, uint32_t length, struct rm_igmp_query *query);
+
+/** Who reports, and how. */
+struct rm_igmp_reporter {
+    uint8_t mac[6];
+    uint32_t ipv4; /**< 0 for who has none */
+    uint16_t vlan; /**< 1–4094, or 0 for untagged frames */
+};
+
+/** Writes a report of version 2: this one group is wanted. Every switch and router understands it. Returns its length.
+ */
+uint32_t rm_igmp_write_report_v2(uint8_t frame[RM_IGMP_FRAME_BYTES], struct rm_igmp_reporter const *reporter,
+                                 uint32_t group);
+
+/** Writes a report of version 3: these 1 … RM_IGMP_GROUPS_MAX groups are wanted, from any source. Returns its length.
+ */
+uint32_t rm_igmp_write_report_v3(uint8_t frame[RM_IGMP_FRAME_BYTES], struct rm_igmp_reporter const *reporter,
+                                 uint32_t const *group, uint32_t group_count);
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Described datagrams: any fixed layout, told by offsets and widths, and read nearly as fast as the native one.
+ *
+ * A datagram holds `instruments` blocks one after the other, and each block `turns` records: so record r of a datagram
+ * is of block r / turns and turn r % turns of it, and starts at
+ *
+ *     instrument_at + (r / turns) · instrument_stride + turn_at + (r % turns) · turn_stride
+ *
+ * Fields of the datagram (magic numbers, a common counter) are at offsets from the payload's start, fields of a block
+ * from the block's, fields of a record from the record's. A counter outside the record is that of the first turn of its
+ * block, and the others follow it.
+ *
+ * A layout is described (struct rm_layout_description: what the configuration says), compiled once (rm_layout_compile:
+ * checked, every load placed), and then only read. Reading needs rm_layout_check on the payload first, which bounds
+ * all that is read after it.
+ */
+#ifndef RM_WIRE_LAYOUT_H
+#define RM_WIRE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/counters.h>
+#include <ringmaster/error.h>
+#include <ringmaster/record.h>
+#include <ringmaster/stream.h>
+
+enum rm_byte_order {
+    RM_LITTLE_ENDIAN,
+    RM_BIG_ENDIAN,
+};
+
+enum rm_field_type {
+    RM_FIELD_U8,
+    RM_FIELD_I8,
+    RM_FIELD_U16,
+    RM_FIELD_I16,
+    RM_FIELD_U24,
+    RM_FIELD_I24,
+    RM_FIELD_U32, /**< as a lane: above 2^31 - 1 it is stored as 2^31 - 1 */
+    RM_FIELD_I32,
+    RM_FIELD_U64, /**< counters only */
+    RM_FIELD_F32, /**< lanes only */
+};
+
+/** What a field's offset counts from. */
+enum rm_field_scope {
+    RM_IN_DATAGRAM,
+    RM_IN_INSTRUMENT,
+    RM_IN_TURN,
+};
+
+enum {
+    RM_LAYOUT_CONSTANTS_MAX = 8,
+    RM_LAYOUT_PAYLOAD_MAX = 9216, /**< bytes of a datagram's payload */
+    RM_LAYOUT_RECORDS_MAX = 1024, /**< of one datagram */
+};
+
+/** An unsigned number in a datagram: bits [shift, shift + bits) of an integer that stands `at` bytes into its scope. */
+struct rm_field {
+    bool present;
+    enum rm_field_scope in;
+    uint32_t at;
+    enum rm_field_type type;
+    uint32_t shift;
+    uint32_t bits; /**< 0: all that are left */
+};
+
+struct rm_layout_lane {
+    char name[RM_LANE_NAME_BYTES];
+    char unit[RM_UNIT_BYTES];
+    uint32_t at; /**< from the start of the record */
+    enum rm_field_type type;
+};
+
+/** A field of the datagram that never changes. */
+struct rm_layout_constant {
+    uint32_t at;
+    enum rm_field_type type; /**< an unsigned one */
+    uint64_t value;
+};
+
+struct rm_layout_description {
+    enum rm_byte_order byte_order;
+    uint32_t bytes; /**< length of the payload; 0: what the blocks take, as many as there are */
+    uint32_t constant_count;
+    struct rm_layout_constant constant[RM_LAYOUT_CONSTANTS_MAX];
+    uint32_t instrument_count; /**< blocks; 0: as many as the payload holds */
+    uint32_t instrument_at;
+    uint32_t instrument_stride;
+    uint32_t turn_count; /**< at least 1 */
+    uint32_t turn_at;
+    uint32_t turn_stride;
+    struct rm_field id;      /**< absent: the number of the block, from 0 */
+    struct rm_field counter; /**< always there */
+    struct rm_field status;  /**< absent: 0 */
+    uint32_t lane_count;     /**< 1–RM_LANES */
+    struct rm_layout_lane lane[RM_LANES];
+};
+
+/** A compiled layout. Constant, so any number of threads may read by it. */
+struct rm_layout;
+
+/** What a record says of itself. */
+struct rm_sample {
+    uint64_t counter; /**< of this record, rm_layout_counter_bits wide: as it came, or advanced to its turn */
+    uint32_t id;      /**< up to 32 bits; instruments have up to 16 */
+    uint16_t status;
+};
+
+/** Checks and compiles. RM_E_CONFIG with a text "KEY: what is wrong, what was expected", KEY as in the configuration's
+ * `layout:` mapping ("lanes[2].at"): fields beyond the datagram, overlapping strides, a lane of type u64, more than
+ * RM_LAYOUT_RECORDS_MAX records, a payload below 8 bytes. Strides may be 0 where there is one block, or one turn. With
+ * several of both, either the turns of a block lie within the block's stride, or the blocks within the turns'. Fields
+ * may overlap each other. The layout is freed by rm_layout_free. */
+enum rm_code rm_layout_compile(struct rm_layout_description const *description, struct rm_layout **layout,
+                               struct rm_error *error);
+void rm_layout_free(struct rm_layout *layout);
+
+/** Width of the counter; 16, 24 and 32 bits and odd ones are unwrapped by the receiver. */
+uint32_t rm_layout_counter_bits(struct rm_layout const *layout);
+
+/** The description it was compiled from. */
+struct rm_layout_description const *rm_layout_described(struct rm_layout const *layout);
+
+/** Length and constants. Returns RM_PORT_DECODED and the number of records, at least 1, or RM_PORT_TOO_SHORT,
+ * …_TOO_LONG, …_BAD_LENGTH, …_BAD_MAGIC. */
+enum rm_port_counter rm_layout_check(struct rm_layout const *layout, uint8_t const *payload, uint32_t length,
+                                     uint32_t *records);
+
+/** Record `index` of a checked payload: who and when it is, and its lanes, unused ones zero. Turn and tag of the record
+ * are the caller's to set: until then they hold anything. Reads no byte beyond the payload.
+ *
+ * Both in one call, because most often one load brings both, and a record that is then not wanted is rare. */
+void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint32_t index, struct rm_sample *sample,
+                    struct rm_record *record);
+
+/** The sender's half: the payload's length for so many blocks (layouts with a number of their own take that); its
+ * constants, and zeros; and one record of it, to be written in order of `index`. What does not fit its field is cut to
+ * the field's low bits. A counter outside the record is written back to that of the block's first turn; status outside
+ * the record is that of the record written last. */
+uint32_t rm_layout_payload_bytes(struct rm_layout const *layout, uint32_t instruments);
+void rm_layout_begin(struct rm_layout const *layout, uint8_t *payload, uint32_t length);
+void rm_layout_write(struct rm_layout const *layout, uint8_t *payload, uint32_t index, struct rm_sample const *sample,
+                     union rm_lane const *lanes);
+
+/** The layouts that have a name of their own: "libera_grouping", "libera_grouping_counter_first" (docs/instruments.md).
+ * NULL for other names. */
+struct rm_layout_description const *rm_layout_preset(char const *name);
+
+#endif

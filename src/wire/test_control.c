@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ARP, ICMP echo and IGMP: every block of vectors/control.txt (the argument), and every frame of it cut short or with
+ * a bit flipped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "wire/arp.h"
+#include "wire/frame.h"
+#include "wire/icmp.h"
+#include "wire/igmp.h"
+#include "wire/test_guard_page.h"
+
+enum { FRAME_MOST = 1600, LINE_MOST = 8192, BLOCKS_LEAST = 35, OURS = 0x0A000001, GROUP = 0xEFC00102 };
+
+static uint8_t const our_mac[6] = {2, 0, 0, 0, 0, 1};
+
+struct bytes {
+    uint8_t byte[FRAME_MOST];
+    uint32_t length;
+};
+
+/** One block; what it has not got is empty. */
+struct exchange {
+    char name[32];
+    char query[64]; /**< "VERSION GROUP LONGEST_WAIT_MS" */
+    struct bytes received, answer, sent;
+};
+
+static void read_hex(struct bytes *bytes, char const *text) {
+    char *end;
+    for (unsigned long byte = strtoul(text, &end, 16); end != text; byte = strtoul(text, &end, 16)) {
+        assert_true(byte <= 0xFF && bytes->length < FRAME_MOST);
+        bytes->byte[bytes->length++] = (uint8_t)byte;
+        text = end;
+    }
+}
+
+/** Reads the next block; false at the end of the file. */
+static bool read_exchange(FILE *file, struct exchange *exchange) {
+    char line[LINE_MOST];
+    *exchange = (struct exchange){0};
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '\0' && exchange->name[0])
+            return true;
+        char const *const space = strchr(line, ' ');
+        char const *const value = space != NULL ? space + 1 : "";
+        if (strncmp(line, "name ", 5) == 0)
+            snprintf(exchange->name, sizeof exchange->name, "%s", value);
+        else if (strncmp(line, "query ", 6) == 0)
+            snprintf(exchange->query, sizeof exchange->query, "%s", value);
+        else if (strncmp(line, "received ", 9) == 0)
+            read_hex(&exchange->received, value);
+        else if (strncmp(line, "answer ", 7) == 0)
+            read_hex(&exchange->answer, value);
+        else if (strncmp(line, "sent ", 5) == 0)
+            read_hex(&exchange->sent, value);
+        else if (line[0] != '\0' && line[0] != '#' && strcmp(line, "nothing") != 0)
+            fail_msg("%s: no such line in a test vector", line);
+    }
+    return exchange->name[0] != '\0';
+}
+
+/** What the server would do with a frame: tries the three in place, as the slow path does. */
+static uint32_t answer(uint8_t *frame, uint32_t length) {
+    uint32_t const arp = rm_arp_answer(frame, length, our_mac, OURS);
+    return arp != 0 ? arp : rm_icmp_answer(frame, length, OURS);
+}
+
+static void check_answer(struct exchange const *exchange, uint8_t *guard) {
+    struct bytes const *const received = &exchange->received;
+    uint8_t *const frame = guard_page_copy(guard, received->byte, received->length);
+    uint32_t const length = answer(frame, received->length);
+    assert_int_equal(length, exchange->answer.length);
+    struct bytes const *const expected = length != 0 ? &exchange->answer : received;
+    assert_memory_equal(frame, expected->byte, expected->length);
+}
+
+static void check_query(struct exchange const *exchange, uint8_t *guard) {
+    struct rm_igmp_query query;
+    char text[64] = "", group[16];
+    uint8_t const *const frame = guard_page_copy(guard, exchange->received.byte, exchange->received.length);
+    if (rm_igmp_find_query(frame, exchange->received.length, &query)) {
+        rm_ipv4_format(query.group, group);
+        snprintf(text, sizeof text, "%u %s %u", query.version, group, query.longest_wait_ms);
+    }
+    assert_string_equal(text, exchange->query);
+}
+
+/** Cut before its padding, no frame is answered, and nothing beyond the cut is read. */
+static void check_cuts(struct exchange const *exchange, uint8_t *guard) {
+    struct bytes const *const received = &exchange->received;
+    uint32_t needed = received->length;
+    while (needed > 0 && received->byte[needed - 1] == 0)
+        --needed; /* what ends in zeros of its own is cut a little earlier than it could be */
+    for (uint32_t cut = 0; cut < needed; ++cut) {
+        struct rm_igmp_query query;
+        uint8_t *const frame = guard_page_copy(guard, received->byte, cut);
+        assert_int_equal(answer(frame, cut), 0);
+        assert_false(rm_igmp_find_query(frame, cut, &query));
+    }
+}
+
+/** IPv4, ICMP and IGMP checksums notice any bit flipped in what would be answered. */
+static void check_flips(struct exchange const *exchange, uint8_t *guard) {
+    struct bytes const *const received = &exchange->received;
+    bool const answered = exchange->answer.length != 0 || exchange->query[0] != '\0';
+    if (!answered || received->byte[12] != 0x08 || received->byte[13] != 0x00)
+        return;
+    uint32_t const end = 14 + (received->byte[16] << 8 | received->byte[17]);
+    for (uint32_t bit = 8 * 14; bit < 8 * end && bit < 8 * received->length; ++bit) {
+        struct rm_igmp_query query;
+        uint8_t *const frame = guard_page_copy(guard, received->byte, received->length);
+        frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (answer(frame, received->length) != 0 || rm_igmp_find_query(frame, received->length, &query))
+            fail_msg("bit %u flipped, and still answered", bit);
+    }
+}
+
+/** What the server sends unasked. */
+static uint32_t send_unasked(char const *name, uint8_t *frame) {
+    static uint32_t const groups[] = {GROUP, GROUP + 1};
+    struct rm_igmp_reporter reporter = {.mac = {2, 0, 0, 0, 0, 1}, .ipv4 = OURS};
+    memset(frame, 0xA5, FRAME_MOST);
+    if (strcmp(name, "arp-announce") == 0) {
+        rm_arp_announce(frame, our_mac, OURS, 0);
+        return RM_ARP_ANNOUNCEMENT_BYTES;
+    }
+    if (strcmp(name, "report-v2") == 0)
+        return rm_igmp_write_report_v2(frame, &reporter, GROUP);
+    if (strcmp(name, "report-v3") == 0)
+        return rm_igmp_write_report_v3(frame, &reporter, groups, 2);
+    reporter.vlan = 100;
+    assert_string_equal(name, "report-v3-vlan");
+    return rm_igmp_write_report_v3(frame, &reporter, groups, 1);
+}
+
+static void check_sent(struct exchange const *exchange) {
+    uint8_t frame[FRAME_MOST];
+    assert_int_equal(send_unasked(exchange->name, frame), exchange->sent.length);
+    assert_memory_equal(frame, exchange->sent.byte, exchange->sent.length);
+}
+
+static void every_vector_leads_to_what_it_says(void **state) {
+    FILE *const file = fopen(*state, "r");
+    assert_non_null(file);
+    uint8_t *const guard = guard_page_new();
+    assert_non_null(guard);
+    unsigned count = 0;
+    for (struct exchange exchange; read_exchange(file, &exchange); ++count) {
+        print_message("%s\n", exchange.name);
+        if (exchange.received.length == 0) {
+            check_sent(&exchange);
+            continue;
+        }
+        check_answer(&exchange, guard);
+        check_query(&exchange, guard);
+        check_cuts(&exchange, guard);
+        check_flips(&exchange, guard);
+    }
+    guard_page_free(guard);
+    fclose(file);
+    assert_true(count >= BLOCKS_LEAST);
+}
+
+static void announced_in_a_vlan(void **state) {
+    (void)state;
+    uint8_t plain[RM_ARP_ANNOUNCEMENT_BYTES], tagged[RM_ARP_ANNOUNCEMENT_BYTES];
+    rm_arp_announce(plain, our_mac, OURS, 0);
+    rm_arp_announce(tagged, our_mac, OURS, 100);
+    assert_memory_equal(tagged, plain, 12);
+    assert_memory_equal(tagged + 12, "\x81\x00\x00\x64", 4);
+    assert_memory_equal(tagged + 16, plain + 12, 30);
+    assert_int_equal(rm_arp_answer(tagged, sizeof tagged, our_mac, OURS), 0);
+}
+
+static void every_report_fits(void **state) {
+    (void)state;
+    uint8_t frame[RM_IGMP_FRAME_BYTES];
+    uint32_t groups[RM_IGMP_GROUPS_MAX];
+    struct rm_igmp_reporter const reporter = {.vlan = 1};
+    for (uint32_t i = 0; i < RM_IGMP_GROUPS_MAX; ++i)
+        groups[i] = GROUP + i;
+    assert_int_equal(rm_igmp_write_report_v3(frame, &reporter, groups, RM_IGMP_GROUPS_MAX), sizeof frame);
+}
+
+static void a_made_up_mac_is_local_and_of_one_machine(void **state) {
+    (void)state;
+    uint8_t mac[6];
+    rm_arp_make_mac(0x0A63FF01, mac);
+    assert_memory_equal(mac, "\x02\x00\x0a\x63\xff\x01", 6);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s control.txt\n", argv[0]);
+        return 2;
+    }
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(every_vector_leads_to_what_it_says, argv[1]),
+        cmocka_unit_test(announced_in_a_vlan),
+        cmocka_unit_test(every_report_fits),
+        cmocka_unit_test(a_made_up_mac_is_local_and_of_one_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster top` in a terminal multiplexer, by what the screen shows."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+
+import pytest
+from harness import PATIENCE_S, SERVER_CORE, command_line, kill_at_once, ringmaster, server, unique_name, wait_for
+
+from ringmaster import demo
+from ringmaster.programs import attach_to
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX HERE: the console is not tested")
+
+TURN_RATE_HZ = 20_000
+SIZES = ((80, 24), (200, 60))
+PAGES = {
+    "1": ("Clock and beam", "turn rate", "tune", "orbit rms", "9 of 9 instruments send", "bpm07", "llrf01"),
+    "2": ("PACKETS/S", "RECEIVED", "What became of the packets of ring", "decoded"),
+    "3": ("NAME", "RATE", "LOST", "bpm01", "blm01", "llrf01"),
+    "4": ("BUSY", "BURST/AIM", "GAP", "Latency of receive/0", "p99.9", "┴"),
+    "5": ("Slow path", "ANSWERED", "Mirrored networks", "Steering"),
+    "7": ("14 BPMs", "most", "█"),
+    "8": ("tune 0.29", "tune 0.16", "▼0.29", "▼0.16", "┴0.5"),
+}
+"""What each key's page shows at least, on a screen of any size."""
+
+
+class Terminal:
+    """A terminal of a multiplexer of its own, with a program in it."""
+
+    def __init__(self, socket: Path, size: tuple[int, int], command: Sequence[str], **environment: str) -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        self.size = size
+        settings = [f"{name}={value}" for name, value in environment.items()]
+        program = ["env", "-u", "COLUMNS", "-u", "LINES", "-u", "NO_COLOR", *settings, *command]
+        started = self.do("new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), *program)
+        assert started.returncode == 0, started.stderr
+
+    def do(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """A command of the multiplexer."""
+        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+
+    def press(self, *keys: str) -> None:
+        """Presses keys, as the multiplexer names them."""
+        for key in keys:
+            self.do("send-keys", key)
+
+    @property
+    def screen(self) -> str:
+        """What it shows."""
+        return self.do("capture-pane", "-p").stdout
+
+    @property
+    def escapes(self) -> set[str]:
+        """The attributes that it shows, as numbers of the terminal's language."""
+        return set(re.findall(r"\x1b\[([0-9;]*)m", self.do("capture-pane", "-p", "-e").stdout))
+
+    @property
+    def pid(self) -> int:
+        """Of the program."""
+        return int(self.do("list-panes", "-F", "#{pane_pid}").stdout)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the program has."""
+        return self.do("has-session").returncode != 0
+
+    def until(self, *words: str) -> str:
+        """Waits until all of them are on the screen, and returns it."""
+        give_up = monotonic() + PATIENCE_S
+        while not all(word in (screen := self.screen) for word in words):
+            missing = [word for word in words if word not in screen]
+            assert monotonic() < give_up, f"waited {PATIENCE_S:.0f} s in vain for {missing}:\n{screen}"
+            sleep(0.05)
+        return screen
+
+
+@contextmanager
+def terminal(size: tuple[int, int], *arguments: str, **environment: str) -> Iterator[Terminal]:
+    """`ringmaster top` in a terminal."""
+    with TemporaryDirectory(prefix="ringmaster-test-") as directory:
+        there = Terminal(Path(directory) / "tmux", size, command_line("top", *arguments), **environment)
+        try:
+            yield there
+        finally:
+            there.do("kill-server")
+
+
+@pytest.fixture(scope="module")
+def live(root: Path) -> Iterator[demo.Demo]:
+    """A ring and its server, with more than enough turns to look at."""
+    with demo.start(TURN_RATE_HZ) as running:
+        stream = running.ws.streams["bpm01/turn"]
+        wait_for(lambda: len(stream.latest(10_000)) == 10_000, "10 000 turns")
+        yield running
+        running.check()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_fills_the_screen_and_fits(live: demo.Demo, size: tuple[int, int]) -> None:
+    with terminal(size) as top:
+        for key, words in PAGES.items():
+            top.press(key)
+            screen = top.until(*words)
+            rows = screen.rstrip("\n").split("\n")
+            assert len(rows) == size[1]
+            assert max(map(len, rows)) < size[0]
+            assert rows[0].startswith(" ringmaster demo")
+            assert "8 tune" in rows[1]
+            assert rows[-1].startswith(" q quit")
+        top.press("6")
+        top.until("Faults" if "!" in top.screen.split("\n")[1] else "nothing is wrong")
+        top.press("q")
+        wait_for(lambda: top.ended, "its end")
+
+
+def test_arrows_tab_and_enter_lead_to_an_instrument(live: demo.Demo) -> None:
+    with terminal((80, 24), "--page", "ports") as top:
+        top.until("What became of")
+        top.press("Right")
+        top.until("Instruments")
+        top.press("Down", "Enter")
+        screen = top.until("bpm02  id 2, sent from 10.20.0.2", "bpm02/turn", "Newest record", "status 0x0000")
+        assert re.search(r"x1 +-?\d+ nm", screen)
+        top.press("End")
+        top.until("unanchored")
+        top.press("Escape")
+        top.until("Instruments")
+        top.press("BTab")
+        top.until("What became of")
+
+
+def test_filter_sort_freeze_and_help(live: demo.Demo) -> None:
+    with terminal((80, 24), "--page", "streams") as top:
+        top.until("bpm07", "by order")
+        top.press("/", "b", "l", "m", "Enter")
+        top.until("only /blm", "blm01")
+        assert "bpm07" not in top.screen
+        top.press("Escape")
+        top.until("bpm07")
+        top.press("s")
+        top.until("by rate", "bpm07")
+        top.press("S")
+        top.until("by rate, reversed")
+        top.press("Space")
+        frozen = top.until("FROZEN")
+        sleep(1.0)
+        assert top.screen == frozen
+        top.press("Space")
+        wait_for(lambda: "FROZEN" not in top.screen and top.screen != frozen, "the figures to go on")
+        top.press("?")
+        top.until("The page of streams", "Keys", "freeze what is shown")
+
+
+def test_an_orbit_is_compared_with_a_reference(live: demo.Demo) -> None:
+    with terminal((120, 40), "--page", "orbit") as top:
+        top.until("14 BPMs")
+        top.press("o")
+        top.until("difference to turn")
+        top.press("O")
+        wait_for(lambda: "difference" not in top.screen, "the orbit itself")
+
+
+def test_colours_are_the_terminals_own_sixteen_or_none(live: demo.Demo) -> None:
+    with terminal((200, 60)) as top:
+        top.until("Clock and beam", "tune")
+        wait_for(lambda: {"32", "36", "35"} <= top.escapes, "green, cyan, magenta")
+        assert not [code for code in top.escapes if code.startswith(("38;", "48;"))]
+    with terminal((200, 60), NO_COLOR="1") as top:
+        top.until("Clock and beam", "tune")
+        assert not [code for code in top.escapes if re.search(r"(^|;)[349][0-8]\b", code)]
+
+
+def test_it_keeps_off_the_servers_core(live: demo.Demo) -> None:
+    with terminal((80, 24)) as top:
+        top.until("Clock and beam")
+        free = os.sched_getaffinity(0) - {SERVER_CORE}
+        if not free:
+            pytest.skip("ONE CPU FOR ALL: nothing to keep off to")
+        for task in Path(f"/proc/{top.pid}/task").iterdir():
+            assert os.sched_getaffinity(int(task.name)) == free
+
+
+def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None:
+    config = demo.adapted("demo.yaml", tmp_path, TURN_RATE_HZ, SERVER_CORE)
+    name = unique_name("console")
+    config.write_text(config.read_text().replace("workspace: demo", f"workspace: {name}"))
+    with server(config) as first:
+        attach_to(name, first).close()
+        with terminal((80, 24), "--workspace", name) as top:
+            top.until(f"ringmaster {name}", "not anchored yet")
+            kill_at_once(first.pid)
+            top.until("these are its last figures", "ended")
+            with server(config) as second:
+                attach_to(name, second).close()
+                top.until("the server was restarted at")
+                wait_for(lambda: "last figures" not in top.screen, "new figures")
+                top.press("q")
+                wait_for(lambda: top.ended, "its end")
+    demo.remove_workspace(name)
+
+
+def test_without_a_server_it_says_so_and_ends(root: Path) -> None:
+    done = ringmaster("top", "--workspace", "nowhere", expect=3)
+    assert "no server has made a workspace" in done.stderr
+    assert done.stdout == ""

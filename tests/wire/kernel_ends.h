@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/** For tests: the wire room's functions at one end of a link, and a kernel that knows nothing of them at the other.
+ *
+ * A veth pair between two namespaces (tests/namespaces), with a packet socket and a UDP socket at each end: frames go
+ * out and come in by the one, the kernel's own stack is behind the other. What fails here fails the test. */
+#ifndef RM_TESTS_KERNEL_ENDS_H
+#define RM_TESTS_KERNEL_ENDS_H
+
+#include <stdint.h>
+
+#include "tests/namespaces/veth_pair.h"
+
+enum {
+    KERNEL_FRAME_MOST = 1600,
+    KERNEL_UDP_PORT = 2048,
+    KERNEL_FIRST_IPV4 = 0x0A630001, /**< of end 0; that of end 1 is one more */
+};
+
+struct kernel_ends {
+    struct rm_veth_pair pair;
+    int frames[2]; /**< packet sockets */
+    int udp[2];    /**< bound to KERNEL_UDP_PORT; they may be fragmented */
+    int icmp;      /**< raw ICMP of end 1 */
+};
+
+/** False where this machine cannot: then why is on standard error. */
+bool kernel_ends_make(struct kernel_ends *ends);
+void kernel_ends_remove(struct kernel_ends *ends);
+
+/** The next frame that came in at an end; returns its length. */
+uint32_t kernel_ends_next(struct kernel_ends const *ends, int end, uint8_t frame[KERNEL_FRAME_MOST]);
+
+/** Sends a frame out of an end. */
+void kernel_ends_send(struct kernel_ends const *ends, int end, uint8_t const *frame, uint32_t length);
+
+/** Sends by the UDP or the ICMP socket `fd` to an address in host byte order. */
+void kernel_ends_send_to(int fd, uint32_t ipv4, void const *bytes, uint32_t length);
+
+/** Waits for something to read from `fd`, and reads it; returns its length. */
+uint32_t kernel_ends_read(int fd, void *bytes, uint32_t most);
+
+#endif
