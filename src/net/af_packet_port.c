@@ -25,19 +25,27 @@ struct af_packet_port {
     uint32_t interface_index;
     int sockets[RM_PACKET_SOCKETS_MOST]; /**< the driver's, one per queue; it closes them */
     uint32_t socket_count;
-    int sender;    /**< the slow path's: a queue more of the driver would take its share of what comes in. Or -1 */
+    /** One per queue and the slow path's. Not the driver's own way out: it calls sent what the kernel has yet to take,
+     * and what a full interface refused would wait there for the next datagram, or be lost when the port is closed. */
+    int senders[RM_PACKET_SOCKETS_MOST + 1];
+    uint32_t sender_count;
     int interface; /**< to ask about it; holds the multicast groups */
     uint64_t missed;
+    _Atomic uint64_t unsent; /**< refused by the kernel for another reason than a full queue */
 };
 
 static struct af_packet_port *self(struct rm_port *port) { return (struct af_packet_port *)port; }
 
+static bool will_pass(int why) { return why == EAGAIN || why == ENOBUFS || why == EINTR; }
+
 static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    if (queue != port->queues)
-        return queue < self(port)->base.device.send_queues ? rm_dpdk_device_send(&self(port)->base.device, queue, burst)
-                                                           : 0;
+    struct af_packet_port *const packet = self(port);
+    if (queue >= packet->sender_count)
+        return 0;
     struct rm_burst gone = *burst;
-    gone.count = rm_packet_socket_send(self(port)->sender, burst);
+    gone.count = rm_packet_socket_send(packet->senders[queue], burst);
+    if (gone.count == 0 && !will_pass(errno))
+        atomic_fetch_add_explicit(&packet->unsent, 1, memory_order_relaxed);
     rm_dpdk_device_release(&gone);
     return gone.count;
 }
@@ -48,13 +56,14 @@ static void af_packet_totals(struct rm_port *port, struct rm_port_totals *totals
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);
     rm_dpdk_device_totals(&packet->base.device, totals);
     totals->missed += packet->missed;
+    totals->unsent += atomic_load_explicit(&packet->unsent, memory_order_relaxed);
     totals->link_up = rm_interface_up(packet->interface, packet->interface_index);
 }
 
 static void af_packet_close(struct rm_port *port) {
     rm_dpdk_port_close(port);
-    if (self(port)->sender >= 0)
-        close(self(port)->sender);
+    for (uint32_t i = 0; i < self(port)->sender_count; ++i)
+        close(self(port)->senders[i]);
     if (self(port)->interface >= 0)
         close(self(port)->interface);
 }
@@ -131,26 +140,27 @@ static enum rm_code make_device(struct af_packet_port *packet, struct rm_port_co
     char arguments[192];
     snprintf(arguments, sizeof arguments, "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u", config->interface,
              queues, per_block * slot_bytes, slot_bytes, (slots + per_block - 1) / per_block * per_block);
-    struct rm_dpdk_wants const wants = {.arguments = arguments, .send_queues = queues, .buffer_bytes = slot_bytes};
+    struct rm_dpdk_wants const wants = {.arguments = arguments, .buffer_bytes = slot_bytes};
     packet->base.device.bus = "vdev";
     rm_dpdk_device_name("net_af_packet", packet->base.device.name);
     return rm_dpdk_device_open(&packet->base.device, config, &wants, error);
 }
 
-static enum rm_code open_sender(struct af_packet_port *packet, struct rm_port_config const *config,
-                                struct rm_error *error) {
-    if (!config->slow_path)
-        return RM_OK;
-    packet->sender = rm_packet_socket_open_sender(packet->interface_index);
-    if (packet->sender >= 0)
-        return RM_OK;
-    return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a packet socket to answer from: %s", config->name,
-                   strerror(errno));
+static enum rm_code open_senders(struct af_packet_port *packet, struct rm_port_config const *config,
+                                 struct rm_error *error) {
+    for (uint32_t wanted = config->queues + (config->slow_path ? 1u : 0u); packet->sender_count < wanted;) {
+        int const sender = rm_packet_socket_open_sender(packet->interface_index);
+        if (sender < 0)
+            return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a packet socket to send from: %s", config->name,
+                           strerror(errno));
+        packet->senders[packet->sender_count++] = sender;
+    }
+    return RM_OK;
 }
 
 static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_config const *config,
                                 struct rm_error *error) {
-    packet->sender = packet->interface = -1;
+    packet->interface = -1;
     enum rm_code code = make_device(packet, config, error);
     if (code != RM_OK)
         return code;
@@ -159,7 +169,7 @@ static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_co
     if (code == RM_OK)
         code = rm_dpdk_device_start(&packet->base.device, config, error);
     if (code == RM_OK)
-        code = open_sender(packet, config, error);
+        code = open_senders(packet, config, error);
     if (code == RM_OK)
         code = rm_interface_open(packet->interface_index, config, &packet->interface, error);
     if (code == RM_OK)

@@ -51,7 +51,11 @@ uint32_t rm_packet_socket_take_drops(int socket) {
 int rm_packet_socket_open_sender(uint32_t interface_index) {
     int const fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); // protocol 0: it receives nothing
     struct sockaddr_ll const address = {.sll_family = AF_PACKET, .sll_ifindex = (int)interface_index};
-    if (fd < 0 || bind(fd, (struct sockaddr const *)&address, sizeof address) == 0)
+    if (fd < 0)
+        return fd;
+    int const direct = 1;
+    if (bind(fd, (struct sockaddr const *)&address, sizeof address) == 0 &&
+        setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &direct, sizeof direct) == 0)
         return fd;
     int const why = errno;
     close(fd);
@@ -60,8 +64,12 @@ int rm_packet_socket_open_sender(uint32_t interface_index) {
 }
 
 uint32_t rm_packet_socket_send(int socket, struct rm_burst const *burst) {
-    for (uint32_t i = 0; i < burst->count; ++i)
-        if (send(socket, burst->data[i], burst->length[i], MSG_DONTWAIT) < 0)
-            return i;
-    return burst->count;
+    struct iovec frames[RM_BURST];
+    struct mmsghdr messages[RM_BURST];
+    for (uint32_t i = 0; i < burst->count; ++i) {
+        frames[i] = (struct iovec){.iov_base = burst->data[i], .iov_len = burst->length[i]};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &frames[i], .msg_iovlen = 1}};
+    }
+    int const sent = sendmmsg(socket, messages, burst->count, MSG_DONTWAIT);
+    return sent < 0 ? 0 : (uint32_t)sent;
 }

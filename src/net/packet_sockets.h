@@ -23,7 +23,8 @@ int rm_packet_socket_ignore_outgoing(int socket);
 /** Packets dropped for want of a ring slot since the last call; the kernel resets its count. */
 uint32_t rm_packet_socket_take_drops(int socket);
 
-/** A socket that sends frames out of an interface and receives nothing, or -1 and errno. */
+/** A socket that sends frames out of an interface and receives nothing, or -1 and errno. It goes past the kernel's
+ * queueing discipline, which would call a frame sent that a full interface then drops. */
 int rm_packet_socket_open_sender(uint32_t interface_index);
 
 /** Sends a burst's frames in order, as many as the kernel takes; returns how many. */
