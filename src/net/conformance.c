@@ -18,10 +18,7 @@ static void run_both(struct ends *ends, script *receiver, script *sender) {
     ends_begin(ends);
     pid_t const receiving = ends_start(ends, RECEIVER, receiver);
     pid_t const sending = ends_start(ends, SENDER, sender);
-    bool const sent = ends_wait(sending);
-    if (!sent)
-        ends_kill(receiving); // it would wait for ever
-    assert_true((sent && ends_wait(receiving)));
+    assert_true(ends_wait_both(receiving, sending));
 }
 
 /** Opens, polls in vain, and only then lets the sender begin. */

@@ -164,13 +164,25 @@ pid_t ends_start(struct ends *ends, int end, script *act) {
     _exit(0);
 }
 
-bool ends_wait(pid_t process) {
-    int status = 1;
-    if (waitpid(process, &status, 0) != process)
-        return false;
+static bool ended_well(pid_t process, int status) {
     if (WIFSIGNALED(status))
         fprintf(stderr, "process %d ended by signal %d (%s)\n", process, WTERMSIG(status), strsignal(WTERMSIG(status)));
     return status == 0;
+}
+
+bool ends_wait(pid_t process) {
+    int status = 1;
+    return waitpid(process, &status, 0) == process && ended_well(process, status);
+}
+
+bool ends_wait_both(pid_t one, pid_t other) {
+    int status = 1;
+    pid_t const first = waitpid(-1, &status, 0); // the namespaces' holders live on
+    pid_t const second = first == one ? other : one;
+    if (first > 0 && ended_well(first, status))
+        return ends_wait(second);
+    ends_kill(second);
+    return false;
 }
 
 void ends_kill(pid_t process) {

@@ -53,6 +53,9 @@ pid_t ends_start(struct ends *ends, int end, script *act);
 
 /** True when it ended well. */
 bool ends_wait(pid_t process);
+
+/** True when both ended well; the first that did not takes the other with it, which would wait for it for ever. */
+bool ends_wait_both(pid_t one, pid_t other);
 void ends_kill(pid_t process);
 
 /** In a script: ends the process unless `good`, and says `what` was expected. */

@@ -84,8 +84,7 @@ static void what_the_kernel_drops_is_counted(void **state) {
     ends_begin(ends);
     ends->config[RECEIVER].ring_slots = FEW_SLOTS;
     pid_t const sender = ends_start(ends, SENDER, send_unasked);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_too_late)));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_too_late)));
     ends->config[RECEIVER].ring_slots = 0;
 }
 
@@ -108,8 +107,7 @@ static void an_interface_may_go_down_and_up_again(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, lose_the_link_and_get_it_back);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_unasked)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_unasked)));
 }
 
 enum { JUMBO_BYTES = 9014, JUMBOS = 3000 };
@@ -139,8 +137,7 @@ static void jumbo_frames_pass_where_they_are_asked_for(void **state) {
     for (int end = 0; end < 2; ++end)
         ends->config[end].longest_frame = JUMBO_BYTES;
     pid_t const sender = ends_start(ends, SENDER, send_jumbo_frames);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_jumbo_frames)));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_jumbo_frames)));
 }
 
 enum { DATAGRAM_BYTES = 2688, DATAGRAMS = 200 };
@@ -183,8 +180,7 @@ static void fragmented_datagrams_arrive_whole(void **state) {
     ends_begin(ends);
     ends->config[RECEIVER].longest_frame = 4096;
     pid_t const sender = ends_start(ends, SENDER, send_fragmented);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_whole)));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_whole)));
     for (int end = 0; end < 2; ++end)
         ends->config[end].longest_frame = 0;
 }

@@ -111,8 +111,7 @@ static void the_kernel_keeps_what_is_not_claimed(void **state) {
     pid_t const receiver = ends_start(ends, RECEIVER, receive_beside_the_kernel);
     pid_t const sender = ends_start(ends, SENDER, send_stream);
     assert_true(ends_wait(ends_start(ends, SENDER, talk_to_the_kernel)));
-    assert_true(ends_wait(receiver));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(receiver, sender));
 }
 
 enum { DATAGRAM_BYTES = 2688, DATAGRAMS = 100, FIRST_FRAGMENT = 1514, LAST_FRAGMENT = 42 - 8 + DATAGRAM_BYTES - 1472 };
@@ -152,8 +151,7 @@ static void all_fragments_of_a_known_source_are_claimed(void **state) {
     ends->config[RECEIVER].source_count = 1;
     ends->config[RECEIVER].source = &source;
     pid_t const sender = ends_start(ends, SENDER, send_fragments);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_fragments)));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_fragments)));
     ends->config[RECEIVER].source_count = 0;
 }
 
@@ -190,8 +188,7 @@ static void tagged_datagrams_are_claimed(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const sender = ends_start(ends, SENDER, send_tagged);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, receive_tagged)));
-    assert_true(ends_wait(sender));
+    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_tagged)));
 }
 
 static void open_and_wait(struct ends *ends, int end) {

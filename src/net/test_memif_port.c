@@ -61,8 +61,7 @@ static void a_full_link_takes_a_part_and_keeps_the_rest(void **state) {
     begin(ends);
     ends->config[SENDER].ring_slots = RING_SLOTS;
     pid_t const receiver = ends_start(ends, RECEIVER, let_it_fill_then_receive);
-    assert_true(ends_wait(ends_start(ends, SENDER, fill_the_link)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, fill_the_link)));
 }
 
 /** Sends until it is killed. */
@@ -159,8 +158,7 @@ static void queues_are_apart(void **state) {
     begin(ends);
     ends->config[RECEIVER].queues = ends->config[SENDER].queues = 2;
     pid_t const receiver = ends_start(ends, RECEIVER, receive_on_queue_one);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_on_queue_one)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_on_queue_one)));
 }
 
 enum { JUMBO_BYTES = 9014, JUMBOS = 5000 };
@@ -185,8 +183,7 @@ static void jumbo_frames_pass_where_they_are_asked_for(void **state) {
     begin(ends);
     ends->config[RECEIVER].longest_frame = ends->config[SENDER].longest_frame = JUMBO_BYTES;
     pid_t const receiver = ends_start(ends, RECEIVER, receive_jumbo_frames);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_jumbo_frames)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_jumbo_frames)));
     ends->config[RECEIVER].longest_frame = ends->config[SENDER].longest_frame = 0;
 }
 
@@ -210,8 +207,7 @@ static void a_queue_that_the_client_does_not_have_is_silent(void **state) {
     begin(ends);
     ends->config[RECEIVER].queues = 2;
     pid_t const receiver = ends_start(ends, RECEIVER, receive_with_a_queue_too_many);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_a_thousand)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_a_thousand)));
 }
 
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {

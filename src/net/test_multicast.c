@@ -70,8 +70,7 @@ static void a_group_arrives(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, receive_a_group);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_to_groups)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_to_groups)));
 }
 
 static void join_wrongly(struct ends *ends, int end) {

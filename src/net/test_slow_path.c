@@ -112,8 +112,7 @@ static void what_was_set_aside_is_answered(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, receive_and_set_aside);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_and_be_answered)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_and_be_answered)));
 }
 
 static void send_many(struct ends *ends, int end) {
@@ -155,8 +154,7 @@ static void a_full_slow_path_takes_no_more(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, set_too_many_aside);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_many)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_many)));
 }
 
 static void have_no_slow_path(struct ends *ends, int end) {

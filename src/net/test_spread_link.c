@@ -102,8 +102,7 @@ static void every_source_stays_in_its_queue_and_nothing_is_lost(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, spread_and_receive);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_from_many)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_from_many)));
 }
 
 int main(int argc, char **argv) {

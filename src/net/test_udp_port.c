@@ -41,8 +41,7 @@ static void what_the_kernel_drops_is_counted(void **state) {
     struct ends *const ends = *state;
     atomic_store(&ends->shared->step, 0);
     pid_t const receiver = ends_start(ends, RECEIVER, receive_too_late);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_too_many)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_too_many)));
 }
 
 static void send_to_nowhere(struct ends *ends, int end) {
@@ -105,8 +104,7 @@ static void long_datagrams_arrive_where_they_are_asked_for(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, receive_long_ones);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_long_ones)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_long_ones)));
 }
 
 static void receive_what_does_not_fit(struct ends *ends, int end) {
@@ -125,8 +123,7 @@ static void half_a_datagram_is_none(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const receiver = ends_start(ends, RECEIVER, receive_what_does_not_fit);
-    assert_true(ends_wait(ends_start(ends, SENDER, send_long_ones)));
-    assert_true(ends_wait(receiver));
+    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_long_ones)));
 }
 
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
