@@ -112,12 +112,21 @@ static uint32_t waiting_slots(struct rm_memif_ring *ring) {
     return 0;
 }
 
-enum { TO_SECOND_LEVEL = 2 }; /* of __builtin_prefetch: prefetcht1 */
+enum {
+    TO_SECOND_LEVEL = 2, /* of __builtin_prefetch: prefetcht1 */
+    SLOTS_IN_LINE = RM_MEMIF_LINE_BYTES / sizeof(struct rm_memif_descriptor),
+};
 
 /** A native frame is two lines. Into the second level, as dpdk_burst.c does, and for its reasons. */
 static void fetch(uint8_t const *frame) {
     __builtin_prefetch(frame, 0, TO_SECOND_LEVEL);
     __builtin_prefetch(frame + RM_MEMIF_LINE_BYTES, 0, TO_SECOND_LEVEL);
+}
+
+/** The descriptors of the next burst, as far as they are there: what comes of them is asked for at the next poll only. */
+static void fetch_slots(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots) {
+    for (uint32_t i = 0; i < slots && i < RM_BURST; i += SLOTS_IN_LINE)
+        __builtin_prefetch(slot_at(ring, first + i), 0, TO_SECOND_LEVEL);
 }
 
 /** Puts the pieces of a frame together, up to the longest. Returns how many slots it takes; *length is UINT32_MAX when
@@ -172,6 +181,7 @@ uint32_t rm_memif_ring_receive(struct rm_memif_ring *ring, struct rm_burst *burs
         fetch(data);
         show(burst, shown++, data, length);
     }
+    fetch_slots(ring, ring->position + used, waiting - used);
     ring->lent = (uint16_t)used;
     return shown;
 }
