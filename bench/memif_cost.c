@@ -3,8 +3,8 @@
  *
  *     memif_cost [FRAME_BYTES [SLOTS [ROUNDS]]]        default 106 4096 11
  *
- * Two threads on the first two CPUs, a port each. The receiver lets the ring fill, and then takes half of it. Medians of
- * rounds of half a second:
+ * Two threads on the first two CPUs, a port each. The receiver lets the ring fill, and then takes half of it. Medians
+ * of rounds of half a second:
  *
  *     discard    time per frame given back unseen
  *     look       of frames of which the receiver reads both lines (as much as a native one has) and gives back

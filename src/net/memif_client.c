@@ -19,8 +19,8 @@ static uint64_t buffers_at(struct rm_memif_offer const *offer) {
 }
 
 uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer) {
-    uint64_t const a_slot = (uint64_t)offer->send_rings * offer->send_bytes +
-                            (uint64_t)offer->receive_rings * offer->receive_bytes;
+    uint64_t const a_slot =
+        (uint64_t)offer->send_rings * offer->send_bytes + (uint64_t)offer->receive_rings * offer->receive_bytes;
     return buffers_at(offer) + (a_slot << offer->slots_log2);
 }
 

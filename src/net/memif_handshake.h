@@ -15,8 +15,8 @@ enum { RM_MEMIF_RINGS_MAX = 65 /**< in each direction */ };
 struct rm_memif_offer {
     uint16_t receive_rings;
     uint16_t send_rings;
-    uint32_t slots_log2;   /**< client: of each ring */
-    uint32_t send_bytes;   /**< client: of each buffer, whole cache lines */
+    uint32_t slots_log2;    /**< client: of each ring */
+    uint32_t send_bytes;    /**< client: of each buffer, whole cache lines */
     uint32_t receive_bytes; /**< the same */
 };
 

@@ -16,8 +16,8 @@
 #include "net/port.h"
 
 struct rm_memif_link {
-    struct rm_gate gate;            /**< open while there is a peer */
-    struct rm_memif_ring *receive;  /**< one for each receive queue of the port's device */
+    struct rm_gate gate;           /**< open while there is a peer */
+    struct rm_memif_ring *receive; /**< one for each receive queue of the port's device */
     struct rm_memif_ring *send;
     uint16_t receive_rings; /**< how many the peer has, too; written while the gate is closed, read inside it */
     uint16_t send_rings;

@@ -106,8 +106,8 @@ _Static_assert(sizeof(struct rm_memif_add_ring) == 13, "as memif has it");
 _Static_assert(sizeof(struct rm_memif_disconnect) == 100, "as memif has it");
 _Static_assert(sizeof(struct rm_memif_message) == RM_MEMIF_MESSAGE_BYTES, "as memif has it");
 
-/** Sends `message`, and `file` with it unless it is -1; `file` stays open here. Never waits; false when the peer is gone
- * or does not read. */
+/** Sends `message`, and `file` with it unless it is -1; `file` stays open here. Never waits; false when the peer is
+ * gone or does not read. */
 bool rm_memif_message_send(int socket, struct rm_memif_message const *message, int file);
 
 /** Receives one message, and the file that came with it or -1, which is the caller's to close; files beyond the first

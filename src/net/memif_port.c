@@ -2,9 +2,9 @@
 /** Ports of kind memif, by an end of our own: frames are received where they lie in the shared memory, without a copy.
  *
  * A received burst stands inside the gate from rm_port_receive to rm_port_release, so that the memory it points into
- * stays. Buffers to send from are the port's own, a burst of them for each queue; their handles are the array they stand
- * in, by which release tells them from received frames, whose handles are NULL. What has to outlive its burst, for the
- * slow path or for software queues, is copied into buffers of a pool.
+ * stays. Buffers to send from are the port's own, a burst of them for each queue; their handles are the array they
+ * stand in, by which release tells them from received frames, whose handles are NULL. What has to outlive its burst,
+ * for the slow path or for software queues, is copied into buffers of a pool.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,10 +36,10 @@ struct lane {
 struct memif_port {
     alignas(64) struct rm_port port;
     struct rm_memif_link link;
-    struct lane *lane;       /**< one for each receive queue */
-    uint8_t *out;            /**< a burst of buffers for each queue, and for the slow path's */
-    uint32_t out_bytes;      /**< of a buffer */
-    uint8_t mac[6];          /**< made up */
+    struct lane *lane;        /**< one for each receive queue */
+    uint8_t *out;             /**< a burst of buffers for each queue, and for the slow path's */
+    uint32_t out_bytes;       /**< of a buffer */
+    uint8_t mac[6];           /**< made up */
     struct rte_mempool *pool; /**< of frames that outlive their burst; NULL where none do */
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Memory that both ends of a memif link have mapped: the client makes it, the server maps what it was given.
  *
- * Behind a region that was given, as much address space is mapped, empty, as a length field of 16 bits can lead a reader
- * astray: whoever reads a frame where it lies reads memory that a hostile peer may change between two looks. It may get
- * a wrong record that way, but no fault.
+ * Behind a region that was given, as much address space is mapped, empty, as a length field of 16 bits can lead a
+ * reader astray: whoever reads a frame where it lies reads memory that a hostile peer may change between two looks. It
+ * may get a wrong record that way, but no fault.
  */
 #ifndef RM_NET_MEMIF_REGION_H
 #define RM_NET_MEMIF_REGION_H

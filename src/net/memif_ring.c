@@ -123,7 +123,8 @@ static void fetch(uint8_t const *frame) {
     __builtin_prefetch(frame + RM_MEMIF_LINE_BYTES, 0, TO_SECOND_LEVEL);
 }
 
-/** The descriptors of the next burst, as far as they are there: what comes of them is asked for at the next poll only. */
+/** The descriptors of the next burst, as far as they are there: what comes of them is asked for at the next poll only.
+ */
 static void fetch_slots(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots) {
     for (uint32_t i = 0; i < slots && i < RM_BURST; i += SLOTS_IN_LINE)
         __builtin_prefetch(slot_at(ring, first + i), 0, TO_SECOND_LEVEL);

@@ -47,8 +47,8 @@ struct rm_memif_descriptor {
     _Atomic uint64_t where;
 };
 
-/** As it lies in shared memory. Rings follow each other closely: no more than 16 bytes of alignment can be expected of a
- * peer's. */
+/** As it lies in shared memory. Rings follow each other closely: no more than 16 bytes of alignment can be expected of
+ * a peer's. */
 struct rm_memif_shared_ring {
     uint32_t cookie;
     _Atomic uint16_t flags;

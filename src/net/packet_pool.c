@@ -71,9 +71,8 @@ enum rm_code rm_packet_pool_make(struct rte_mempool **pool, struct rm_port_confi
                                  struct rm_packet_pool_wants const *wants, struct rm_error *error) {
     unsigned const buffers = buffers_for(config, wants->held_buffers) - 1; // a ring of 2^n holds one less
     uint32_t const room = RTE_PKTMBUF_HEADROOM + wants->buffer_bytes;
-    *pool = wants->packed
-                ? packed_pool(wants->name, buffers, room, wants->socket)
-                : rte_pktmbuf_pool_create(wants->name, buffers, POOL_CACHE, 0, (uint16_t)room, wants->socket);
+    *pool = wants->packed ? packed_pool(wants->name, buffers, room, wants->socket)
+                          : rte_pktmbuf_pool_create(wants->name, buffers, POOL_CACHE, 0, (uint16_t)room, wants->socket);
     if (*pool != NULL)
         return RM_OK;
     return rm_fail(error, RM_E_NO_SPACE,

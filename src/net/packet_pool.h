@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Pools of packet buffers, DPDK's mbufs: as many as a port's queues, software queues and slow path may hold at once. */
+/** Pools of packet buffers, DPDK's mbufs: as many as a port's queues, software queues and slow path may hold at once.
+ */
 #ifndef RM_NET_PACKET_POOL_H
 #define RM_NET_PACKET_POOL_H
 

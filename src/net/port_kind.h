@@ -19,8 +19,8 @@ struct rm_port_ops {
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     uint32_t (*discard)(struct rm_port *port, uint16_t queue); /**< NULL: there is no shorter way than both of these */
-    /** Where frames are received in memory that `release` gives away: copies one into a buffer that lives on and becomes
-     * its handle; false when there is none. NULL: received handles are such buffers. */
+    /** Where frames are received in memory that `release` gives away: copies one into a buffer that lives on and
+     * becomes its handle; false when there is none. NULL: received handles are such buffers. */
     bool (*keep)(struct rm_port *port, struct rm_burst *burst, uint32_t index);
     uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst); /**< returns how many it took */

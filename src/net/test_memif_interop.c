@@ -100,7 +100,9 @@ static void meet(struct ends *ends, int server, script *receiver, script *sender
 
 static void dpdks_client_sends_to_our_server(void **state) { meet(*state, RECEIVER, receive_ours, send_foreign); }
 
-static void dpdks_client_sends_pieces_to_our_server(void **state) { meet(*state, RECEIVER, receive_pieces, send_pieces); }
+static void dpdks_client_sends_pieces_to_our_server(void **state) {
+    meet(*state, RECEIVER, receive_pieces, send_pieces);
+}
 
 static void our_client_sends_to_dpdks_server(void **state) { meet(*state, RECEIVER, receive_foreign, send_ours); }
 

@@ -12,14 +12,21 @@
 
 #include <cmocka.h>
 
-enum { SLOTS_LOG2 = 7, SLOTS = 1 << SLOTS_LOG2, BUFFERS_AT = 4096, STRIDE = 256, LONGEST = 512, FRAME = 106,
-       REGION_BYTES = BUFFERS_AT + SLOTS * STRIDE };
+enum {
+    SLOTS_LOG2 = 7,
+    SLOTS = 1 << SLOTS_LOG2,
+    BUFFERS_AT = 4096,
+    STRIDE = 256,
+    LONGEST = 512,
+    FRAME = 106,
+    REGION_BYTES = BUFFERS_AT + SLOTS * STRIDE
+};
 
 /** Memory as a client makes it, with one ring to the server, which is ours. */
 struct rig {
-    struct rm_memif_regions regions;
-    struct rm_memif_shared_ring *shared;
     struct rm_memif_ring ring;
+    struct rm_memif_shared_ring *shared;
+    struct rm_memif_regions regions;
     struct rm_burst burst;
 };
 
@@ -46,7 +53,8 @@ static void end(struct rig *rig) {
     rm_memif_regions_unmap(&rig->regions);
 }
 
-static void describe(struct rig *rig, uint32_t slot, uint32_t flags, uint32_t region, uint32_t length, uint32_t offset) {
+static void describe(struct rig *rig, uint32_t slot, uint32_t flags, uint32_t region, uint32_t length,
+                     uint32_t offset) {
     struct rm_memif_descriptor *const at = &rig->shared->slot[slot % SLOTS];
     atomic_store(&at->what, (uint64_t)length << 32 | region << 16 | flags);
     atomic_store(&at->where, offset);
@@ -93,14 +101,10 @@ static void descriptors_that_lead_astray_are_counted(void **state) {
     begin(&rig, true);
     struct {
         uint32_t region, length, offset;
-    } const wrong[] = {{1, FRAME, BUFFERS_AT},
-                       {UINT16_MAX, FRAME, 0},
-                       {0, FRAME, REGION_BYTES},
-                       {0, FRAME, REGION_BYTES - FRAME + 1},
-                       {0, FRAME, UINT32_MAX},
-                       {0, UINT32_MAX, 0},
-                       {0, UINT32_MAX, UINT32_MAX},
-                       {0, REGION_BYTES + 1, 0}};
+    } const wrong[] = {{1, FRAME, BUFFERS_AT},      {UINT16_MAX, FRAME, 0},
+                       {0, FRAME, REGION_BYTES},    {0, FRAME, REGION_BYTES - FRAME + 1},
+                       {0, FRAME, UINT32_MAX},      {0, UINT32_MAX, 0},
+                       {0, UINT32_MAX, UINT32_MAX}, {0, REGION_BYTES + 1, 0}};
     uint32_t const count = sizeof wrong / sizeof wrong[0];
     for (uint32_t i = 0; i < count; ++i) {
         describe(&rig, 2 * i, 0, wrong[i].region, wrong[i].length, wrong[i].offset);
