@@ -26,44 +26,44 @@ static void run_with_liar(struct rig *rig, uint64_t turns, double rate, int64_t 
 /** A liar that gains on the others: slowly, so that it could take the clock along; or in one leap. */
 static void a_liar_ahead_does_not_pull_the_clock(void **state) {
     (void)state;
-    double const rate[] = {0.001, 0.01, 0.1, 1.0, 1e6};
-    int64_t const most[] = {200, 1000, 2000, 20000, 1000000};
-    for (unsigned k = 0; k < sizeof rate / sizeof rate[0]; ++k) {
-        for (unsigned m = 0; m < sizeof most / sizeof most[0]; ++m) {
-            struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-            run(rig, START, LEARNT, 7, 0);
-            run_with_liar(rig, 300000, rate[k], most[m]);
-            rm_turn const last = START + LEARNT + 300000 - 1;
-            if (clock_lead(rig, last) < -2 || clock_lead(rig, last) > RM_GATE_FAR + 20)
-                fail_msg("rate %g up to %lld: the clock is %lld turns ahead", rate[k], (long long)most[m],
-                         (long long)clock_lead(rig, last));
-            for (uint32_t i = 0; i < 2; ++i) {
-                expect_refusals(rig, i, 0, 0);
-                expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + 300000);
-                expect(rig, i, RM_STREAM_EPOCHS, 0);
-            }
-            rig_free(rig);
+    static struct {
+        double rate;
+        int64_t most;
+        uint64_t turns;
+    } const lie[] = {{0.001, 1000, 300000}, {0.01, 200, 50000}, {0.05, 2000, 50000},
+                     {1.0, 20000, 50000},   {1e6, 1000, 50000}, {1e6, 1000000, 50000}};
+    for (unsigned k = 0; k < sizeof lie / sizeof lie[0]; ++k) {
+        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        run(rig, START, LEARNT, 7, 0);
+        run_with_liar(rig, lie[k].turns, lie[k].rate, lie[k].most);
+        int64_t const lead = clock_lead(rig, START + LEARNT + lie[k].turns - 1);
+        if (lead < -2 || lead > RM_GATE_FAR + 20)
+            fail_msg("rate %g up to %lld: the clock is %lld turns ahead", lie[k].rate, (long long)lie[k].most,
+                     (long long)lead);
+        for (uint32_t i = 0; i < 2; ++i) {
+            expect_refusals(rig, i, 0, 0);
+            expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + lie[k].turns);
+            expect(rig, i, RM_STREAM_EPOCHS, 0);
         }
+        rig_free(rig);
     }
 }
 
 static void a_liar_behind_does_not_pull_the_clock(void **state) {
     (void)state;
-    double const rate[] = {-0.01, -0.9, -1e6};
+    uint64_t const turns = 270000; /* a lost clock is stepped after 250 000 */
     int64_t const most[] = {-200, -3000, -1000000};
-    for (unsigned k = 0; k < sizeof rate / sizeof rate[0]; ++k) {
-        for (unsigned m = 0; m < sizeof most / sizeof most[0]; ++m) {
-            struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-            run(rig, START, LEARNT, 7, 0);
-            run_with_liar(rig, 300000, rate[k], most[m]);
-            assert_in_range(clock_lead(rig, START + LEARNT + 300000 - 1) + 2, 0, 4);
-            for (uint32_t i = 0; i < 2; ++i) {
-                expect_refusals(rig, i, 0, 0);
-                expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + 300000);
-            }
-            assert_int_equal(rig->receive.gate.machine_epoch, 0);
-            rig_free(rig);
+    for (unsigned m = 0; m < sizeof most / sizeof most[0]; ++m) {
+        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        run(rig, START, LEARNT, 7, 0);
+        run_with_liar(rig, turns, -0.9, most[m]);
+        assert_in_range(clock_lead(rig, START + LEARNT + turns - 1) + 2, 0, 4);
+        for (uint32_t i = 0; i < 2; ++i) {
+            expect_refusals(rig, i, 0, 0);
+            expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + turns);
         }
+        assert_int_equal(rig->receive.gate.machine_epoch, 0);
+        rig_free(rig);
     }
 }
 
@@ -111,10 +111,9 @@ static void when_all_are_ahead_the_clock_is_behind(void **state) {
     for (unsigned k = 0; k < sizeof turns / sizeof turns[0]; ++k) {
         leap(2, 0, turns[k], 0);
         leap(3, 0, turns[k], 0);
-        leap(9, 0, turns[k], 0);
-        leap(24, 0, turns[k], 0);
-        leap(24, 18, turns[k], 0); /* most send a record now and then only */
+        leap(9, 6, turns[k], 0); /* most send a record now and then only */
     }
+    leap(24, 0, 20000, 0);
     /* One alone is believed when it has said so sixteen times; in one burst that costs nothing. */
     leap(1, 0, 20000, RM_GATE_VOTE_RUN - 1);
 }

@@ -328,6 +328,22 @@ static void who_leads_more_than_half_is_not_heard(void **state) {
     assert_int_equal(outcasts((int64_t[]){0, 0, 2000, 2000, 5}, 5), 12);
 }
 
+/** One has taken the clock 1000 turns along since the last review; or it spoke before a stall, and the others after. */
+static void who_moved_the_clock_has_it_moved_back(void **state) {
+    (void)state;
+    for (uint64_t before = 0; before < 2; ++before) {
+        struct bench bench;
+        begin(&bench, START, 0);
+        accept(&bench, 0, START, TSC);
+        uint64_t const later = TSC + before * 20000 * TICKS_PER_TURN;
+        for (uint32_t i = 1; i < VOTES; ++i)
+            accept(&bench, i, START - 1000, later);
+        rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
+        assert_true(bench.vote[0].outcast);
+        assert_int_equal(rm_turn_gate_now(&bench.gate, later), before ? START + 20000 : START - 1000);
+    }
+}
+
 static void those_that_have_not_spoken_are_not_counted(void **state) {
     (void)state;
     struct bench bench;
@@ -391,6 +407,7 @@ int main(void) {
         cmocka_unit_test(a_liar_is_doubted_once_the_others_have_spoken),
         cmocka_unit_test(half_and_half_change_nothing),
         cmocka_unit_test(who_leads_more_than_half_is_not_heard),
+        cmocka_unit_test(who_moved_the_clock_has_it_moved_back),
         cmocka_unit_test(those_that_have_not_spoken_are_not_counted),
         cmocka_unit_test(the_lost_clock_steps_to_the_median),
         cmocka_unit_test(the_newest_turn_never_falls),

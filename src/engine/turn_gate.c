@@ -219,6 +219,19 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
     return RM_GATE_STEPPED;
 }
 
+/** Whether an outcast was heard together with the others, and not before a stall that they came after: then it is the
+ * one that has moved the clock. */
+static bool was_pulled(struct rm_turn_gate const *gate, struct rm_gate_vote *const *votes, uint32_t count) {
+    uint64_t const together = (uint64_t)(RM_TURN_CLOCK_CAPTURE * gate->clock.nominal_ticks_per_turn);
+    uint64_t newest = 0, outcast = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t const seen = votes[i]->counted ? votes[i]->seen_tsc : 0;
+        newest = seen > newest ? seen : newest;
+        outcast = votes[i]->outcast && seen > outcast ? seen : outcast;
+    }
+    return outcast != 0 && newest - outcast <= together;
+}
+
 void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count) {
     uint32_t live = 0, heard = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -237,7 +250,8 @@ void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
         if (votes[i]->counted)
             votes[i]->outcast = votes[i]->doubted = votes[i]->lead > median + RM_GATE_FAR;
     bool const lost = (double)(tsc - gate->clock.believed_tsc) > LOST_SECONDS * gate->config.tsc_hz;
-    if (lost && (median > RM_TURN_CLOCK_CAPTURE || median < -RM_TURN_CLOCK_CAPTURE))
+    bool const off = median > RM_TURN_CLOCK_CAPTURE || median < -RM_TURN_CLOCK_CAPTURE;
+    if (off && (lost || (median < 0 && was_pulled(gate, votes, count))))
         step(gate, median, tsc);
 }
 
