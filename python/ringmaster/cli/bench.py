@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench`: measure what this machine can do, each figure beside a peer."""
 
+from pathlib import Path
+
 import click
 
 from ringmaster.cli.options import examples, json_option, print_json
@@ -20,7 +22,7 @@ Parts:
 """
 
 
-@click.group(epilog=examples("ringmaster bench ingest", "ringmaster bench ingest --json > ingest.json"))
+@click.group(epilog=examples("ringmaster bench ingest", "ringmaster bench compare monday.json tuesday.json"))
 def bench() -> None:
     """Measure what this machine can do."""
 
@@ -66,3 +68,28 @@ def ingest(
     from ringmaster.bench.tables import print_report
 
     print_report(report)
+
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@bench.command(epilog=examples("ringmaster bench compare first.json second.json"))
+@click.argument("first", type=FILE)
+@click.argument("second", type=FILE)
+@json_option
+def compare(first: Path, second: Path, as_json: bool) -> None:
+    """Show the headline figures of two runs of `bench ingest --json` side by side.
+
+    Each with its spread, the middle half of so many rounds, and how they agree: "within" when each median lies in the
+    other's spread, "overlap" when the spreads do, "apart" when not even that.
+    """
+    from ringmaster.bench import headlines
+
+    try:
+        compared = headlines.compare_runs(first, second)
+    except headlines.NotAReport as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json(headlines.as_json(compared))
+        return
+    click.echo("\n".join(headlines.lines(compared)))
