@@ -3,6 +3,11 @@
 
 enum { TELLING_BITS = 48 }; /**< at 1.16 MHz they last seven years */
 
+static void begin_lap(struct rm_counting *counting, rm_turn turn) {
+    counting->lap_begin = turn;
+    counting->lap_number = (uint64_t)(((int64_t)turn + counting->offset_turns) / (int64_t)counting->period_turns);
+}
+
 void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records, uint32_t period_turns,
                       int64_t offset_turns) {
     int64_t const period = period_turns;
@@ -18,6 +23,7 @@ void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records,
         counting->lap_turns = (uint64_t)period_turns << bits;
         counting->half_lap = counting->lap_turns / 2;
     }
+    begin_lap(counting, 0);
 }
 
 rm_turn rm_counting_search(struct rm_counting *counting, uint64_t begin, rm_turn due) {
@@ -25,6 +31,6 @@ rm_turn rm_counting_search(struct rm_counting *counting, uint64_t begin, rm_turn
     uint64_t const wanted = due - (uint64_t)counting->offset_turns + counting->half_lap;
     bool const possible = (int64_t)(wanted - begin) >= 0;
     uint64_t const lap_begin = possible ? (wanted - begin) / counting->lap_turns * counting->lap_turns : 0;
-    counting->lap_begin = lap_begin;
+    begin_lap(counting, lap_begin);
     return lap_begin + begin;
 }

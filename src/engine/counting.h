@@ -30,6 +30,7 @@ struct rm_counting {
     uint64_t lap_turns;    /**< turns after which the counter comes round; 0: never */
     uint64_t half_lap;     /**< half of it */
     rm_turn lap_begin;     /**< the turn, without offset, of the last counter 0 */
+    uint64_t lap_number;   /**< the number of that record, turn / period with offset, of a counter of records; wraps */
     bool records;          /**< the counter counts records, not turns */
     bool tells;            /**< its counter is long enough to anchor the turn clock, and to vote */
 };
@@ -59,6 +60,14 @@ static inline rm_turn rm_counting_turn(struct rm_counting *counting, uint64_t co
     if (turn >= RM_TURN_END)
         return counting->offset_turns < 0 ? RM_TURN_BELOW : RM_TURN_END;
     return counting->records || counting->period_turns == 1 ? turn : turn - turn % counting->period_turns;
+}
+
+/** Whether rm_counting_turn says the turn of record `number`, turn / period, below RM_TURN_END, of a counter of
+ * records, and need not look for another lap. */
+static inline bool rm_counting_means(struct rm_counting const *counting, uint64_t counter, uint64_t number,
+                                     rm_turn turn, rm_turn due) {
+    return counter == number - counting->lap_number &&
+           (counting->lap_turns == 0 || turn - due + counting->half_lap < counting->lap_turns);
 }
 
 #endif

@@ -3,18 +3,25 @@
 
 #include <string.h>
 
-#include "wire/frame.h"
-#include "wire/native.h"
+#include "engine/express_frame.h"
+#include "wire/layout.h"
 
-void rm_express_open(struct rm_express *express, struct rm_express_sender const *sender) {
-    struct rm_flow const flow = {.source_ipv4 = sender->source_ipv4, .destination_port = sender->udp_port};
+/** The native payload of this sender. Returns its length. */
+static uint32_t write_native(uint8_t *payload, struct rm_express_sender const *sender) {
     union rm_lane const lanes[RM_LANES] = {{0}};
+    return rm_native_write(payload, sender->kind, sender->id, 0, 0, lanes, sender->lane_count);
+}
+
+void rm_express_open(struct rm_express *express, struct rm_express_sender const *sender,
+                     struct rm_layout const *layout) {
+    struct rm_flow const flow = {.source_ipv4 = sender->source_ipv4, .destination_port = sender->udp_port};
     uint8_t frame[RM_FRAME_HEADER_BYTES + RM_NATIVE_LONGEST];
-    uint32_t const payload = RM_NATIVE_HEADER_BYTES + 4u * sender->lane_count;
+    uint32_t const native = write_native(frame + RM_FRAME_HEADER_BYTES, sender);
+    uint32_t const payload = layout != NULL ? rm_layout_single_bytes(layout) : native;
     rm_frame_write_header(frame, &flow, payload);
-    rm_native_write(frame + RM_FRAME_HEADER_BYTES, sender->kind, sender->id, 0, 0, lanes, sender->lane_count);
-    memcpy(express->expected, frame + RM_EXPRESS_AT, RM_EXPRESS_BYTES);
-    express->frame_bytes = express->open_bytes = RM_FRAME_HEADER_BYTES + payload;
+    *express = (struct rm_express){.frame_bytes = RM_FRAME_HEADER_BYTES + payload,
+                                   .open_bytes = RM_FRAME_HEADER_BYTES + payload};
+    memcpy(express->expected, frame + RM_EXPRESS_AT, layout != NULL ? RM_EXPRESS_HEADER_BYTES : RM_EXPRESS_BYTES);
     express->lane_count = sender->lane_count;
     express->turn_offset = (uint64_t)sender->turn_offset;
 }
@@ -28,7 +35,10 @@ void rm_express_pause(struct rm_express *express, bool paused) {
 rm_express_burst *rm_express_burst_for(enum rm_simd simd) {
     switch (simd) {
     case RM_SIMD_AVX512:
-        return rm_express_burst_avx512;
+        /* Permutes bytes, which the first CPUs with AVX-512 cannot. */
+        if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi"))
+            return rm_express_burst_avx512;
+        return rm_express_burst_avx2;
     case RM_SIMD_AVX2:
         return rm_express_burst_avx2;
     case RM_SIMD_SCALAR:

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The express lane of the receive role: native datagrams that bring just the turn that is due.
+/** The express lane of the receive role: datagrams of one record that bring just the turn that is due.
  *
  * Of a hundred million datagrams a second nearly all are alike: an untagged frame without IPv4 options, from a known
  * instrument, in the one length that it always has, with the turn after the last one. Whoever sent it, its first bytes
  * are known beforehand: they are those of its last frame, whose header summed up, or else differ from them only where
  * they may (express_header.c). So they are compared all at once; and a turn that is just the next needs none of the
- * questions that rm_stream_writer_put asks. Whatever differs in anything takes the general way
+ * questions that rm_stream_writer_put asks. Of a described datagram the headers are compared so, and the constants of
+ * its layout after them; its counter must mean the next turn in the lap that the last ones were in, so that a short
+ * one that comes round takes the general way, as does whatever differs in anything
  * (receive.c), which decides and counts; the lane refuses nothing, and accepts nothing that the general way would not
  * have accepted as RM_PUT_NEW.
  *
  * It takes instruments on DPDK ports without a VLAN of their own, with one network, whose calibration is not in the
- * stream, and whose filters of its own records all decimate alike.
+ * stream, whose filters of its own records all decimate alike, and whose layout, if it has one, always holds one
+ * record.
  *
- * One kernel (express_lane.h) for three instruction sets; all give the same bits.
+ * One kernel (express_lane.h) for three instruction sets, each for queues of native datagrams, of one layout, and of
+ * several formats; all give the same bits. AVX-512 means with VBMI, which permutes the bytes of a described datagram.
  */
 #ifndef RM_ENGINE_EXPRESS_H
 #define RM_ENGINE_EXPRESS_H
@@ -24,13 +28,14 @@
 
 #include "filter/decimator.h"
 
+struct rm_layout;
 struct rm_receive;
 struct rm_receive_queue;
 struct rm_burst_sum;
 
 enum {
     RM_EXPRESS_AT = 12,    /**< of a frame, the first byte compared: the ethertype */
-    RM_EXPRESS_BYTES = 36, /**< up to the native instrument id */
+    RM_EXPRESS_BYTES = 36, /**< up to the native instrument id; of what is described, less: up to the payload */
 };
 
 /** What the frames of one instrument are like. One cache line. */
@@ -38,8 +43,8 @@ struct rm_express {
     _Alignas(RM_CACHE_LINE) uint8_t expected[RM_EXPRESS_BYTES]; /**< as it last came, and was verified */
     uint32_t frame_bytes; /**< a frame has at least so many; UINT32_MAX: the instrument takes the general way */
     uint32_t open_bytes;  /**< the same while the lane is not paused */
-    uint32_t lane_count;
-    uint64_t turn_offset; /**< added to the turn in the datagram, wraps */
+    uint32_t lane_count;  /**< of what is native */
+    uint64_t turn_offset; /**< of what is native: added to the turn in the datagram, wraps */
 };
 
 /** How an instrument's datagrams come. */
@@ -52,12 +57,14 @@ struct rm_express_sender {
     int64_t turn_offset;
 };
 
-/** All frames of this sender take the lane. */
-void rm_express_open(struct rm_express *express, struct rm_express_sender const *sender);
+/** All frames of this sender take the lane. `layout` has one record (rm_layout_single_bytes), or is NULL: native. */
+void rm_express_open(struct rm_express *express, struct rm_express_sender const *sender,
+                     struct rm_layout const *layout);
 
 /** Whether a frame that does not begin as the last one did is this sender's, and good: then it is what the next is
- * expected to be like. `frame` has express->frame_bytes. */
-bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame, bool checksum_good);
+ * expected to be like. `frame` has express->frame_bytes, of which
+ * `bytes` are known. */
+bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame, uint32_t bytes, bool checksum_good);
 
 /** None does. */
 void rm_express_shut(struct rm_express *express);

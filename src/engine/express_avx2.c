@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A datagram is two registers. */
+/** A native datagram is two registers. */
 #include "engine/express_frame.h"
 
 #include <immintrin.h>
@@ -7,6 +7,7 @@
 #define RM_EXPRESS_TARGET __attribute__((target("avx2")))
 
 #include "engine/express_alike.h"
+#include "engine/express_words.h"
 
 /** All ones in the first `count` of eight words; none or all where `count` is beyond. */
 RM_EXPRESS_TARGET static inline __m256i first_words(int count) {
@@ -28,6 +29,25 @@ RM_EXPRESS_TARGET static inline void put(struct rm_record *record, struct rm_slo
     __m256i *const stream = (__m256i *)(void *)slot;
     _mm256_stream_si256(&stream[0], low);
     _mm256_stream_si256(&stream[1], high);
+}
+
+struct described {
+    uint64_t counter;
+    uint16_t status;
+};
+
+RM_EXPRESS_TARGET static inline struct described read_described(struct rm_layout const *layout,
+                                                                uint8_t const *payload) {
+    struct described described;
+    read_by_words(layout, payload, &described.counter, &described.status);
+    return described;
+}
+
+RM_EXPRESS_TARGET static inline void put_described(struct rm_record *record, struct rm_slot *slot,
+                                                   uint8_t const *payload, struct rm_layout const *layout,
+                                                   struct described const *described, struct head head) {
+    (void)described;
+    put_by_words(record, slot, payload, layout, head);
 }
 
 #include "engine/express_lane.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where a plain frame with a native datagram has what, in bytes from its first. */
+/** Where a plain frame has what, in bytes from its first, and where a native datagram in it. */
 #ifndef RM_ENGINE_EXPRESS_FRAME_H
 #define RM_ENGINE_EXPRESS_FRAME_H
 
@@ -11,8 +11,10 @@
 enum {
     RM_EXPRESS_IPV4 = RM_EXPRESS_AT + 2,
     RM_EXPRESS_SOURCE = 26,
+    RM_EXPRESS_UDP_PORT = 36,
     RM_EXPRESS_UDP_CHECKSUM = 40,
     RM_EXPRESS_PAYLOAD = RM_FRAME_HEADER_BYTES,
+    RM_EXPRESS_HEADER_BYTES = RM_EXPRESS_PAYLOAD - RM_EXPRESS_AT, /**< compared of every frame */
     RM_EXPRESS_ID = RM_EXPRESS_PAYLOAD + 4,
     RM_EXPRESS_STATUS = RM_EXPRESS_PAYLOAD + 6,
     RM_EXPRESS_TURN = RM_EXPRESS_PAYLOAD + 8,

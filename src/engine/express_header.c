@@ -6,7 +6,7 @@
 #include "wire/internet_checksum.h"
 
 /** What must be as it was. In rows: ethertype, version, length, fragments (the don't-fragment bit may be set),
- * protocol; source; UDP port and length; native header up to the id. */
+ * protocol; source; UDP port and length; native header up to the id, which of what is described is not compared. */
 static uint8_t const fixed[RM_EXPRESS_BYTES] = {
     0xFF, 0xFF, 0xFF, 0,    0xFF, 0xFF, 0, 0, 0x3F, 0xFF, 0, 0xFF, 0, 0, //
     0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0, 0, 0,    0,                   //
@@ -14,10 +14,10 @@ static uint8_t const fixed[RM_EXPRESS_BYTES] = {
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
 };
 
-bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame, bool checksum_good) {
+bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame, uint32_t bytes, bool checksum_good) {
     uint8_t const *const found = frame + RM_EXPRESS_AT;
     uint8_t wrong = 0;
-    for (uint32_t i = 0; i < RM_EXPRESS_BYTES; ++i)
+    for (uint32_t i = 0; i < bytes; ++i)
         wrong |= (found[i] ^ express->expected[i]) & fixed[i];
     if (wrong != 0)
         return false;
@@ -26,6 +26,6 @@ bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame,
     /* Of what only the device has found good, the next is not to be taken for good unseen: with a checksum over its
      * lanes, or with a header that does not sum up. */
     if (expectable)
-        memcpy(express->expected, found, RM_EXPRESS_BYTES);
+        memcpy(express->expected, found, bytes);
     return expectable || checksum_good;
 }

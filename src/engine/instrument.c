@@ -61,9 +61,10 @@ void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_expr
     int64_t const far = RM_TURN_END / 2;
     bool const near = -far < sender->turn_offset && sender->turn_offset < far;
     instrument->inputs = rm_rates_inputs(&instrument->rates);
-    if (instrument->inputs != NULL && near && instrument->layout == NULL && instrument->calibration == NULL &&
-        instrument->path[0] == NULL)
-        rm_express_open(&instrument->express, sender);
+    struct rm_layout const *const layout = instrument->layout;
+    bool const single = layout == NULL || rm_layout_single_bytes(layout) != 0;
+    if (instrument->inputs != NULL && near && single && instrument->calibration == NULL && instrument->path[0] == NULL)
+        rm_express_open(&instrument->express, sender, layout);
     else
         rm_express_shut(&instrument->express);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/receive_frame.h"
 
-static struct rm_receive_format const *find_format(struct rm_receive_queue const *queue, uint16_t udp_port) {
-    for (uint32_t i = 0; i < queue->format_count; ++i)
-        if (queue->format[i].udp_port == udp_port)
-            return &queue->format[i];
-    return NULL;
-}
-
 static enum rm_port_counter put_fragment(struct rm_receive *receive, struct rm_receive_queue const *queue,
                                          uint32_t index, uint64_t tsc, struct rm_datagram *datagram, bool *foreign) {
     struct rm_burst const *burst = &receive->burst;
@@ -49,7 +42,7 @@ enum rm_port_counter rm_receive_frame(struct rm_receive *receive, struct rm_rece
     }
     if (queue->vlan != RM_RECEIVE_ANY_VLAN && datagram->vlan != queue->vlan)
         return RM_PORT_WRONG_VLAN;
-    *format = find_format(queue, datagram->destination_port);
+    *format = rm_receive_format_of(queue, datagram->destination_port);
     if (*format != NULL)
         return RM_PORT_DECODED;
     *foreign = whole;

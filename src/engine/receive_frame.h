@@ -6,6 +6,15 @@
 #include "engine/receive.h"
 #include "wire/frame.h"
 
+/** The format that comes to a UDP port, or NULL. */
+static inline struct rm_receive_format const *rm_receive_format_of(struct rm_receive_queue const *queue,
+                                                                   uint16_t udp_port) {
+    for (uint32_t i = 0; i < queue->format_count; ++i)
+        if (queue->format[i].udp_port == udp_port)
+            return &queue->format[i];
+    return NULL;
+}
+
 /** Entry `index` of the burst: takes the frame apart, puts fragments together, finds the format. Returns
  * RM_PORT_DECODED with both filled, or what is wrong; `*foreign` says whether then the frame may be somebody else's and
  * belongs on the slow path. The payload is valid until the next call. */

@@ -4,6 +4,7 @@
 
 #include "base/timebase.h"
 #include "engine/test_express_general.h"
+#include "engine/test_express_layouts.h"
 #include "engine/test_receive_steps.h"
 #include "wire/frame.h"
 #include "wire/native.h"
@@ -53,29 +54,120 @@ static void calibrated_records_take_the_general_way(void **state) {
     rig_free(rig);
 }
 
-static void described_instruments_take_the_general_way(void **state) {
-    (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2});
-    struct rm_layout_description const description = {
-        .byte_order = RM_LITTLE_ENDIAN,
-        .bytes = 64,
-        .instrument_count = 1,
-        .instrument_stride = 64,
-        .turn_count = 1,
-        .turn_stride = 64,
-        .counter = {.present = true, .in = RM_IN_DATAGRAM, .at = 8, .type = RM_FIELD_U64},
-        .lane_count = RIG_LANES,
-    };
+/** Compiled; the first of an instrument that is described, the second native. */
+static struct rm_layout *describe_first(struct rig *rig, struct rm_layout_description const *description) {
     struct rm_layout *layout;
     struct rm_error error;
-    if (rm_layout_compile(&description, &layout, &error) != RM_OK)
+    if (rm_layout_compile(description, &layout, &error) != RM_OK)
         fail_msg("%s", error.text);
-    rig->instrument[1]->layout = layout;
-    rig_open(rig, 1);
-    assert_int_equal(general_of_ordinary(rig), 1 + TURNS);
-    assert_int_equal(rig_port_count(rig, RM_PORT_WRONG_KIND), TURNS);
+    rm_counting_init(&rig->instrument[0]->counting, rm_layout_counter_bits(layout), true, 1, 0);
+    rig_describe(rig, 0, layout, 5000, rig_source(0), 0x23);
+    rig->receive.vote = &rig->vote[1];
+    rig->receive.vote_count = 1;
+    return layout;
+}
+
+/** How often a counter of so many bits comes round in the turns (START, START + TURNS). */
+static uint64_t laps(uint32_t bits) { return bits == 64 ? 0 : ((START + TURNS - 1) >> bits) - (START >> bits); }
+
+static void described_traffic_takes_the_lane_but_where_its_counter_comes_round(void **state) {
+    (void)state;
+    for (uint32_t way = 1; way < express_ways(); ++way)
+        for (uint32_t which = 0; which < EXPRESS_LAYOUTS; ++which) {
+            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = EXPRESS_LANE[way]});
+            struct rm_layout *const layout = describe_first(rig, EXPRESS_DESCRIPTION[which]);
+            run(rig, START - 1, 1, 2, 0); /* who tells, first */
+            express_general = 0;
+            run(rig, START, TURNS, UINT32_MAX, 0);
+            expect_nobody_refused(rig);
+            expect(rig, 0, RM_STREAM_ACCEPTED, TURNS);
+            assert_int_equal(rig_head(rig, 0), START + TURNS - 1);
+            assert_int_equal(express_general, 1 + laps(rm_layout_counter_bits(layout)));
+            rig_free(rig);
+            rm_layout_free(layout);
+        }
+}
+
+static void a_counter_of_32_bits_comes_round(void **state) {
+    (void)state;
+    for (uint32_t way = 0; way < express_ways(); ++way) {
+        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = EXPRESS_LANE[way]});
+        struct rm_layout *const layout = describe_first(rig, EXPRESS_DESCRIPTION[EXPRESS_BIG]);
+        rm_turn const first = (1ull << 32) - TURNS / 2;
+        run(rig, first, 1, 2, 0);
+        express_general = 0;
+        for (rm_turn turn = first + 1; turn <= first + TURNS; turn += 50) { /* in bursts */
+            rig_set_tsc(rig_tsc_of(turn + 50));
+            for (rm_turn next = turn; next < turn + 50; ++next)
+                rig_send(rig, 0, next);
+            assert_null(rig_poll(rig));
+        }
+        expect(rig, 0, RM_STREAM_ACCEPTED, TURNS);
+        expect(rig, 0, RM_STREAM_PASSED_OVER, 0);
+        assert_int_equal(rig_head(rig, 0), first + TURNS);
+        assert_int_equal(express_general, way == 0 ? TURNS : 2); /* the first, and that of the wrap */
+        rig_free(rig);
+        rm_layout_free(layout);
+    }
+}
+
+static void datagrams_of_several_records_take_the_general_way(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct rm_layout_description group = *EXPRESS_DESCRIPTION[EXPRESS_BIG];
+    group.instrument_count = 2;
+    group.instrument_stride = group.bytes;
+    group.bytes *= 2;
+    struct rm_layout *const layout = describe_first(rig, &group);
+    assert_int_equal(rm_layout_single_bytes(layout), 0);
+    assert_int_equal(rig->instrument[0]->express.frame_bytes, UINT32_MAX);
     rm_layout_free(layout);
     rig_free(rig);
+}
+
+/** By the port of another format, or of none, a described datagram is another, or nobody's. */
+static void the_udp_port_tells_formats_apart(void **state) {
+    (void)state;
+    for (uint32_t way = 0; way < express_ways(); ++way) {
+        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = EXPRESS_LANE[way]});
+        struct rm_layout *const layout = describe_first(rig, EXPRESS_DESCRIPTION[EXPRESS_BIG]);
+        run(rig, START - 1, 1, 2, 0);
+        run(rig, START, 10, UINT32_MAX, 0);
+        rig->udp_port[0] = RIG_UDP_PORT;
+        rig_send(rig, 0, START + 10);
+        rig->udp_port[0] = 5001;
+        rig_send(rig, 0, START + 10);
+        rig->udp_port[1] = 5000; /* too short for that layout, or too long */
+        rig_send(rig, 1, START + 10);
+        assert_null(rig_poll(rig));
+        expect(rig, 0, RM_STREAM_ACCEPTED, 10);
+        expect(rig, 1, RM_STREAM_ACCEPTED, 11);
+        assert_int_equal(rig_port_count(rig, RM_PORT_BAD_LENGTH), 1);
+        assert_int_equal(rig_port_count(rig, RM_PORT_NOT_OUR_PORT), 1);
+        assert_int_equal(rig_port_count(rig, RM_PORT_TOO_LONG), 1);
+        rig_free(rig);
+        rm_layout_free(layout);
+    }
+}
+
+/** What a queue has no format for is not taken, though its instrument is known. */
+static void an_instrument_in_a_format_that_does_not_come_here_is_refused(void **state) {
+    (void)state;
+    for (uint32_t way = 0; way < express_ways(); ++way)
+        for (uint32_t only = 0; only < 2; ++only) {
+            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = EXPRESS_LANE[way]});
+            struct rm_layout *const layout = describe_first(rig, EXPRESS_DESCRIPTION[EXPRESS_BIG]);
+            run(rig, START - 1, 1, 2, 0);
+            run(rig, START, 10, UINT32_MAX, 0);
+            rig->queue[0].format = &rig->format[only];
+            rig->queue[0].format_count = 1;
+            run(rig, START + 10, 10, UINT32_MAX, 0);
+            expect(rig, 0, RM_STREAM_ACCEPTED, only == 0 ? 10 : 20);
+            expect(rig, 1, RM_STREAM_ACCEPTED, only == 0 ? 21 : 11);
+            assert_int_equal(rig_port_count(rig, RM_PORT_NOT_OUR_PORT), 10);
+            rig_free(rig);
+            rm_layout_free(layout);
+        }
 }
 
 static void mirrored_records_take_the_general_way(void **state) {
@@ -210,12 +302,43 @@ static void not_a_byte_beyond_the_frame_is_read(void **state) {
     guard_page_free(guard);
 }
 
+static void nor_is_one_of_what_is_described(void **state) {
+    (void)state;
+    uint8_t *const guard = guard_page_new();
+    assert_non_null(guard);
+    for (uint32_t way = 0; way < express_ways(); ++way)
+        for (uint32_t which = 0; which < EXPRESS_LAYOUTS; ++which) {
+            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = EXPRESS_LANE[way]});
+            struct rm_layout *const layout = describe_first(rig, EXPRESS_DESCRIPTION[which]);
+            run(rig, START - 1, 1, 2, 0);
+            run(rig, START, 1, 1, 0);
+            rm_turn turn = START;
+            express_general = 0;
+            uint8_t frame[256];
+            uint32_t const whole = rig_frame(rig, 0, turn, frame);
+            for (uint32_t length = 0; length <= whole + 20; ++length) {
+                rig_frame(rig, 0, turn + 1, frame);
+                show(rig, guard, frame, length);
+                turn += length >= whole;
+                assert_int_equal(rig_head(rig, 0), turn);
+            }
+            assert_int_equal(express_general, way == 0 ? whole + 21 : whole);
+            rig_free(rig);
+            rm_layout_free(layout);
+        }
+    guard_page_free(guard);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(ordinary_traffic_takes_the_lane),
         cmocka_unit_test(a_shut_lane_takes_none),
         cmocka_unit_test(calibrated_records_take_the_general_way),
-        cmocka_unit_test(described_instruments_take_the_general_way),
+        cmocka_unit_test(described_traffic_takes_the_lane_but_where_its_counter_comes_round),
+        cmocka_unit_test(a_counter_of_32_bits_comes_round),
+        cmocka_unit_test(datagrams_of_several_records_take_the_general_way),
+        cmocka_unit_test(the_udp_port_tells_formats_apart),
+        cmocka_unit_test(an_instrument_in_a_format_that_does_not_come_here_is_refused),
         cmocka_unit_test(mirrored_records_take_the_general_way),
         cmocka_unit_test(unlike_decimations_take_the_general_way),
         cmocka_unit_test(a_port_of_a_vlan_takes_the_general_way),
@@ -223,6 +346,7 @@ int main(void) {
         cmocka_unit_test(no_turn_is_beyond_the_end),
         cmocka_unit_test(what_only_the_device_found_good_is_not_expected_again),
         cmocka_unit_test(not_a_byte_beyond_the_frame_is_read),
+        cmocka_unit_test(nor_is_one_of_what_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

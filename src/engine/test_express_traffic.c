@@ -36,6 +36,7 @@ enum {
     IPV4 = RM_ETHERNET_BYTES,
     UDP = IPV4 + RM_IPV4_BYTES,
     PAYLOAD = RM_FRAME_HEADER_BYTES,
+    UNUSED_AT = 4 + 2, /**< before the end of what is described: of two bytes that are in no field */
     NONE = ODDITIES,
 };
 
@@ -209,6 +210,8 @@ void traffic_next(struct traffic *traffic, struct rig const *rig, uint32_t index
 
     *frame = (struct traffic_frame){.checksum_good = sender->good};
     frame->length = rig_frame(rig, index, turn - (uint64_t)rig->instrument[index]->counting.offset_turns, frame->bytes);
+    if (rig->instrument[index]->layout != NULL)
+        rm_store16(frame->bytes + frame->length - UNUSED_AT, (uint16_t)(dice >> 32));
     write_sender(frame, sender);
     write_oddity(frame, oddity, dice);
     write_udp_checksum(frame, sender, sender->checksum);

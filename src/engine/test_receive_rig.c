@@ -150,7 +150,7 @@ static void make_ports(struct rig *rig) {
                 .vlan = RM_RECEIVE_ANY_VLAN,
                 .counters = rig->port_counters[i],
                 .format_count = 1,
-                .format = &rig->native,
+                .format = rig->format,
                 .identities = &rig->identities[i],
                 .reassembly = rig->reassembly[i],
             };
@@ -180,7 +180,7 @@ struct rig *rig_make(struct rig_config const *config) {
     if (2 * (rig->config.ahead_turns + rig->config.late_turns) > rig->config.capacity)
         abort();
     struct rm_receive *receive = &rig->receive;
-    rig->native = (struct rm_receive_format){.udp_port = RIG_UDP_PORT};
+    rig->format[rig->format_count++] = (struct rm_receive_format){.udp_port = RIG_UDP_PORT};
     make_ports(rig);
     receive->first_count = rig->config.first_queues;
     receive->instrument = rig->instrument;
@@ -192,6 +192,8 @@ struct rig *rig_make(struct rig_config const *config) {
         rig->instrument[i] = make_instrument(rig, i);
         rig->vote[i] = &rig->instrument[i]->vote;
         rig->id[i] = (uint16_t)(i + 1);
+        rig->source[i] = rig_source(i);
+        rig->udp_port[i] = RIG_UDP_PORT;
         rig_know(rig, 0, rig_source(i), rig->id[i], i, NULL);
     }
     struct rm_gate_config const gate = {
@@ -237,7 +239,7 @@ static void open_express(struct rig *rig, uint32_t index, uint32_t source_ipv4, 
     struct rm_instrument *const instrument = rig->instrument[index];
     struct rm_express_sender const sender = {
         .source_ipv4 = source_ipv4,
-        .udp_port = RIG_UDP_PORT,
+        .udp_port = rig->udp_port[index],
         .id = id,
         .kind = instrument->kind,
         .lane_count = instrument->lane_count,
@@ -249,7 +251,24 @@ static void open_express(struct rig *rig, uint32_t index, uint32_t source_ipv4, 
         rm_instrument_open_express(instrument, &sender);
 }
 
-void rig_open(struct rig *rig, uint32_t index) { open_express(rig, index, rig_source(index), rig->id[index]); }
+void rig_open(struct rig *rig, uint32_t index) { open_express(rig, index, rig->source[index], rig->id[index]); }
+
+void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
+                  uint32_t source_ipv4, uint16_t id) {
+    rig->instrument[index]->layout = rig->layout[index] = layout;
+    rig->instrument[index]->lane_count = (uint8_t)rm_layout_described(layout)->lane_count;
+    rig->id[index] = id;
+    rig->source[index] = source_ipv4;
+    rig->udp_port[index] = udp_port;
+    bool known = false;
+    for (uint32_t i = 0; i < rig->format_count; ++i)
+        known |= rig->format[i].udp_port == udp_port;
+    if (!known)
+        rig->format[rig->format_count++] = (struct rm_receive_format){udp_port, layout};
+    for (uint32_t i = 0; i < rig->config.queues; ++i)
+        rig->queue[i].format_count = rig->format_count;
+    rig_know(rig, 0, source_ipv4, id, index, NULL);
+}
 
 void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path) {
@@ -265,19 +284,36 @@ uint16_t rig_status(uint32_t index, rm_turn turn) {
     return (turn + index) % 64 == 0 ? (uint16_t)(1u << (turn / 64 + index) % 16) : 0;
 }
 
+static uint32_t write_described(struct rig const *rig, uint32_t index, rm_turn turn, union rm_lane const *lanes,
+                                uint8_t *payload) {
+    struct rm_layout const *const layout = rig->layout[index];
+    uint32_t const length = rm_layout_single_bytes(layout);
+    struct rm_sample const sample = {
+        .counter = turn / rig->instrument[index]->counting.period_turns,
+        .id = rig->id[index],
+        .status = rig_status(index, turn),
+    };
+    rm_layout_begin(layout, payload, length);
+    rm_layout_write(layout, payload, 0, &sample, lanes);
+    return length;
+}
+
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
     struct rm_instrument const *instrument = rig->instrument[index];
     struct rm_flow const flow = {
-        .source_ipv4 = rig_source(index),
+        .source_ipv4 = rig->source[index],
         .destination_ipv4 = FIRST_ADDRESS + 254,
         .source_port = 1000,
-        .destination_port = RIG_UDP_PORT,
+        .destination_port = rig->udp_port[index],
     };
     union rm_lane lanes[RM_LANES];
     for (uint32_t i = 0; i < instrument->lane_count; ++i)
         lanes[i].i = rig_value(index, turn, i);
-    uint32_t const payload = rm_native_write(frame + RM_FRAME_HEADER_BYTES, instrument->kind, rig->id[index],
-                                             rig_status(index, turn), turn, lanes, instrument->lane_count);
+    uint8_t *const to = frame + RM_FRAME_HEADER_BYTES;
+    uint32_t const payload = rig->layout[index] != NULL
+                                 ? write_described(rig, index, turn, lanes, to)
+                                 : rm_native_write(to, instrument->kind, rig->id[index], rig_status(index, turn), turn,
+                                                   lanes, instrument->lane_count);
     rm_frame_write_header(frame, &flow, payload);
     return RM_FRAME_HEADER_BYTES + payload;
 }

@@ -14,8 +14,9 @@ enum {
     RIG_PORTS = 2, /**< port 0 delivers Ethernet frames, port 1 bare UDP payloads */
     RIG_QUEUES = 2,
     RIG_INSTRUMENTS = 96,
-    RIG_WAITING = 8192, /**< most frames that wait in one queue */
-    RIG_UDP_PORT = 4660,
+    RIG_WAITING = 8192,  /**< most frames that wait in one queue */
+    RIG_UDP_PORT = 4660, /**< of what is native */
+    RIG_FORMATS = 8,
     RIG_LANES = 8,
     RIG_TICKS_PER_TURN = 1000, /**< at a TSC of 1 GHz: 1 MHz */
     RIG_FOLLOW_TURNS = 10000,
@@ -84,7 +85,8 @@ struct rig {
     struct rm_port *port[RIG_PORTS];
     struct rm_identity_table identities[RIG_PORTS];
     struct rm_reassembly *reassembly[RIG_PORTS];
-    struct rm_receive_format native;
+    struct rm_receive_format format[RIG_FORMATS]; /**< of all queues; the first is native */
+    uint32_t format_count;
     struct rm_receive_queue queue[RIG_QUEUES + 1];
     rm_counter port_counters[RIG_PORTS][RM_PORT_COUNTERS];
     rm_counter core_counters[RM_CORE_COUNTERS];
@@ -92,7 +94,10 @@ struct rig {
     struct rm_instrument *instrument[RIG_INSTRUMENTS];
     struct rm_gate_vote *vote[RIG_INSTRUMENTS];
     struct rm_instrument *touched[RIG_INSTRUMENTS + 1];
-    uint16_t id[RIG_INSTRUMENTS]; /**< as rig_frame writes it */
+    uint16_t id[RIG_INSTRUMENTS];     /**< as rig_frame writes it … */
+    uint32_t source[RIG_INSTRUMENTS]; /**< … with the address, and so on */
+    uint16_t udp_port[RIG_INSTRUMENTS];
+    struct rm_layout const *layout[RIG_INSTRUMENTS];
     rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];
     struct rm_clock clock;
     struct rm_histogram latency;
@@ -114,12 +119,18 @@ int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane);
 /** Its status with that turn: a bit now and then. */
 uint16_t rig_status(uint32_t index, rm_turn turn);
 
-/** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough. Returns its length. */
+/** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough, of what is native. Returns its
+ * length. */
 uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
 
 /** Makes instrument `index` known on a port as what `id` from `source_ipv4` is. */
 void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path);
+
+/** Lets instrument `index`, who counts records by now (rm_counting_init), send in that layout to that UDP port, from
+ * there and under that id. The layout outlives the rig. */
+void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
+                  uint32_t source_ipv4, uint16_t id);
 
 /** Opens the express lane for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
 void rig_open(struct rig *rig, uint32_t index);

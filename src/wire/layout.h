@@ -120,6 +120,9 @@ void rm_layout_free(struct rm_layout *layout);
 /** Width of the counter; 16, 24 and 32 bits and odd ones are unwrapped by the receiver. */
 uint32_t rm_layout_counter_bits(struct rm_layout const *layout);
 
+/** Length of the payload where it always holds one record; 0 where it may hold several. */
+uint32_t rm_layout_single_bytes(struct rm_layout const *layout);
+
 /** The description it was compiled from. */
 struct rm_layout_description const *rm_layout_described(struct rm_layout const *layout);
 

@@ -191,6 +191,10 @@ void rm_layout_free(struct rm_layout *layout) { free(layout); }
 
 uint32_t rm_layout_counter_bits(struct rm_layout const *layout) { return layout->shape.counter_bits; }
 
+uint32_t rm_layout_single_bytes(struct rm_layout const *layout) {
+    return layout->shape.records == 1 ? layout->shape.shortest : 0;
+}
+
 struct rm_layout_description const *rm_layout_described(struct rm_layout const *layout) {
     return &layout->described;
 }

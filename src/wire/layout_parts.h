@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a compiled layout is made of. For the files layout_*.c, their tests and their fuzzer; others have layout.h.
+/** What a compiled layout is made of. For the files layout_*, their tests and their fuzzer; others have layout.h, and
+ * the express lane of the receive role layout_words.h and layout_register.h.
  *
  * Every field is had by one unaligned load of 8 bytes. Where the payload may end right behind the field, the load
  * begins earlier, so that it ends inside; how much earlier is known when the layout is compiled and is the same for all

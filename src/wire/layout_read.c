@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The hot path: no division, no choice that is not the same for every datagram of a layout. */
-#include <string.h>
-
-#include "wire/layout_parts.h"
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are loaded as little-endian ones");
-
-static inline uint64_t load(uint8_t const *from) {
-    uint64_t word;
-    memcpy(&word, from, sizeof word);
-    return word;
-}
-
-static inline bool constants_hold(struct rm_layout const *layout, uint8_t const *payload) {
-    uint32_t i = 0;
-    do {
-        struct rm_layout_word const *const word = &layout->word[i];
-        if ((load(payload + word->at) & word->mask) != word->value)
-            return false;
-    } while (++i < layout->word_count);
-    return true;
-}
+#include "wire/layout_words.h"
 
 enum rm_port_counter rm_layout_check(struct rm_layout const *layout, uint8_t const *payload, uint32_t length,
                                      uint32_t *records) {
@@ -36,7 +16,7 @@ enum rm_port_counter rm_layout_check(struct rm_layout const *layout, uint8_t con
             return RM_PORT_BAD_LENGTH;
         *records = blocks * layout->turn_count;
     }
-    return constants_hold(layout, payload) ? RM_PORT_DECODED : RM_PORT_BAD_MAGIC;
+    return rm_layout_constants_hold(layout, payload) ? RM_PORT_DECODED : RM_PORT_BAD_MAGIC;
 }
 
 void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint32_t index, struct rm_sample *sample,
@@ -46,9 +26,8 @@ void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint
 
 static inline uint64_t number(struct rm_layout const *layout, struct rm_layout_number const *number,
                               uint8_t const *payload, struct rm_layout_move move) {
-    uint32_t const at = number->at + (move.block_bytes & number->block_mask) + (move.turn_bytes & number->turn_mask);
-    uint64_t const word = load(payload + at);
-    return (layout->swap ? __builtin_bswap64(word) : word) >> number->right & number->mask;
+    return rm_layout_number(layout, number,
+                            payload + (move.block_bytes & number->block_mask) + (move.turn_bytes & number->turn_mask));
 }
 
 void rm_layout_read_numbers(struct rm_layout const *layout, uint8_t const *payload, struct rm_layout_move move,
@@ -66,14 +45,6 @@ void rm_layout_read_numbers(struct rm_layout const *layout, uint8_t const *paylo
 void rm_layout_read_by_words(struct rm_layout const *layout, uint8_t const *payload, uint32_t index,
                              struct rm_sample *sample, struct rm_record *record) {
     struct rm_layout_move const move = rm_layout_move_to(layout, index);
-    uint8_t const *const from = payload + move.block_bytes + move.turn_bytes;
-    *record = (struct rm_record){0};
-    for (uint32_t i = 0; i < layout->described.lane_count; ++i) {
-        struct rm_layout_lane_load const *const lane = &layout->lane[i];
-        uint64_t const loaded = load(from + lane->at);
-        uint64_t const word = layout->swap ? __builtin_bswap64(loaded) : loaded;
-        uint32_t const value = (uint32_t)((int64_t)(word << lane->left) >> lane->right) & lane->mask;
-        record->lane[i].i = (int32_t)(value < lane->limit ? value : lane->limit);
-    }
+    rm_layout_lanes(layout, payload + move.block_bytes + move.turn_bytes, record);
     rm_layout_read_numbers(layout, payload, move, sample);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A record is one register, and so is what it is made of: one load, one permutation, one store. */
-#include <immintrin.h>
-
-#include "wire/layout_parts.h"
+#include "wire/layout_register.h"
 
 /* The sample stands in the register as it does in memory. */
 _Static_assert(sizeof(struct rm_sample) == 16 && offsetof(struct rm_sample, counter) == 0, "words 0 and 1");
@@ -11,15 +9,8 @@ _Static_assert(offsetof(struct rm_sample, id) == 8 && offsetof(struct rm_sample,
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) void
 rm_layout_read_by_vector(struct rm_layout const *layout, uint8_t const *payload, uint32_t index,
                          struct rm_sample *sample, struct rm_record *record) {
-    struct rm_layout_vector const *const vector = &layout->vector;
     struct rm_layout_move const move = rm_layout_move_to(layout, index);
-    uint8_t const *const from = payload + vector->at + move.block_bytes + move.turn_bytes;
-    /* Bytes that the mask leaves out are not read: no fault, whatever lies behind the payload. */
-    __m512i const bytes = _mm512_maskz_loadu_epi8(vector->load, from);
-    __m512i words = _mm512_permutexvar_epi8(_mm512_load_si512(vector->order), bytes);
-    words = _mm512_srav_epi32(words, _mm512_load_si512(vector->right));
-    words = _mm512_and_si512(words, _mm512_load_si512(vector->mask));
-    words = _mm512_min_epu32(words, _mm512_load_si512(vector->limit));
+    __m512i const words = rm_layout_register(layout, payload + move.block_bytes + move.turn_bytes);
     _mm512_store_si512(record, words);
     _mm_storeu_si128((__m128i *)sample, _mm512_castsi512_si128(words));
     if (layout->numbers != RM_BY_VECTOR)
