@@ -33,7 +33,7 @@ class ObjectNotFound(WorkspaceError, KeyError):
         return str(self.args[0])
 
 
-class TwinError(Exception):
+class TwinError(RuntimeError):
     """Base of all errors of the digital twin. The text says what happened, at which element, and what to do."""
 
 
