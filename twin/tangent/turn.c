@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tangent/turn.h"
+
+#include <string.h>
+
+#include "tangent/turn_simd.h"
+
+void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]) {
+    memset(tangent, 0, sizeof *tangent);
+    memcpy(tangent->z, z, sizeof tangent->z);
+    for (int i = 0; i < 6; ++i)
+        tangent->j[i][i] = 1;
+}
+
+static enum rm_simd best(void) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return RM_SIMD_AVX512;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? RM_SIMD_AVX2 : RM_SIMD_SCALAR;
+}
+
+void rm_turn(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
+             struct rm_turn_points const *points, enum rm_simd simd) {
+    switch (simd == RM_SIMD_BEST ? best() : simd) {
+    case RM_SIMD_AVX512: rm_turn_avx512(plan, tangent, diffusion, points); break;
+    case RM_SIMD_AVX2: rm_turn_avx2(plan, tangent, diffusion, points); break;
+    default: rm_turn_scalar(plan, tangent, diffusion, points);
+    }
+}
