@@ -49,9 +49,15 @@ bool rm_element_copy(struct rm_element const *from, struct rm_element *to) {
 }
 
 void rm_element_clear(struct rm_element *element) {
-    double *const parts[] = {element->polynom_a,        element->polynom_b, element->fringe_integrals,
-                             element->t1,               element->t2,        element->r1,
-                             element->r2,               element->matrix,    element->rectangle_aperture,
+    double *const parts[] = {element->polynom_a,
+                             element->polynom_b,
+                             element->fringe_integrals,
+                             element->t1,
+                             element->t2,
+                             element->r1,
+                             element->r2,
+                             element->matrix,
+                             element->rectangle_aperture,
                              element->elliptic_aperture};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
         free(parts[i]);

@@ -10,8 +10,21 @@ static enum rm_code no_memory(uint32_t count, struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for a lattice of %u elements; free some memory", count);
 }
 
+static enum rm_code check(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+                          struct rm_error *error) {
+    if (count == 0)
+        return rm_fail(error, RM_E_CONFIG, "lattice \"%s\" has no elements; expected at least one", info->name);
+    enum rm_code code = rm_lattice_info_check(info, error);
+    for (uint32_t i = 0; i < count && code == RM_OK; ++i)
+        code = rm_element_check(&elements[i], i, error);
+    return code;
+}
+
 enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error) {
+    enum rm_code const code = check(info, elements, count, error);
+    if (code != RM_OK)
+        return code;
     struct rm_lattice *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return no_memory(count, error);
@@ -37,7 +50,9 @@ void rm_lattice_free(struct rm_lattice *lattice) {
     free(lattice);
 }
 
-struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice) { return &lattice->info; }
+struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice) {
+    return &lattice->info;
+}
 
 uint32_t rm_lattice_count(struct rm_lattice const *lattice) { return lattice->count; }
 

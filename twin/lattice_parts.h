@@ -14,9 +14,14 @@ struct rm_lattice {
     double *s_m; /**< count + 1 */
 };
 
-/** A deep copy of an element in memory of its own for each part; false when memory is full, and then nothing is left. */
+/** A deep copy of an element in memory of its own for each part; false when memory is full, and then nothing is left.
+ */
 bool rm_element_copy(struct rm_element const *from, struct rm_element *to);
 void rm_element_clear(struct rm_element *element);
+
+/** Refuses an element that its pass could not track, naming it: RM_E_CONFIG. And what is said of the ring. */
+enum rm_code rm_element_check(struct rm_element const *element, uint32_t index, struct rm_error *error);
+enum rm_code rm_lattice_info_check(struct rm_lattice_info const *info, struct rm_error *error);
 
 /** Copies of all; NULL when memory is full. rm_elements_free undoes it. */
 struct rm_element *rm_elements_copy(struct rm_element const *elements, uint32_t count);

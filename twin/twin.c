@@ -40,9 +40,13 @@ void rm_twin_free(struct rm_twin *twin) {
     free(twin);
 }
 
-struct rm_lattice const *rm_twin_lattice(struct rm_twin const *twin) { return twin->lattice; }
+struct rm_lattice const *rm_twin_lattice(struct rm_twin const *twin) {
+    return twin->lattice;
+}
 
-struct rm_element const *rm_twin_element(struct rm_twin const *twin, uint32_t index) { return &twin->elements[index]; }
+struct rm_element const *rm_twin_element(struct rm_twin const *twin, uint32_t index) {
+    return &twin->elements[index];
+}
 
 uint64_t rm_twin_turn(struct rm_twin const *twin) { return twin->turn; }
 

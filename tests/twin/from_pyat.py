@@ -65,6 +65,8 @@ def fill(element: Any, made: Any, keep: list[Any]) -> None:
         if ours.startswith("polynom"):
             value = np.pad(value, (0, max(0, made.max_order + 1 - len(value))))[: made.max_order + 1]
         setattr(made, ours, numbers(value))
+    if hasattr(element, "Limits"):
+        made.rectangle_aperture = numbers(element.Limits)
     if hasattr(element, "fringeIntM0"):
         made.fringe_integrals = numbers([*element.fringeIntM0, *element.fringeIntP0])
 
