@@ -29,8 +29,8 @@ def refused(*arguments: str | Path) -> str:
 
 def test_the_table_has_both_ways_to_the_parameters() -> None:
     shown = ringmaster("twin", HMBA).stdout
-    for words in ("S28d", "BY INTEGRALS", "BY ENVELOPE", "emittances x, y, s", "130.", "6 GeV", "tunes x, y, s"):
-        assert words in shown.replace("6  ", "6 ", 1) or words == "6 GeV"
+    for words in ("S28d", "121 elements, 10 BPMs", "BY INTEGRALS", "BY ENVELOPE", "emittances x, y, s", "843.97"):
+        assert words in shown
 
 
 def test_json_has_the_parameters_and_the_optics_at_named_elements() -> None:

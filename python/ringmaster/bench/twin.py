@@ -284,7 +284,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield from sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
         else:
             yield path
-    peer()
     import machine_data
 
     yield from (Path(next(iter(machine_data.__path__))) / name for name in ITS_OWN)
@@ -292,18 +291,22 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def measure(paths: Sequence[Path], functions: Sequence[str], rounds: int, echo: Callable[[str], None]) -> Report:
     """Measures it on one core. An interrupt ends it early and in good order. Raises NotMeasured without pyAT."""
+    peer()
     log = Log(echo)
-    core = max(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {core})
+    allowed = os.sched_getaffinity(0)
+    core = max(allowed)
     report = Report(rounds, core, notes=log.notes)
     if not paths:
         log.note("no lattices given: only those that pyAT brings along; --lattices takes files and folders")
+    os.sched_setaffinity(0, {core})
     try:
         for path in _files(paths):
             _measure_lattice(path, functions, rounds, report, log)
     except KeyboardInterrupt:
         report.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
+    finally:
+        os.sched_setaffinity(0, allowed)
     return report
 
 
