@@ -125,6 +125,8 @@ struct rm_element {
     double *fringe_integrals; /**< fringeIntM0 (5) and fringeIntP0 (5), or NULL */
     double curvature_1, curvature_2; /**< H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m */
 
+    double reference_x_m, reference_ct_m; /**< X0ref, RefDZ of the BndStrMPole pass: of its reference orbit */
+
     double voltage_v, frequency_hz;
     double time_lag_m;    /**< TimeLag */
     double phase_lag_rad; /**< PhaseLag */
