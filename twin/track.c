@@ -35,7 +35,7 @@ enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINA
     bool const looks = tracking->out != NULL && tracking->refpts != NULL;
     struct rm_plan plan;
     enum rm_code code =
-        rm_plan_make(twin, looks ? tracking->refpts : NULL, looks ? tracking->refpt_count : 0, NULL, 0, &plan, error);
+        rm_track_plan_make(twin, looks ? tracking->refpts : NULL, looks ? tracking->refpt_count : 0, NULL, 0, &plan, error);
     if (code != RM_OK)
         return code;
     for (uint32_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINA
         .lost_at = tracking->lost_at,
     };
     code = rm_track_with(tracking->simd, &track, error);
-    rm_plan_free(&plan);
+    rm_track_plan_free(&plan);
     if (code == RM_OK)
         twin->turn += tracking->turns;
     return code;
@@ -70,7 +70,7 @@ enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_CO
                            uint32_t refpt_count, double *out, enum rm_simd simd, struct rm_error *error) {
     struct rm_plan plan;
     enum rm_code code =
-        rm_plan_make(twin, refpts, out != NULL ? refpt_count : 0, kicks, kick_count, &plan, error);
+        rm_track_plan_make(twin, refpts, out != NULL ? refpt_count : 0, kicks, kick_count, &plan, error);
     if (code != RM_OK)
         return code;
     struct rm_track const track = {
@@ -83,6 +83,6 @@ enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_CO
         .out = out,
     };
     code = rm_track_with(simd, &track, error);
-    rm_plan_free(&plan);
+    rm_track_plan_free(&plan);
     return code;
 }

@@ -339,7 +339,7 @@ static void plan_all(struct rm_planner *planner, uint32_t const *refpts, uint32_
         observe(planner, point);
 }
 
-enum rm_code rm_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
+enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
                           struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
                           struct rm_error *error) {
     struct rm_lattice_info const *const info = &twin->lattice->info;
@@ -357,13 +357,13 @@ enum rm_code rm_plan_make(struct rm_twin const *twin, uint32_t const *refpts, ui
     };
     plan_all(&planner, refpts, refpt_count, kicks, kick_count);
     if (planner.no_memory) {
-        rm_plan_free(plan);
+        rm_track_plan_free(plan);
         return rm_fail(error, RM_E_NO_SPACE, "no memory to track through %u elements; free some memory", twin->count);
     }
     return RM_OK;
 }
 
-void rm_plan_free(struct rm_plan *plan) {
+void rm_track_plan_free(struct rm_plan *plan) {
     while (plan->memory != NULL) {
         struct rm_plan_memory *const next = plan->memory->next;
         free(plan->memory);

@@ -162,9 +162,9 @@ struct rm_plan {
 
 /** A plan of `twin` as it is now, which looks at `refpts` and gives particles their `kicks` (track_block.h). Both may be
  * empty. RM_E_ARGUMENT: points that do not ascend or are beyond the end; a kick where there is none to change. */
-enum rm_code rm_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
+enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
                           struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
                           struct rm_error *error);
-void rm_plan_free(struct rm_plan *plan);
+void rm_track_plan_free(struct rm_plan *plan);
 
 #endif

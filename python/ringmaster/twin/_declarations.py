@@ -111,6 +111,8 @@ struct rm_element {
     double *fringe_integrals;
     double curvature_1, curvature_2;
 
+    double reference_x_m, reference_ct_m;
+
     double voltage_v, frequency_hz;
     double time_lag_m;
     double phase_lag_rad;
