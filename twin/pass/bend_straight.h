@@ -10,7 +10,7 @@
  * against the pivot. */
 RM_INLINE void rm_ray_turn(struct rm_ray *ray, double angle, rm_real x) {
     double const s = sin(angle), c = cos(angle);
-    rm_real const inverse_ps = rm_ray_inverse_ps(ray);
+    rm_real const inverse_ps = 1.0 / rm_ray_ps(ray);
     rm_real const xs = ray->px * inverse_ps, ys = ray->py * inverse_ps;
     rm_real const scale = 1.0 / (c - xs * s);
     rm_real const to_x = (s + xs * c) * scale, to_y = ys * scale;

@@ -14,16 +14,17 @@ RM_INLINE void rm_ray_drift(struct rm_ray *ray, double length) {
     ray->ct += 0.5 * scaled * ray->inverse * squares;
 }
 
-/** 1 / p_s. */
-RM_INLINE rm_real rm_ray_inverse_ps(struct rm_ray const *ray) {
-    return 1.0 / rm_sqrt(rm_square(1.0 + ray->delta) - rm_square(ray->px) - rm_square(ray->py));
+/** p_s, the momentum along the axis. */
+RM_INLINE rm_real rm_ray_ps(struct rm_ray const *ray) {
+    return rm_sqrt(rm_square(1.0 + ray->delta) - rm_square(ray->px) - rm_square(ray->py));
 }
 
+/** ct lengthens by (1+δ) / p_s − 1, written without the difference of two near numbers. */
 RM_INLINE void rm_ray_exact_drift(struct rm_ray *ray, double length) {
-    rm_real const scaled = length * rm_ray_inverse_ps(ray);
+    rm_real const ps = rm_ray_ps(ray), scaled = length / ps;
     ray->x += scaled * ray->px;
     ray->y += scaled * ray->py;
-    ray->ct += scaled * (1.0 + ray->delta) - length;
+    ray->ct += scaled * (ray->px * ray->px + ray->py * ray->py) / (1.0 + ray->delta + ps);
 }
 
 static void rm_pass_drift(struct rm_bundle *bundle, struct rm_step const *step) {

@@ -20,6 +20,7 @@ RM_INLINE struct rm_plane_map rm_plane_map(rm_real g, double sign, double length
                                  -sign * sine * root};
 }
 
+/** AT's path length has |K| in it, which is right for K > 0 only; so has this one, to agree with it (docs/twin.md). */
 static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_step const *step) {
     struct rm_linear const *const quad = step->data;
     double const length = quad->length_m, sign = quad->gradient > 0 ? 1 : -1;
@@ -33,7 +34,7 @@ static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_step const *
         ray->px = (h.back * x + h.cosine * xp) * energy;
         ray->y = v.cosine * y + v.sine * yp;
         ray->py = (v.back * y + v.cosine * yp) * energy;
-        ray->ct += 0.25 * g * (x * x * (length - h.cosine * h.sine) - y * y * (length - v.cosine * v.sine));
+        ray->ct += 0.25 * sign * g * (x * x * (length - h.cosine * h.sine) - y * y * (length - v.cosine * v.sine));
         ray->ct += 0.25 * (xp * xp * (length + h.cosine * h.sine) + yp * yp * (length + v.cosine * v.sine));
         ray->ct += 0.5 * (x * xp * h.sine * h.back + y * yp * v.sine * v.back);
     }
