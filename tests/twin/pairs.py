@@ -39,15 +39,16 @@ def twin_and_ring(name: str, in_6d: bool) -> tuple[Twin, Any]:
     return twin, ring
 
 
-def relative(ours: Any, reference: Any) -> float:
-    """max|Δ| / max|reference|; of two zeros 0."""
-    difference, scale = float(np.max(np.abs(ours - reference))), float(np.max(np.abs(reference)))
+def relative(ours: Any, reference: Any, scale: float = 0.0) -> float:
+    """max|Δ| / max|reference|, or / `scale` where that is more; of two zeros 0."""
+    difference, scale = float(np.max(np.abs(ours - reference))), max(scale, float(np.max(np.abs(reference))))
     return difference / scale if scale else difference
 
 
-def assert_near(name: str, ours: Any, coarse: Any, fine: Any, floor: float = FLOOR) -> None:
+def assert_near(name: str, ours: Any, coarse: Any, fine: Any, floor: float = FLOOR, scale: float = 0.0) -> None:
     """`coarse` and `fine` are pyAT's, with its own step and half of it."""
-    allowed = HALVINGS * relative(fine, coarse) + floor
+    allowed = HALVINGS * relative(fine, coarse, scale) + floor
     assert np.shape(ours) == np.shape(coarse), name
     assert np.all(np.isfinite(ours)), name
-    assert relative(ours, coarse) <= allowed, f"{name}: {relative(ours, coarse):.2e}, allowed {allowed:.2e}"
+    found = relative(ours, coarse, scale)
+    assert found <= allowed, f"{name}: {found:.2e}, allowed {allowed:.2e}"

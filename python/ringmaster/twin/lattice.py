@@ -14,6 +14,8 @@ from ringmaster.twin.elements import MAGNETS, Element, Kind
 from ringmaster.twin.points import Refpts, find, resolve
 
 LIGHT_M_S = 299792458.0
+ELECTRON_EV = 510998.95069
+"""Rest energy, CODATA 2022."""
 Path = str | os.PathLike[str]
 
 
@@ -56,6 +58,11 @@ class Lattice:
     def beta(self) -> float:
         """Velocity of the reference particle, in units of light's."""
         return float(np.sqrt(1.0 - (self.rest_energy / self.energy) ** 2))
+
+    @property
+    def gamma(self) -> float:
+        """Energy over rest energy, the electron's where the particle has none."""
+        return self.energy / (self.rest_energy or ELECTRON_EV)
 
     @property
     def periodicity(self) -> int:

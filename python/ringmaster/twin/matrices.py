@@ -109,4 +109,4 @@ def get_mcf(ring: Ring, dp: float = 0.0, fit_order: int = 1, n_step: int = 2, **
 def get_slip_factor(ring: Ring, **options: Any) -> float:
     """η = 1/γ² − α, with the cavities off."""
     lattice = machine_of(ring).lattice
-    return float((lattice.rest_energy / lattice.energy) ** 2 - get_mcf(flat(ring), **options))
+    return lattice.gamma**-2 - float(get_mcf(flat(ring), **options))
