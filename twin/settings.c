@@ -10,10 +10,10 @@ static bool knows(struct rm_element const *element, enum rm_radiation radiation)
     return rm_pass_name(element->pass, radiation) != NULL;
 }
 
-/** Radiates by AT's defaults. */
+/** Radiates by AT's defaults. (A matrix only in name: whatever it loses is in it already.) */
 static bool radiates(struct rm_element const *element) {
     return element->kind == RM_ELEMENT_DIPOLE || element->kind == RM_ELEMENT_QUADRUPOLE ||
-           element->kind == RM_ELEMENT_WIGGLER;
+           element->kind == RM_ELEMENT_WIGGLER || element->kind == RM_ELEMENT_MATRIX;
 }
 
 static bool is_field_free(enum rm_pass pass) {

@@ -112,7 +112,7 @@ def simple(cls: Any, *arguments: Any, misaligns: bool = True, **more: Any) -> Ca
 
 def bent(thin: Any) -> Any:
     """pyAT's class makes a number of what its pass wants as an array."""
-    thin.__dict__["BendingAngle"] = np.array([0.01])
+    thin.__dict__["BendingAngle"] = np.array([[0.01]])
     return thin
 
 
