@@ -9,7 +9,9 @@
 
 static double const least_norm = 1e-12; /* of an eigenvector of length 1; below, the plane does not oscillate */
 
-/** The pair of the longitudinal plane is (ct, δ), stored the other way round. */
+/** AT turns the third mode the other way, so that its tune is positive below 1/2, by taking this pair for (ct, δ). Only
+ * the sign of the third mode's norm matters to it; the transverse modes' norms differ from the symplectic ones by
+ * twice their longitudinal part. */
 static double sign_of(int pair) { return pair == 2 ? -1 : 1; }
 
 /** v* Ω v / 2i: positive for one of each pair of conjugate eigenvectors. */

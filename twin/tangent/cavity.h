@@ -16,7 +16,9 @@ static inline void rm_tangent_cavity(struct rm_tangent *t, struct rm_step_cavity
     double const late = t->z[RM_CT] - cavity->time_lag_m;
     double const phase = wave * late - cavity->phase_lag_rad;
     double const slope = cavity->gain * cos(phase);
-    t->z[RM_DELTA] -= cavity->gain * sin(phase);
+    double const loss = cavity->gain * sin(phase);
+    t->z[RM_DELTA] -= loss;
+    t->gained -= loss;
     t->j[RM_DELTA] -= (slope * wave) * t->j[RM_CT];
     t->j[RM_DELTA][RM_LANE_FREQUENCY] -= slope * two_pi_over_c * late;
     if (cavity->length_m != 0)

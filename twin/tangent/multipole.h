@@ -48,7 +48,7 @@ RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_step_multip
  * up to the damping since the start, which the caller takes out once for each magnet. */
 RM_FORCE_INLINE void rm_tangent_scatter(struct rm_tangent const *t, struct rm_diffusion *gathered, double b,
                                         double slope_x, double slope_y) {
-    rm_lanes const u = slope_x * t->j[RM_X] + slope_y * t->j[RM_Y] + t->j[RM_CT];
+    rm_lanes const u = slope_x * t->j[RM_X] + slope_y * t->j[RM_Y] - t->j[RM_CT];
     rm_lanes const scaled = b * u;
     for (int i = 0; i < 6; ++i)
         gathered->d[i] += scaled[i] * u;

@@ -20,12 +20,12 @@ static inline void rm_pairing_pair(struct rm_pairing *to, rm_lanes a, rm_lanes b
         to->p[i] += a[i] * b - b[i] * a;
 }
 
-/** Ω pairs x with px, y with py, and ct with δ. */
+/** Ω pairs x with px, y with py, and δ with ct, whose equations of motion are those of a place and its momentum. */
 static inline struct rm_pairing rm_pairing_of(struct rm_tangent const *t) {
     struct rm_pairing made = {0};
     rm_pairing_pair(&made, t->j[RM_X], t->j[RM_PX]);
     rm_pairing_pair(&made, t->j[RM_Y], t->j[RM_PY]);
-    rm_pairing_pair(&made, t->j[RM_CT], t->j[RM_DELTA]);
+    rm_pairing_pair(&made, t->j[RM_DELTA], t->j[RM_CT]);
     return made;
 }
 
