@@ -33,7 +33,7 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
 
 @click.command(
     epilog=examples(
-        "ringmaster twin elettra2.mat",
+        "ringmaster twin twin/lattices/elettra2_like.m",
         "ringmaster twin elettra2.mat --plot optics.png",
         "ringmaster twin elettra2.mat --at 'BPM*' --at IDMARK",
         "ringmaster twin ring.madx --use RING --4d",

@@ -117,10 +117,10 @@ def linopt6(
     start = table[:1].copy()
     if not machine.is_6d:  # the Accelerator Toolbox keeps the one-turn matrix there
         start["M"], start["s_pos"] = table["M"][-1], table["s_pos"][-1]
-    return record(start.reshape(())), _summary(asked.ring, get_chrom or get_w), record(table[_rows(both, points)])
+    return record(start.reshape(())), _summary(asked.ring, get_chrom or get_w), record(table[rows_among(both, points)])
 
 
-def _rows(both: Points, points: Points) -> Any:
+def rows_among(both: Points, points: Points) -> Any:
     """Where the points are among both, as a slice when that needs no copy."""
     first = int(np.searchsorted(both, points[0])) if len(points) else 0
     if np.array_equal(both[first : first + len(points)], points):
