@@ -14,7 +14,9 @@ from ringmaster.cli.bench import TWIN_FUNCTIONS
 
 def row(function: str) -> bench.Row:
     spread = Spread.of([1.0, 2.0, 4.0])
-    return bench.Row("ring", function, True, 0.1, 5.0, 50.0, spread, spread, spread, 1e-9, {"beta": 1e-9}, "3 points")
+    return bench.Row(
+        "ring", function, True, 0.1, 5.0, 50.0, spread, spread, spread, 1e-9, {"beta": 1e-9}, "3 points", None
+    )
 
 
 def test_the_command_knows_the_functions_that_there_are() -> None:

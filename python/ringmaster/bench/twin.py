@@ -63,6 +63,8 @@ class Row:
     """Of each quantity, max|Δ| / max|reference|."""
     size: str
     """How much was asked: points, steerers, particles."""
+    xtrack_s: float | None
+    """Of xtrack's tracking, where it is installed: as many kicks, but other maps."""
 
 
 @dataclass
@@ -138,6 +140,8 @@ class Contest:
     pyat: Callable[[], Any]
     compare: Callable[[Any, Any], Differences]
     size: str
+    xtrack: Callable[[], Callable[[], Any]] | None = None
+    """Makes a call of the same size, of xtrack's."""
 
 
 def peer() -> Any:
@@ -214,7 +218,7 @@ def _response(pair: Pair, tracked: bool) -> Contest:
     return Contest(lambda: orbit_response(pair.twin, bpms, steerers, **options), pyat, compare, size)  # type: ignore[arg-type]
 
 
-def _tracking(pair: Pair) -> Contest:
+def _tracking(pair: Pair, radiation: bool = False) -> Contest:
     at = peer()
     turns = max(1, ELEMENTS_TRACKED // len(pair.ring))
     beam = np.asfortranarray(np.random.default_rng(1).normal(0.0, BEAM, (6, PARTICLES)))
@@ -229,13 +233,18 @@ def _tracking(pair: Pair) -> Contest:
     def compare(mine: Any, other: Any) -> Differences:
         return {name: relative(mine[i], other[i]) for i, name in enumerate(("x", "px", "y", "py", "dp", "ct"))}
 
-    return Contest(ours, pyat, compare, f"{PARTICLES} particles, {turns} turns")
+    def xtrack() -> Callable[[], Any]:
+        from ringmaster.bench.xtrack_line import tracker
+
+        return tracker(pair.twin, beam, turns, radiation)
+
+    return Contest(ours, pyat, compare, f"{PARTICLES} particles, {turns} turns", xtrack)
 
 
 def _radiating(pair: Pair) -> Contest:
     if not pair.has_cavity:
         raise NotMeasured("it has no cavity")
-    return _tracking(pair)
+    return _tracking(pair, radiation=True)
 
 
 MAKERS: dict[str, Callable[[Pair], Contest]] = {
@@ -274,7 +283,16 @@ def _measure(pair: Pair, function: str, rounds: int) -> Row:
     spreads = Spread.of(ours), Spread.of(theirs), Spread.of(ratios)
     medians = median(ours), median(theirs), median(ratios)
     worst = max(differences.values())
-    return Row(pair.name, function, pair.has_cavity, *medians, *spreads, worst, differences, contest.size)
+    other_s = _xtrack_s(contest, rounds)
+    return Row(pair.name, function, pair.has_cavity, *medians, *spreads, worst, differences, contest.size, other_s)
+
+
+def _xtrack_s(contest: Contest, rounds: int) -> float | None:
+    if contest.xtrack is None or find_spec("xtrack") is None:
+        return None
+    track = contest.xtrack()
+    track()
+    return median(_timed(track)[0] for _ in range(rounds))
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.optics import Field, Records, layout, record, rows_among
 from ringmaster.twin.orbit import Orbiting, Vector, expect_6d
-from ringmaster.twin.points import Refpts, resolve
+from ringmaster.twin.points import Refpts
 
 FIELDS: tuple[Field, ...] = (
     ("r66", "r66", (6, 6)),
@@ -53,7 +53,7 @@ def ohmi_envelope(ring: Ring, refpts: Refpts = None, orbit: Vector = None) -> tu
     - ``emit_eigen`` (3,), moduli of the eigenvalues of r66 · S. All m rad.
     """
     machine = expect_6d(machine_of(ring), "ohmi_envelope")
-    points = resolve(machine.lattice, refpts)
+    points = machine.get_uint32_index(refpts)
     both = np.union1d(np.array([0, len(machine)], np.uint32), points).astype(np.uint32)
     found, table = envelope(machine, both, orbit)
     beam = _summary(found, table["emitXYZ"][0])

@@ -55,6 +55,10 @@ class Machine:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.lattice!r}, {'6D' if self.is_6d else '4D'})"
 
+    def get_uint32_index(self, refpts: Refpts) -> Points:
+        """The points that are meant, as ascending indices; a function is asked about the elements as they are."""
+        return resolve(self.lattice, refpts, self)
+
     # ---- cavities and radiation
 
     @property
@@ -181,7 +185,7 @@ class Machine:
             set_one(int(i), float(value))
 
     def _elements(self, refpts: Refpts) -> Points:
-        indices = resolve(self.lattice, refpts)
+        indices = self.get_uint32_index(refpts)
         if len(indices) and indices[-1] == len(self):
             raise TwinArgument("the end of the lattice is a point and no element")
         return indices

@@ -9,7 +9,7 @@ from ringmaster.errors import TwinArgument
 from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.orbit import Orbiting, Vector, expect_4d, vector
-from ringmaster.twin.points import Refpts, resolve
+from ringmaster.twin.points import Refpts
 
 PATH_ORDERS = 2
 """Closed orbits for each order of the momentum compaction that is fitted."""
@@ -51,7 +51,7 @@ def find_m66(
     """
     machine = machine_of(ring)
     start = None if orbit is None else vector(orbit)
-    return matrices(machine, Orbiting(machine, dp, dct, df), resolve(machine.lattice, refpts), start)
+    return matrices(machine, Orbiting(machine, dp, dct, df), machine.get_uint32_index(refpts), start)
 
 
 def find_m44(

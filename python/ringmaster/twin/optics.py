@@ -29,7 +29,7 @@ from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.matrices import DP_STEP, get_slip_factor
 from ringmaster.twin.orbit import Orbiting, Vector
-from ringmaster.twin.points import Refpts, resolve
+from ringmaster.twin.points import Refpts
 
 Records = Any
 """A record array; NumPy's types do not know its fields."""
@@ -106,7 +106,7 @@ def linopt6(
     (3,); and the optics at the points: see the fields above.
     """
     machine = machine_of(ring)
-    points = resolve(machine.lattice, refpts)
+    points = machine.get_uint32_index(refpts)
     ends = [0] if machine.is_6d else [0, len(machine)]
     both = np.union1d(np.array(ends, np.uint32), points).astype(np.uint32)
     orbiting = Orbiting(machine, dp, dct, df, orbit)

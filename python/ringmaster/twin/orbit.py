@@ -13,7 +13,7 @@ import numpy as np
 from ringmaster.errors import TwinArgument, TwinNoAnswer
 from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib, six_by
 from ringmaster.twin.machine import Machine, Ring, machine_of
-from ringmaster.twin.points import Refpts, resolve
+from ringmaster.twin.points import Refpts
 
 MOST_STEPS = 20
 MOMENTUM_STEP = 1e-4
@@ -127,7 +127,7 @@ def find_orbit(
     to start the search. Raises TwinNoAnswer when there is none.
     """
     machine = machine_of(ring)
-    points = resolve(machine.lattice, refpts)
+    points = machine.get_uint32_index(refpts)
     if orbit is not None:
         return _carried(machine, vector(orbit), points)
     return _find(machine, Orbiting(machine, dp, dct, df, guess, convergence, max_iterations), points)

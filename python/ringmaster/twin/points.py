@@ -11,7 +11,7 @@ A point is the entrance of an element, or the end of the ring, whose index is th
 - :data:`All`, every element and the end; :data:`End`; ``None``, nowhere.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,8 @@ End = Where.END
 Refpts = None | int | str | Kind | Where | Callable[[Element], bool] | Sequence[int] | Sequence[str] | NDArray[Any]
 
 
-def resolve(lattice: "Lattice", refpts: Refpts) -> Points:
-    """The indices that are meant, ascending."""
+def resolve(lattice: "Lattice", refpts: Refpts, elements: Iterable[Element] | None = None) -> Points:
+    """The indices that are meant, ascending. ``elements``: what a function is asked about, if not the lattice's."""
     count = len(lattice)
     if refpts is None:
         return np.empty(0, np.uint32)
@@ -53,7 +53,8 @@ def resolve(lattice: "Lattice", refpts: Refpts) -> Points:
     if isinstance(refpts, str):
         return _named(lattice, [refpts])
     if callable(refpts):
-        return np.array([i for i, element in enumerate(lattice) if refpts(element)], np.uint32)
+        asked = lattice if elements is None else elements
+        return np.array([i for i, element in enumerate(asked) if refpts(element)], np.uint32)
     values = np.atleast_1d(np.asarray(refpts))
     if values.dtype.kind == "U":
         return _named(lattice, [str(pattern) for pattern in values])

@@ -12,7 +12,7 @@ from ringmaster.twin.elements import Kind
 from ringmaster.twin.envelope import ohmi_envelope
 from ringmaster.twin.optics import linopt6
 from ringmaster.twin.parameters import RingParameters, envelope_parameters, radiation_parameters
-from ringmaster.twin.points import All, resolve
+from ringmaster.twin.points import All
 from ringmaster.twin.twin import Twin
 
 
@@ -85,7 +85,7 @@ class Report:
     def named(self, patterns: Iterable[str]) -> Points:
         """Indices of the elements of these names."""
         wanted = list(patterns)
-        return resolve(self.twin.lattice, wanted if wanted else None)
+        return self.twin.get_uint32_index(wanted if wanted else None)
 
 
 def _flat(twin: Twin) -> Twin:

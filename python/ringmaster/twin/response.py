@@ -11,7 +11,7 @@ from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.elements import Kind
 from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.orbit import Orbiting
-from ringmaster.twin.points import Refpts, resolve
+from ringmaster.twin.points import Refpts
 
 PLANES = {0: 0, "x": 0, "h": 0, "H": 0, 1: 1, "y": 1, "v": 1, "V": 1}
 Steerer = tuple[int, int | str]
@@ -38,7 +38,7 @@ class _Asked:
         dp: float | None,
     ) -> None:
         self.machine = machine
-        self.points: Points = resolve(machine.lattice, bpmrefs)
+        self.points: Points = machine.get_uint32_index(bpmrefs)
         self.steerers = ffi.new("struct rm_steerer[]", len(steerers))
         for made, (element, plane) in zip(self.steerers, steerers, strict=True):
             made.element, made.plane = int(element), plane_index(plane)
@@ -116,8 +116,8 @@ class OrbitResponseMatrix:
         """
         self._machine = machine_of(ring)
         self.plane = plane_index(plane)
-        self.bpmrefs = resolve(self._machine.lattice, bpmrefs)
-        self.steerrefs = resolve(self._machine.lattice, steerrefs)
+        self.bpmrefs = self._machine.get_uint32_index(bpmrefs)
+        self.steerrefs = self._machine.get_uint32_index(steerrefs)
         self._has_rf = cavrefs is not None
         self._steps = steerdelta, cavdelta
         self._response: Floats | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from ringmaster.errors import TwinArgument
 from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib, six_by
 from ringmaster.twin.machine import Machine, Ring, machine_of
-from ringmaster.twin.points import End, Refpts, resolve
+from ringmaster.twin.points import End, Refpts
 
 NOT_LOST = np.iinfo(np.uint32).max
 LOSS_DTYPE = [("islost", np.bool_), ("turn", np.uint32), ("elem", np.uint32), ("coord", np.float64, (6,))]
@@ -61,7 +61,7 @@ def lattice_track(
     ``simd``: "best", "scalar", "avx2" or "avx512".
     """
     machine = machine_of(ring)
-    points = resolve(machine.lattice, refpts)
+    points = machine.get_uint32_index(refpts)
     given = np.asarray(r_in, np.float64)
     if given.shape[:1] != (6,) or given.ndim > 2:
         raise TwinArgument(f"found particles of shape {given.shape}, expected (6, particles)")

@@ -18,7 +18,7 @@ from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.matrices import DP_STEP, dispersion_of, matrices
 from ringmaster.twin.optics import Records, record
 from ringmaster.twin.orbit import Orbiting, Vector, expect_4d, find_orbit
-from ringmaster.twin.points import All, Refpts, resolve
+from ringmaster.twin.points import All, Refpts
 
 Columns = dict[str, Floats]
 Analysis = Callable[[Floats, Floats], Columns]
@@ -88,7 +88,7 @@ def _coupled(turn: Floats, to: Floats) -> Columns:
 
 
 def _columns(machine: Machine, analysis: Analysis, orbiting: Orbiting, start: Floats | None) -> Columns:
-    points = resolve(machine.lattice, All)
+    points = machine.get_uint32_index(All)
     turn, to = matrices(machine, orbiting, points, start)
     columns = analysis(turn, to)
     dispersion = dispersion_of(turn)
@@ -132,7 +132,7 @@ def _linopt(
     first["M"], first["s_pos"] = table["M"][-1], table["s_pos"][-1]
     kind = [(field, np.float64, (2,)) for field in ("tune", "chromaticity", "damping_time")]
     summary = np.array((tune, chromaticity, [np.nan, np.nan]), dtype=kind)
-    chosen = table[resolve(machine.lattice, refpts)]
+    chosen = table[machine.get_uint32_index(refpts)]
     return record(first.reshape(())), record(summary), record(chosen)
 
 
