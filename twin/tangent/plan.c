@@ -12,8 +12,6 @@ static double const electron_mass_ev = 510998.95069;      /* CODATA 2022, as all
 static double const electron_radius_m = 2.8179403205e-15;
 static double const hbar_c_ev_m = 197.3269804593025e-9;
 
-enum { MOST_STEPS_OF_AN_ELEMENT = 9 };
-
 /** Takes the pending points of this element along with its first step. */
 struct writer {
     struct rm_plan *plan;
@@ -253,21 +251,35 @@ static enum rm_code write_steps(struct rm_plan *plan, struct rm_plan_changes con
     return RM_OK;
 }
 
+static struct rm_plan empty(struct rm_twin const *twin) {
+    double const gamma = gamma_of(&twin->lattice->info), gamma_3 = gamma * gamma * gamma;
+    return (struct rm_plan){.twin = twin,
+                            .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
+                            .diffusion_per_kick = 55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m /
+                                                  electron_mass_ev * gamma_3 * gamma * gamma};
+}
+
+enum rm_code rm_plan_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
+                             double rf_offset_hz, struct rm_step steps[RM_PLAN_ELEMENT_STEPS], struct rm_plan *plan,
+                             struct rm_error *error) {
+    struct rm_plan_changes const changes = {.rf_offset_hz = rf_offset_hz};
+    struct writer writer = {.plan = plan, .element = index};
+    *plan = empty(twin);
+    plan->steps = steps;
+    return element(&writer, as, &changes, error);
+}
+
 enum rm_code rm_plan_make(struct rm_twin const *twin, struct rm_plan_changes const *changes, uint32_t const *refpts,
                           uint32_t refpt_count, struct rm_plan *plan, struct rm_error *error) {
     static struct rm_plan_changes const none = {0};
-    double const gamma = gamma_of(&twin->lattice->info), gamma_3 = gamma * gamma * gamma;
-    *plan = (struct rm_plan){.twin = twin};
+    *plan = empty(twin);
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);
     if (code != RM_OK)
         return code;
     if (!(twin->lattice->info.energy_ev > 0))
         return rm_fail(error, RM_E_CONFIG, "the lattice's energy is %g eV; it must be above 0",
                        twin->lattice->info.energy_ev);
-    plan->loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3;
-    plan->diffusion_per_kick =
-        55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m / electron_mass_ev * gamma_3 * gamma * gamma;
-    plan->steps = malloc(((size_t)twin->count + 1) * MOST_STEPS_OF_AN_ELEMENT * sizeof *plan->steps);
+    plan->steps = malloc(((size_t)twin->count + 1) * RM_PLAN_ELEMENT_STEPS * sizeof *plan->steps);
     if (plan->steps == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the optics of %u elements; free some memory", twin->count);
     code = write_steps(plan, changes != NULL ? changes : &none, refpts, refpt_count, error);

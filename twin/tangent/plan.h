@@ -119,4 +119,11 @@ enum rm_code rm_plan_make(struct rm_twin const *twin, struct rm_plan_changes con
                           uint32_t refpt_count, struct rm_plan *plan, struct rm_error *error);
 void rm_plan_free(struct rm_plan *plan);
 
+enum { RM_PLAN_ELEMENT_STEPS = 9 }; /**< most of one element */
+
+/** A plan of element `index` alone, as `as` would be. Its steps are the caller's: no rm_plan_free. */
+enum rm_code rm_plan_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
+                             double rf_offset_hz, struct rm_step steps[RM_PLAN_ELEMENT_STEPS], struct rm_plan *plan,
+                             struct rm_error *error);
+
 #endif
