@@ -70,12 +70,42 @@ static void matrix(struct rotation const *r, double distance, double to[36]) {
     double const(*const m)[3] = r->m;
     double const c = m[2][2], d = distance / c;
     double const rows[36] = {
-        m[1][1] / c,  d * m[1][1] / c,  -m[0][1] / c, -d * m[0][1] / c, 0,       0, /* x */
-        0,            m[0][0],          0,            m[1][0],          m[2][0], 0, /* px */
-        -m[1][0] / c, -d * m[1][0] / c, m[0][0] / c,  d * m[0][0] / c,  0,       0, /* y */
-        0,            m[0][1],          0,            m[1][1],          m[2][1], 0, /* py */
-        0,            0,                0,            0,                1,       0, /* δ */
-        -m[0][2] / c, -d * m[0][2] / c, -m[1][2] / c, -d * m[1][2] / c, 0,       1, /* ct */
+        m[1][1] / c,
+        d * m[1][1] / c,
+        -m[0][1] / c,
+        -d * m[0][1] / c,
+        0,
+        0, /* x */
+        0,
+        m[0][0],
+        0,
+        m[1][0],
+        m[2][0],
+        0, /* px */
+        -m[1][0] / c,
+        -d * m[1][0] / c,
+        m[0][0] / c,
+        d * m[0][0] / c,
+        0,
+        0, /* y */
+        0,
+        m[0][1],
+        0,
+        m[1][1],
+        m[2][1],
+        0, /* py */
+        0,
+        0,
+        0,
+        0,
+        1,
+        0, /* δ */
+        -m[0][2] / c,
+        -d * m[0][2] / c,
+        -m[1][2] / c,
+        -d * m[1][2] / c,
+        0,
+        1, /* ct */
     };
     memcpy(to, rows, sizeof rows);
 }
@@ -130,10 +160,9 @@ static struct misalignment misalignment_of(struct rm_element const *element, str
     double const reach = curved ? length / angle * sin(angle / 2) : length / 2; /* half the chord */
     struct vector const chord = turned(&half, (struct vector){{0, 0, reach}});
     /* Where the entrance of the displaced element is, eq. (33), and the exit against where it should be, eq. (25). */
-    struct vector const origin =
-        sum(sum(chord, turned(&entrance, chord), -1), turned(&half, offset), 1);
-    struct vector const exit = {{curved ? length / angle * (cos(angle) - 1) : 0, 0,
-                                 curved ? length / angle * sin(angle) : length}};
+    struct vector const origin = sum(sum(chord, turned(&entrance, chord), -1), turned(&half, offset), 1);
+    struct vector const exit = {
+        {curved ? length / angle * (cos(angle) - 1) : 0, 0, curved ? length / angle * sin(angle) : length}};
     struct vector const back_home = sum(exit, sum(turned(&entrance, exit), origin, 1), -1);
 
     struct misalignment result;

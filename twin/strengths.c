@@ -7,8 +7,8 @@
 #include "pass/plan_parts.h"
 
 /** The element, or NULL with the error filled in: there is no such one, or one of the values is not finite. */
-static struct rm_element *element_to_set(struct rm_twin *twin, uint32_t element, char const *what,
-                                         double const *values, unsigned count, struct rm_error *error) {
+static struct rm_element *element_to_set(struct rm_twin *twin, uint32_t element, char const *what, double const *values,
+                                         unsigned count, struct rm_error *error) {
     if (element >= twin->count) {
         rm_fail(error, RM_E_ARGUMENT, "no element %u to set the %s of: there are %u", element, what, twin->count);
         return NULL;
@@ -46,8 +46,10 @@ enum rm_code rm_twin_set_kick(struct rm_twin *twin, uint32_t element, double hor
     if (it == NULL)
         return RM_E_ARGUMENT;
     if (!rm_pass_has_kick(it))
-        return rm_fail(error, RM_E_ARGUMENT, "element %u '%s' takes no kick: it is no corrector, and no magnet with a "
-                       "field and a length", element, it->name);
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "element %u '%s' takes no kick: it is no corrector, and no magnet with a "
+                       "field and a length",
+                       element, it->name);
     it->kick_angle_rad[0] = kick[0];
     it->kick_angle_rad[1] = kick[1];
     return RM_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who is lost: outside an aperture, or beyond 1 in a coordinate other than ct, or not finite; and what becomes of it. */
+/** Who is lost: outside an aperture, or beyond 1 in a coordinate other than ct, or not finite; and what becomes of it.
+ */
 #ifndef RM_TWIN_PASS_APERTURE_H
 #define RM_TWIN_PASS_APERTURE_H
 

@@ -15,8 +15,7 @@ static void rm_pass_e2_edge(struct rm_bundle *bundle, struct rm_step const *step
         struct rm_ray *const ray = &bundle->ray[i];
         rm_real const x = ray->x, y = ray->y, px = ray->px;
         ray->x += e->t111 * x * x + e->t133 * y * y;
-        ray->px += x * e->fx + 2.0 * e->t212 * x * px + 2.0 * e->t234 * y * ray->py + e->t211 * x * x +
-                   e->t233 * y * y;
+        ray->px += x * e->fx + 2.0 * e->t212 * x * px + 2.0 * e->t234 * y * ray->py + e->t211 * x * x + e->t233 * y * y;
         ray->y += 2.0 * e->t313 * x * y;
         ray->py += 2.0 * e->t414 * x * ray->py - y * e->fy + 2.0 * e->t413 * x * y + 2.0 * e->t423 * px * y;
     }
@@ -46,8 +45,7 @@ RM_INLINE void rm_e2_field(struct rm_ray const *ray, struct rm_e2 const *bend, r
 RM_INLINE void rm_e2_curve(struct rm_ray *ray, struct rm_e2 const *bend, double kick, rm_real re, rm_real im) {
     double const h = bend->curvature, k1 = bend->k1, k2 = bend->k2;
     rm_real const x = ray->x, y = ray->y, x2 = x * x, y2 = y * y;
-    ray->px -= kick * (re - h * ray->delta +
-                       h * (h * x + k1 * (x2 - 0.5 * y2) + k2 * (x2 * x - (4.0 / 3.0) * x * y2)));
+    ray->px -= kick * (re - h * ray->delta + h * (h * x + k1 * (x2 - 0.5 * y2) + k2 * (x2 * x - (4.0 / 3.0) * x * y2)));
     ray->py += kick * (im + h * (k1 * x * y + (4.0 / 3.0) * k2 * x2 * y + (h / 6 * k1 - k2 / 3) * y2 * y));
     ray->ct += kick * h * x;
 }

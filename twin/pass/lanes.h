@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One number of RM_LANES particles at once: `rm_real`, by the compiler's vector extensions.
  *
- * A file that includes this has defined RM_LANES, 1, 4 or 8: as many doubles as a register of its instruction set holds.
- * The arithmetic operators work on rm_real and mix with double; what they cannot say is here. Elementary functions go
- * lane by lane to the C library, so that they give the same bits with any instruction set.
+ * A file that includes this has defined RM_LANES, 1, 4 or 8: as many doubles as a register of its instruction set
+ * holds. The arithmetic operators work on rm_real and mix with double; what they cannot say is here. Elementary
+ * functions go lane by lane to the C library, so that they give the same bits with any instruction set.
  */
 #ifndef RM_TWIN_PASS_LANES_H
 #define RM_TWIN_PASS_LANES_H

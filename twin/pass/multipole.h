@@ -13,8 +13,8 @@
 
 #include "pass/ray.h"
 
-/** A ray inside a magnet. Of each pair, the first is of the drifts between slices and of the outer kicks of a slice, the
- * second of the drifts inside and of the kick in the middle. */
+/** A ray inside a magnet. Of each pair, the first is of the drifts between slices and of the outer kicks of a slice,
+ * the second of the drifts inside and of the kick in the middle. */
 struct rm_way {
     rm_real x, px, y, py;
     rm_real length[2];  /**< of the drifts, over 1 + δ */
@@ -74,8 +74,7 @@ RM_INLINE void rm_way_enter(struct rm_way *way, struct rm_ray const *ray, struct
     way->length[1] = magnet->drift[1] * ray->inverse;
     for (unsigned which = 0; which < 2; ++which) {
         way->squares[which] = way->path[which] = rm_real_of(0);
-        way->b0[which] =
-            magnet->kick_b[which][0] - magnet->kick[which] * (magnet->curvature * ray->delta - steer[0]);
+        way->b0[which] = magnet->kick_b[which][0] - magnet->kick[which] * (magnet->curvature * ray->delta - steer[0]);
         way->a0[which] = magnet->kick_a[which][0] + magnet->kick[which] * steer[1];
     }
     way->x += 0.5 * way->length[0] * way->px;

@@ -107,8 +107,7 @@ bool rm_pass_has_kick(struct rm_element const *element) {
 }
 
 bool rm_plan_takes_kicks(struct rm_element const *element) {
-    return rm_pass_has_kick(element) && element->pass != RM_PASS_BND_MPOLE_E2 &&
-           element->pass != RM_PASS_BND_STR_MPOLE;
+    return rm_pass_has_kick(element) && element->pass != RM_PASS_BND_MPOLE_E2 && element->pass != RM_PASS_BND_STR_MPOLE;
 }
 
 static void drift(struct rm_planner *planner, enum rm_step_kind kind, double length_m) {
@@ -289,8 +288,7 @@ static void plan_element(struct rm_planner *planner, struct rm_element const *el
         planner->plan->steps[planner->plan->count - 1].last = true;
 }
 
-static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count,
-                                 struct rm_error *error) {
+static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count, struct rm_error *error) {
     for (uint32_t i = 0; i < refpt_count; ++i)
         if (refpts[i] > count || (i > 0 && refpts[i] <= refpts[i - 1]))
             return rm_fail(error, RM_E_ARGUMENT, "point %u is element %u: points ascend, and are at most %u", i,
@@ -303,8 +301,7 @@ static enum rm_code check_kicks(struct rm_twin const *twin, struct rm_particle_k
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t const element = kicks[i].element;
         if (element >= twin->count)
-            return rm_fail(error, RM_E_ARGUMENT, "kick %u is of element %u, but there are %u", i, element,
-                           twin->count);
+            return rm_fail(error, RM_E_ARGUMENT, "kick %u is of element %u, but there are %u", i, element, twin->count);
         if (!rm_plan_takes_kicks(&twin->elements[element]))
             return rm_fail(error, RM_E_ARGUMENT, "element %u '%s' takes no kick: %s has none", element,
                            twin->elements[element].name, rm_pass_name(twin->elements[element].pass, RM_RADIATION_NONE));
@@ -340,8 +337,8 @@ static void plan_all(struct rm_planner *planner, uint32_t const *refpts, uint32_
 }
 
 enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
-                          struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
-                          struct rm_error *error) {
+                                struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
+                                struct rm_error *error) {
     struct rm_lattice_info const *const info = &twin->lattice->info;
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);
     if (code == RM_OK)

@@ -75,9 +75,9 @@ struct rm_magnet {
     double drift[2]; /**< of the slice: L1 at its ends, L2 inside */
     double kick[2];  /**< K1, and K2 in the middle */
     double curvature;
-    uint32_t steps, order; /**< order at least 1: of the highest coefficient that is not 0 */
-    bool normal;           /**< no skew component at all */
-    double const *a, *b;   /**< order + 1 coefficients, with the kick angle */
+    uint32_t steps, order;               /**< order at least 1: of the highest coefficient that is not 0 */
+    bool normal;                         /**< no skew component at all */
+    double const *a, *b;                 /**< order + 1 coefficients, with the kick angle */
     double const *kick_a[2], *kick_b[2]; /**< the same times the length of each kick */
     double slice_m;
     double loss;  /**< radiating: 2/3 r_e γ³, m */
@@ -124,10 +124,10 @@ struct rm_thin {
 
 struct rm_cavity {
     double half_m;
-    double voltage;     /**< over the energy of the reference particle */
-    double omega;       /**< 2π f, rad/s */
+    double voltage; /**< over the energy of the reference particle */
+    double omega;   /**< 2π f, rad/s */
     double lag_m, phase_rad;
-    double slip_s;      /**< per turn: of the nearest harmonic against the turn's length */
+    double slip_s; /**< per turn: of the nearest harmonic against the turn's length */
 };
 
 struct rm_solenoid {
@@ -144,13 +144,13 @@ struct rm_wiggler_wave {
 struct rm_wiggler_plan {
     double slice_m;
     uint32_t slices;
-    uint32_t parts;       /**< of a slice: 1 for the method of 2nd order, 3 for the 4th */
-    double part[3];       /**< their lengths */
+    uint32_t parts; /**< of a slice: 1 for the method of 2nd order, 3 for the 4th */
+    double part[3]; /**< their lengths */
     uint32_t waves;
     struct rm_wiggler_wave const *wave;
     bool radiating;
-    double loss;          /**< 2/3 r_e γ³ over rigidity², 1/(m T²) */
-    double length_m;      /**< where there is field for the radiation */
+    double loss;     /**< 2/3 r_e γ³ over rigidity², 1/(m T²) */
+    double length_m; /**< where there is field for the radiation */
 };
 
 struct rm_plan {
@@ -160,11 +160,11 @@ struct rm_plan {
     struct rm_plan_memory *memory; /**< what `data` points to */
 };
 
-/** A plan of `twin` as it is now, which looks at `refpts` and gives particles their `kicks` (track_block.h). Both may be
- * empty. RM_E_ARGUMENT: points that do not ascend or are beyond the end; a kick where there is none to change. */
+/** A plan of `twin` as it is now, which looks at `refpts` and gives particles their `kicks` (track_block.h). Both may
+ * be empty. RM_E_ARGUMENT: points that do not ascend or are beyond the end; a kick where there is none to change. */
 enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
-                          struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
-                          struct rm_error *error);
+                                struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
+                                struct rm_error *error);
 void rm_track_plan_free(struct rm_plan *plan);
 
 #endif

@@ -254,8 +254,8 @@ void rm_plan_bend_linear(struct rm_planner *planner, struct rm_element const *el
     edge(planner, element, 1, 1);
 }
 
-static void waves(struct rm_wiggler_wave *to, struct rm_wiggler const *wiggler,
-                  struct rm_wiggler_harmonic const *from, uint32_t count, bool vertical_field, double scale) {
+static void waves(struct rm_wiggler_wave *to, struct rm_wiggler const *wiggler, struct rm_wiggler_harmonic const *from,
+                  uint32_t count, bool vertical_field, double scale) {
     double const kw = 2 * M_PI / wiggler->period_m;
     for (uint32_t i = 0; i < count; ++i)
         to[i] = (struct rm_wiggler_wave){

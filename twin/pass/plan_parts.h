@@ -9,11 +9,11 @@
 struct rm_planner {
     struct rm_twin const *twin;
     struct rm_plan *plan;
-    uint32_t room;     /**< steps that fit */
-    uint32_t element;  /**< being planned */
+    uint32_t room;    /**< steps that fit */
+    uint32_t element; /**< being planned */
     bool no_memory;
-    double gamma;      /**< of the reference particle */
-    double turn_s;     /**< a turn at the speed of light */
+    double gamma;                         /**< of the reference particle */
+    double turn_s;                        /**< a turn at the speed of light */
     struct rm_particle_kick const *kicks; /**< of this element */
     uint32_t kick_count;
 };
@@ -34,8 +34,7 @@ struct rm_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kin
 /** The element's kicks for particles become the step's steers: the change of `kick` times `scale` of its plane. */
 void rm_planner_steer(struct rm_planner *planner, struct rm_step *step, double const scale[2]);
 /** The same for those that take sin(kick) / length. */
-void rm_planner_steer_sine(struct rm_planner *planner, struct rm_step *step, double const kick_rad[2],
-                           double length_m);
+void rm_planner_steer_sine(struct rm_planner *planner, struct rm_step *step, double const kick_rad[2], double length_m);
 
 /** Whether a kick angle does anything to this element; and whether it may differ from particle to particle. */
 bool rm_pass_has_kick(struct rm_element const *element);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Magnets with the mean energy loss of synchrotron radiation, M. Sands, SLAC-121 (4.2).
  *
- * With the slopes x' = px / (1+δ) and y', u = x'² + y'², g = 1 + h x and the whole field B = (By + h) + i Bx at the kick,
+ * With the slopes x' = px / (1+δ) and y', u = x'² + y'², g = 1 + h x and the whole field B = (By + h) + i Bx at the
+ * kick,
  *
  *     B⊥² = ((By² + Bx²) g² + (Bx y' − By x')²) / (g² + u)                        |e × B|²
  *     δ  −= r K (1+δ)² B⊥² (g + u / 2)                                            r = 2/3 r_e γ³

@@ -20,8 +20,8 @@ struct rm_ray {
 
 struct rm_bundle {
     struct rm_ray ray[RM_RAYS];
-    unsigned met[RM_RAYS];  /**< an aperture in this element: a bit per lane */
-    unsigned lost[RM_RAYS]; /**< already: their coordinates are NaN */
+    unsigned met[RM_RAYS];     /**< an aperture in this element: a bit per lane */
+    unsigned lost[RM_RAYS];    /**< already: their coordinates are NaN */
     rm_real steer[RM_RAYS][2]; /**< changes of an element's kick, of those steps that have such (plan.h) */
     struct rm_track const *track;
     uint32_t first; /**< particle in the first lane */

@@ -13,10 +13,9 @@ static void rm_pass_corrector(struct rm_bundle *bundle, struct rm_step const *st
         rm_real const kx = corrector->kick[0] + bundle->steer[i][0], ky = corrector->kick[1] + bundle->steer[i][1];
         if (corrector->length_m != 0) {
             rm_real const scaled = corrector->length_m * ray->inverse;
-            ray->ct += scaled * ray->inverse *
-                       ((kx * kx + ky * ky) / 3.0 + ray->px * ray->px + ray->py * ray->py + ray->px * kx +
-                        ray->py * ky) *
-                       0.5;
+            ray->ct +=
+                scaled * ray->inverse *
+                ((kx * kx + ky * ky) / 3.0 + ray->px * ray->px + ray->py * ray->py + ray->px * kx + ray->py * ky) * 0.5;
             ray->x += scaled * (ray->px + 0.5 * kx);
             ray->y += scaled * (ray->py + 0.5 * ky);
         }

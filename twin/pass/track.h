@@ -12,10 +12,10 @@ struct rm_track {
     double (*particles)[RM_COORDINATES]; /**< in and out */
     uint32_t count;
     uint32_t turns;
-    uint64_t first_turn;   /**< of the twin */
-    uint64_t seed;         /**< of quantum fluctuation */
-    double *out;           /**< [turn][refpt][particle][6], or NULL */
-    uint32_t *lost_turn;   /**< as in struct rm_tracking */
+    uint64_t first_turn; /**< of the twin */
+    uint64_t seed;       /**< of quantum fluctuation */
+    double *out;         /**< [turn][refpt][particle][6], or NULL */
+    uint32_t *lost_turn; /**< as in struct rm_tracking */
     uint32_t *lost_element;
     double *lost_at;
 };

@@ -86,8 +86,8 @@ RM_INLINE void rm_wiggler_drift_x(struct rm_ray *ray, struct rm_wiggler_plan con
 /** The loss over `length`, on the mechanical momenta. */
 static void rm_wiggler_radiate(struct rm_ray *ray, struct rm_wiggler_plan const *wiggler, double length, double z) {
     struct rm_potential const at = rm_potential_at(wiggler, ray->x, ray->y, z);
-    rm_real const change = -wiggler->loss * length * rm_square(1.0 + ray->delta) *
-                           rm_wiggler_field(wiggler, ray->x, ray->y, z);
+    rm_real const change =
+        -wiggler->loss * length * rm_square(1.0 + ray->delta) * rm_wiggler_field(wiggler, ray->x, ray->y, z);
     ray->delta += change;
     ray->px = (ray->px - at.ax) * (1.0 + change) + at.ax;
     ray->py = (ray->py - at.ay) * (1.0 + change) + at.ay;
