@@ -152,7 +152,8 @@ def test_the_equilibrium_beam(ring_6d: Pair) -> None:
     for name in ("tunes", "damping_rates", "mode_matrices"):
         assert relative(beam[name], theirs[1][name]) < 1e-4, name
     assert beam.at_mode_emittances[[0, 2]] == pytest.approx(theirs[1].mode_emittances[[0, 2]], rel=1e-5)
-    np.testing.assert_allclose(points.emit_eigen[:, [0, 2]], beam.mode_emittances[[0, 2]][None], rtol=2e-2)
+    for mode in (0, 2):  # radiation changes them by so little from one magnet to the next
+        assert np.ptp(points.emit_eigen[:, mode]) < 1e-4 * beam.mode_emittances[mode]
 
 
 def test_the_parameters_of_the_ring(ring_6d: Pair) -> None:
@@ -206,16 +207,16 @@ def test_a_lost_particle_is_found() -> None:
 def test_the_response_of_the_orbit() -> None:
     twin, ring = twin_and_ring("elettra2_s6bae.mat", in_6d=True)
     steerers = twin.lattice.get_correctors()[::100]
-    for plane in ("h", "v"):
-        ours = OrbitResponseMatrix(twin, plane, Kind.MONITOR, steerers, cavrefs=Kind.CAVITY, steerdelta=1e-7)
+    for plane, cavities in (("h", Kind.CAVITY), ("v", None)):
+        ours = OrbitResponseMatrix(twin, plane, Kind.MONITOR, steerers, cavrefs=cavities, steerdelta=1e-7)
         tracked = ours.build_tracking()
         assert relative(ours.build_analytical(), tracked) < 1e-5
         bpms = twin.lattice.get_bpms()
         theirs = at.OrbitResponseMatrix(ring, plane, bpms, steerers, steerdelta=1e-7)
-        assert relative(tracked[:, :-1], theirs.build()) < 1e-4
-        assert ours.response.shape == ours.shape == (len(bpms), len(steerers) + 1)
-        kicks = np.array([*np.linspace(1, 2, len(steerers)) * 1e-6, 0.5])
-        assert ours.get_correction(ours.response @ kicks) == pytest.approx(-kicks, rel=1e-6)
+        assert relative(tracked[:, : len(steerers)], theirs.build()) < 1e-4
+        assert ours.response.shape == ours.shape == (len(bpms), len(steerers) + (plane == "h"))
+        kicks = np.array([*np.linspace(1, 2, len(steerers)) * 1e-6, 0.5])[: ours.shape[1]]
+        assert ours.get_correction(ours.response @ kicks) == pytest.approx(-kicks, rel=1e-4)
 
 
 def misaligned(seed: int, twin: Twin) -> Twin:

@@ -14,6 +14,8 @@ from ringmaster.twin.orbit import Orbiting
 from ringmaster.twin.points import Refpts
 
 PLANES = {0: 0, "x": 0, "h": 0, "H": 0, 1: 1, "y": 1, "v": 1, "V": 1}
+ROUNDING = 1e-12
+"""Singular values below this share of the largest are zeros."""
 Steerer = tuple[int, int | str]
 """Index of an element, and plane."""
 
@@ -152,11 +154,21 @@ class OrbitResponseMatrix:
         return self._response
 
     def correction_matrix(self, nvals: int | None = None) -> Floats:
-        """The pseudo-inverse by the ``nvals`` largest singular values (None: all), rad/m and Hz/m."""
-        u, s, vh = np.linalg.svd(self.response, full_matrices=False)
-        kept = slice(nvals)
-        inverse: Floats = (vh.T[:, kept] / s[kept]) @ u.T[kept]
-        return inverse
+        """The pseudo-inverse by the ``nvals`` largest singular values (None: all but zeros), rad/m and Hz/m.
+
+        Before, the RF frequency's column is scaled to the steerers' mean length, or it would be the first to go.
+        """
+        weights = self._weights()
+        u, s, vh = np.linalg.svd(self.response * weights, full_matrices=False)
+        kept = np.flatnonzero(s > s[0] * ROUNDING)[:nvals]
+        return np.asarray(weights[:, None] * (vh[kept].T / s[kept]) @ u[:, kept].T, np.float64)
+
+    def _weights(self) -> Floats:
+        lengths = np.linalg.norm(self.response, axis=0)
+        weights = np.ones(len(lengths))
+        if self._has_rf and lengths[-1] > 0.0:
+            weights[-1] = lengths[:-1].mean() / lengths[-1]
+        return weights
 
     def get_correction(self, deviation: Floats, nvals: int | None = None) -> Floats:
         """What to add to the steerers (rad), and to the RF frequency (Hz), against a deviation of the readings (m)."""
