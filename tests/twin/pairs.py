@@ -17,6 +17,8 @@ with warnings.catch_warnings():
 
 SHARED = Path(__file__).parents[3] / "shared/data/lattices"
 ITS_OWN = Path(next(iter(machine_data.__path__)))
+__all__ = ["assert_near", "at", "relative", "twin_and_ring"]
+
 HALVINGS = 10.0
 """Where pyAT takes differences, its result changes with their step; ours lies within so many such changes."""
 FLOOR = 1e-10

@@ -63,22 +63,23 @@ def test_closed_orbits_and_matrices_in_6d(ring_6d: Pair) -> None:
             twin.find_orbit6(refpts, **options), at.find_orbit6(ring, refpts, **options), strict=True
         ):
             assert np.max(np.abs(ours - theirs)) < 1e-11
-    ours, coarse, fine = twin.find_m66(refpts), at.find_m66(ring, refpts), at.find_m66(ring, refpts, **HALF)
-    for name, *values in zip(("one turn", "to the points"), ours, coarse, fine, strict=True):
+    matrices = twin.find_m66(refpts), at.find_m66(ring, refpts), at.find_m66(ring, refpts, **HALF)
+    for name, *values in zip(("one turn", "to the points"), *matrices, strict=True):
         assert_near(name, *values)
 
 
 def test_closed_orbits_and_matrices_in_4d(ring_4d: Pair) -> None:
     twin, ring = ring_4d
     refpts = places(ring_4d)
-    for options in ({}, {"dp": 1e-3}, {"dct": 1e-5}):
+    cases: list[dict[str, Any]] = [{}, {"dp": 1e-3}, {"dct": 1e-5}]
+    for options in cases:
         for ours, theirs in zip(
             twin.find_orbit4(refpts=refpts, **options), at.find_orbit4(ring, refpts=refpts, **options), strict=True
         ):
             assert np.max(np.abs(ours - theirs)) < 1e-11
-    ours, coarse = twin.find_m44(1e-3, refpts), at.find_m44(ring, 1e-3, refpts)
+    matrices = twin.find_m44(1e-3, refpts), at.find_m44(ring, 1e-3, refpts)
     fine = at.find_m44(ring, 1e-3, refpts, XYStep=HALF["XYStep"])
-    for name, *values in zip(("one turn", "to the points"), ours, coarse, fine, strict=True):
+    for name, *values in zip(("one turn", "to the points"), *matrices, fine, strict=True):
         assert_near(name, *values)
 
 
@@ -225,9 +226,8 @@ def misaligned(seed: int, twin: Twin) -> Twin:
     other = twin.copy()
     magnets = other.lattice.find(kind=Kind.QUADRUPOLE)
     count = len(magnets)
-    other.set_misalignment(
-        magnets, *(random.normal(0, 1e-6, count) for _ in range(2)), roll=random.normal(0, 1e-5, count)
-    )
+    x, y = random.normal(0, 1e-6, (2, count))
+    other.set_misalignment(magnets, x, y, roll=random.normal(0, 1e-5, count))
     return other
 
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ringmaster.errors import TwinArgument
-from ringmaster.twin._library import Floats, Points, call, ffi, lib
+from ringmaster.twin._library import Points, call, ffi, lib
 from ringmaster.twin.elements import Element, Kind, Radiation
 from ringmaster.twin.lattice import Lattice
 from ringmaster.twin.points import Refpts, resolve
 
-Values = float | Sequence[float] | Floats
+Values = float | Sequence[float] | NDArray[np.floating[Any]]
 
 
 class Machine:
