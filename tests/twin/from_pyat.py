@@ -53,7 +53,8 @@ def fill(element: Any, made: Any, keep: list[Any]) -> None:
     made.steps = int(getattr(element, "NumIntSteps", 10))
     made.max_order = int(getattr(element, "MaxOrder", 0))
     made.harmonic_number = int(getattr(element, "HarmNumber", 0) or 0)
-    made.solenoid_strength = float(getattr(element, "K", 0.0)) if made.kind == library.RM_ELEMENT_SOLENOID else 0.0
+    solenoid = element.PassMethod == "SolenoidLinearPass"
+    made.solenoid_strength = float(getattr(element, "K", 0.0)) if solenoid else 0.0
     made.kick_angle_rad = [float(v) for v in getattr(element, "KickAngle", (0.0, 0.0))]
     made.fringe_int = [float(getattr(element, f"FringeInt{end}", 0.0)) for end in (1, 2)]
     made.fringe_bend = [int(getattr(element, f"FringeBend{end}", 1)) for end in ("Entrance", "Exit")]
