@@ -74,15 +74,15 @@ enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_CO
         rm_track_plan_make(twin, refpts, out != NULL ? refpt_count : 0, kicks, kick_count, &plan, error);
     if (code != RM_OK)
         return code;
-    struct rm_track const track = {
+    struct rm_track track = {
         .plan = &plan,
         .particles = particles,
         .count = count,
         .turns = 1,
         .first_turn = twin->turn,
         .seed = twin->seed,
-        .out = out,
     };
+    track.out = out;
     code = rm_track_with(simd, &track, error);
     rm_track_plan_free(&plan);
     return code;

@@ -41,10 +41,14 @@ static inline double rm_random_uniform(struct rm_random *random) {
 /** Poisson: arrivals of an exponential clock within `mean`, as products of uniform numbers; means above 16 in parts. */
 static inline uint32_t rm_random_poisson(struct rm_random *random, double mean) {
     uint32_t count = 0;
-    for (; mean > 0; mean -= 16) {
+    while (mean > 0) {
         double const limit = exp(-fmin(mean, 16));
-        for (double product = rm_random_uniform(random); product > limit; product *= rm_random_uniform(random))
+        double product = rm_random_uniform(random);
+        while (product > limit) {
+            product *= rm_random_uniform(random);
             ++count;
+        }
+        mean -= 16;
     }
     return count;
 }

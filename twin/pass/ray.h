@@ -20,12 +20,12 @@ struct rm_ray {
 
 struct rm_bundle {
     struct rm_ray ray[RM_RAYS];
-    unsigned met[RM_RAYS];     /**< an aperture in this element: a bit per lane */
-    unsigned lost[RM_RAYS];    /**< already: their coordinates are NaN */
     rm_real steer[RM_RAYS][2]; /**< changes of an element's kick, of those steps that have such (plan.h) */
     struct rm_track const *track;
-    uint32_t first; /**< particle in the first lane */
-    uint32_t turn;  /**< of this call */
+    unsigned met[RM_RAYS];  /**< an aperture in this element: a bit per lane */
+    unsigned lost[RM_RAYS]; /**< already: their coordinates are NaN */
+    uint32_t first;         /**< particle in the first lane */
+    uint32_t turn;          /**< of this call */
 };
 
 /** After a change of δ. */

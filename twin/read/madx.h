@@ -12,7 +12,7 @@
 
 #include "reading.h"
 
-enum { RM_MADX_NAME_BYTES = 128, RM_MADX_MOST_STEPS = 1 << 23, RM_MADX_MOST_NUMBERS = 64 };
+enum { RM_MADX_NAME_BYTES = 128, RM_MADX_MOST_STEPS = 1 << 21, RM_MADX_MOST_NUMBERS = 64 };
 
 /** `name = text` or `name := text` of an element or command; a flag has the text true or false. */
 struct rm_madx_attribute {

@@ -113,9 +113,10 @@ static bool read_text(struct rm_mat_bytes *inside, struct rm_value *value) {
         return false;
     size_t length = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t const code = (uint32_t)rm_mat_number(inside, &item, i) & 0xFFFF;
-        if (code == 0)
+        double const number = rm_mat_number(inside, &item, i);
+        if (!(number >= 1 && number <= UINT16_MAX)) /* an int8 beyond ASCII is no character either */
             break;
+        uint32_t const code = (uint32_t)number;
         if (item.type == RM_MAT_UTF8)
             text[length++] = (char)code;
         else

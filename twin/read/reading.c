@@ -3,11 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 
@@ -132,9 +134,15 @@ static char *all_of(FILE *file, size_t *count) {
 }
 
 bool rm_reading_load(struct rm_reading *reading, char const *path, char const **bytes, size_t *count) {
-    FILE *const file = fopen(path, "rbe");
+    int const descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
+    struct stat about;
+    FILE *const file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     if (file == NULL)
         return refuse_file(reading, path, errno);
+    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
+        (void)fclose(file);
+        return rm_reading_fail(reading, "%s is no ordinary file; name one", path);
+    }
     char *const read = all_of(file, count);
     int const number = errno;
     (void)fclose(file);
