@@ -66,7 +66,7 @@ def test_writes_what_pyat_and_we_read_back(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_lattice_without_classes_is_that_with_classes() -> None:
-    """pyAT refuses errnoclass.mat, for K beside PolynomB; it is err.mat less Class, and K goes for nothing in both."""
+    """Errnoclass.mat, which pyAT refuses for K beside PolynomB, is err.mat less Class; K goes for nothing."""
     ours, with_class = read(MACHINES / "errnoclass.mat"), read(MACHINES / "err.mat")
     assert differences(ours, with_class, but=("kind",)) == []
     kinds = {e["kind"] for e in elements(ours)}
@@ -135,7 +135,7 @@ MADX = EXAMPLES / "elements.madx"
 
 @pytest.mark.parametrize("use", ["ring", "seq"])
 def test_reads_madx_as_pyat_does(use: str, tmp_path: Path) -> None:
-    """Less what pyAT does not read: install, a solenoid (its drift), and a radiating beam's rings are compared as they are."""
+    """Less what pyAT reads in another way: a solenoid, install, and radiation."""
     text = MADX.read_text().replace(", so, ", ", ").split("seqedit")[0].replace(", radiate", "")
     path = tmp_path / "elements.madx"
     path.write_text(text)

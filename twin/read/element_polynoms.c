@@ -51,7 +51,7 @@ static bool complete(struct rm_reading *reading, double const *from, uint32_t co
     *to = rm_reading_take(reading, orders, sizeof **to);
     if (*to == NULL)
         return false;
-    if (count != 0)
+    if (from != NULL)
         memcpy(*to, from, (count < orders ? count : orders) * sizeof **to);
     return true;
 }

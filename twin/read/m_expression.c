@@ -102,6 +102,7 @@ static bool read_parenthesis(struct rm_m_parser *parser, struct rm_value *value)
 }
 
 static bool read_primary(struct rm_m_parser *parser, struct rm_value *value) {
+    *value = (struct rm_value){0};
     rm_m_skip(parser, !parser->in_matrix);
     char const *behind;
     double const number = rm_reading_number(parser->reading, parser->at, &behind);

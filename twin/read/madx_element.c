@@ -337,12 +337,13 @@ bool rm_madx_length(struct rm_madx *madx, struct rm_madx_view const *view, doubl
 
 bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view, bool reversed) {
     struct making making = {.madx = madx, .view = view, .name = view->object->name, .reversed = reversed};
-    char const *class;
+    char const *name = NULL;
     rm_madx_at(madx, view->object->line, view->object->name);
-    if (!rm_madx_class(madx, view->object, &class))
+    struct class const *const class = rm_madx_class(madx, view->object, &name) ? find_class(name) : NULL;
+    if (class == NULL)
         return false;
     refuse_unless_zero(&making, "ktap");
-    return !making.failed && find_class(class)->add(&making);
+    return !making.failed && class->add(&making);
 }
 
 bool rm_madx_add_drift(struct rm_madx *madx, double length_m) {

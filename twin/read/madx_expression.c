@@ -171,6 +171,7 @@ static bool read_primary(struct sum *sum, double *number) {
 }
 
 static bool read_signed(struct sum *sum, double *number) {
+    *number = 0;
     if (++sum->madx->depth > RM_MOST_DEPTH) {
         --sum->madx->depth;
         return rm_reading_fail(sum->madx->reading, "an expression stands within itself too deep");
@@ -183,7 +184,7 @@ static bool read_signed(struct sum *sum, double *number) {
         more = minus || accept(sum, '+');
     }
     bool held = read_primary(sum, number);
-    double exponent;
+    double exponent = 0;
     if (held && accept(sum, '^')) {
         held = read_signed(sum, &exponent);
         *number = held ? pow(*number, exponent) : 0;
@@ -196,7 +197,7 @@ static bool read_signed(struct sum *sum, double *number) {
 static bool read_product(struct sum *sum, double *number) {
     if (!read_signed(sum, number))
         return false;
-    double other;
+    double other = 0;
     for (;;) {
         bool const times = accept(sum, '*');
         if (!times && !accept(sum, '/'))
@@ -210,7 +211,7 @@ static bool read_product(struct sum *sum, double *number) {
 static bool read_sum(struct sum *sum, double *number) {
     if (!read_product(sum, number))
         return false;
-    double other;
+    double other = 0;
     for (;;) {
         bool const plus = accept(sum, '+');
         if (!plus && !accept(sum, '-'))
@@ -222,7 +223,8 @@ static bool read_sum(struct sum *sum, double *number) {
 }
 
 bool rm_madx_compute(struct rm_madx *madx, char const *text, double *number, bool *quiet) {
-    struct sum sum = {madx, text, quiet};
+    struct sum sum = {.madx = madx, .at = text};
+    sum.quiet = quiet;
     if (!rm_madx_step(madx) || !read_sum(&sum, number))
         return false;
     skip(&sum);

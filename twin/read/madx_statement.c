@@ -37,6 +37,17 @@ static bool skip_comment(struct cutter *cutter) {
     return true;
 }
 
+/** The quote within which the next character stands; 0: none. */
+static char quote_behind(char quote, char c) {
+    if (c != '"' && c != '\'')
+        return quote;
+    if (quote == '\0')
+        return c;
+    return (char)(quote == c ? '\0' : quote);
+}
+
+static char printed(char c) { return (char)(c == '\n' || c == '\0' ? ' ' : c); }
+
 /** The next statement into `to`, which has room for the whole text: without comments, each end of line a space. Returns
  * false at the end; `line` is where it begins. */
 static bool cut(struct cutter *cutter, char *to, uint32_t *line) {
@@ -49,13 +60,11 @@ static bool cut(struct cutter *cutter, char *to, uint32_t *line) {
         cutter->line += c == '\n';
         if (quote == '\0' && c == ';')
             break;
-        if (c == '"' || c == '\'')
-            quote = quote == '\0' ? c : quote == c ? '\0' : quote;
+        quote = quote_behind(quote, c);
         if (length == 0 && isspace((unsigned char)c))
             continue;
-        if (length == 0)
-            *line = cutter->line;
-        to[length++] = c == '\n' || c == '\0' ? ' ' : c;
+        *line = length == 0 ? cutter->line : *line;
+        to[length++] = printed(c);
     }
     to[length] = '\0';
     return length != 0 || cutter->at < cutter->end;
@@ -83,7 +92,7 @@ static char const *piece_end(char const *at) {
     char quote = '\0';
     for (; *at != '\0'; ++at) {
         if (quote != '\0')
-            quote = *at == quote ? '\0' : quote;
+            quote = quote_behind(quote, *at);
         else if (*at == '"' || *at == '\'')
             quote = *at;
         else if (strchr("({[", *at) != NULL)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds of the fuzzers: the text files in examples/, and MATLAB files made here, byte by byte, as MATLAB lays them out.
+"""Make seeds of the fuzzers: the text files in examples/, and MATLAB files, byte by byte, as MATLAB lays them out.
 
-    make_examples.py FORMAT FOLDER
+`make_examples.py FORMAT FOLDER`
 """
 
 import struct
@@ -25,16 +25,19 @@ RING: list[dict[str, Value]] = [
 
 
 def item(kind: int, data: bytes) -> bytes:
+    """A data element: its tag, and its data up to a multiple of 8."""
     padding = b"" if kind == COMPRESSED else bytes(-len(data) % 8)
     return struct.pack("<II", kind, len(data)) + data + padding
 
 
 def matrix(kind: int, rows: int, columns: int, name: str, content: bytes) -> bytes:
+    """A matrix of that class, around its content."""
     head = item(UINT32, struct.pack("<II", kind, 0)) + item(INT32, struct.pack("<ii", rows, columns))
     return item(MATRIX, head + item(INT8, name.encode()) + content)
 
 
 def value(of: Value) -> bytes:
+    """A matrix of the class that the value needs."""
     if isinstance(of, str):
         return matrix(CHAR, 1, len(of), "", item(UTF8, of.encode()))
     if isinstance(of, dict):
@@ -46,12 +49,14 @@ def value(of: Value) -> bytes:
 
 
 def mat(compressed: bool) -> bytes:
+    """The file of RING."""
     header = b"MATLAB 5.0 MAT-file".ljust(116) + bytes(8) + b"\x00\x01IM"
     ring = matrix(CELL, len(RING), 1, "RING", b"".join(value(element) for element in RING))
     return header + (item(COMPRESSED, zlib.compress(ring)) if compressed else ring)
 
 
 def main() -> None:
+    """Write the seeds of a format."""
     form, folder = sys.argv[1], Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for source in Path(__file__).parent.glob(f"examples/*.{form}"):
