@@ -171,6 +171,32 @@ enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_option
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics *optics, struct rm_error *error);
 
+/** At one point, in the decomposition of D. Sagan and D. Rubin (Phys. Rev. ST Accel. Beams 2, 074001): the fields of
+ * AT's linopt4. 2 × 2 and 4 × 4 matrices row by row. */
+struct rm_optics4 {
+    double s_m;
+    double closed_orbit[6];
+    double m[16];            /**< from the start of the lattice */
+    double beta_m[2], alpha[2];
+    double mu_rad[2];        /**< phase advance from the start */
+    double gamma;            /**< of the coupling; 1: none */
+    double a[4], b[4], c[4]; /**< one-turn matrices of the modes, and the coupling */
+    double dispersion[4];    /**< x, px, y, py per δ */
+    double w[2];             /**< as in struct rm_optics, when asked for */
+    double dalpha[2], dbeta[2];
+    double ddispersion[4];
+};
+
+/** AT's linopt4: coupled optics of a 4D ring. */
+enum rm_code rm_twin_linopt4(struct rm_twin const *twin, struct rm_optics_options const *options,
+                             uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
+                             struct rm_optics4 *optics, struct rm_error *error);
+
+/** AT's linopt2: the same of a 4D ring as if it had no coupling; gamma is 1 and c is 0. */
+enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_options const *options,
+                             uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
+                             struct rm_optics4 *optics, struct rm_error *error);
+
 /** Radiation integrals and what follows from them, of the whole ring (AT's get_radiation_integrals, radiation_parameters
  * and envelope_parameters). */
 struct rm_ring_parameters {

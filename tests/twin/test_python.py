@@ -171,7 +171,8 @@ def test_the_parameters_of_the_ring(ring_6d: Pair) -> None:
         for name, value in vars(theirs).items():
             mine = getattr(ours, name)
             kept = [0, 2] if name == "emittances" else slice(None)
-            tolerance = 1e-2 if name == "emittances" else 1e-4
+            # what the beam loses in quadrupoles is in ours alone
+            tolerance = 1e-2 if name == "emittances" else 1e-3 if name in ("U0", "phi_s") else 1e-4
             np.testing.assert_allclose(
                 np.atleast_1d(mine)[kept], np.atleast_1d(value)[kept], rtol=tolerance, err_msg=name
             )

@@ -95,6 +95,7 @@ struct rm_element {
     enum rm_element_kind kind;
     enum rm_pass pass;
     enum rm_radiation radiation;
+    uint32_t harmonic_number;
     double length_m;
     uint32_t steps;
     uint32_t max_order;
@@ -116,7 +117,6 @@ struct rm_element {
     double voltage_v, frequency_hz;
     double time_lag_m;
     double phase_lag_rad;
-    uint32_t harmonic_number;
 
     double solenoid_strength;
 
@@ -272,6 +272,28 @@ struct rm_optics_options {
 enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_options const *options,
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics *optics, struct rm_error *error);
+
+struct rm_optics4 {
+    double s_m;
+    double closed_orbit[6];
+    double m[16];
+    double beta_m[2], alpha[2];
+    double mu_rad[2];
+    double gamma;
+    double a[4], b[4], c[4];
+    double dispersion[4];
+    double w[2];
+    double dalpha[2], dbeta[2];
+    double ddispersion[4];
+};
+
+enum rm_code rm_twin_linopt4(struct rm_twin const *twin, struct rm_optics_options const *options,
+                             uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
+                             struct rm_optics4 *optics, struct rm_error *error);
+
+enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_options const *options,
+                             uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
+                             struct rm_optics4 *optics, struct rm_error *error);
 
 struct rm_ring_parameters {
     double i[5];

@@ -7,7 +7,7 @@ Results are record arrays with the fields of the Accelerator Toolbox, for the po
 field         shape           of one point; 4D in parentheses where it differs
 ============  ==============  =============================================================================
 alpha, beta   (2,)            horizontal and vertical; β in m
-mu            (3,), (2,)      phase advance of the modes from the start, rad
+mu            (3,), (2,)      phase advance of the modes, rad, from the start; points must be nearer than a turn
 R             (3,6,6)         of the modes, so that ⟨z zᵀ⟩ = Σ ε_k R_k; ((2,4,4))
 A             (6,6)           normalising matrix; ((4,4))
 dispersion    (4,)            of x (m), px, y (m), py per δ
@@ -29,7 +29,7 @@ from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
 from ringmaster.twin.matrices import DP_STEP, get_slip_factor
 from ringmaster.twin.orbit import Orbiting, Vector
-from ringmaster.twin.points import Refpts
+from ringmaster.twin.points import All, Refpts
 
 Records = Any
 """A record array; NumPy's types do not know its fields."""
@@ -209,8 +209,8 @@ def get_tune(
     periodicity = machine.lattice.periodicity
     asked = {"dp": dp, "dct": dct, "df": df, "orbit": orbit}
     if get_integer:
-        _, _, last = linopt6(machine, [len(machine)], **asked)  # type: ignore[arg-type]
-        whole: Floats = last.mu[-1] / (2 * np.pi) * periodicity
+        _, _, every = linopt6(machine, All, **asked)  # type: ignore[arg-type]
+        whole: Floats = every.mu[-1] / (2 * np.pi) * periodicity
         return whole
     _, summary, _ = linopt6(machine, None, **asked)  # type: ignore[arg-type]
     fractions: Floats = np.mod(summary.tune * periodicity, 1.0)

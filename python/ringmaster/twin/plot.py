@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ringmaster.errors import TwinArgument
+from ringmaster.twin._library import Floats
 from ringmaster.twin.elements import Kind
 from ringmaster.twin.report import Report
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg")
 COLOURS = ("#1f5f8b", "#c1440e")
 """Of the horizontal and the vertical plane."""
+INSIDE = 8
+"""Points drawn for each element."""
 MAGNETS = {
     Kind.DIPOLE: ("#d9a441", 0.6),
     Kind.QUADRUPOLE: ("#a03232", 1.0),
@@ -45,9 +48,9 @@ def draw(report: Report, path: Path) -> None:
     strip, *axes = figure.subplots(len(heights), sharex=True, height_ratios=heights)
     _magnets(strip, report)
     strip.set_title(_title(report), loc="left", fontsize=10)
-    for each, (label, values) in zip(axes, panels, strict=True):
-        _panel(each, report.curves.s_m, label, values)
-    axes[0].legend(loc="upper right", ncols=2, frameon=False)
+    for each, (label, s_m, values) in zip(axes, panels, strict=True):
+        _panel(each, s_m, label, values)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper right", ncols=2, frameon=False)
     axes[-1].set_xlabel("s, m")
     figure.savefig(path, dpi=150)
 
@@ -58,16 +61,32 @@ def _title(report: Report) -> str:
     return f"{lattice.name or 'lattice'}, {lattice.energy / 1e9:g} GeV, {lattice.circumference:.6g} m, {motion}"
 
 
-def _panels(report: Report) -> list[tuple[str, Any]]:
+def _panels(report: Report) -> list[tuple[str, Floats, Floats]]:
+    """Label, places and values of each."""
     c = report.curves
-    panels: list[tuple[str, Any]] = [("β, m", c.beta_m), ("dispersion, m", c.dispersion_m)]
-    panels.append(("closed orbit, µm", c.orbit_m * 1e6))
-    if c.size_m is not None:
-        panels.append(("beam size σ, µm", c.size_m * 1e6))
+    panels = [
+        ("β, m", *_smooth(c.s_m, c.beta_m, -2.0 * c.alpha)),
+        ("dispersion, m", *_smooth(c.s_m, c.dispersion_m, c.dispersion_slope)),
+        ("closed orbit, µm", *_smooth(c.s_m, c.orbit_m * 1e6, c.orbit_slope * 1e6)),
+    ]
+    if c.square_size_m2 is not None and c.square_size_slope_m is not None:
+        s_m, square = _smooth(c.s_m, c.square_size_m2, c.square_size_slope_m)
+        panels.append(("beam size σ, µm", s_m, np.sqrt(np.maximum(square, 0.0)) * 1e6))
     return panels
 
 
-def _panel(axes: "Axes", s_m: Any, label: str, values: Any) -> None:
+def _smooth(s_m: Floats, values: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+    """Third order curves from entrance to exit of each element, by values and slopes there; exact in drifts."""
+    t = np.linspace(0.0, 1.0, INSIDE, endpoint=False)[None, :, None]
+    length = np.diff(s_m)[:, None, None]
+    y0, y1 = values[:-1, None], values[1:, None]
+    d0, d1 = slopes[:-1, None] * length, slopes[1:, None] * length
+    curve = y0 + t * (d0 + t * (3.0 * (y1 - y0) - 2.0 * d0 - d1 + t * (2.0 * (y0 - y1) + d0 + d1)))
+    places = (s_m[:-1, None] + t[0, :, 0] * length[:, :, 0]).ravel()
+    return np.append(places, s_m[-1]), np.vstack([curve.reshape(-1, values.shape[1]), values[-1:]])
+
+
+def _panel(axes: "Axes", s_m: Floats, label: str, values: Floats) -> None:
     for plane, name in enumerate(("horizontal", "vertical")):
         axes.plot(s_m, values[:, plane], color=COLOURS[plane], linewidth=1, label=name)
     axes.set_ylabel(label)

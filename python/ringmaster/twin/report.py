@@ -25,9 +25,17 @@ class Curves:
     alpha: Floats
     phase_turns: Floats
     dispersion_m: Floats
+    dispersion_slope: Floats
     orbit_m: Floats
-    size_m: Floats | None
-    """Of the beam, one standard deviation; None without radiation."""
+    orbit_slope: Floats
+    square_size_m2: Floats | None
+    """Of the beam, one standard deviation, squared; None without radiation."""
+    square_size_slope_m: Floats | None
+
+    @property
+    def size_m(self) -> Floats | None:
+        """Of the beam, one standard deviation; None without radiation."""
+        return None if self.square_size_m2 is None else np.asarray(np.sqrt(self.square_size_m2), np.float64)
 
 
 @dataclass(frozen=True)
@@ -101,16 +109,19 @@ def _plain(parameters: RingParameters) -> dict[str, Any]:
 
 def _curves(twin: Twin) -> Curves:
     _, _, optics = linopt6(twin, All)
-    size = None
+    square = slope = None
     if twin.is_6d:
         _, _, beam = ohmi_envelope(twin, All)
-        size = np.sqrt(np.maximum(beam.r66[:, [0, 2], [0, 2]], 0.0))
+        square, slope = np.maximum(beam.r66[:, [0, 2], [0, 2]], 0.0), 2.0 * beam.r66[:, [0, 2], [1, 3]]
     return Curves(
         s_m=optics.s_pos,
         beta_m=optics.beta,
         alpha=optics.alpha,
         phase_turns=optics.mu[:, :2] / (2 * np.pi),
         dispersion_m=optics.dispersion[:, [0, 2]],
+        dispersion_slope=optics.dispersion[:, [1, 3]],
         orbit_m=optics.closed_orbit[:, [0, 2]],
-        size_m=size,
+        orbit_slope=optics.closed_orbit[:, [1, 3]],
+        square_size_m2=square,
+        square_size_slope_m=slope,
     )
