@@ -33,12 +33,14 @@ static enum rm_code all_of_finite(struct look const *look, char const *name, dou
 
 static enum rm_code all_finite(struct look const *look) {
     struct rm_element const *const e = look->element;
-    double const scalars[] = {e->length_m,     e->bending_angle_rad, e->entrance_angle_rad, e->exit_angle_rad,
-                              e->full_gap_m,   e->curvature_1,       e->curvature_2,        e->voltage_v,
-                              e->frequency_hz, e->time_lag_m,        e->phase_lag_rad,      e->solenoid_strength};
-    static char const *const names[] = {"length_m",     "bending_angle_rad", "entrance_angle_rad", "exit_angle_rad",
-                                        "full_gap_m",   "curvature_1",       "curvature_2",        "voltage_v",
-                                        "frequency_hz", "time_lag_m",        "phase_lag_rad",      "solenoid_strength"};
+    double const scalars[] = {e->length_m,      e->bending_angle_rad, e->entrance_angle_rad, e->exit_angle_rad,
+                              e->full_gap_m,    e->curvature_1,       e->curvature_2,        e->voltage_v,
+                              e->frequency_hz,  e->time_lag_m,        e->phase_lag_rad,      e->solenoid_strength,
+                              e->reference_x_m, e->reference_ct_m};
+    static char const *const names[] = {"length_m",      "bending_angle_rad", "entrance_angle_rad", "exit_angle_rad",
+                                        "full_gap_m",    "curvature_1",       "curvature_2",        "voltage_v",
+                                        "frequency_hz",  "time_lag_m",        "phase_lag_rad",      "solenoid_strength",
+                                        "reference_x_m", "reference_ct_m"};
     struct {
         char const *name;
         double const *numbers;

@@ -59,8 +59,8 @@ enum rm_stream_counter {
     RM_STREAM_ACCEPTED = 0, /**< records: stored as the newest turn */
     RM_STREAM_LATE = 1, /**< records: stored in their place after a newer turn: reordered or delayed */
     RM_STREAM_DUPLICATE = 2, /**< records: dropped: a record of that turn was there already */
-    RM_STREAM_TURN_AHEAD = 3, /**< records: refused: the turn lies above the accepted window around the turn clock */
-    RM_STREAM_TURN_BEHIND = 4, /**< records: refused: the turn lies below the accepted window or before the stream's first */
+    RM_STREAM_TURN_AHEAD = 3, /**< records: refused: the turn lies above the accepted window around the turn clock, where most instruments are not */
+    RM_STREAM_TURN_BEHIND = 4, /**< records: refused: the turn lies below the accepted window, is too late, or before the stream's first */
     RM_STREAM_PASSED_OVER = 5, /**< turns: turns that the head passed without their record, at that moment */
     RM_STREAM_EPOCHS = 6, /**< restarts: times the stream began again because the machine's turn counter restarted */
     RM_STREAM_FAST_MISSING = 7, /**< records: records that the first decimators had to replace by the last value */
@@ -98,7 +98,7 @@ enum rm_core_counter {
 
 /** counters/clock/ROLE */
 enum rm_clock_counter {
-    RM_CLOCK_ANCHORS = 0, /**< times: times the clock was set anew: at the first turn, and by each quorum */
+    RM_CLOCK_ANCHORS = 0, /**< times: times the clock was set anew: at the first turn, by each quorum, and when most were ahead of its window */
     RM_CLOCK_QUORUM_VOTES = 1, /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
     RM_CLOCK_QUORUM_NEEDED = 2, /**< streams, gauge: instruments that must agree to set the clock anew */
     RM_CLOCK_STREAMS_LIVE = 3, /**< streams, gauge: streams whose head follows the clock */

@@ -161,16 +161,19 @@ struct rm_lattice_source {
     char const *sequence; /**< .madx: what to USE; NULL: what the file uses */
 };
 
-/** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`,
- * `.seq` or `.lat` (MAD-X). `source` may be NULL. RM_E_NOT_FOUND: no such file; RM_E_CONFIG: it is no lattice, with the
- * line or the element at fault, what was expected there, and what to do. */
+/** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`, `.seq`
+ * or `.lat` (MAD-X). `source` may be NULL. Elements are completed as pyAT completes them: class, pass and polynoms that a
+ * file leaves out. What a file calls (MAD-X's CALL) is looked for beside it.
+ *
+ * RM_E_NOT_FOUND: no such file; RM_E_CONFIG: it is no lattice, with the line or the element at fault, what was expected
+ * there, and what to do; also for what would act on the beam and is not tracked (a pass, FieldScaling). */
 enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
                              struct rm_error *error);
 
 /** Writes `.mat` (v5), which pyAT and MATLAB read back to the same elements. */
 enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *path, struct rm_error *error);
 
-/** Makes a lattice of `count` elements, deeply copied. Refuses what no twin could track: a pass without what it needs
+/** Makes a lattice of `count` elements, at least one, deeply copied. Refuses what no twin could track: a pass without what it needs
  * (RM_E_CONFIG, with the element's name and index), numbers that are not finite, lengths below 0 for what integrates. */
 enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error);

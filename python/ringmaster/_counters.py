@@ -252,13 +252,13 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "turn_ahead",
             "count",
             "records",
-            "refused: the turn lies above the accepted window around the turn clock",
+            "refused: the turn lies above the accepted window around the turn clock, where most instruments are not",
         ),
         Counter(
             "turn_behind",
             "count",
             "records",
-            "refused: the turn lies below the accepted window or before the stream's first",
+            "refused: the turn lies below the accepted window, is too late, or before the stream's first",
         ),
         Counter(
             "passed_over",
@@ -402,7 +402,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "anchors",
             "count",
             "times",
-            "times the clock was set anew: at the first turn, and by each quorum",
+            "times the clock was set anew: at the first turn, by each quorum, and when most were ahead of its window",
         ),
         Counter(
             "quorum_votes",

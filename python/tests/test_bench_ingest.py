@@ -25,7 +25,7 @@ FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)
 BETWEEN = {"p1": 0.0, "p10": 0.0, "p50": 864.0, "p90": 900.0, "p99": 2000.0, "p99.9": 9000.0, "p100": 1e6}
 ROWS: dict[str, list[Any]] = {
     "added": [
-        AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, False, 1.0)
+        AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, False, 1.0, 21)
         for chain, ns in (("prompt", 9.0), ("both", 14.0))
     ],
     "instructions": [InstructionsRow(96, "both", "AVX2", 300.0, 40.0, 260.0, 4096)],
@@ -87,6 +87,32 @@ def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
     assert 64 < report["bytes_per_packet"] < 200
     assert set(report["tables"]) == {*PARTS, "memory", "comparisons", "core_to_core_ns"}
     assert all(report["tables"][part] for part in PARTS)
+
+
+@pytest.mark.usefixtures("parts")
+def test_every_headline_has_its_spread(said: list[str]) -> None:
+    report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
+    spreads = report["spreads"]
+    assert set(report) > {
+        *("added_ns_per_packet", "ratio_to_testpmd", "bytes_per_packet", "instructions_per_packet", "core_to_core_ns")
+    }
+    for name, figure in spreads.items():
+        headline, _, chain = name.partition(".")
+        value = report[headline][chain] if chain else report[headline]
+        assert (figure is None) == (value is None), name
+        assert figure is None or figure["low"] <= figure["median"] <= figure["high"], name
+        assert figure is None or figure["median"] == pytest.approx(value), name
+    assert spreads["added_ns_per_packet.both"] == {
+        "median": 14.0,
+        "low": 13.0,
+        "high": 15.0,
+        "quantiles": [0.25, 0.75],
+        "count": 21,
+        "of": "rounds",
+    }
+    assert (spreads["ratio_to_testpmd"]["count"], spreads["ratio_to_testpmd"]["of"]) == (1, "pairs of windows")
+    assert spreads["ratio_to_testpmd_96"] is None
+    assert spreads["core_to_core_ns"]["count"] == len(PARTS) + 2
 
 
 @pytest.mark.usefixtures("parts")

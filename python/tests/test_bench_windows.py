@@ -12,7 +12,17 @@ from ringmaster.bench.load import held_of, turn_rate_for
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.receivers import faults_of, parse_sent
 from ringmaster.bench.setups import TURN_RATE_HZ
-from ringmaster.bench.windows import Observed, Window, compare, core_gone, pairs_of, ratio_of
+from ringmaster.bench.windows import (
+    SUB_WINDOW_S,
+    Observed,
+    Window,
+    compare,
+    core_gone,
+    is_restless,
+    pairs_of,
+    ratio_of,
+    sub_rates,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +48,7 @@ def test_pairs_are_adjacent_windows_in_either_order() -> None:
         window(lost=1),
         window(load="62-byte frames of 8"),
         window("testpmd"),
+        window(sub_rates_pps=(10e6,) * 8 + (4e6,) * 2),
     ],
 )
 def test_windows_that_cannot_be_compared_are_no_pair(spoilt: Window) -> None:
@@ -67,6 +78,72 @@ def test_windows_are_compared_within_their_class_and_all_together() -> None:
     assert rows["far"].ratio.median == pytest.approx(1.25)
     assert rows["all"].ratio is not None
     assert rows["all"].ratio.count == 2
+
+
+@pytest.mark.parametrize(
+    ("rates", "restless"),
+    [
+        ((), False),
+        ((10.0,) * 10, False),
+        ((10.0,) * 9 + (1.0,), False),  # a stall is a stall
+        ((10.0,) * 8 + (4.9,) * 2, True),
+        ((10.0,) * 8 + (5.0,) * 2, False),
+        ((4.0,) * 6 + (10.0,) * 4, True),  # most of the time it was far
+        ((0.0,) * 10, False),
+        ((10.0,) * 7 + (14.0, 7.0, 6.0), False),
+    ],
+)
+def test_a_window_whose_rate_falls_and_rises_is_restless(rates: tuple[float, ...], restless: bool) -> None:
+    assert is_restless(rates) == restless
+    assert window(sub_rates_pps=rates).counts != restless
+
+
+class Scripted:
+    """A sender whose counter goes on with a made-up clock."""
+
+    def __init__(self, rates: list[float], late_s: float = 0.0) -> None:
+        self.rates, self.late_s, self.now, self.count = rates, late_s, 5.0, 1000.0
+
+    def sent(self) -> int:
+        """Whole datagrams."""
+        return round(self.count)
+
+    def rest(self, seconds: float) -> None:
+        """Lets time pass at the next rate."""
+        seconds += self.late_s
+        self.count += seconds * self.rates.pop(0)
+        self.now += seconds
+
+
+def test_a_window_is_looked_at_in_parts() -> None:
+    sender = Scripted([20e6, 20e6, 5e6, 20e6])
+    assert sub_rates(sender, 4 * SUB_WINDOW_S - 1e-9, lambda: sender.now, sender.rest) == pytest.approx(
+        (20e6, 20e6, 5e6, 20e6), rel=1e-3
+    )
+
+
+def test_a_look_that_comes_late_ends_a_longer_part() -> None:
+    sender = Scripted([20e6, 20e6], late_s=SUB_WINDOW_S)
+    assert sub_rates(sender, 4 * SUB_WINDOW_S - 1e-9, lambda: sender.now, sender.rest) == pytest.approx(
+        (20e6, 20e6), rel=1e-3
+    )
+
+
+def test_restless_windows_are_left_out_and_counted() -> None:
+    restless = (20e6,) * 5 + (4e6,) * 5
+    windows = [
+        *(window(rate_pps=13e6), window("testpmd", 14e6)),
+        *(window(rate_pps=15e6), window("testpmd", 5e6, sub_rates_pps=restless)),
+        *(window(rate_pps=5e6, sub_rates_pps=restless), window("testpmd", 14e6)),
+    ]
+    (near, every) = compare(windows)
+    assert [pair.ratio for pair in pairs_of(windows)] == pytest.approx([13 / 14])
+    assert (near.restless_windows, near.testpmd_restless_windows) == (1, 1)
+    assert (every.restless_windows, every.testpmd_restless_windows) == (1, 1)
+    assert near.zero_loss_pps is not None
+    assert near.zero_loss_pps.count == 2
+    (alone, _) = compare([window(sub_rates_pps=restless)])
+    assert (alone.zero_loss_pps, alone.restless_windows) == (None, 1)
 
 
 def test_no_receiver_always_comes_first() -> None:

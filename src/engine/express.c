@@ -14,12 +14,16 @@ void rm_express_open(struct rm_express *express, struct rm_express_sender const 
     rm_frame_write_header(frame, &flow, payload);
     rm_native_write(frame + RM_FRAME_HEADER_BYTES, sender->kind, sender->id, 0, 0, lanes, sender->lane_count);
     memcpy(express->expected, frame + RM_EXPRESS_AT, RM_EXPRESS_BYTES);
-    express->frame_bytes = RM_FRAME_HEADER_BYTES + payload;
+    express->frame_bytes = express->open_bytes = RM_FRAME_HEADER_BYTES + payload;
     express->lane_count = sender->lane_count;
     express->turn_offset = (uint64_t)sender->turn_offset;
 }
 
-void rm_express_shut(struct rm_express *express) { express->frame_bytes = UINT32_MAX; }
+void rm_express_shut(struct rm_express *express) { express->frame_bytes = express->open_bytes = UINT32_MAX; }
+
+void rm_express_pause(struct rm_express *express, bool paused) {
+    express->frame_bytes = paused ? UINT32_MAX : express->open_bytes;
+}
 
 rm_express_burst *rm_express_burst_for(enum rm_simd simd) {
     switch (simd) {

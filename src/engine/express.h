@@ -37,6 +37,7 @@ enum {
 struct rm_express {
     _Alignas(RM_CACHE_LINE) uint8_t expected[RM_EXPRESS_BYTES]; /**< as it last came, and was verified */
     uint32_t frame_bytes; /**< a frame has at least so many; UINT32_MAX: the instrument takes the general way */
+    uint32_t open_bytes;  /**< the same while the lane is not paused */
     uint32_t lane_count;
     uint64_t turn_offset; /**< added to the turn in the datagram, wraps */
 };
@@ -60,6 +61,9 @@ bool rm_express_header_is_good(struct rm_express *express, uint8_t const *frame,
 
 /** None does. */
 void rm_express_shut(struct rm_express *express);
+
+/** None does for a while: its turns are not for the clock. A lane that is shut stays so. */
+void rm_express_pause(struct rm_express *express, bool paused);
 
 /** Takes every packet of receive->burst, by the lane or by rm_receive_one. */
 typedef void rm_express_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc,

@@ -28,30 +28,31 @@ static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
 }
 
-/** A turn outside the window: counted, and a vote if this instrument has one. */
-static void refuse(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn, uint64_t tsc,
-                   struct rm_burst_sum *sum) {
-    count_refusal(instrument, turn < receive->gate.lowest);
+/** Tells the gate of a refused turn, if this instrument has a vote, and does what the quorum then wants. */
+static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn,
+                                 uint64_t tsc, struct rm_burst_sum *sum) {
     if (!instrument->counting.tells && !receive->short_counters)
-        return;
+        return RM_GATE_REFUSED;
     for (uint32_t i = 0; i < receive->touched_count; ++i)
         rm_instrument_count_express(receive->touched[i], tsc);
     enum rm_gate_outcome const outcome =
         rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->vote_count);
     if (outcome == RM_GATE_REFUSED)
-        return;
+        return outcome;
     if (outcome == RM_GATE_RESTARTED)
         restart_all(receive);
     /* What the burst brought before must not be shown to the clock that stands elsewhere now. */
     sum->due_end = 0;
-    sum->early = RM_TURN_NONE;
+    sum->early = false;
+    return outcome;
 }
 
-/** Notes an accepted turn for the clock. */
-static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, rm_turn turn) {
+/** Notes an accepted turn for the clock, unless who sent it is not heard. */
+static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, struct rm_gate_vote const *from,
+                 rm_turn turn) {
     if (turn > gate->observable)
-        sum->early = turn < sum->early ? turn : sum->early;
-    else if (turn >= sum->due_end)
+        sum->early |= !from->doubted;
+    else if (turn >= sum->due_end && !from->outcast)
         sum->due_end = turn + 1;
 }
 
@@ -77,29 +78,16 @@ static bool anchor(struct rm_receive *receive, struct rm_instrument *instrument,
     return true;
 }
 
-/** The turn of a record, if it may be stored; RM_TURN_NONE when it was refused and counted. */
-static rm_turn admit(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
-                     struct arrival const *arrival) {
-    struct rm_turn_gate *gate = &receive->gate;
-    rm_instrument_count_express(instrument, arrival->tsc);
-    instrument->vote.seen_tsc = arrival->tsc;
-    if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
-        return RM_TURN_NONE;
-    rm_turn const turn = rm_counting_turn(&instrument->counting, counter, gate->due);
-    if (turn >= RM_TURN_END) {
-        count_refusal(instrument, turn == RM_TURN_BELOW);
-        return RM_TURN_NONE;
-    }
-    if (!rm_turn_gate_accepts(gate, turn, instrument->counting.period_turns)) {
-        refuse(receive, instrument, turn, arrival->tsc, arrival->sum);
-        return RM_TURN_NONE;
-    }
-    rm_gate_vote_accepted(&instrument->vote, turn);
-    return turn;
+/** True when a stream was set back: its turns are within the window, but below all that may still come late, and the
+ * clock has long passed them. Copies of a second network may be as late as they like. */
+static bool fell_back(struct rm_receive const *receive, struct rm_identity const *identity, rm_turn turn) {
+    struct rm_turn_gate const *gate = &receive->gate;
+    uint64_t const late = identity->instrument->counting.period_turns * gate->config.ahead_turns;
+    return identity->path == NULL && turn + late < gate->due;
 }
 
 static void store(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
-                  struct rm_burst_sum *sum) {
+                  uint64_t tsc, struct rm_burst_sum *sum) {
     struct rm_instrument *instrument = identity->instrument;
     if (instrument->calibration != NULL)
         rm_calibrate_record(instrument->calibration, record);
@@ -112,7 +100,68 @@ static void store(struct rm_receive *receive, struct rm_identity const *identity
         copy = !rm_mirror_path_note(identity->path, record->turn / instrument->counting.period_turns, put);
     if (put == RM_PUT_DUPLICATE)
         rm_counter_add(instrument->counters, copy ? RM_STREAM_MIRRORED : RM_STREAM_DUPLICATE, 1);
-    note(sum, &receive->gate, record->turn);
+    if (put == RM_PUT_BEHIND && fell_back(receive, identity, record->turn)) {
+        vote(receive, instrument, record->turn, tsc, sum);
+        return;
+    }
+    rm_gate_vote_accepted(&instrument->vote, record->turn);
+    note(sum, &receive->gate, &instrument->vote, record->turn);
+}
+
+static bool accepts(struct rm_receive const *receive, struct rm_instrument const *instrument, rm_turn turn) {
+    return rm_turn_gate_accepts(&receive->gate, turn, instrument->counting.period_turns);
+}
+
+/** Stores what was held back and is in the window now; the rest is refused. */
+static void release_held(struct rm_receive *receive, uint64_t tsc, struct rm_burst_sum *sum) {
+    for (uint32_t i = 0; i < receive->held_count; ++i) {
+        struct rm_receive_held *const held = &receive->held[i];
+        if (accepts(receive, held->identity->instrument, held->record.turn))
+            store(receive, held->identity, &held->record, tsc, sum);
+        else
+            count_refusal(held->identity->instrument, held->record.turn < receive->gate.lowest);
+    }
+    receive->held_count = 0;
+}
+
+/** A record outside the window: refused, counted, a vote; or, where it is ahead, held to the end of the burst. */
+static void keep_out(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
+                     uint64_t tsc, struct rm_burst_sum *sum) {
+    struct rm_instrument *const instrument = identity->instrument;
+    bool const behind = record->turn < receive->gate.lowest;
+    /* Who is known to be alone with it costs no more than the vote; a short counter may mean another turn by then. */
+    bool const held =
+        !behind && !instrument->vote.doubted && instrument->counting.tells && receive->held_count < RM_BURST;
+    if (held)
+        receive->held[receive->held_count++] = (struct rm_receive_held){*record, identity};
+    else
+        count_refusal(instrument, behind);
+    if (vote(receive, instrument, record->turn, tsc, sum) != RM_GATE_REFUSED)
+        release_held(receive, tsc, sum);
+}
+
+/** The turn of a record; RM_TURN_NONE when there is none, which is counted then. */
+static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
+                       struct arrival const *arrival) {
+    struct rm_turn_gate *gate = &receive->gate;
+    rm_instrument_count_express(instrument, arrival->tsc);
+    instrument->vote.seen_tsc = arrival->tsc;
+    if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
+        return RM_TURN_NONE;
+    rm_turn const turn = rm_counting_turn(&instrument->counting, counter, gate->due);
+    if (turn < RM_TURN_END)
+        return turn;
+    count_refusal(instrument, turn == RM_TURN_BELOW);
+    return RM_TURN_NONE;
+}
+
+/** Stores a record if its turn is believed. */
+static void take(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
+                 struct arrival const *arrival) {
+    if (accepts(receive, identity->instrument, record->turn))
+        store(receive, identity, record, arrival->tsc, arrival->sum);
+    else
+        keep_out(receive, identity, record, arrival->tsc, arrival->sum);
 }
 
 static enum rm_port_counter find_native(struct rm_receive_queue const *queue, struct rm_native const *native,
@@ -141,12 +190,12 @@ static enum rm_port_counter take_native(struct rm_receive *receive, struct arriv
     if (verdict != RM_PORT_DECODED)
         return verdict;
     ++arrival->sum->records;
-    rm_turn const turn = admit(receive, identity->instrument, native.turn, arrival);
+    rm_turn const turn = turn_of(receive, identity->instrument, native.turn, arrival);
     if (turn == RM_TURN_NONE)
         return RM_PORT_DECODED;
     struct rm_record record;
     rm_native_record(&native, turn, rm_tag_full_rate(arrival->tsc, native.status), &record);
-    store(receive, identity, &record, arrival->sum);
+    take(receive, identity, &record, arrival);
     return RM_PORT_DECODED;
 }
 
@@ -168,11 +217,11 @@ static bool take_record(struct rm_receive *receive, struct arrival const *arriva
     if (identity == NULL || identity->instrument->layout != layout)
         return false;
     ++arrival->sum->records;
-    rm_turn const turn = admit(receive, identity->instrument, sample.counter, arrival);
+    rm_turn const turn = turn_of(receive, identity->instrument, sample.counter, arrival);
     if (turn == RM_TURN_NONE)
         return true;
     set_head(&record, turn, rm_tag_full_rate(arrival->tsc, sample.status));
-    store(receive, identity, &record, arrival->sum);
+    take(receive, identity, &record, arrival);
     return true;
 }
 
@@ -201,11 +250,15 @@ static void publish(struct rm_receive *receive, uint64_t tsc) {
     receive->touched_count = 0;
 }
 
-static void show_clock(struct rm_receive *receive, struct rm_burst_sum const *sum, uint64_t tsc) {
-    if (sum->due_end != 0)
-        rm_turn_gate_observe(&receive->gate, sum->due_end - 1, tsc);
-    else if (sum->early != RM_TURN_NONE)
-        rm_turn_gate_early(&receive->gate, sum->early, tsc, receive->vote, receive->vote_count);
+/** Asks whether the turns above what is observable are early, or the clock is late; and what was held, once more. */
+static void settle_early(struct rm_receive *receive, struct rm_burst_sum *sum, uint64_t tsc) {
+    if (!sum->early && receive->held_count == 0)
+        return;
+    for (uint32_t i = 0; i < receive->touched_count; ++i)
+        rm_instrument_count_express(receive->touched[i], tsc);
+    if (rm_turn_gate_early(&receive->gate, tsc, receive->vote, receive->vote_count) == RM_GATE_STEPPED)
+        sum->due_end = 0;
+    release_held(receive, tsc, sum);
 }
 
 static void account(struct rm_receive *receive, struct rm_receive_queue *queue, struct rm_burst_sum const *sum,
@@ -246,12 +299,14 @@ void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, 
 }
 
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
-    struct rm_burst_sum sum = {.early = RM_TURN_NONE};
+    struct rm_burst_sum sum = {0};
     rm_turn_gate_burst(&receive->gate, tsc);
     receive->take_burst(receive, queue, tsc, &sum);
+    settle_early(receive, &sum, tsc);
     publish(receive, tsc);
     rm_histogram_add(receive->latency, rm_tsc() - tsc, receive->burst.count);
-    show_clock(receive, &sum, tsc);
+    if (sum.due_end != 0)
+        rm_turn_gate_observe(&receive->gate, sum.due_end - 1, tsc);
     account(receive, queue, &sum, receive->burst.count);
 }
 

@@ -6,7 +6,9 @@
  *
  *     what is just as expected ─▶ stream (express_lane.h)
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
- *     every 10 ms: silent streams, forgotten fragments, each network's loss (receive_follow.c)
+ *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
+ *     every 10 ms: who is shown to the clock, silent streams, forgotten fragments, each network's loss
+ * (receive_follow.c)
  */
 #ifndef RM_ENGINE_RECEIVE_H
 #define RM_ENGINE_RECEIVE_H
@@ -43,9 +45,16 @@ struct rm_receive_queue {
     struct rm_reassembly *reassembly; /**< of all the port's queues that this role polls */
 };
 
+/** A record that was refused as ahead of the turn clock, until the end of its burst: the clock may be behind. */
+struct rm_receive_held {
+    struct rm_record record;
+    struct rm_identity const *identity;
+};
+
 #define RM_RECEIVE_ANY_VLAN UINT16_MAX
 
 struct rm_receive {
+    struct rm_receive_held held[RM_BURST];
     struct rm_receive_queue *queue;
     uint32_t queue_count;
     uint32_t first_count;              /**< the queues before this one are served first; fewer than there are */
@@ -58,6 +67,7 @@ struct rm_receive {
     rm_express_burst *take_burst;   /**< rm_express_burst_for this CPU */
     struct rm_instrument **touched; /**< those with something to publish in this burst; room for one more than all */
     uint32_t touched_count;
+    uint32_t held_count; /**< 0 between bursts */
     struct rm_turn_gate gate;
     uint64_t follow_tsc;          /**< when silent streams are looked at next */
     uint64_t follow_ticks;        /**< and how often */

@@ -49,12 +49,26 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
     liveliness->voting += sends && vote->run >= RM_GATE_VOTE_RUN;
 }
 
+/** Says to the gate what the streams know, and to the express lanes who is heard there. */
+static void review(struct rm_receive *receive, uint64_t tsc) {
+    rm_turn_gate_review(&receive->gate, tsc, receive->vote, receive->vote_count);
+    for (uint32_t i = 0; i < receive->instrument_count; ++i) {
+        struct rm_instrument *const instrument = receive->instrument[i];
+        rm_express_pause(&instrument->express, instrument->vote.outcast);
+        /* An adopted stream was further on, and one whose first turn was not above its old head began again. */
+        uint64_t const epoch = atomic_load_explicit(&instrument->writer.stream->machine_epoch, memory_order_relaxed);
+        if (epoch > receive->gate.machine_epoch)
+            receive->gate.machine_epoch = epoch;
+    }
+}
+
 void rm_receive_follow(struct rm_receive *receive, uint64_t tsc) {
     struct rm_turn_gate const *gate = &receive->gate;
     receive->follow_tsc = tsc + receive->follow_ticks;
     expire_fragments(receive, tsc);
     if (!gate->clock.anchored)
         return;
+    review(receive, tsc);
     rm_turn const now = rm_turn_gate_now(gate, tsc);
     struct liveliness liveliness = {0};
     for (uint32_t i = 0; i < receive->instrument_count; ++i)

@@ -11,7 +11,7 @@ struct rm_burst_sum {
     uint32_t records;
     uint64_t bytes;
     rm_turn due_end; /**< one above the newest accepted turn that is not early; 0: there is none */
-    rm_turn early;   /**< oldest accepted turn that is, or RM_TURN_NONE */
+    bool early;      /**< an accepted turn is */
 };
 
 /** Takes packet `index` of receive->burst, whatever it is: stores its records, or counts why not. */

@@ -26,15 +26,16 @@ static inline bool same_ring(struct rm_stream_writer const *a, struct rm_stream_
 
 static inline bool same_vote(struct rm_gate_vote const *a, struct rm_gate_vote const *b) {
     return a->turn == b->turn && a->run == b->run && a->known == b->known && a->accepted == b->accepted &&
-           a->seen_tsc == b->seen_tsc;
+           a->seen_tsc == b->seen_tsc && a->outcast == b->outcast && a->doubted == b->doubted;
 }
 
 static inline bool same_gate(struct rm_turn_gate const *a, struct rm_turn_gate const *b) {
     return a->lowest == b->lowest && a->span == b->span && a->newest == b->newest && a->due == b->due &&
-           a->observable == b->observable && a->machine_epoch == b->machine_epoch && a->clock.turn == b->clock.turn &&
-           a->clock.tsc == b->clock.tsc && SAME(a, b, clock.ticks_per_turn) && SAME(a, b, clock.residual_ticks) &&
-           SAME(a, b, clock.least_ticks) && a->clock.least_turn == b->clock.least_turn &&
-           a->clock.believed_tsc == b->clock.believed_tsc && a->clock.window_end == b->clock.window_end;
+           a->observable == b->observable && a->early_tsc == b->early_tsc && a->review_tsc == b->review_tsc &&
+           a->machine_epoch == b->machine_epoch && a->clock.turn == b->clock.turn && a->clock.tsc == b->clock.tsc &&
+           SAME(a, b, clock.ticks_per_turn) && SAME(a, b, clock.residual_ticks) && SAME(a, b, clock.least_ticks) &&
+           a->clock.least_turn == b->clock.least_turn && a->clock.believed_tsc == b->clock.believed_tsc &&
+           a->clock.window_end == b->clock.window_end;
 }
 
 /** What is not alike after a burst, or NULL. */

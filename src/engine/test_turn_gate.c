@@ -200,26 +200,167 @@ static void an_outage_is_no_restart(void **state) {
     assert_int_equal(bench.gate.machine_epoch, 1);
 }
 
+/** Instrument `index` sends `turn`, which is accepted. */
+static void accept(struct bench *bench, uint32_t index, rm_turn turn, uint64_t tsc) {
+    bench->vote[index].seen_tsc = tsc;
+    rm_gate_vote_accepted(&bench->vote[index], turn);
+}
+
+static enum rm_gate_outcome early(struct bench *bench, uint64_t tsc) {
+    return rm_turn_gate_early(&bench->gate, tsc, bench->votes, VOTES);
+}
+
 static void a_majority_of_early_turns_steps_the_clock(void **state) {
     (void)state;
     struct bench bench;
     begin(&bench, START, 0);
-    rm_turn const early = START + RM_TURN_CLOCK_CAPTURE + 1;
-    assert_int_equal(bench.gate.observable, early - 1);
-    for (int i = 0; i < VOTES / 2; ++i)
-        rm_gate_vote_accepted(&bench.vote[i], early + 3);
-    rm_gate_vote_accepted(&bench.vote[VOTES - 1], early - 1);
-    rm_turn_gate_early(&bench.gate, early, TSC, bench.votes, VOTES);
+    rm_turn const ahead = START + RM_TURN_CLOCK_CAPTURE + 1;
+    assert_int_equal(bench.gate.observable, ahead - 1);
+    for (uint32_t i = 0; i < VOTES / 2; ++i)
+        accept(&bench, i, ahead + 3, TSC);
+    accept(&bench, VOTES - 1, ahead - 1, TSC);
+    assert_int_equal(early(&bench, TSC), RM_GATE_REFUSED);
     assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), START);
     assert_int_equal(bench.gate.newest, START);
-    rm_gate_vote_accepted(&bench.vote[VOTES - 1], early);
-    rm_turn_gate_early(&bench.gate, early, TSC, bench.votes, VOTES);
-    assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), early);
-    assert_int_equal(bench.gate.newest, early);
+    accept(&bench, VOTES - 1, ahead, TSC);
+    assert_int_equal(early(&bench, TSC), RM_GATE_STEPPED);
+    assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), ahead); /* what more than half have reached */
+    assert_int_equal(bench.gate.newest, ahead);
     assert_int_equal(bench.gate.machine_epoch, 0);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 1); /* nobody was refused */
 }
 
-static void the_lost_clock_steps(void **state) {
+/** One refusal each is enough; those that have not spoken since are not asked. */
+static void those_that_have_spoken_step_the_clock(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    uint64_t const later = TSC + 100 * TICKS_PER_TURN;
+    rm_turn_gate_burst(&bench.gate, later);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(refuse(&bench, i, START + 20000, later), RM_GATE_REFUSED);
+        assert_int_equal(early(&bench, later), RM_GATE_REFUSED); /* two of eight are few */
+    }
+    assert_int_equal(refuse(&bench, 2, START + 20001, later), RM_GATE_REFUSED);
+    assert_int_equal(early(&bench, later), RM_GATE_STEPPED);
+    expect_window(&bench.gate, START + 20000 - SILENCE, START + 20000 + AHEAD);
+    assert_int_equal(bench.gate.machine_epoch, 0);
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 2);
+}
+
+/** More than a minute away it takes the votes; and so it does where nothing was accepted before. */
+static void a_leap_out_of_the_world_takes_a_vote(void **state) {
+    (void)state;
+    struct bench bench;
+    for (int k = 0; k < 2; ++k) {
+        begin(&bench, START, 0);
+        for (uint32_t i = 0; i < VOTES; ++i) {
+            bench.vote[i].known = k == 0;
+            refuse(&bench, i, START + (k == 0 ? 60 * 1000000 + 1 : 20000), TSC);
+        }
+        assert_int_equal(early(&bench, TSC), RM_GATE_REFUSED);
+        assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), START);
+    }
+}
+
+static void a_liar_is_doubted_once_the_others_have_spoken(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    uint64_t const first = TSC + 10 * TICKS_PER_TURN, second = TSC + 11 * TICKS_PER_TURN;
+    refuse(&bench, 0, START + 20000, first);
+    assert_int_equal(early(&bench, first), RM_GATE_REFUSED);
+    assert_false(bench.vote[0].doubted);
+    for (uint32_t i = 1; i < 4; ++i)
+        accept(&bench, i, START + 11, second);
+    refuse(&bench, 0, START + 20001, second);
+    assert_int_equal(early(&bench, second), RM_GATE_REFUSED);
+    assert_true(bench.vote[0].doubted);
+    assert_int_equal(rm_turn_gate_now(&bench.gate, second), START + 11);
+    /* Back among the others it is heard again. */
+    for (uint32_t i = 0; i < VOTES; ++i)
+        accept(&bench, i, START + 12, TSC + 12 * TICKS_PER_TURN);
+    rm_turn_gate_review(&bench.gate, TSC + 12 * TICKS_PER_TURN, bench.votes, VOTES);
+    assert_false(bench.vote[0].doubted);
+}
+
+static void half_and_half_change_nothing(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    for (uint64_t burst = 1; burst < 5; ++burst) {
+        uint64_t const tsc = TSC + burst * TICKS_PER_TURN;
+        rm_turn_gate_burst(&bench.gate, tsc);
+        for (uint32_t i = 0; i < VOTES; ++i)
+            accept(&bench, i, START + burst + (i < VOTES / 2 ? 1000 : 0), tsc);
+        assert_int_equal(early(&bench, tsc), RM_GATE_REFUSED);
+        rm_turn_gate_review(&bench.gate, tsc, bench.votes, VOTES);
+        assert_int_equal(rm_turn_gate_now(&bench.gate, tsc), START + burst);
+        for (uint32_t i = 0; i < VOTES; ++i)
+            assert_false(bench.vote[i].outcast);
+    }
+}
+
+/** How a review of these leads ends: a bit for each outcast. */
+static uint32_t outcasts(int64_t const *leads, uint32_t count) {
+    struct bench bench;
+    begin(&bench, START, 0);
+    for (uint32_t i = 0; i < count; ++i)
+        accept(&bench, i, START + (uint64_t)leads[i], TSC);
+    rm_turn_gate_review(&bench.gate, TSC, bench.votes, count);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        bits |= (uint32_t)bench.vote[i].outcast << i;
+    return bits;
+}
+
+static void who_leads_more_than_half_is_not_heard(void **state) {
+    (void)state;
+    assert_int_equal(outcasts((int64_t[]){2000}, 1), 0);
+    assert_int_equal(outcasts((int64_t[]){0, 2000}, 2), 0);
+    assert_int_equal(outcasts((int64_t[]){2000, -200000}, 2), 0);
+    assert_int_equal(outcasts((int64_t[]){0, 2000, 0}, 3), 2);
+    assert_int_equal(outcasts((int64_t[]){0, RM_GATE_FAR, 0}, 3), 0);
+    assert_int_equal(outcasts((int64_t[]){0, RM_GATE_FAR + 1, 0}, 3), 2);
+    assert_int_equal(outcasts((int64_t[]){0, -200000, 0}, 3), 0); /* to be late is natural */
+    assert_int_equal(outcasts((int64_t[]){-20000, -20000, 0}, 3), 4);
+    assert_int_equal(outcasts((int64_t[]){-20000, -20000, 0, 0}, 4), 0);
+    assert_int_equal(outcasts((int64_t[]){0, 0, 2000, 2000, 5}, 5), 12);
+}
+
+/** One has taken the clock 1000 turns along since the last review; or it spoke before a stall, and the others after. */
+static void who_moved_the_clock_has_it_moved_back(void **state) {
+    (void)state;
+    for (uint64_t before = 0; before < 2; ++before) {
+        struct bench bench;
+        begin(&bench, START, 0);
+        accept(&bench, 0, START, TSC);
+        uint64_t const later = TSC + before * 20000 * TICKS_PER_TURN;
+        for (uint32_t i = 1; i < VOTES; ++i)
+            accept(&bench, i, START - 1000, later);
+        rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
+        assert_true(bench.vote[0].outcast);
+        assert_int_equal(rm_turn_gate_now(&bench.gate, later), before ? START + 20000 : START - 1000);
+    }
+}
+
+static void those_that_have_not_spoken_are_not_counted(void **state) {
+    (void)state;
+    struct bench bench;
+    begin(&bench, START, 0);
+    rm_turn_gate_review(&bench.gate, TSC, bench.votes, VOTES);
+    uint64_t const later = TSC + 5000 * TICKS_PER_TURN;
+    accept(&bench, 0, START + 7000, later);
+    for (uint32_t i = 1; i < VOTES / 2; ++i)
+        accept(&bench, i, START + 5000, later);
+    rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
+    assert_false(bench.vote[0].outcast); /* half of those that send are not more than half */
+    accept(&bench, VOTES / 2, START + 5000, later);
+    rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
+    assert_true(bench.vote[0].outcast);
+}
+
+static void the_lost_clock_steps_to_the_median(void **state) {
     (void)state;
     struct bench bench;
     begin(&bench, START, 0);
@@ -227,13 +368,17 @@ static void the_lost_clock_steps(void **state) {
     rm_turn turn = START;
     for (; turn < START + 40000; ++turn, tsc += TICKS_PER_TURN)
         rm_turn_gate_observe(&bench.gate, turn, tsc);
-    /* From here on everything is 1000 turns late; after a quarter of a second that is the truth. */
+    /* From here on everything is 1000 turns late, and one still more; after a quarter of a second that is the truth. */
     tsc += 1000 * TICKS_PER_TURN;
-    for (int i = 0; i < 240000; ++i, tsc += TICKS_PER_TURN)
-        rm_turn_gate_observe(&bench.gate, turn++, tsc);
-    assert_in_range(rm_turn_gate_now(&bench.gate, tsc), turn + 999, turn + 1001);
-    for (int i = 0; i < 30000; ++i, tsc += TICKS_PER_TURN)
-        rm_turn_gate_observe(&bench.gate, turn++, tsc);
+    for (int i = 0; i < 270000; ++i, ++turn, tsc += TICKS_PER_TURN) {
+        for (uint32_t k = 0; k < VOTES; ++k)
+            accept(&bench, k, turn - (k == 0 ? 100000 : 0), tsc);
+        rm_turn_gate_observe(&bench.gate, turn, tsc);
+        if (i % 10000 == 0)
+            rm_turn_gate_review(&bench.gate, tsc, bench.votes, VOTES);
+        if (i == 240000)
+            assert_in_range(rm_turn_gate_now(&bench.gate, tsc), turn + 999, turn + 1001);
+    }
     assert_in_range(rm_turn_gate_now(&bench.gate, tsc), turn - 1, turn + 1);
 }
 
@@ -257,7 +402,14 @@ int main(void) {
         cmocka_unit_test(the_silent_have_no_vote),
         cmocka_unit_test(an_outage_is_no_restart),
         cmocka_unit_test(a_majority_of_early_turns_steps_the_clock),
-        cmocka_unit_test(the_lost_clock_steps),
+        cmocka_unit_test(those_that_have_spoken_step_the_clock),
+        cmocka_unit_test(a_leap_out_of_the_world_takes_a_vote),
+        cmocka_unit_test(a_liar_is_doubted_once_the_others_have_spoken),
+        cmocka_unit_test(half_and_half_change_nothing),
+        cmocka_unit_test(who_leads_more_than_half_is_not_heard),
+        cmocka_unit_test(who_moved_the_clock_has_it_moved_back),
+        cmocka_unit_test(those_that_have_not_spoken_are_not_counted),
+        cmocka_unit_test(the_lost_clock_steps_to_the_median),
         cmocka_unit_test(the_newest_turn_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

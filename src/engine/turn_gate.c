@@ -6,6 +6,9 @@
 static double const LIVE_SECONDS = 1.0;    /**< an instrument that sent within this time counts for the quorum */
 static double const LOST_SECONDS = 0.25;   /**< after this time without a believed arrival the clock steps */
 static double const OUTAGE_SECONDS = 60.0; /**< a quorum further ahead than this has not been out, but restarted */
+static int64_t const FARTHEST_LEAD = (int64_t)1 << 40; /**< what is beyond is as far: 11 days */
+
+enum { FEWEST_SPEAKERS = 3 }; /**< that make the clock step forward at once, where so many send */
 
 void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters) {
     *gate = (struct rm_turn_gate){.config = *config, .counters = counters};
@@ -43,6 +46,11 @@ static void anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
 void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
     if (!gate->clock.anchored)
         anchor(gate, turn, tsc);
+}
+
+static void pardon_all(struct rm_gate_vote *const *votes, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+        votes[i]->outcast = votes[i]->doubted = false;
 }
 
 static uint64_t distance(rm_turn a, rm_turn b) { return a > b ? a - b : b - a; }
@@ -88,6 +96,8 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
     if (tally.agree < needed)
         return RM_GATE_REFUSED;
     anchor(gate, turn, tsc);
+    gate->early_tsc = 0;
+    pardon_all(votes, count);
     for (uint32_t i = 0; i < count; ++i)
         votes[i]->run = 0;
     if (tally.onward >= needed)
@@ -101,24 +111,148 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
 void rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc) {
     if (newest > gate->newest)
         gate->newest = newest;
-    bool const closed = rm_turn_clock_observe(&gate->clock, newest, tsc);
-    if (closed && (double)(tsc - gate->clock.believed_tsc) > LOST_SECONDS * gate->config.tsc_hz)
-        rm_turn_clock_step(&gate->clock, newest, tsc);
+    rm_turn_clock_observe(&gate->clock, newest, tsc);
 }
 
-void rm_turn_gate_early(struct rm_turn_gate *gate, rm_turn oldest, uint64_t tsc, struct rm_gate_vote *const *votes,
-                        uint32_t count) {
-    uint32_t live = 0, early = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        bool const counts = sends(gate, votes[i], tsc);
-        live += counts;
-        early += counts && votes[i]->known && votes[i]->accepted > gate->observable;
+/** Of `turn`, which came at `tsc`. */
+static int64_t lead_of(struct rm_turn_gate const *gate, rm_turn turn, uint64_t tsc) {
+    int64_t const lead = (int64_t)(turn - rm_turn_clock_predict(&gate->clock, tsc));
+    return lead < -FARTHEST_LEAD ? -FARTHEST_LEAD : lead > FARTHEST_LEAD ? FARTHEST_LEAD : lead;
+}
+
+static uint32_t at_most(struct rm_gate_vote *const *votes, uint32_t count, int64_t lead) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        sum += votes[i]->counted && votes[i]->lead <= lead;
+    return sum;
+}
+
+/** The lead that `below` of those counted are below, and no other is; found by halving, which needs no memory. */
+static int64_t ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below) {
+    int64_t low = -FARTHEST_LEAD, high = FARTHEST_LEAD;
+    while (low < high) {
+        int64_t const middle = low + (high - low) / 2;
+        if (at_most(votes, count, middle) > below)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    if (early <= live / 2)
+    return low;
+}
+
+static void step(struct rm_turn_gate *gate, int64_t lead, uint64_t tsc) {
+    rm_turn const turn = rm_turn_clock_predict(&gate->clock, tsc) + (uint64_t)lead;
+    rm_turn_clock_step(&gate->clock, turn, tsc);
+    if (turn > gate->newest)
+        gate->newest = turn;
+    rm_turn_gate_burst(gate, tsc);
+}
+
+/** Who has spoken since somebody first was early, and who of them is. */
+struct speakers {
+    uint32_t live; /**< instruments that send */
+    uint32_t count;
+    uint32_t early;
+};
+
+/** Whether the instrument's newest turn, accepted or not, is early and goes on from what it sent before. */
+static bool is_early(struct rm_turn_gate const *gate, struct rm_gate_vote *vote, bool alone) {
+    bool const refused = vote->run > 0;
+    rm_turn const claimed = refused ? vote->turn : vote->accepted;
+    double const onward = (double)(int64_t)(claimed - vote->accepted);
+    vote->lead = lead_of(gate, claimed, vote->seen_tsc);
+    /* A refused turn of the only one that sends has no witness but those that follow it: rm_turn_gate_refused. */
+    return vote->known && vote->lead > RM_TURN_CLOCK_CAPTURE && !(refused && alone) &&
+           onward <= OUTAGE_SECONDS * gate->config.turn_rate_hz;
+}
+
+static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
+                            uint32_t count) {
+    struct speakers speakers = {0};
+    for (uint32_t i = 0; i < count; ++i)
+        speakers.live += sends(gate, votes[i], tsc);
+    /* Of the burst in which it began, who is not early may have spoken before; it counts in that burst alone. */
+    uint64_t const since = gate->early_tsc + (gate->early_tsc != tsc);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_gate_vote *const vote = votes[i];
+        bool const early = is_early(gate, vote, speakers.live == 1) && vote->seen_tsc >= gate->early_tsc;
+        vote->counted = early || (vote->seen_tsc >= since && vote->seen_tsc != 0);
+        if (!early)
+            vote->lead = vote->lead < 0 ? vote->lead : 0;
+        speakers.count += vote->counted;
+        speakers.early += early;
+    }
+    return speakers;
+}
+
+/** More than half of those that spoke after the first early turn say otherwise: who is early is doubted until the next
+ * review, so that a liar costs no look at everybody in each burst. Its turns that are due still count: they may come
+ * by the express lane, which knows nothing of this. */
+static void doubt(struct rm_turn_gate *gate, struct rm_gate_vote *const *votes, uint32_t count) {
+    gate->early_tsc = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        votes[i]->doubted |= votes[i]->counted && votes[i]->lead > RM_TURN_CLOCK_CAPTURE;
+}
+
+enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
+                                        uint32_t count) {
+    double const longest_ticks = (double)gate->config.ahead_turns * gate->clock.nominal_ticks_per_turn;
+    if (gate->early_tsc == 0 || (double)(tsc - gate->early_tsc) > longest_ticks)
+        gate->early_tsc = tsc;
+    struct speakers const speakers = hear(gate, tsc, votes, count);
+    uint32_t const fewest = speakers.live < FEWEST_SPEAKERS ? speakers.live : FEWEST_SPEAKERS;
+    if (speakers.early == 0 || speakers.count < fewest)
+        return RM_GATE_REFUSED;
+    uint32_t const half = speakers.count / 2 + 1;
+    uint32_t const needed = gate->config.quorum > half ? gate->config.quorum : half;
+    if (speakers.early < needed) {
+        if (tsc != gate->early_tsc && 2 * speakers.early < speakers.count)
+            doubt(gate, votes, count);
+        return RM_GATE_REFUSED;
+    }
+    int64_t const lead = ranked_lead(votes, count, speakers.count - needed);
+    if (lead > (int64_t)gate->config.ahead_turns)
+        rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
+    gate->early_tsc = 0;
+    pardon_all(votes, count);
+    step(gate, lead, tsc);
+    return RM_GATE_STEPPED;
+}
+
+/** Whether an outcast was heard together with the others, and not before a stall that they came after: then it is the
+ * one that has moved the clock. */
+static bool was_pulled(struct rm_turn_gate const *gate, struct rm_gate_vote *const *votes, uint32_t count) {
+    uint64_t const together = (uint64_t)(RM_TURN_CLOCK_CAPTURE * gate->clock.nominal_ticks_per_turn);
+    uint64_t newest = 0, outcast = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t const seen = votes[i]->counted ? votes[i]->seen_tsc : 0;
+        newest = seen > newest ? seen : newest;
+        outcast = votes[i]->outcast && seen > outcast ? seen : outcast;
+    }
+    return outcast != 0 && newest - outcast <= together;
+}
+
+void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count) {
+    uint32_t live = 0, heard = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_gate_vote *const vote = votes[i];
+        live += sends(gate, vote, tsc);
+        vote->counted = vote->seen_tsc > gate->review_tsc && vote->known && vote->run == 0;
+        vote->lead = vote->counted ? lead_of(gate, vote->accepted, vote->seen_tsc) : 0;
+        heard += vote->counted;
+    }
+    /* Instruments that send less often than this is called are waited for. */
+    if (2 * heard <= live)
         return;
-    if (oldest > gate->newest)
-        gate->newest = oldest;
-    rm_turn_clock_step(&gate->clock, oldest, tsc);
+    gate->review_tsc = tsc;
+    int64_t const median = ranked_lead(votes, count, heard / 2);
+    for (uint32_t i = 0; i < count; ++i)
+        if (votes[i]->counted)
+            votes[i]->outcast = votes[i]->doubted = votes[i]->lead > median + RM_GATE_FAR;
+    bool const lost = (double)(tsc - gate->clock.believed_tsc) > LOST_SECONDS * gate->config.tsc_hz;
+    bool const off = median > RM_TURN_CLOCK_CAPTURE || median < -RM_TURN_CLOCK_CAPTURE;
+    if (off && (lost || (median < 0 && was_pulled(gate, votes, count))))
+        step(gate, median, tsc);
 }
 
 void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_reading *reading) {

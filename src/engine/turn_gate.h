@@ -8,6 +8,20 @@
  * cannot do that. Where the turns voted for are merely some seconds above those that the same instruments sent before,
  * it was an outage that the clock misjudged: the clock is stepped, and the streams go on.
  *
+ * Where the clock stands is the median's business. An instrument's *lead* is its newest turn less the turn that was due
+ * when that came: nobody's is above 0 for long but a liar's, or everybody's when the clock is behind.
+ *
+ * - Every 10 ms (rm_turn_gate_review) whoever leads more than half of those that have spoken since by more than
+ *   RM_GATE_FAR turns becomes an outcast: its turns are stored, but not shown to the clock, until it is back
+ *   among the others. So one instrument moves the clock by no more than that, or for no longer than 10 ms: one that
+ * gains so fast that the clock is RM_TURN_CLOCK_CAPTURE turns away by then has it stepped back to the median. Of two
+ * neither can outvote the other, and the newer is followed: it is natural to be late, and not to be early.
+ * - At the end of a burst that brought turns early or refused as ahead (rm_turn_gate_early): when more than half of
+ *   those that have spoken since the first of them came have reached a turn above what is observable, the clock is
+ *   behind, not they. It is stepped to the turn that more than half have reached, and what was refused meanwhile in the
+ *   same burst is asked again (receive.c). Three at least must have spoken, or all where there are fewer.
+ * - When no arrival was believed for a quarter of a second, the clock is stepped to the median of the leads.
+ *
  * When nothing comes any more, either the link is down or the instruments stand still. So the window's upper edge runs
  * on with the clock, and its lower edge stops `silence_turns` / 2 above where it was: whether they come back having
  * counted on or from where they stood, none is refused.
@@ -24,7 +38,11 @@
 #include "base/turn_clock.h"
 #include "engine/counting.h"
 
-enum { RM_GATE_VOTE_RUN = 16 }; /**< consistent refusals that make a vote */
+enum {
+    RM_GATE_VOTE_RUN = 16,                   /**< consistent refusals that make a vote */
+    RM_GATE_FAR = RM_TURN_CLOCK_CAPTURE / 2, /**< who leads the others by more has moved the clock by no more than they
+                                                  can move it back */
+};
 
 struct rm_gate_config {
     double turn_rate_hz; /**< nominal */
@@ -41,6 +59,10 @@ struct rm_gate_vote {
     bool known;        /**< a turn was accepted in this machine epoch … */
     rm_turn accepted;  /**< … this one last */
     uint64_t seen_tsc; /**< when the instrument last sent anything */
+    int64_t lead;      /**< newest turn less what was due, where it is counted: see `counted` */
+    bool counted;      /**< in the median that is being taken */
+    bool outcast;      /**< far ahead of more than half at the last review: its turns are not shown to the clock */
+    bool doubted;      /**< so, or found to be early alone since: that its turns are early is its own affair */
 };
 
 enum rm_gate_outcome {
@@ -52,13 +74,15 @@ enum rm_gate_outcome {
 struct rm_turn_gate {
     struct rm_turn_clock clock;
     struct rm_gate_config config;
-    rm_turn lowest;     /**< accepted in this burst … */
-    uint64_t span;      /**< … up to lowest + span */
-    rm_turn newest;     /**< newest turn ever accepted in this machine epoch */
-    rm_turn due;        /**< by the clock, when the burst arrived; short counters mean a turn near it */
-    rm_turn observable; /**< turns of this burst above it are early: they are wrong, or the clock is */
-    uint64_t machine_epoch;
-    rm_counter *counters; /**< set "clock" */
+    rm_turn lowest;         /**< accepted in this burst … */
+    uint64_t span;          /**< … up to lowest + span */
+    rm_turn newest;         /**< newest turn ever accepted in this machine epoch */
+    rm_turn due;            /**< by the clock, when the burst arrived; short counters mean a turn near it */
+    rm_turn observable;     /**< turns of this burst above it are early: they are wrong, or the clock is */
+    uint64_t machine_epoch; /**< the newest of the role's streams: adopted ones may be further on than 0 */
+    uint64_t early_tsc;     /**< when the first of those came that are early just now; 0: nobody is */
+    uint64_t review_tsc;    /**< of the last review */
+    rm_counter *counters;   /**< set "clock" */
 };
 
 void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters);
@@ -90,10 +114,13 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
 /** Once per burst, after its packets, with the newest turn accepted from it that is not early. */
 void rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t tsc);
 
-/** Instead, when all turns accepted from a burst are early, with the oldest of them: steps the clock there if most of
- * the instruments that send are that early. */
-void rm_turn_gate_early(struct rm_turn_gate *gate, rm_turn oldest, uint64_t tsc, struct rm_gate_vote *const *votes,
-                        uint32_t count);
+/** Once per burst that brought turns above `observable`, accepted or refused, after its packets: RM_GATE_STEPPED when
+ * more than half are there, and so is the clock, now. */
+enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
+                                        uint32_t count);
+
+/** Every 10 ms: says who is an outcast, and steps a clock that is lost. */
+void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count);
 
 /** The turn that is due by the clock, but no more than `silence_turns` / 2 above the newest that came. */
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);

@@ -28,6 +28,10 @@ void rm_buffer_rings_free(struct rm_buffer_rings *rings) {
     *rings = (struct rm_buffer_rings){0};
 }
 
+uint32_t rm_buffer_rings_room(struct rm_buffer_rings const *rings, uint16_t number) {
+    return rte_ring_free_count(rings->ring[number]);
+}
+
 uint32_t rm_buffer_rings_put(struct rm_buffer_rings *rings, uint16_t number, void *const *handle, uint32_t count) {
     return rte_ring_sp_enqueue_burst(rings->ring[number], handle, count, NULL);
 }

@@ -19,6 +19,9 @@ struct rm_buffer_rings {
 bool rm_buffer_rings_make(struct rm_buffer_rings *rings, uint16_t count, uint32_t slots);
 void rm_buffer_rings_free(struct rm_buffer_rings *rings);
 
+/** For the one who puts: how many handles there will be room for at least. */
+uint32_t rm_buffer_rings_room(struct rm_buffer_rings const *rings, uint16_t number);
+
 /** Puts as many handles as there is room for; returns how many. What their buffers hold is seen by who takes them. */
 uint32_t rm_buffer_rings_put(struct rm_buffer_rings *rings, uint16_t number, void *const *handle, uint32_t count);
 

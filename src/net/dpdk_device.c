@@ -11,45 +11,13 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
-#include <rte_mbuf.h>
+#include <rte_mempool.h>
 
 #include "base/fail.h"
 #include "net/dpdk_log.h"
-#include "net/slow_path.h"
-#include "net/spread.h"
 #include "net/steering.h"
 
-enum {
-    /** Buffers that a thread keeps for itself: two bursts, so that the same few stay in its cache. */
-    POOL_CACHE = 2 * RM_BURST,
-    /** Per queue: one burst lent and one cache of up to 1.5 × POOL_CACHE in each direction make 512; twice that. */
-    QUEUE_BUFFERS = 1024,
-    CACHE_LINE_BYTES = 64,
-    MTU_OVERHEAD_BYTES = 18,     /**< of a frame without FCS: Ethernet header and VLAN tag */
-    BUFFER_OVERHEAD_BYTES = 512, /**< of each: mbuf, headroom, the pool's own */
-    PAGE_BYTES = 4096,           /**< what a buffer takes where there are no hugepages: it must not cross two */
-};
-
-uint32_t rm_longest_frame(struct rm_port_config const *config) {
-    return config->longest_frame != 0 ? config->longest_frame : RM_LONGEST_FRAME;
-}
-
-static uint32_t buffer_bytes_for(struct rm_port_config const *config, uint32_t wanted) {
-    uint32_t bytes = wanted != 0 ? wanted : rm_longest_frame(config);
-    if (bytes < RM_BUFFER_BYTES)
-        bytes = RM_BUFFER_BYTES;
-    return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-}
-
-static uint32_t buffers_for(struct rm_port_config const *config, uint32_t held) {
-    uint32_t const device_queues = config->spread ? 1 : config->queues;
-    uint32_t count = config->queues * QUEUE_BUFFERS + device_queues * held;
-    if (config->spread)
-        count += config->queues * RM_SPREAD_SLOTS;
-    if (config->slow_path)
-        count += config->queues * RM_SLOW_PATH_SLOTS + QUEUE_BUFFERS;
-    return count;
-}
+enum { MTU_OVERHEAD_BYTES = 18 /**< of a frame without FCS: Ethernet header and VLAN tag */ };
 
 /** What drivers keep for themselves, per queue, as the kinds ask for it. */
 static uint32_t most_held(struct rm_port_config const *config) {
@@ -70,9 +38,9 @@ static uint32_t most_held(struct rm_port_config const *config) {
 }
 
 uint32_t rm_dpdk_memory_mib(struct rm_port_config const *config) {
-    uint64_t const bytes = buffer_bytes_for(config, 0) + BUFFER_OVERHEAD_BYTES;
-    uint64_t const stride_bytes = bytes < PAGE_BYTES ? PAGE_BYTES : bytes;
-    return (uint32_t)(buffers_for(config, most_held(config)) * stride_bytes >> 20) + 1;
+    if (config->kind == RM_PORT_MEMIF && !rm_packets_outlive(config))
+        return 0;
+    return rm_packet_pool_mib(config, most_held(config));
 }
 
 uint32_t rm_dpdk_device_name(char const *driver, char name[RM_DPDK_NAME_BYTES]) {
@@ -100,43 +68,18 @@ static enum rm_code check_queues(struct rm_dpdk_device *device, struct rm_port_c
                    config->queues, info.max_rx_queues);
 }
 
-/** A pool whose buffers stand close together, each some odd number of cache lines behind the last. Without hugepages
- * DPDK's own puts each at the start of a page of its own, lest a device find it cut in two; then the frames of a burst
- * share a handful of the cache's sets, and a buffer costs a TLB entry. A device that only our own process reads does
- * not mind. NULL with rte_errno. */
-static struct rte_mempool *packed_pool(char const *name, unsigned buffers, uint32_t room, int socket) {
-    uint32_t const bytes = (uint32_t)sizeof(struct rte_mbuf) + room;
-    struct rte_pktmbuf_pool_private const about = {.mbuf_data_room_size = (uint16_t)room};
-    struct rte_mempool *const pool =
-        rte_mempool_create_empty(name, buffers, bytes, POOL_CACHE, sizeof about, socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-    if (pool == NULL)
-        return NULL;
-    rte_pktmbuf_pool_init(pool, (void *)(uintptr_t)&about);
-    if (rte_mempool_populate_default(pool) < 0) {
-        rte_mempool_free(pool);
-        return NULL;
-    }
-    rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
-    return pool;
-}
-
 /** Whether a card, or the kernel, reads and writes the buffers by addresses of its own. */
 static bool reached_from_outside(enum rm_port_kind kind) { return kind == RM_PORT_PCI || kind == RM_PORT_AF_XDP; }
 
 static enum rm_code make_pool(struct rm_dpdk_device *device, struct rm_port_config const *config,
                               struct rm_dpdk_wants const *wants, struct rm_error *error) {
-    unsigned const buffers = buffers_for(config, wants->held_buffers) - 1; // a ring of 2^n holds one less
-    device->buffer_bytes = buffer_bytes_for(config, wants->buffer_bytes);
-    uint32_t const room = RTE_PKTMBUF_HEADROOM + device->buffer_bytes;
-    int const socket = rte_eth_dev_socket_id(device->id);
-    device->pool = reached_from_outside(config->kind)
-                       ? rte_pktmbuf_pool_create(device->name, buffers, POOL_CACHE, 0, (uint16_t)room, socket)
-                       : packed_pool(device->name, buffers, room, socket);
-    if (device->pool != NULL)
-        return RM_OK;
-    return rm_fail(error, RM_E_NO_SPACE,
-                   "port '%s': no room for %u packet buffers of %u bytes (%s); raise the memory given to DPDK",
-                   config->name, buffers, device->buffer_bytes, rte_strerror(rte_errno));
+    struct rm_packet_pool_wants const pool = {.name = device->name,
+                                              .buffer_bytes = rm_packet_bytes(config, wants->buffer_bytes),
+                                              .held_buffers = wants->held_buffers,
+                                              .socket = rte_eth_dev_socket_id(device->id),
+                                              .packed = !reached_from_outside(config->kind)};
+    device->buffer_bytes = pool.buffer_bytes;
+    return rm_packet_pool_make(&device->pool, config, &pool, error);
 }
 
 static int set_mtu(struct rm_dpdk_device const *device, struct rm_port_config const *config,

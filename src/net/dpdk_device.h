@@ -3,20 +3,19 @@
 #ifndef RM_NET_DPDK_DEVICE_H
 #define RM_NET_DPDK_DEVICE_H
 
+#include "net/packet_pool.h"
 #include "net/port.h"
 
 enum {
     RM_DPDK_NAME_BYTES = 32,
-    RM_RING_SLOTS = 1024,   /**< of a port of kind ring that does not say */
-    RM_BUFFER_BYTES = 2048, /**< of a frame that a buffer holds at least: a port may ask for more, not for less */
+    RM_RING_SLOTS = 1024, /**< of a port of kind ring that does not say */
 };
 
 struct rm_steer;
-struct rte_mempool;
 
 struct rm_dpdk_device {
     char const *bus;               /**< DPDK's: "vdev" or "pci" */
-    char name[RM_DPDK_NAME_BYTES]; /**< DPDK's: "net_memif3", "0000:03:00.0" */
+    char name[RM_DPDK_NAME_BYTES]; /**< DPDK's: "net_tap3", "0000:03:00.0" */
     uint16_t id;                   /**< DPDK's port number */
     uint16_t receive_queues;
     uint16_t send_queues;
@@ -35,10 +34,7 @@ struct rm_dpdk_wants {
     struct rm_steer *steer; /**< how it shall share frames out to its queues; NULL: its driver knows no ways */
 };
 
-/** Bytes that a frame of the port may have, without FCS. */
-uint32_t rm_longest_frame(struct rm_port_config const *config);
-
-/** Memory that a port of a DPDK kind needs at most. */
+/** Memory that a port of any kind but udp needs of DPDK at most. */
 uint32_t rm_dpdk_memory_mib(struct rm_port_config const *config);
 
 /** The first name DRIVERn that no device has, and n. */

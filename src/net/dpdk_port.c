@@ -24,18 +24,10 @@ uint32_t rm_dpdk_port_reserve(struct rm_port *port, uint16_t queue, struct rm_bu
     return rm_dpdk_device_reserve(&rm_dpdk_port(port)->device, burst, count);
 }
 
-bool rm_dpdk_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t send_queues, uint16_t *own) {
-    if (send_queues == 0)
-        return false;
-    uint16_t const last = (uint16_t)(send_queues - 1);
-    *own = queue == port->queues ? last : queue;
-    return queue == port->queues || queue < last || (queue == last && !port->has_slow_path);
-}
-
 uint32_t rm_dpdk_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     struct rm_dpdk_device const *const device = &rm_dpdk_port(port)->device;
     uint16_t own;
-    if (!rm_dpdk_port_send_queue(port, queue, device->send_queues, &own))
+    if (!rm_port_send_queue(port, queue, device->send_queues, &own))
         return 0;
     return rm_dpdk_device_send(device, own, burst);
 }

@@ -24,10 +24,6 @@ void rm_dpdk_port_totals(struct rm_port *port, struct rm_port_totals *totals);
 bool rm_dpdk_port_mac(struct rm_port const *port, uint8_t mac[6]);
 void rm_dpdk_port_close(struct rm_port *port);
 
-/** The device's transmit queue, of `send_queues` that work, in which `queue` sends: its own, or for the slow path the
- * last. False where there is none. */
-bool rm_dpdk_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t send_queues, uint16_t *own);
-
 /** Opens the device whose bus and name are set, starts it, and lets it steer and take in multicast. */
 enum rm_code rm_dpdk_port_open(struct rm_dpdk_port *port, struct rm_port_config const *config,
                                struct rm_dpdk_wants const *wants, struct rm_error *error);

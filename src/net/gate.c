@@ -26,6 +26,7 @@ bool rm_gate_init(struct rm_gate *gate, uint16_t queues) {
 void rm_gate_free(struct rm_gate *gate) {
     free(gate->receive);
     free(gate->send);
+    gate->receive = gate->send = NULL;
 }
 
 bool rm_gate_is_open(struct rm_gate *gate) { return atomic_load(&gate->state) == RM_GATE_OPEN; }

@@ -3,73 +3,21 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <semaphore.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <rte_alarm.h>
-#include <rte_ethdev.h>
 
 #include "base/fail.h"
 #include "net/memif_socket.h"
 
 enum {
     RETRY_MS = 50,            /**< between attempts to reach a server that is not there */
-    HANDSHAKE_STEP_MS = 5,    /**< how often the driver is asked whether it is connected */
-    HANDSHAKE_STEPS = 400,    /**< a peer that has said nothing useful for this long is dropped */
+    HANDSHAKE_MS = 2000,      /**< a peer that has said nothing for this long is dropped */
     DRAIN_PATIENCE_MS = 1000, /**< for receivers to take what a peer that ended had sent */
 };
-
-static void close_fd(int *fd) {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-enum rm_code rm_memif_link_open(struct rm_memif_link *link, struct rm_port_config const *config,
-                                struct rm_error *error) {
-    link->peer_listener = link->driver_listener = -1;
-    link->server = config->memif_server;
-    memcpy(link->path, config->socket_path, sizeof link->path);
-    // Random, because the driver never closes a listening socket: a name must not come twice in a process.
-    uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        return rm_fail(error, RM_E_SYSTEM, "port '%s': the kernel gives no random number: %s", config->name,
-                       strerror(errno));
-    snprintf(link->driver_socket, sizeof link->driver_socket, "ringmaster-memif-%016lx", number);
-
-    link->stop = eventfd(0, EFD_CLOEXEC);
-    if (link->stop < 0)
-        return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make an eventfd: %s", config->name, strerror(errno));
-    if (!rm_gate_init(&link->gate, (uint16_t)(config->queues + 1))) { // the slow path sends, too
-        close(link->stop);
-        return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for the gates of %u queues; free some memory",
-                       config->name, config->queues);
-    }
-    enum rm_code code = RM_OK;
-    if (link->server)
-        code = rm_memif_listen(config->name, link->path, &link->peer_listener, error);
-    else if ((link->driver_listener = rm_memif_listen_abstract(link->driver_socket)) < 0)
-        code = rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make the socket for DPDK's driver: %s", config->name,
-                       strerror(errno));
-    if (code != RM_OK)
-        rm_memif_link_close(link);
-    return code;
-}
-
-void rm_memif_link_close(struct rm_memif_link *link) {
-    if (link->peer_listener >= 0)
-        unlink(link->path);
-    close_fd(&link->peer_listener);
-    close_fd(&link->driver_listener);
-    close_fd(&link->stop);
-    rm_gate_free(&link->gate);
-}
 
 /** Waits until `fd` (which may be -1) is readable; false when the link shall end. */
 static bool wait_for(struct rm_memif_link const *link, int fd, int timeout_ms) {
@@ -82,8 +30,8 @@ static bool wait_for(struct rm_memif_link const *link, int fd, int timeout_ms) {
 static int wait_for_peer(struct rm_memif_link const *link) {
     int peer = -1;
     if (link->server) {
-        while (peer < 0 && wait_for(link, link->peer_listener, -1))
-            peer = accept4(link->peer_listener, NULL, NULL, SOCK_CLOEXEC);
+        while (peer < 0 && wait_for(link, link->listener, -1))
+            peer = accept4(link->listener, NULL, NULL, SOCK_CLOEXEC);
         return peer;
     }
     while ((peer = rm_memif_connect(link->path)) < 0)
@@ -92,89 +40,89 @@ static int wait_for_peer(struct rm_memif_link const *link) {
     return peer;
 }
 
-/** Starts the driver and returns the other end of its control socket, or -1. */
-static int start_driver(struct rm_memif_link const *link) {
-    if (rte_eth_dev_start(link->device) != 0)
-        return -1;
-    if (link->server)
-        return rm_memif_connect_abstract(link->driver_socket);
-    return accept4(link->driver_listener, NULL, NULL, SOCK_CLOEXEC);
+/** The peer's next message; false when none comes in time. */
+static bool hear(struct rm_memif_link const *link, int peer, struct rm_memif_message *message, int *file) {
+    return wait_for(link, peer, HANDSHAKE_MS) && rm_memif_message_receive(peer, message, file);
 }
 
-struct stop_request {
-    uint16_t device;
-    sem_t done;
-};
-
-static void stop_device(void *argument) {
-    struct stop_request *const request = argument;
-    (void)rte_eth_dev_stop(request->device);
-    sem_post(&request->done);
+/** The same of a peer that has no file to give. */
+static bool hear_words(struct rm_memif_link const *link, int peer, struct rm_memif_message *message) {
+    int file;
+    if (!hear(link, peer, message, &file))
+        return false;
+    if (file >= 0)
+        close(file);
+    return true;
 }
 
-/** Stops the driver from within DPDK's interrupt thread, where it handles its messages: never two at a time. */
-static void stop_driver(struct rm_memif_link const *link) {
-    struct stop_request request = {.device = link->device};
-    sem_init(&request.done, 0, 0);
-    while (rte_eal_alarm_set(1, stop_device, &request) != 0)
-        wait_for(link, -1, RETRY_MS); // out of memory: nothing else may touch the driver
-    while (sem_wait(&request.done) != 0)
-        ;
-    sem_destroy(&request.done);
-}
-
-static bool driver_connected(struct rm_memif_link const *link) {
-    struct rte_eth_link state;
-    return rte_eth_link_get_nowait(link->device, &state) == 0 && state.link_status == RTE_ETH_LINK_UP;
-}
-
-/** Passes one message and counts the rings that it announces. */
-static enum rm_memif_message pass(struct rm_memif_link *link, int from, int to) {
-    enum rm_memif_message const message = rm_memif_pass(from, to);
-    if (message == RM_MEMIF_ADD_C2S)
-        ++*(link->server ? &link->receive_rings : &link->send_rings);
-    if (message == RM_MEMIF_ADD_S2C)
-        ++*(link->server ? &link->send_rings : &link->receive_rings);
-    return message;
-}
-
-/** Passes messages until both sides are connected; false when that does not come about. */
-static bool shake_hands(struct rm_memif_link *link, int peer, int driver) {
-    struct pollfd fds[3] = {
-        {.fd = link->stop, .events = POLLIN}, {.fd = peer, .events = POLLIN}, {.fd = driver, .events = POLLIN}};
-    link->receive_rings = link->send_rings = 0;
-    bool agreed = false;
-    for (int idle = 0; idle < HANDSHAKE_STEPS; ++idle) {
-        if (agreed && driver_connected(link))
+static bool meet_client(struct rm_memif_link *link, int peer) {
+    struct rm_memif_server server = {.offer = &link->offer, .channel = &link->channel};
+    struct rm_memif_message message, answer;
+    rm_memif_server_hello(&server, &answer);
+    while (rm_memif_message_send(peer, &answer, -1)) {
+        int file;
+        if (server.connected)
             return true;
-        poll(fds, 3, HANDSHAKE_STEP_MS);
-        if (fds[0].revents != 0)
+        if (!hear(link, peer, &message, &file))
             return false;
-        for (int side = 1; side <= 2; ++side) {
-            if (fds[side].revents == 0)
-                continue;
-            enum rm_memif_message const message = pass(link, fds[side].fd, fds[3 - side].fd);
-            if (message == RM_MEMIF_END)
-                return false;
-            agreed |= message == RM_MEMIF_CONNECTED;
-            idle = 0;
+        char const *const refusal = rm_memif_server_take(&server, &message, file, &answer);
+        if (refusal != NULL) {
+            rm_memif_message_part(peer, refusal);
+            return false;
         }
     }
     return false;
 }
 
+/** Says all that a client has to say; true when all of it was acknowledged. */
+static bool introduce(struct rm_memif_link const *link, struct rm_memif_client *client, int peer) {
+    struct rm_memif_message message, answer;
+    int file;
+    while (rm_memif_client_next(client, &message, &file)) {
+        uint16_t const wanted = message.type == RM_MEMIF_CONNECT ? RM_MEMIF_CONNECTED : RM_MEMIF_ACK;
+        if (!rm_memif_message_send(peer, &message, file) || !hear_words(link, peer, &answer) || answer.type != wanted)
+            return false;
+    }
+    return true;
+}
+
+static bool meet_server(struct rm_memif_link *link, int peer) {
+    struct rm_memif_client client = {.offer = &link->offer, .channel = &link->channel, .region_file = -1};
+    struct rm_memif_message hello;
+    if (!hear_words(link, peer, &hello))
+        return false;
+    char const *const refusal = rm_memif_client_greeted(&client, &hello);
+    if (refusal != NULL)
+        rm_memif_message_part(peer, refusal);
+    bool const met = refusal == NULL && introduce(link, &client, peer);
+    rm_memif_client_end(&client);
+    return met;
+}
+
+static void attach_all(struct rm_memif_link *link) {
+    struct rm_memif_channel const *const channel = &link->channel;
+    struct rm_memif_place const *const in = link->server ? channel->to_server : channel->to_client;
+    struct rm_memif_place const *const out = link->server ? channel->to_client : channel->to_server;
+    link->receive_rings = link->server ? channel->to_server_count : channel->to_client_count;
+    link->send_rings = link->server ? channel->to_client_count : channel->to_server_count;
+    for (uint16_t i = 0; i < link->receive_rings; ++i)
+        rm_memif_ring_attach_receive(&link->receive[i], &channel->regions, &in[i]);
+    for (uint16_t i = 0; i < link->send_rings; ++i)
+        rm_memif_ring_attach_send(&link->send[i], &channel->regions, &out[i]);
+}
+
 /** From a peer's arrival to its end. */
 static void serve(struct rm_memif_link *link, int peer) {
-    int driver = start_driver(link);
-    if (driver >= 0 && shake_hands(link, peer, driver)) {
+    if (link->server ? meet_client(link, peer) : meet_server(link, peer)) {
+        attach_all(link);
         rm_gate_open(&link->gate);
         // A connected peer has nothing more to say than that it goes, and it says so by ending too.
         if (wait_for(link, peer, -1))
             rm_gate_drain(&link->gate, link->receive_rings, DRAIN_PATIENCE_MS);
         rm_gate_close(&link->gate);
+        rm_memif_message_part(peer, "the port is closed");
     }
-    stop_driver(link);
-    close_fd(&driver);
+    rm_memif_channel_close(&link->channel);
 }
 
 static void *keep_connected(void *argument) {
@@ -189,9 +137,38 @@ static void *keep_connected(void *argument) {
     return NULL;
 }
 
-enum rm_code rm_memif_link_run(struct rm_memif_link *link, struct rm_dpdk_device const *device,
-                               struct rm_port_config const *config, struct rm_error *error) {
-    link->device = device->id;
+static bool make_rings(struct rm_memif_link *link, uint32_t longest) {
+    size_t const receive_bytes = link->offer.receive_rings * sizeof *link->receive;
+    size_t const send_bytes = link->offer.send_rings * sizeof *link->send;
+    link->receive = aligned_alloc(alignof(struct rm_memif_ring), receive_bytes);
+    link->send = aligned_alloc(alignof(struct rm_memif_ring), send_bytes);
+    if (link->receive == NULL || link->send == NULL)
+        return false;
+    memset(link->receive, 0, receive_bytes);
+    memset(link->send, 0, send_bytes);
+    bool good = true;
+    for (uint16_t i = 0; i < link->offer.receive_rings; ++i)
+        good = rm_memif_ring_init(&link->receive[i], longest) && good;
+    return good;
+}
+
+static void free_rings(struct rm_memif_link *link) {
+    for (uint16_t i = 0; link->receive != NULL && i < link->offer.receive_rings; ++i)
+        rm_memif_ring_free(&link->receive[i]);
+    free(link->receive);
+    free(link->send);
+}
+
+static void close_files(struct rm_memif_link *link) {
+    if (link->listener >= 0) {
+        unlink(link->path);
+        close(link->listener);
+    }
+    if (link->stop >= 0)
+        close(link->stop);
+}
+
+static enum rm_code start_thread(struct rm_memif_link *link, char const *name, struct rm_error *error) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's own threads
@@ -199,12 +176,45 @@ enum rm_code rm_memif_link_run(struct rm_memif_link *link, struct rm_dpdk_device
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (result != 0)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot start its link thread: %s; raise the limit of threads",
-                       config->name, strerror(result));
+                       name, strerror(result));
     pthread_setname_np(link->thread, "rm-memif-link");
     return RM_OK;
 }
 
-void rm_memif_link_halt(struct rm_memif_link *link) {
+static enum rm_code open_parts(struct rm_memif_link *link, struct rm_port_config const *config, uint32_t longest,
+                               struct rm_error *error) {
+    if (!rm_gate_init(&link->gate, (uint16_t)(config->queues + 1)) || !make_rings(link, longest)) // the slow path sends
+        return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for %u queues; free some memory", config->name,
+                       config->queues);
+    link->stop = eventfd(0, EFD_CLOEXEC);
+    if (link->stop < 0)
+        return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make an eventfd: %s", config->name, strerror(errno));
+    enum rm_code code = RM_OK;
+    if (link->server)
+        code = rm_memif_listen(config->name, link->path, &link->listener, error);
+    return code == RM_OK ? start_thread(link, config->name, error) : code;
+}
+
+static void close_parts(struct rm_memif_link *link) {
+    close_files(link);
+    free_rings(link);
+    rm_gate_free(&link->gate);
+}
+
+enum rm_code rm_memif_link_open(struct rm_memif_link *link, struct rm_port_config const *config,
+                                struct rm_memif_offer const *offer, uint32_t longest, struct rm_error *error) {
+    link->listener = link->stop = -1;
+    link->server = config->memif_server;
+    link->offer = *offer;
+    memcpy(link->path, config->socket_path, sizeof link->path);
+    enum rm_code const code = open_parts(link, config, longest, error);
+    if (code != RM_OK)
+        close_parts(link);
+    return code;
+}
+
+void rm_memif_link_close(struct rm_memif_link *link) {
     eventfd_write(link->stop, 1);
     pthread_join(link->thread, NULL);
+    close_parts(link);
 }

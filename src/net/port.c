@@ -46,6 +46,14 @@ void rm_port_free(struct rm_port *port) {
     free(port);
 }
 
+bool rm_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t send_queues, uint16_t *own) {
+    if (send_queues == 0)
+        return false;
+    uint16_t const last = (uint16_t)(send_queues - 1);
+    *own = queue == port->queues ? last : queue;
+    return queue == port->queues || queue < last || (queue == last && !port->has_slow_path);
+}
+
 /** What is wrong whatever the kind. */
 static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
     if (memchr(config->name, '\0', sizeof config->name) == NULL || config->name[0] == '\0')
@@ -172,7 +180,11 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
 }
 
 bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
-    return port->has_slow_path && rm_slow_path_put(&port->slow_path, queue, burst, index);
+    if (!port->has_slow_path || !rm_slow_path_has_room(&port->slow_path, queue))
+        return false;
+    if (port->ops->keep != NULL && burst->handle[index] == NULL && !port->ops->keep(port, burst, index))
+        return false;
+    return rm_slow_path_put(&port->slow_path, queue, burst, index);
 }
 
 uint16_t rm_port_slow_queue(struct rm_port const *port) { return port->queues; }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Ports: every way datagrams come in or go out, behind one burst interface.
  *
- * A port is a DPDK device (hardware NIC, memif, af_packet, …) or a plain kernel UDP socket. A DPDK port carries
- * Ethernet frames, a socket bare UDP payloads: `framing` says which, and the wire room takes both.
+ * A port is a DPDK device (hardware NIC, af_packet, …), a memif link, or a plain kernel UDP socket. A socket carries
+ * bare UDP payloads, all others Ethernet frames: `framing` says which, and the wire room takes both.
  *
  * Life: rm_net_start → rm_port_open … → rm_port_close … → rm_net_stop. Opening, closing and reading totals is one
  * thread's work. Each direction of a queue is used by one thread, which has called rm_net_thread_join first.
  *
  * Buffers of a burst belong to the caller from rm_port_receive to rm_port_release, or from rm_port_reserve until they
- * are sent or released. Each direction of a queue lends one burst at a time: give it back before asking for the next.
+ * are sent or released. Each direction of a queue lends one burst at a time: give it back before asking for the next,
+ * and before the port is closed. A received burst of memif keeps its peer's memory mapped: do not sit on it.
  */
 #ifndef RM_NET_PORT_H
 #define RM_NET_PORT_H
@@ -39,10 +40,12 @@ enum {
 #define RM_QUEUE_ANY UINT16_MAX
 
 enum rm_port_kind {
-    /** Shared-memory link to another process (DPDK net_memif). The peer may come late, go and return: meanwhile the
-     * link is down, nothing arrives and nothing is taken for sending, and neither is an error. What a peer had sent
-     * before it ended is still received. The client side decides how many rings there are: a queue of the server
-     * beyond them stays silent. */
+    /** Shared-memory link to another process that speaks memif 2.0: another of ours, DPDK's net_memif, VPP. The peer
+     * may come late, go and return: meanwhile the link is down, nothing arrives and nothing is taken for sending, and
+     * neither is an error. What a peer had sent before it ended is still received. There are as many rings as both
+     * sides have queues: a queue beyond them stays silent. Received frames are read where they lie in the shared
+     * memory, which the peer could still change: it is to be trusted with its data, though with nothing else. A client
+     * must seal that memory against shrinking, which all do but DPDK's with `zero-copy=yes`. */
     RM_PORT_MEMIF,
     /** A kernel interface by raw packets (DPDK net_af_packet). The kernel sees every packet too, and answers ARP. What
      * this host sends out of the interface is not received. A sender in the same kernel may leave the UDP checksum to

@@ -19,6 +19,9 @@ struct rm_port_ops {
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     uint32_t (*discard)(struct rm_port *port, uint16_t queue); /**< NULL: there is no shorter way than both of these */
+    /** Where frames are received in memory that `release` gives away: copies one into a buffer that lives on and
+     * becomes its handle; false when there is none. NULL: received handles are such buffers. */
+    bool (*keep)(struct rm_port *port, struct rm_burst *burst, uint32_t index);
     uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst); /**< returns how many it took */
     void (*totals)(struct rm_port *port, struct rm_port_totals *totals); /**< all fields but received and sent */
@@ -57,5 +60,9 @@ rm_port_opener rm_af_xdp_port_open, rm_memif_port_open, rm_af_packet_port_open, 
 struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct rm_port_config const *config,
                             struct rm_error *error);
 void rm_port_free(struct rm_port *port);
+
+/** The device's transmit queue, of `send_queues` that work, in which `queue` sends: its own, or for the slow path the
+ * last. False where there is none. */
+bool rm_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t send_queues, uint16_t *own);
 
 #endif

@@ -10,6 +10,10 @@ bool rm_slow_path_make(struct rm_slow_path *slow_path, uint16_t queues) {
 
 void rm_slow_path_free(struct rm_slow_path *slow_path) { rm_buffer_rings_free(&slow_path->rings); }
 
+bool rm_slow_path_has_room(struct rm_slow_path const *slow_path, uint16_t queue) {
+    return rm_buffer_rings_room(&slow_path->rings, queue) != 0;
+}
+
 bool rm_slow_path_put(struct rm_slow_path *slow_path, uint16_t queue, struct rm_burst *burst, uint32_t index) {
     if (rm_buffer_rings_put(&slow_path->rings, queue, &burst->handle[index], 1) == 0)
         return false;

@@ -15,6 +15,9 @@ struct rm_slow_path {
 bool rm_slow_path_make(struct rm_slow_path *slow_path, uint16_t queues);
 void rm_slow_path_free(struct rm_slow_path *slow_path);
 
+/** For the one who puts: whether there will be room for one more. */
+bool rm_slow_path_has_room(struct rm_slow_path const *slow_path, uint16_t queue);
+
 /** As rm_port_set_aside. */
 bool rm_slow_path_put(struct rm_slow_path *slow_path, uint16_t queue, struct rm_burst *burst, uint32_t index);
 

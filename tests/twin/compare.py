@@ -12,6 +12,7 @@ SCALARS = (
     "kind", "pass", "radiation", "length_m", "steps", "max_order", "bending_angle_rad", "entrance_angle_rad",
     "exit_angle_rad", "full_gap_m", "curvature_1", "curvature_2", "voltage_v", "frequency_hz", "time_lag_m",
     "phase_lag_rad", "harmonic_number", "solenoid_strength",
+    "reference_x_m", "reference_ct_m",
 )  # fmt: skip
 PAIRS = ("kick_angle_rad", "fringe_int", "fringe_bend", "fringe_quad")
 POINTERS = {

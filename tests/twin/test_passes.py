@@ -111,7 +111,7 @@ def simple(cls: Any, *arguments: Any, misaligns: bool = True, **more: Any) -> Ca
 
 
 def bent(thin: Any) -> Any:
-    """pyAT's class makes a number of what its pass wants as an array."""
+    """PyAT's class makes a number of what its pass wants as an array."""
     thin.__dict__["BendingAngle"] = np.array([[0.01]])
     return thin
 
@@ -141,7 +141,8 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "SolenoidLinearPass": simple(at.Element, PassMethod="SolenoidLinearPass", Length=0.7, K=0.9),
     "Matrix66Pass": lambda random: at.M66("E", np.eye(6) + random.normal(size=(6, 6)) * 0.1, **misaligned(random)),
     "ThinMPolePass": lambda random: at.ThinMultipole(
-        "E", random.normal(size=4) * 1e-2, random.normal(size=4) * 1e-2, MaxOrder=3, **misaligned(random), **steered(random)),
+        "E", random.normal(size=4) * 1e-2, random.normal(size=4) * 1e-2, MaxOrder=3,
+        **misaligned(random), **steered(random)),
     "ThinMPolePass, bend": lambda random: bent(at.ThinMultipole(
         "E", [0.0] * 10, random.normal(size=10) * 1e-2, MaxOrder=9, **misaligned(random))),
 }  # fmt: skip
@@ -156,15 +157,19 @@ for suffix in RADIATIONS:
         CASES[f"{strong}, fringes {ends}"] = multipole(suffix, 2, False, quad_fringe(*ends))
     for method in (0, 1, 2, 3):
         CASES[f"BndMPoleSymplectic4{suffix}, edges {method}"] = bend(
-            suffix, 2, False, bend_fringe(method, (method + 1) % 4), quad_fringe(1, 2))
+            suffix, 2, False, bend_fringe(method, (method + 1) % 4), quad_fringe(1, 2)
+        )
     for order in (1, 2, 5):
         CASES[f"BndMPoleSymplectic4E2{suffix}, order {order}"] = bend(
-            suffix, order, True, poles, steered, misaligned, bend_fringe(1, 1), name="BndMPoleSymplectic4E2")
+            suffix, order, True, poles, steered, misaligned, bend_fringe(1, 1), name="BndMPoleSymplectic4E2"
+        )
 for order in (1, 3):
     CASES[f"BndStrMPoleSymplectic4Pass, order {order}"] = bend(
-        "Pass", order, True, steered, straight_frame, bend_fringe(1, 1), name="BndStrMPoleSymplectic4")
+        "Pass", order, True, steered, straight_frame, bend_fringe(1, 1), name="BndStrMPoleSymplectic4"
+    )
 CASES["BndStrMPoleSymplectic4Pass, misaligned"] = bend(
-    "Pass", 1, False, misaligned, straight_frame, name="BndStrMPoleSymplectic4")
+    "Pass", 1, False, misaligned, straight_frame, name="BndStrMPoleSymplectic4"
+)
 for method in (2, 4):
     CASES[f"GWigSymplecticPass, method {method}"] = wiggler("GWigSymplecticPass", method, misaligned)
 CASES["GWigSymplecticPass, waves"] = wiggler("GWigSymplecticPass", 4, by=TILTED_WAVES, bx=UPRIGHT_WAVES)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole rings against the Accelerator Toolbox: coordinates, points, turns, losses; steerers of single particles; and
-the statistics of quantum radiation."""
+the statistics of quantum radiation.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +211,8 @@ def quantum_twin(magnet: Any, seed: int) -> tuple[Any, Any]:
 
 def test_quantum_radiation_has_the_mean_and_the_variance_of_theory() -> None:
     """Of particles on the axis of a dipole: the mean loss is the classical one; the photons' variance is N ⟨u²⟩ with
-    N = 5/(2√3) α γ θ photons of ⟨u²⟩ = 11/27 critical energies squared (M. Sands, SLAC-121)."""
+    N = 5/(2√3) α γ θ photons of ⟨u²⟩ = 11/27 critical energies squared (M. Sands, SLAC-121).
+    """
     length, angle, count = 1.0, 0.2, 40000
     magnet = at.Dipole("B", length, angle, NumIntSteps=8)
     twin, lattice = quantum_twin(magnet, 11)
@@ -233,7 +235,7 @@ def test_quantum_radiation_is_the_same_with_any_instruction_set() -> None:
     magnet = at.Dipole("B", 1.0, 0.2, 0.5, NumIntSteps=5, PolynomA=[0, 0.1])
     particles = beam(37)
     runs = []
-    for simd in [name for name in SIMD.values()]:
+    for simd in list(SIMD.values()):
         twin, lattice = quantum_twin(magnet, 42)
         try:
             runs.append(track(twin, particles, 3, simd=simd).particles)
@@ -249,7 +251,8 @@ def test_quantum_radiation_is_the_same_with_any_instruction_set() -> None:
 
 def test_spectrum_of_photons() -> None:
     """Where a particle emits at most one photon, its loss is that photon: quantiles of AT's spectrum, which is that of
-    K. Ohmi and of Sands: half of the photons are below 0.0835 critical energies."""
+    K. Ohmi and of Sands: half of the photons are below 0.0835 critical energies.
+    """
     twin, lattice = quantum_twin(at.Dipole("B", 1.0, 2e-4, NumIntSteps=1), 5)
     gamma = 2.4e9 / 510998.95069
     critical = 1.5 * gamma**3 * 3.8615926744e-13 * 2e-4 / gamma

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import at
@@ -20,7 +21,7 @@ class Result:
 
     def __init__(self, particles: Any, out: Any, turn: Any, element: Any, at_loss: Any) -> None:
         self.particles = particles.T
-        self.out = None if out is None else out.transpose(3, 2, 1, 0)
+        self.out: Any = None if out is None else out.transpose(3, 2, 1, 0)
         self.lost_turn, self.lost_element, self.lost_at = turn, element, at_loss.T
 
 
@@ -46,7 +47,8 @@ def track(twin: Any, beam: Any, turns: int = 1, refpts: Any = None, simd: str = 
 
 def has(simd: str) -> bool:
     """Whether this processor has an instruction set."""
-    flags = next(line for line in open("/proc/cpuinfo") if line.startswith("flags")).split()
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    flags = next((line for line in lines if line.startswith("flags")), "").split()
     wanted = {"AVX2": {"avx2", "fma"}, "AVX-512": {"avx2", "fma", "avx512f", "avx512dq", "avx512vl"}}
     return wanted.get(simd, set()) <= set(flags)
 
@@ -69,11 +71,14 @@ def beam(count: int = 61, seed: int = 1, largest: float = 1e-3, delta: float = 0
 
 def difference(ours: Any, theirs: Any) -> float:
     """Largest |Δ| over the largest |value|, of the worst coordinate. Who is lost must be lost in both; pyAT leaves some
-    of those infinite."""
+    of those infinite.
+    """
     alive = np.isfinite(theirs).all(axis=0)
     assert np.array_equal(np.isfinite(ours).all(axis=0), alive)
     assert alive.any()
-    worst = (np.abs(a[alive] - b[alive]).max() / (np.abs(b[alive]).max() or 1) for a, b in zip(ours, theirs, strict=True))
+    worst = (
+        np.abs(a[alive] - b[alive]).max() / (np.abs(b[alive]).max() or 1) for a, b in zip(ours, theirs, strict=True)
+    )
     return float(max(worst))
 
 

@@ -12,7 +12,7 @@
 
 enum { USUAL_ITERATIONS = 20 };
 static double const usual_tolerance = 1e-12;
-static double const near_enough_to_look = 1e-4; /* a step of Newton's from here may be the last */
+static double const near_enough_to_look = 1e-6; /* the step after one of this size may be the last */
 static double const rounding_floor = 1e-9;      /* below, steps that no longer shrink are rounding */
 static double const edge_of_the_world = 1;      /* m and 1, as in tracking */
 

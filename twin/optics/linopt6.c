@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Linear optics by normal modes, and how it changes with momentum by differences between exact optics. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "lattice_parts.h"
 #include "optics/closed.h"
+#include "optics/frames.h"
 #include "optics/modes.h"
 #include "optics/points.h"
 #include "optics/sides.h"
-#include "optics/small.h"
 
 static double const light_m_s = 2.99792458e8;
 
@@ -57,16 +59,25 @@ static void unwrap(struct rm_optics *optics, uint32_t count, int modes) {
     }
 }
 
-/** Twiss functions at a point, in the frame of a side. */
-static void twiss_of(struct rm_side const *side, uint32_t point, double beta[2], double alpha[2]) {
-    double m[36], a[36], r[3][36];
-    rm_closed_matrix(&side->closed.points[point], m);
-    rm_small_multiply(m, side->modes.a, a);
-    rm_modes_matrices(a, side->modes.count, r);
-    for (int k = 0; k < 2; ++k) {
-        beta[k] = r[k][14 * k];
-        alpha[k] = -r[k][14 * k + 6];
+static enum rm_code functions(struct rm_side const sides[2], double apart, uint32_t count, struct rm_optics *optics,
+                              struct rm_error *error) {
+    struct rm_frame_twiss *const seen = malloc(2 * (size_t)(count != 0 ? count : 1) * sizeof *seen);
+    if (seen == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", count);
+    for (int side = 0; side < 2; ++side)
+        rm_frames_twiss(sides[side].closed.points, count, &sides[side].modes, seen + (size_t)side * count,
+                        RM_SIMD_BEST);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_sides_twiss twiss;
+        for (int side = 0; side < 2; ++side) {
+            memcpy(twiss.beta[side], seen[(size_t)side * count + i].beta, sizeof twiss.beta[side]);
+            memcpy(twiss.alpha[side], seen[(size_t)side * count + i].alpha, sizeof twiss.alpha[side]);
+        }
+        rm_sides_functions(&twiss, apart, optics[i].w, optics[i].dalpha, optics[i].dbeta);
+        rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
     }
+    free(seen);
+    return RM_OK;
 }
 
 static enum rm_code with_momentum(struct optics_call const *call, struct rm_optics_options const *options,
@@ -74,17 +85,11 @@ static enum rm_code with_momentum(struct optics_call const *call, struct rm_opti
                                   struct rm_optics *optics, struct rm_error *error) {
     struct rm_side sides[2];
     double apart;
-    enum rm_code const code =
-        rm_sides_find(call->twin, options, call->refpts, call->count, middle, sides, &apart, error);
+    enum rm_code code = rm_sides_find(call->twin, options, call->refpts, call->count, middle, sides, &apart, error);
     if (code == RM_OK) {
         rm_sides_chromaticity(sides, apart, ring->chromaticity);
-        for (uint32_t i = 0; options->w && i < call->count; ++i) {
-            struct rm_sides_twiss twiss;
-            for (int side = 0; side < 2; ++side)
-                twiss_of(&sides[side], i, twiss.beta[side], twiss.alpha[side]);
-            rm_sides_functions(&twiss, apart, optics[i].w, optics[i].dalpha, optics[i].dbeta);
-            rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
-        }
+        if (options->w)
+            code = functions(sides, apart, call->count, optics, error);
     }
     rm_sides_free(sides);
     return code;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optics/points.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "lattice_parts.h"
-#include "optics/small.h"
+#include "optics/frames.h"
 
 static void functions(struct rm_optics *o, int modes) {
     for (int k = 0; k < 2; ++k) {
@@ -25,16 +26,12 @@ static void dispersion_of(struct rm_optics *o, bool is_6d, double const at_start
 
 void rm_points_fill(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
                     double const dispersion[6], uint32_t const *refpts, uint32_t count, struct rm_optics *optics) {
+    rm_frames_fill(closed->points, count, modes, optics, RM_SIMD_BEST);
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_optics *const o = &optics[i];
-        memset(o, 0, sizeof *o);
         o->s_m = twin->lattice->s_m[refpts[i]];
-        memcpy(o->closed_orbit, closed->points[i].z, sizeof o->closed_orbit);
-        rm_closed_matrix(&closed->points[i], o->m);
-        rm_small_multiply(o->m, modes->a, o->a);
-        for (int row = 2 * modes->count; row < 6; ++row) /* 4D: its 4 × 4 part */
-            memset(o->a + 6 * row, 0, 6 * sizeof *o->a);
-        rm_modes_matrices(o->a, modes->count, o->r);
+        memset(o->mu_rad, 0, sizeof o->mu_rad);
+        memset(o->w, 0, sizeof *o - offsetof(struct rm_optics, w));
         functions(o, modes->count);
         dispersion_of(o, closed->is_6d, dispersion);
     }

@@ -4,7 +4,7 @@
 #ifndef RM_TWIN_PASS_APERTURE_H
 #define RM_TWIN_PASS_APERTURE_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 static void rm_pass_rectangle(struct rm_bundle *bundle, struct rm_step const *step) {
     double const *const limits = step->data;

@@ -7,7 +7,7 @@
 #ifndef RM_TWIN_PASS_BEND_E2_H
 #define RM_TWIN_PASS_BEND_E2_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 static void rm_pass_e2_edge(struct rm_bundle *bundle, struct rm_step const *step) {
     struct rm_e2_edge const *const e = step->data;

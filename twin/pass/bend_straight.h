@@ -3,8 +3,8 @@
 #ifndef RM_TWIN_PASS_BEND_STRAIGHT_H
 #define RM_TWIN_PASS_BEND_STRAIGHT_H
 
-#include "pass/drift.h"
-#include "pass/edge.h"
+#include "drift.h"
+#include "edge.h"
 
 /** Onto a face turned by an angle: where the particle's line meets it, and its slopes there. `x` is of the particle
  * against the pivot. */

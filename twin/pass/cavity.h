@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_CAVITY_H
 #define RM_TWIN_PASS_CAVITY_H
 
-#include "pass/drift.h"
+#include "drift.h"
 
 static void rm_pass_cavity(struct rm_bundle *bundle, struct rm_step const *step) {
     struct rm_cavity const *const cavity = step->data;

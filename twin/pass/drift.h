@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_DRIFT_H
 #define RM_TWIN_PASS_DRIFT_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** To second order in the slopes: AT's expanded drift. */
 RM_INLINE void rm_ray_drift(struct rm_ray *ray, double length) {

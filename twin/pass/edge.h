@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_EDGE_H
 #define RM_TWIN_PASS_EDGE_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** fy / h of methods 1 (Brown), 2 (SOLEIL) and 3 (ThomX) for this particle. */
 RM_INLINE rm_real rm_edge_tangent(struct rm_ray const *ray, struct rm_edge const *edge) {

@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_FRINGE_H
 #define RM_TWIN_PASS_FRINGE_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** Lee-Whiting's hard edge to third order (E. Forest, Beam Dynamics, p. 390); `strength` is K1 / 12, negative at the
  * exit. */

@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_LINEAR_H
 #define RM_TWIN_PASS_LINEAR_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** Of one plane, u'' = −g u: u = cosine u0 + sine u0'. */
 struct rm_plane_map {

@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_MATRIX_H
 #define RM_TWIN_PASS_MATRIX_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 static void rm_pass_shift(struct rm_bundle *bundle, struct rm_step const *step) {
     double const *const by = step->data;

@@ -11,7 +11,7 @@
 #ifndef RM_TWIN_PASS_MULTIPOLE_H
 #define RM_TWIN_PASS_MULTIPOLE_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** A ray inside a magnet. Of each pair, the first is of the drifts between slices and of the outer kicks of a slice,
  * the second of the drifts inside and of the kick in the middle. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/plan_parts.h"
+#include "plan_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
 
 enum { CHUNK = 1 << 16 };
 

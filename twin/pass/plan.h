@@ -11,7 +11,7 @@
 
 #include <ringmaster/twin.h>
 
-#include "track_block.h"
+#include "../track_block.h"
 
 enum rm_step_kind {
     RM_STEP_NOTHING,

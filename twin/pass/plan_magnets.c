@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "lattice_parts.h"
-#include "pass/plan_parts.h"
+#include "../lattice_parts.h"
+#include "plan_parts.h"
 
 /** Lengths of drifts and kicks in a slice. */
 static void forest_ruth(double slice_m, double drift[2], double kick[2]) {

@@ -3,8 +3,8 @@
 #ifndef RM_TWIN_PASS_PLAN_PARTS_H
 #define RM_TWIN_PASS_PLAN_PARTS_H
 
-#include "pass/plan.h"
-#include "twin_parts.h"
+#include "../twin_parts.h"
+#include "plan.h"
 
 struct rm_planner {
     struct rm_twin const *twin;

@@ -6,9 +6,9 @@
 #ifndef RM_TWIN_PASS_QUANTUM_H
 #define RM_TWIN_PASS_QUANTUM_H
 
-#include "pass/aperture.h"
-#include "pass/multipole.h"
-#include "pass/random.h"
+#include "aperture.h"
+#include "multipole.h"
+#include "random.h"
 
 /** Energy that photons take in one slice, over the reference particle's: `turned`, the angle by which the particle
  * turned on `path_m`, `gamma` its own, `reference` the reference particle's. */

@@ -14,7 +14,7 @@
 #ifndef RM_TWIN_PASS_RADIATION_H
 #define RM_TWIN_PASS_RADIATION_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 struct rm_slope_way {
     rm_real x, xp, y, yp, delta;

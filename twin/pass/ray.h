@@ -6,9 +6,9 @@
 #ifndef RM_TWIN_PASS_RAY_H
 #define RM_TWIN_PASS_RAY_H
 
-#include "pass/lanes.h"
-#include "pass/plan.h"
-#include "pass/track.h"
+#include "lanes.h"
+#include "plan.h"
+#include "track.h"
 
 /** All rays of a bundle, unrolled. */
 #define RM_EACH_RAY _Pragma("GCC unroll 8") for (unsigned i = 0; i < RM_RAYS; ++i)

@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_SOLENOID_H
 #define RM_TWIN_PASS_SOLENOID_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 static void rm_pass_solenoid(struct rm_bundle *bundle, struct rm_step const *step) {
     struct rm_solenoid const *const solenoid = step->data;

@@ -3,7 +3,7 @@
 #ifndef RM_TWIN_PASS_THIN_H
 #define RM_TWIN_PASS_THIN_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** A kick spread evenly over a drift. */
 static void rm_pass_corrector(struct rm_bundle *bundle, struct rm_step const *step) {

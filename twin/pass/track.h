@@ -5,7 +5,7 @@
 
 #include <ringmaster/twin.h>
 
-#include "pass/plan.h"
+#include "plan.h"
 
 struct rm_track {
     struct rm_plan const *plan;

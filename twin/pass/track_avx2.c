@@ -3,4 +3,4 @@
 #define RM_RAYS 4
 #define RM_TRACK rm_track_avx2
 
-#include "pass/tracker.h"
+#include "tracker.h"

@@ -3,4 +3,4 @@
 #define RM_RAYS 1
 #define RM_TRACK rm_track_scalar
 
-#include "pass/tracker.h"
+#include "tracker.h"

@@ -6,21 +6,21 @@
 
 #include <string.h>
 
-#include "pass/aperture.h"
-#include "pass/bend_e2.h"
-#include "pass/bend_straight.h"
-#include "pass/cavity.h"
-#include "pass/drift.h"
-#include "pass/edge.h"
-#include "pass/fringe.h"
-#include "pass/linear.h"
-#include "pass/matrix.h"
-#include "pass/multipole.h"
-#include "pass/quantum.h"
-#include "pass/radiation.h"
-#include "pass/solenoid.h"
-#include "pass/thin.h"
-#include "pass/wiggler.h"
+#include "aperture.h"
+#include "bend_e2.h"
+#include "bend_straight.h"
+#include "cavity.h"
+#include "drift.h"
+#include "edge.h"
+#include "fringe.h"
+#include "linear.h"
+#include "matrix.h"
+#include "multipole.h"
+#include "quantum.h"
+#include "radiation.h"
+#include "solenoid.h"
+#include "thin.h"
+#include "wiggler.h"
 
 static void rm_pass_nothing(struct rm_bundle *bundle, struct rm_step const *step) { (void)bundle, (void)step; }
 

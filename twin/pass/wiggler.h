@@ -5,7 +5,7 @@
 #ifndef RM_TWIN_PASS_WIGGLER_H
 #define RM_TWIN_PASS_WIGGLER_H
 
-#include "pass/ray.h"
+#include "ray.h"
 
 /** The potential at a point, and what drifts along x and y need of it: ∂/∂y ∫ ax dx and ∂/∂x ∫ ay dy. */
 struct rm_potential {

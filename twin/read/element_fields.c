@@ -9,33 +9,18 @@
 
 enum { MOST_STEPS = 100000, DEFAULT_STEPS = 10, FRINGE_INTEGRALS = 5 };
 
-/** What would change the beam but has no place in an element of ours, and the value at which it does nothing. */
-struct untracked {
-    char const *name;
-    double harmless;
-    bool everywhere; /**< else only for the passes that look at it */
-};
-
-static struct untracked const untracked[] = {
-    {"FieldScaling", 1, true}, {"X0ref", 0, false}, {"RefDZ", 0, false}, {"ByError", 0, false}};
-
-static bool looks_at_untracked(enum rm_pass pass) {
-    return pass == RM_PASS_BND_STR_MPOLE || pass == RM_PASS_BEND_LINEAR;
-}
-
+/** What would change the beam but has no place in an element of ours. */
 static bool refuse_untracked(struct rm_reading *reading, struct rm_value const *fields, enum rm_pass pass) {
-    for (size_t i = 0; i < sizeof untracked / sizeof untracked[0]; ++i) {
-        struct untracked const *const what = &untracked[i];
-        double value = what->harmless;
-        if (!what->everywhere && !looks_at_untracked(pass))
-            continue;
-        if (!rm_take_number(reading, fields, what->name, &value))
-            return false;
-        if (value != what->harmless)
-            return rm_reading_fail(reading,
-                                   "%s is %g, and the twin tracks it only as %g; write it into the field itself",
-                                   what->name, value, what->harmless);
-    }
+    bool const looks = pass == RM_PASS_BND_STR_MPOLE || pass == RM_PASS_BEND_LINEAR; /* at ByError */
+    double scaling = 1;
+    double field_error = 0;
+    if (!rm_take_number(reading, fields, "FieldScaling", &scaling) ||
+        (looks && !rm_take_number(reading, fields, "ByError", &field_error)))
+        return false;
+    if (scaling != 1)
+        return rm_reading_fail(reading, "FieldScaling is %g, and the twin has only 1; scale the field itself", scaling);
+    if (field_error != 0)
+        return rm_reading_fail(reading, "ByError is %g, and the twin has only 0; write it into PolynomB", field_error);
     return true;
 }
 
@@ -81,7 +66,9 @@ static bool take_bend(struct rm_reading *reading, struct rm_value const *fields,
            rm_take_whole(reading, fields, "FringeBendEntrance", 0, 3, &element->fringe_bend[0]) &&
            rm_take_whole(reading, fields, "FringeBendExit", 0, 3, &element->fringe_bend[1]) &&
            rm_take_number(reading, fields, "H1", &element->curvature_1) &&
-           rm_take_number(reading, fields, "H2", &element->curvature_2);
+           rm_take_number(reading, fields, "H2", &element->curvature_2) &&
+           rm_take_number(reading, fields, "X0ref", &element->reference_x_m) &&
+           rm_take_number(reading, fields, "RefDZ", &element->reference_ct_m);
 }
 
 static bool take_fringe(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {

@@ -12,7 +12,9 @@ void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]) {
         tangent->j[i][i] = 1;
 }
 
-static enum rm_simd best(void) {
+enum rm_simd rm_turn_simd(enum rm_simd simd) {
+    if (simd != RM_SIMD_BEST)
+        return simd;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return RM_SIMD_AVX512;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? RM_SIMD_AVX2 : RM_SIMD_SCALAR;
@@ -20,7 +22,7 @@ static enum rm_simd best(void) {
 
 void rm_turn(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
              struct rm_turn_points const *points, enum rm_simd simd) {
-    switch (simd == RM_SIMD_BEST ? best() : simd) {
+    switch (rm_turn_simd(simd)) {
     case RM_SIMD_AVX512: rm_turn_avx512(plan, tangent, diffusion, points); break;
     case RM_SIMD_AVX2: rm_turn_avx2(plan, tangent, diffusion, points); break;
     default: rm_turn_scalar(plan, tangent, diffusion, points);

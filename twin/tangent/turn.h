@@ -21,4 +21,7 @@ void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]);
 void rm_turn(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
              struct rm_turn_points const *points, enum rm_simd simd);
 
+/** RM_SIMD_BEST as the best of this processor; others as they are. */
+enum rm_simd rm_turn_simd(enum rm_simd simd);
+
 #endif

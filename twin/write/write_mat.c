@@ -55,6 +55,8 @@ static void put_bend(struct rm_mat_struct *to, struct rm_element const *e) {
     number_unless(to, "FringeInt2", e->fringe_int[1], 0);
     number_unless(to, "H1", e->curvature_1, 0);
     number_unless(to, "H2", e->curvature_2, 0);
+    number_unless(to, "X0ref", e->reference_x_m, 0);
+    number_unless(to, "RefDZ", e->reference_ct_m, 0);
     number_unless(to, "FringeBendEntrance", e->fringe_bend[0], DEFAULT_FRINGE_BEND);
     number_unless(to, "FringeBendExit", e->fringe_bend[1], DEFAULT_FRINGE_BEND);
     number_unless(to, "FringeQuadEntrance", e->fringe_quad[0], 0);

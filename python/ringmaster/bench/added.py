@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ringmaster.bench import headlines
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measure import WHOLE_CORE, Figure, Measured, Setup, measure
 from ringmaster.bench.setups import CHAINS
@@ -55,6 +56,8 @@ class Row:
     huge_pages: bool
     core_share: float
     """Of its core that the program had, 0–1."""
+    rounds: int
+    """Of which the figures are medians, and low and high the middle half."""
 
 
 def turn_records(instruments: int, rings_bytes: int = RINGS_BYTES) -> int:
@@ -97,6 +100,7 @@ def _row(case: Case, measured: Measured, figure: Figure) -> Row:
         target_ns=TARGET_NS.get((case.instruments, case.chain)),
         huge_pages=measured.huge_pages,
         core_share=measured.core_share,
+        rounds=measured.rounds,
     )
 
 
@@ -117,12 +121,23 @@ def run(rounds: int, log: Log) -> Iterator[Row]:
         yield from rows
 
 
-def headline(rows: list[Row], available: list[str]) -> dict[str, float | None]:
+def headline_rows(rows: list[Row], available: list[str]) -> dict[str, Row | None]:
     """By chain: 96 instruments, cold, the best instructions of this CPU; None where it was not measured."""
-    found: dict[str, float | None] = dict.fromkeys(CHAINS)
+    found: dict[str, Row | None] = dict.fromkeys(CHAINS)
     widest = available[-1].replace("-", "").lower()
     for row in rows:
         fits = row.instruments == HEADLINE and row.figure == "cold" and row.simd.replace("-", "").lower() == widest
         if fits:
-            found[row.chain] = row.added_ns
+            found[row.chain] = row
     return found
+
+
+def headline(rows: list[Row], available: list[str]) -> dict[str, float | None]:
+    """The median of each of these, nanoseconds."""
+    return {chain: row.added_ns if row else None for chain, row in headline_rows(rows, available).items()}
+
+
+def figure_of(row: Row) -> headlines.Figure:
+    """A row's added cost, as it stands beside another run's."""
+    spread = (row.added_low_ns, row.added_high_ns)
+    return headlines.Figure(row.added_ns, *spread, headlines.MIDDLE_HALF, row.rounds, "rounds")

@@ -39,7 +39,8 @@ def run(count: int, seconds: float, tsc_hz: float, log: Log) -> Iterator[Window]
 def words(window: Window) -> str:
     """A window on one line."""
     lost = "".join(f"  {count} {name}" for name, count in (window.faults or {}).items())
-    discarded = "" if window.counts else "  discarded: no whole core"
+    why = "restless" if window.whole else "no whole core"
+    discarded = "" if window.counts else f"  discarded: {why}"
     return (
         f"{window.receiver:10s} {window.rate_pps / 1e6:6.2f} Mpps  {window.distance} "
         f"({window.core_to_core_ns:.0f} ns)  busy {window.busy_share:.2f}, {window.busy_ns_per_packet:.1f} ns a packet"

@@ -10,8 +10,9 @@ from typing import Any
 
 from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes
 from ringmaster.bench.conditions import Spread, core_to_core_ns, stall_floor
+from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log
-from ringmaster.bench.windows import Window, compare, ratio_of
+from ringmaster.bench.windows import Window, compare, pairs_of, ratio_of
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
 
@@ -63,6 +64,7 @@ class Report:
         tables["core_to_core_ns"] = asdict(Spread.of(self.probes_ns)) if self.probes_ns else None
         return {
             **self.headlines(),
+            "spreads": {name: asdict(figure) if figure else None for name, figure in self.spreads().items()},
             "tsc_hz": self.tsc_hz,
             "interrupted": self.interrupted,
             "notes": self.notes,
@@ -81,6 +83,26 @@ class Report:
             "instructions_per_packet": next((row.added for row in counted if row.chain == "both"), None),
             "core_to_core_ns": Spread.of(self.probes_ns).median if self.probes_ns else None,
         }
+
+    def spreads(self) -> dict[str, Figure | None]:
+        """Of each headline: median, spread, and of how many what; None where it was not measured."""
+        found, rows = self.headlines(), added.headline_rows(self.rows.get("added", []), self.simds)
+        timed = {f"added_ns_per_packet.{chain}": added.figure_of(row) if row else None for chain, row in rows.items()}
+        return {
+            **timed,
+            "ratio_to_testpmd": self._ratios(end_to_end.LONG.name),
+            "ratio_to_testpmd_96": self._ratios(end_to_end.LONG_OF_MANY.name),
+            "bytes_per_packet": exact(_float(found["bytes_per_packet"]), "layout"),
+            "instructions_per_packet": exact(_float(found["instructions_per_packet"]), "count"),
+            "core_to_core_ns": of_values(self.probes_ns, "probes"),
+        }
+
+    def _ratios(self, load_name: str) -> Figure | None:
+        return of_values([pair.ratio for pair in pairs_of(self.windows) if pair.load == load_name], "pairs of windows")
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _measurements(report: Report, log: Log) -> dict[str, Callable[[], Iterator[Any]]]:

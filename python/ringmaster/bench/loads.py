@@ -34,6 +34,11 @@ class Link:
     receiver_core: int
 
     @property
+    def sender_workspace(self) -> str:
+        """Where the sender publishes what it has sent, whoever receives."""
+        return f"{self.workspace}-sender"
+
+    @property
     def socket(self) -> Path:
         """Of memif; the receiver's side makes it."""
         return self.directory / "ring.sock"
@@ -106,8 +111,9 @@ class Replayed:
         recorded = [RecordedInstrument(f"bpm{i}", InstrumentKind.BPM, lanes) for i in range(self.instruments)]
         with path.open("wb") as file:
             write_replay(file, recorded, SOURCE)
+        published = ["--workspace", link.sender_workspace]
         where = ["--port-kind", "memif", "--socket", str(link.socket), "--core", str(link.sender_core)]
-        return ["replay", str(path), *where, "--rate", f"{turn_rate_hz:.0f}", "--loop", "--json"]
+        return ["replay", str(path), *where, "--rate", f"{turn_rate_hz:.0f}", "--loop", "--json", *published]
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,12 @@ class Ring:
         path = link.directory / "ring.yaml"
         port = {"kind": "memif", "socket": str(link.socket), "role": "client"}
         ring = {"turn_rate_hz": TURN_RATE_HZ, "first_turn": 1_000_000, "core": link.sender_core, "port": port}
-        ring |= {"udp_port": UDP_PORT, "destination": "10.20.255.1", "instruments": list(self.instruments)}
+        ring |= {
+            "workspace": link.sender_workspace,
+            "udp_port": UDP_PORT,
+            "destination": "10.20.255.1",
+            "instruments": list(self.instruments),
+        }
         path.write_text(json.dumps(ring, indent=1))
         return ["run", str(path), "--turn-rate", f"{turn_rate_hz:.0f}", "--json"]
 

@@ -8,18 +8,21 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
 from ringmaster.bench.loads import Link, Load
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.counters import lost, refused_packets
-from ringmaster.demo import DRAIN_S, cores
+from ringmaster.counters import CounterBlock, lost, refused_packets
+from ringmaster.demo import DRAIN_S, cores, remove_workspace
+from ringmaster.errors import WorkspaceError
+from ringmaster.layout import ObjectKind
 from ringmaster.monitor import Totals
-from ringmaster.programs import Program, attach_to
-from ringmaster.workspace import Workspace
+from ringmaster.programs import START_S, Program, ProgramFailed, attach_to
+from ringmaster.segment import Segment
+from ringmaster.workspace import Workspace, workspaces_root
 
 RINGMASTER, TESTPMD = "ringmaster", "testpmd"
 SETTLE_S = 0.5
@@ -68,11 +71,17 @@ class Running:
     sender: Program
     ws: Workspace | None
     """Of our server."""
+    sender_counts: tuple[CounterBlock, ...]
+    """Of all that it sends for."""
 
     def check(self) -> None:
         """Raises ProgramFailed when one of the two has ended."""
         self.receiver.check()
         self.sender.check()
+
+    def sent(self) -> int:
+        """Datagrams that the sender has sent so far, as it counts."""
+        return sum(block["sent"] for block in self.sender_counts)
 
     def totals(self) -> Totals:
         """All counters of our server; nothing of testpmd."""
@@ -142,6 +151,18 @@ def _testpmd(link: Link) -> Iterator[tuple[Program, Workspace | None]]:
         yield program, None
 
 
+def _sender_segment(workspace: str, sender: Program) -> Segment:
+    """What the sender publishes, as soon as it does. It stands alone: no server made this workspace."""
+    deadline = monotonic() + START_S
+    while True:
+        sender.check()
+        with suppress(WorkspaceError, FileNotFoundError):
+            return Segment(workspaces_root() / workspace / "ring.segment")
+        if monotonic() > deadline:
+            raise ProgramFailed(f"{sender.name} does not send after {START_S:.0f} s: {sender.words}")
+        sleep(0.02)
+
+
 @contextmanager
 def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]:
     """Starts receiver and sender and lets them settle; ends both on leaving, and leaves nothing behind."""
@@ -152,8 +173,12 @@ def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]
         link = Link(directory, workspace, sender_core, receiver_core)
         started = _server(load, link, turn_rate_hz) if receiver == RINGMASTER else _testpmd(link)
         program, ws = stack.enter_context(started)
+        stack.callback(remove_workspace, link.sender_workspace)
         sender = stack.enter_context(Program("ringmaster-instruments", *load.sender(link, turn_rate_hz)))
+        segment = stack.enter_context(closing(_sender_segment(link.sender_workspace, sender)))
+        infos = [info for info in segment.objects if info.kind == ObjectKind.COUNTERS]
+        counts = tuple(CounterBlock(segment, info) for info in infos)
         sleep(SETTLE_S)
-        run = Running(program, sender, ws)
+        run = Running(program, sender, ws, counts)
         run.check()
         yield run

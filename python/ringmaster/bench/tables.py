@@ -66,12 +66,24 @@ def _instructions(rows: list[InstructionsRow]) -> Table:
 
 
 def _comparisons(rows: list[Comparison]) -> Table:
-    head = ("load", "class", "ours Mpps, no loss", "testpmd Mpps", "ratio", "busy", "ns", "testpmd ns", "lossy")
+    head = (
+        "load",
+        "class",
+        "ours Mpps, no loss",
+        "testpmd Mpps",
+        "ratio",
+        "busy",
+        "ns",
+        "testpmd ns",
+        "lossy",
+        "restless",
+    )
     cells = [
         (
             *(row.load, row.distance, _spread(row.zero_loss_pps, 2, 1e6), _spread(row.testpmd_pps, 2, 1e6)),
             *(_spread(row.ratio, 2), _number(row.busy_share.median if row.busy_share else None, 2)),
             *(_spread(row.busy_ns), _spread(row.testpmd_busy_ns), str(row.lossy_windows)),
+            f"{row.restless_windows} + {row.testpmd_restless_windows}",
         )
         for row in rows
     ]

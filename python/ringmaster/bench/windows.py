@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short windows of a receiver's work, each with the state of the machine around it, and what pairs of them say.
 
-A window counts when sender and receiver both had their cores. Two adjacent windows, ours and testpmd's, are a pair when
+A window counts when sender and receiver both had their cores, and when it was not restless: the host may move a core
+far away and back between the two probes, which shows in the rate alone. So the sender's counters, the same for either
+receiver, are looked at ten times a second. Two adjacent windows, ours and testpmd's, are a pair when
 both count and are of one class (near or far); ratios are of pairs, so that a machine that changes meanwhile changes
 both.
 
@@ -9,10 +11,11 @@ testpmd keeps no record of its cycles unless it is built for that, and polls wit
 construction, and its busy time per packet is the whole window's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import monotonic, sleep
+from typing import Protocol
 
 from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.loads import Load
@@ -22,6 +25,10 @@ from ringmaster.monitor import Totals
 
 WHOLE_CORE = 0.95
 """A window counts when sender and receiver both had this share of their cores."""
+SUB_WINDOW_S = 0.1
+RESTLESS_FACTOR = 2.0
+RESTLESS_SHARE = 0.1
+"""A window is restless when in more than this share of its time the rate was beyond this factor of its own median."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,32 @@ class Window:
     """Arrival of a burst to its records being visible; ours alone."""
     longest_wait_us: float
     """The longest time that the sender waited for a full link."""
+    sub_rates_pps: tuple[float, ...] = ()
+    """Of the window's tenths of a second, one after the other, as the sender counts."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether both had their cores to themselves."""
+        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE
+
+    @property
+    def restless(self) -> bool:
+        """Whether the machine changed meanwhile, and came back."""
+        return is_restless(self.sub_rates_pps)
 
     @property
     def counts(self) -> bool:
-        """Whether both had their cores to themselves."""
-        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE
+        """Whether anything is made of it."""
+        return self.whole and not self.restless
+
+
+def is_restless(rates: Sequence[float]) -> bool:
+    """Whether too many rates are beyond RESTLESS_FACTOR of their median, below it or above."""
+    if not rates:
+        return False
+    middle = median(rates)
+    beyond = sum(1 for rate in rates if rate < middle / RESTLESS_FACTOR or rate > middle * RESTLESS_FACTOR)
+    return beyond > RESTLESS_SHARE * len(rates)
 
 
 @dataclass(frozen=True)
@@ -71,6 +99,34 @@ class Observed:
     before: Totals
     after: Totals
     latency_ns: dict[str, float] | None
+    sub_rates_pps: tuple[float, ...] = ()
+
+
+class Counting(Protocol):
+    """Something whose sender can be asked what it has sent."""
+
+    def sent(self) -> int:
+        """Datagrams so far."""
+        ...
+
+
+def sub_rates(
+    run: Counting,
+    seconds: float,
+    clock: Callable[[], float] = monotonic,
+    rest: Callable[[float], None] = sleep,
+) -> tuple[float, ...]:
+    """Lets so much time pass. The rates of its parts, of SUB_WINDOW_S each; a look that came late ends a longer one."""
+    begin = then = clock()
+    count = run.sent()
+    rates = []
+    while then < begin + seconds:
+        rest(min(SUB_WINDOW_S, max(0.0, begin + seconds - then)))
+        now, more = clock(), run.sent()
+        if now > then:
+            rates.append((more - count) / (now - then))
+        then, count = now, more
+    return tuple(rates)
 
 
 def observe(run: Running, seconds: float) -> Observed:
@@ -78,13 +134,13 @@ def observe(run: Running, seconds: float) -> Observed:
     pids = (run.sender.pid, run.receiver.pid)
     begin, times, before = monotonic(), [run_times_ns(pid) for pid in pids], run.totals()
     latency = run.ws.histograms[LATENCY].read() if run.ws else None
-    sleep(seconds)
+    rates = sub_rates(run, seconds)
     run.check()
     elapsed = monotonic() - begin
     sender, receiver = (busiest_share(past, run_times_ns(pid), elapsed) for past, pid in zip(times, pids, strict=True))
     later = run.ws.histograms[LATENCY].read() if run.ws else None
     summary = later.since(latency).summary() if later and latency else None
-    return Observed((sender, receiver), before, run.totals(), summary)
+    return Observed((sender, receiver), before, run.totals(), summary, rates)
 
 
 def core_gone(seen: Observed) -> dict[str, int]:
@@ -126,6 +182,7 @@ def measure_window(receiver: str, load: Load, turn_rate_hz: float, seconds: floa
         busy_cycles_per_packet=busy_ticks,
         latency_ns=seen.latency_ns,
         longest_wait_us=sent.longest_wait_us,
+        sub_rates_pps=seen.sub_rates_pps,
     )
 
 
@@ -184,18 +241,27 @@ class Comparison:
     testpmd_busy_cycles: Spread | None
     lossy_windows: int
     """Ours that counted and lost something: in none of the figures."""
+    restless_windows: int
+    """Ours that were left out because the machine changed meanwhile."""
+    testpmd_restless_windows: int
 
 
 def compare(windows: Sequence[Window]) -> list[Comparison]:
     """By load, then near, far, and all of them together."""
     loads = list(dict.fromkeys(window.load for window in windows))
     found = [_compare(windows, load, distance) for load in loads for distance in ("near", "far", "all")]
-    return [row for row in found if row.zero_loss_pps or row.testpmd_pps]
+    return [row for row in found if row.zero_loss_pps or row.testpmd_pps or _left_out(row)]
+
+
+def _left_out(row: Comparison) -> int:
+    return row.lossy_windows + row.restless_windows + row.testpmd_restless_windows
 
 
 def _compare(windows: Sequence[Window], load: str, distance: str) -> Comparison:
     wanted = ("near", "far") if distance == "all" else (distance,)
-    good = [window for window in windows if window.load == load and window.counts and window.distance in wanted]
+    here = [window for window in windows if window.load == load and window.distance in wanted]
+    good = [window for window in here if window.counts]
+    restless = [window.receiver for window in here if window.whole and window.restless]
     ours = [window for window in good if window.receiver == RINGMASTER and window.lost == 0]
     peer = [window for window in good if window.receiver == TESTPMD]
     pairs = [pair.ratio for pair in pairs_of(windows) if pair.load == load and pair.distance in wanted]
@@ -211,6 +277,8 @@ def _compare(windows: Sequence[Window], load: str, distance: str) -> Comparison:
         testpmd_busy_ns=_spread([window.busy_ns_per_packet for window in peer]),
         testpmd_busy_cycles=_spread([window.busy_cycles_per_packet for window in peer]),
         lossy_windows=sum(1 for window in good if window.receiver == RINGMASTER and window.lost),
+        restless_windows=restless.count(RINGMASTER),
+        testpmd_restless_windows=restless.count(TESTPMD),
     )
 
 

@@ -33,7 +33,13 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set before NumPy is imported, or its threads would share the one core that is measured on."""
 
 
-@click.group(epilog=examples("ringmaster bench ingest", "ringmaster bench twin --json > twin.json"))
+@click.group(
+    epilog=examples(
+        "ringmaster bench ingest",
+        "ringmaster bench compare monday.json tuesday.json",
+        "ringmaster bench twin --json > twin.json",
+    )
+)
 def bench() -> None:
     """Measure what this machine can do."""
 
@@ -130,3 +136,28 @@ def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_js
     from ringmaster.bench.twin_table import print_report
 
     print_report(report)
+
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@bench.command(epilog=examples("ringmaster bench compare first.json second.json"))
+@click.argument("first", type=FILE)
+@click.argument("second", type=FILE)
+@json_option
+def compare(first: Path, second: Path, as_json: bool) -> None:
+    """Show the headline figures of two runs of `bench ingest --json` side by side.
+
+    Each with its spread, the middle half of so many rounds, and how they agree: "within" when each median lies in the
+    other's spread, "overlap" when the spreads do, "apart" when not even that.
+    """
+    from ringmaster.bench import headlines
+
+    try:
+        compared = headlines.compare_runs(first, second)
+    except headlines.NotAReport as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json(headlines.as_json(compared))
+        return
+    click.echo("\n".join(headlines.lines(compared)))

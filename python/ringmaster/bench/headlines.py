@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of `ringmaster bench ingest` that stand for all, each with its spread; and two runs side by side.
+
+A figure is the median of so many rounds, pairs of windows or probes of one run, and its spread is their middle half:
+from the quantile 0.25 to 0.75. What is counted or argued, and not timed, has a spread of half a unit either way.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+MIDDLE_HALF = (0.25, 0.75)
+HALF_A_UNIT = 0.5
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of one run."""
+
+    median: float
+    low: float
+    high: float
+    quantiles: tuple[float, float] | None
+    """That low and high are; None where nothing was repeated."""
+    count: int
+    """Of `of`."""
+    of: str
+    """What was repeated: "rounds", "pairs of windows", "probes", …"""
+
+
+def of_values(values: Sequence[float], of: str) -> Figure | None:
+    """Median and middle half; None of nothing."""
+    if not values:
+        return None
+    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
+    return Figure(median(values), low, high, MIDDLE_HALF, len(values), of)
+
+
+def exact(value: float | None, of: str) -> Figure | None:
+    """What was found once, and would be found again to the unit."""
+    return value if value is None else Figure(value, value - HALF_A_UNIT, value + HALF_A_UNIT, None, 1, of)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of two runs."""
+
+    name: str
+    first: Figure | None
+    second: Figure | None
+
+    @property
+    def verdict(self) -> str:
+        """One word: within (each median lies in the other's spread), overlap (the spreads do), apart, not measured."""
+        one, other = self.first, self.second
+        if one is None or other is None:
+            return "not measured"
+        if other.low <= one.median <= other.high and one.low <= other.median <= one.high:
+            return "within"
+        return "overlap" if one.low <= other.high and other.low <= one.high else "apart"
+
+
+class NotAReport(ValueError):
+    """A file is not what `ringmaster bench ingest --json` printed."""
+
+
+def read_figures(path: Path) -> dict[str, Figure | None]:
+    """The figures of a run, by name. Raises NotAReport, or OSError."""
+    try:
+        said: Mapping[str, Any] = json.loads(path.read_text())["spreads"]
+        return {name: None if figure is None else _figure(figure) for name, figure in said.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotAReport(
+            f"{path}: found no spreads ({error!r}), expected the output of ringmaster bench ingest --json"
+        ) from error
+
+
+def _figure(said: Mapping[str, Any]) -> Figure:
+    between = said["quantiles"]
+    return Figure(
+        median=float(said["median"]),
+        low=float(said["low"]),
+        high=float(said["high"]),
+        quantiles=None if between is None else (float(between[0]), float(between[1])),
+        count=int(said["count"]),
+        of=str(said["of"]),
+    )
+
+
+def compare_runs(first: Path, second: Path) -> list[Compared]:
+    """Every figure that either of them has, in the order of the first."""
+    one, other = read_figures(first), read_figures(second)
+    return [Compared(name, one.get(name), other.get(name)) for name in dict.fromkeys([*one, *other])]
+
+
+def as_json(compared: Sequence[Compared]) -> dict[str, object]:
+    """By name: both figures, and the verdict."""
+    return {row.name: {**asdict(row), "verdict": row.verdict} for row in compared}
+
+
+def _words(figure: Figure | None) -> str:
+    if figure is None:
+        return "–"
+    return f"{figure.median:.4g} ({figure.low:.4g}–{figure.high:.4g}, {figure.count} {figure.of})"
+
+
+def lines(compared: Sequence[Compared]) -> list[str]:
+    """A line for each figure."""
+    cells = [(row.name, _words(row.first), _words(row.second), row.verdict) for row in compared]
+    widths = [max((len(row[i]) for row in cells), default=0) for i in range(3)]
+    return ["  ".join((*map(str.ljust, row[:3], widths), row[3])) for row in cells]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headline figures with their spreads, and two runs of them side by side."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ringmaster.bench.headlines import Compared, Figure, NotAReport, compare_runs, exact, of_values
+from ringmaster.cli.bench import bench
+
+
+def figure(median: float, low: float, high: float) -> Figure:
+    return Figure(median, low, high, (0.25, 0.75), 21, "rounds")
+
+
+def write(path: Path, **figures: Figure | None) -> Path:
+    path.write_text(json.dumps({"spreads": {name: value and asdict(value) for name, value in figures.items()}}))
+    return path
+
+
+def test_a_spread_is_the_middle_half() -> None:
+    assert of_values([5.0, 1.0, 2.0, 4.0, 3.0], "probes") == Figure(3.0, 2.0, 4.0, (0.25, 0.75), 5, "probes")
+    assert of_values([7.0], "probes") == Figure(7.0, 7.0, 7.0, (0.25, 0.75), 1, "probes")
+    assert of_values([], "probes") is None
+    assert exact(260.0, "count") == Figure(260.0, 259.5, 260.5, None, 1, "count")
+    assert exact(None, "count") is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (figure(30, 29, 31), figure(30.5, 29.5, 32), "within"),
+        (figure(30, 29, 31), figure(32, 30.5, 33), "overlap"),
+        (figure(30, 29, 31), figure(30.5, 30.4, 30.6), "overlap"),  # the second would not say so of the first
+        (figure(30, 29, 31), figure(38, 37, 40), "apart"),
+        (figure(38, 37, 40), figure(30, 29, 31), "apart"),
+        (figure(30, 29, 31), None, "not measured"),
+    ],
+)
+def test_two_figures_agree_or_not(first: Figure, second: Figure | None, verdict: str) -> None:
+    assert Compared("x", first, second).verdict == verdict
+
+
+def test_every_figure_of_either_run_is_shown(tmp_path: Path) -> None:
+    one = write(tmp_path / "one.json", added=figure(30, 29, 31), ratio=figure(0.7, 0.6, 0.8), gone=None)
+    other = write(tmp_path / "other.json", added=figure(38, 37, 40), ratio=None, new=exact(82.0, "layout"))
+    compared = compare_runs(one, other)
+    assert [(row.name, row.verdict) for row in compared] == [
+        *(("added", "apart"), ("ratio", "not measured"), ("gone", "not measured"), ("new", "not measured"))
+    ]
+    assert compared[0].first == figure(30, 29, 31)
+    done = CliRunner().invoke(bench, ["compare", str(one), str(other)])
+    assert done.exit_code == 0, done.output
+    (added, *_) = done.output.splitlines()
+    assert added.split()[0] == "added"
+    assert "30 (29–31, 21 rounds)" in added
+    assert "38 (37–40, 21 rounds)" in added
+    assert added.endswith("apart")
+    said = json.loads(CliRunner().invoke(bench, ["compare", str(one), str(other), "--json"]).output)
+    assert (said["added"]["verdict"], said["added"]["first"]["median"]) == ("apart", 30.0)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"spreads": {"added": {"median": 1}}}', '{"spreads": [1]}'])
+def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong.json", write(tmp_path / "right.json", added=figure(1, 0, 2))
+    wrong.write_text(text)
+    with pytest.raises(NotAReport, match=r"wrong.json.*bench ingest --json"):
+        compare_runs(right, wrong)
+    assert CliRunner().invoke(bench, ["compare", str(wrong), str(right)]).exit_code != 0

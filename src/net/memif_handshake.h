@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How two ends of memif agree: what each may say, and what comes of it, a channel of mapped memory and rings in it.
+ *
+ * The functions take messages and make answers, and know no socket; memif_link.c carries them to and fro.
+ */
+#ifndef RM_NET_MEMIF_HANDSHAKE_H
+#define RM_NET_MEMIF_HANDSHAKE_H
+
+#include "net/memif_message.h"
+#include "net/memif_ring.h"
+
+enum { RM_MEMIF_RINGS_MAX = 65 /**< in each direction */ };
+
+/** What an end has to offer: at least one ring in each direction. */
+struct rm_memif_offer {
+    uint16_t receive_rings;
+    uint16_t send_rings;
+    uint32_t slots_log2;    /**< client: of each ring */
+    uint32_t send_bytes;    /**< client: of each buffer, whole cache lines */
+    uint32_t receive_bytes; /**< the same */
+};
+
+/** What was agreed on. */
+struct rm_memif_channel {
+    struct rm_memif_regions regions;
+    uint16_t to_server_count;
+    uint16_t to_client_count;
+    struct rm_memif_place to_server[RM_MEMIF_RINGS_MAX];
+    struct rm_memif_place to_client[RM_MEMIF_RINGS_MAX];
+};
+
+/** Unmaps and closes all of it. */
+void rm_memif_channel_close(struct rm_memif_channel *channel);
+
+/** Memory that a client makes of an offer, in bytes. */
+uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer);
+
+/** The server's half of a handshake. */
+struct rm_memif_server {
+    struct rm_memif_offer const *offer;
+    struct rm_memif_channel *channel;
+    bool greeted;   /**< the client has said INIT */
+    bool connected; /**< the handshake is over */
+};
+
+void rm_memif_server_hello(struct rm_memif_server const *server, struct rm_memif_message *hello);
+
+/** Takes a message of the client, with its file or -1, which it closes or keeps. Makes the answer and returns NULL, or
+ * returns why the client is refused. */
+char const *rm_memif_server_take(struct rm_memif_server *server, struct rm_memif_message const *message, int file,
+                                 struct rm_memif_message *answer);
+
+/** The client's half: it makes the channel when it is greeted, and then has a number of messages to send, each when the
+ * one before has been acknowledged. */
+struct rm_memif_client {
+    struct rm_memif_offer const *offer;
+    struct rm_memif_channel *channel;
+    int region_file;
+    uint32_t said; /**< messages so far */
+};
+
+/** Takes the server's HELLO. NULL, or why the two cannot meet. */
+char const *rm_memif_client_greeted(struct rm_memif_client *client, struct rm_memif_message const *hello);
+
+/** The next message, and the file to go with it, which stays the client's, or -1; false when all was said. What answers
+ * the last one is CONNECTED, what answers the others ACK. */
+bool rm_memif_client_next(struct rm_memif_client *client, struct rm_memif_message *message, int *file);
+
+/** When the handshake is over, however it went. */
+void rm_memif_client_end(struct rm_memif_client *client);
+
+#endif

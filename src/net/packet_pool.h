@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Pools of packet buffers, DPDK's mbufs: as many as a port's queues, software queues and slow path may hold at once.
+ */
+#ifndef RM_NET_PACKET_POOL_H
+#define RM_NET_PACKET_POOL_H
+
+#include "net/port.h"
+
+enum { RM_BUFFER_BYTES = 2048 /**< of a frame that a buffer holds at least: a port may ask for more, not for less */ };
+
+struct rte_mempool;
+
+struct rm_packet_pool_wants {
+    char const *name;      /**< unique in the process */
+    uint32_t buffer_bytes; /**< of a frame, from rm_packet_bytes */
+    uint32_t held_buffers; /**< that a driver keeps for itself, per queue */
+    int socket;            /**< NUMA node, or -1 */
+    bool packed;           /**< nobody outside this process reads the buffers by addresses of its own */
+};
+
+/** Bytes that a frame of the port may have, without FCS. */
+uint32_t rm_longest_frame(struct rm_port_config const *config);
+
+/** Bytes of a buffer for a port that wants so many of them, or 0 for what its longest frame takes. */
+uint32_t rm_packet_bytes(struct rm_port_config const *config, uint32_t wanted);
+
+/** Whether received frames of the port may be kept when their burst is given back. */
+static inline bool rm_packets_outlive(struct rm_port_config const *config) {
+    return config->spread || config->slow_path;
+}
+
+/** What the pool takes at most. */
+uint32_t rm_packet_pool_mib(struct rm_port_config const *config, uint32_t held_buffers);
+
+/** Makes the pool; rte_mempool_free undoes it. */
+enum rm_code rm_packet_pool_make(struct rte_mempool **pool, struct rm_port_config const *config,
+                                 struct rm_packet_pool_wants const *wants, struct rm_error *error);
+
+/** A buffer of the pool that holds a copy of the frame, as far as there is room; a handle for rm_dpdk_device_show. NULL
+ * when the pool is dry. */
+void *rm_packet_copy(struct rte_mempool *pool, uint8_t const *frame, uint32_t length);
+
+#endif
