@@ -34,20 +34,20 @@ def test_the_table_has_both_ways_to_the_parameters() -> None:
 
 
 def test_json_has_the_parameters_and_the_optics_at_named_elements() -> None:
-    said = ringmaster_json("twin", HMBA, "--at", "BPM*", "--at", "RF*")
+    said = ringmaster_json("twin", HMBA, "--json", "--at", "BPM*", "--at", "RF*")
     assert (said["lattice"]["name"], said["lattice"]["periodicity"], said["is_6d"]) == ("S28d", 32, True)
     assert said["lattice"]["circumference_m"] == pytest.approx(843.977, abs=1e-3)
     assert said["integrals"]["tunes"][:2] == pytest.approx([0.21, 0.34], abs=0.01)
     assert said["envelope"]["emittances"][0] == pytest.approx(130e-12, rel=0.05)
     assert len(said["at"]) == said["lattice"]["kinds"]["monitor"] + said["lattice"]["kinds"]["cavity"]
-    point = said["at"][0]
+    point = said["at"][1]
     assert point["name"].startswith("BPM")
     assert all(value > 0 for value in point["beta_m"])
     assert point["size_m"][0] > 0
 
 
 def test_in_4d_there_is_no_beam() -> None:
-    said = ringmaster_json("twin", HMBA, "--4d")
+    said = ringmaster_json("twin", HMBA, "--json", "--4d")
     assert (said["is_6d"], said["envelope"], said["at"]) == (False, None, [])
     shown = ringmaster("twin", HMBA, "--4d", "--at", "BPM*").stdout
     assert "BY ENVELOPE" not in shown
@@ -89,7 +89,7 @@ def test_names_of_elements_are_completed() -> None:
 
 def test_the_bench_has_a_row_for_each_function() -> None:
     functions = "linopt6,ohmi_envelope,tracking"
-    said = ringmaster_json("bench", "twin", "--functions", functions, "--rounds", "1")
+    said = ringmaster_json("bench", "twin", "--json", "--functions", functions, "--rounds", "1")
     rows = said["lattices"]["hmba"]
     assert set(rows) == set(functions.split(","))
     for row in rows.values():

@@ -23,10 +23,14 @@ def _load(path: str, use: str | None, variable: str | None) -> "Lattice":
 
 
 def _complete_element(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the lattice's elements. Of an unfinished line click leaves LATTICE among the arguments."""
     given = context.params
+    path = given.get("lattice") or next(iter(context.args), None)
+    if path is None:
+        return []
     try:
-        families = _load(given["lattice"], given.get("use"), given.get("variable")).families
-    except (KeyError, OSError, RuntimeError):
+        families = _load(path, given.get("use"), given.get("variable")).families
+    except (OSError, RuntimeError):
         return []
     return [CompletionItem(name) for name in families if name.startswith(incomplete)]
 
