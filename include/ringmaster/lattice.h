@@ -109,6 +109,7 @@ struct rm_element {
     enum rm_element_kind kind;
     enum rm_pass pass;
     enum rm_radiation radiation;
+    uint32_t harmonic_number; /**< of a cavity */
     double length_m;
     uint32_t steps;     /**< NumIntSteps; at least 1 where the pass integrates */
     uint32_t max_order; /**< of the polynoms, MaxOrder */
@@ -125,10 +126,11 @@ struct rm_element {
     double *fringe_integrals; /**< fringeIntM0 (5) and fringeIntP0 (5), or NULL */
     double curvature_1, curvature_2; /**< H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m */
 
+    double reference_x_m, reference_ct_m; /**< X0ref, RefDZ of the BndStrMPole pass: of its reference orbit */
+
     double voltage_v, frequency_hz;
     double time_lag_m;    /**< TimeLag */
     double phase_lag_rad; /**< PhaseLag */
-    uint32_t harmonic_number;
 
     double solenoid_strength; /**< K of the solenoid pass, Bz/Bρ, 1/m */
 

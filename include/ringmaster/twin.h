@@ -71,8 +71,10 @@ enum rm_code rm_twin_set_cavity(struct rm_twin *twin, uint32_t element, double v
 enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, double x_m, double y_m, double z_m,
                                       double roll_rad, struct rm_error *error);
 
-/** Cavities on (their pass becomes RFCavityPass) and, of dipoles, quadrupoles, multipoles and wigglers, radiation
- * classical or none: AT's enable_6d() with its defaults. */
+/** As AT's enable_6d() and disable_6d() with their defaults. On: cavities (their pass becomes RFCavityPass) and the
+ * classical radiation of dipoles, quadrupoles and wigglers; off: cavities (DriftPass, or IdentityPass without length)
+ * and the radiation of every magnet. RM_E_CONFIG names an element of those that should radiate and whose pass cannot;
+ * then nothing has changed. */
 enum rm_code rm_twin_enable_6d(struct rm_twin *twin, struct rm_error *error);
 void rm_twin_disable_6d(struct rm_twin *twin);
 bool rm_twin_is_6d(struct rm_twin const *twin);

@@ -18,6 +18,7 @@ SCALARS = {
     "length_m": "Length", "bending_angle_rad": "BendingAngle", "entrance_angle_rad": "EntranceAngle",
     "exit_angle_rad": "ExitAngle", "full_gap_m": "FullGap", "curvature_1": "H1", "curvature_2": "H2",
     "voltage_v": "Voltage", "frequency_hz": "Frequency", "time_lag_m": "TimeLag", "phase_lag_rad": "PhaseLag",
+    "reference_x_m": "X0ref", "reference_ct_m": "RefDZ",
 }  # fmt: skip
 ARRAYS = {
     "polynom_a": "PolynomA", "polynom_b": "PolynomB", "t1": "T1", "t2": "T2", "r1": "R1", "r2": "R2",
@@ -30,6 +31,21 @@ def kind_of(element: Any) -> int:
     names = [cls.__name__ for cls in type(element).__mro__]
     found = next((KINDS[name] for name in names if name in KINDS), "MARKER")
     return int(getattr(library, f"RM_ELEMENT_{found}"))
+
+
+def wiggler(element: Any, keep: list[Any]) -> Any:
+    """A struct rm_wiggler *; harmonics are columns in AT, rows here."""
+    made = ffi.new("struct rm_wiggler *")
+    keep.append(made)
+    made.period_m, made.peak_field_t = element.Lw, element.Bmax
+    made.steps_per_period, made.method = element.Nstep, element.Nmeth
+    for field in ("by", "bx"):
+        columns = np.asarray(getattr(element, field.title()), dtype=float).reshape(6, -1).T
+        harmonics = ffi.new("struct rm_wiggler_harmonic[]", [tuple(row) for row in columns])
+        keep.append(harmonics)
+        setattr(made, field, harmonics)
+        setattr(made, f"{field}_count", len(columns))
+    return made
 
 
 def fill(element: Any, made: Any, keep: list[Any]) -> None:
@@ -49,12 +65,12 @@ def fill(element: Any, made: Any, keep: list[Any]) -> None:
     setattr(made, "pass", passing[0])
     made.radiation = radiation[0]
     for ours, theirs in SCALARS.items():
-        setattr(made, ours, float(getattr(element, theirs, 0.0)))
+        setattr(made, ours, float(np.ravel(getattr(element, theirs, 0.0))[0]))
     made.steps = int(getattr(element, "NumIntSteps", 10))
     made.max_order = int(getattr(element, "MaxOrder", 0))
     made.harmonic_number = int(getattr(element, "HarmNumber", 0) or 0)
-    solenoid = element.PassMethod == "SolenoidLinearPass"
-    made.solenoid_strength = float(getattr(element, "K", 0.0)) if solenoid else 0.0
+    if element.PassMethod == "SolenoidLinearPass":
+        made.solenoid_strength = float(element.K)
     made.kick_angle_rad = [float(v) for v in getattr(element, "KickAngle", (0.0, 0.0))]
     made.fringe_int = [float(getattr(element, f"FringeInt{end}", 0.0)) for end in (1, 2)]
     made.fringe_bend = [int(getattr(element, f"FringeBend{end}", 1)) for end in ("Entrance", "Exit")]
@@ -66,6 +82,10 @@ def fill(element: Any, made: Any, keep: list[Any]) -> None:
         if ours.startswith("polynom"):
             value = np.pad(value, (0, max(0, made.max_order + 1 - len(value))))[: made.max_order + 1]
         setattr(made, ours, numbers(value))
+    if hasattr(element, "Limits"):
+        made.rectangle_aperture = numbers(element.Limits)
+    if hasattr(element, "Bmax"):
+        made.wiggler = wiggler(element, keep)
     if hasattr(element, "fringeIntM0"):
         made.fringe_integrals = numbers([*element.fringeIntM0, *element.fringeIntP0])
 

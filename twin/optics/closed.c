@@ -24,21 +24,21 @@ static void clear_of_orbit(struct rm_tangent *points, uint32_t count, double con
 }
 
 /** Names the element where a particle that begins at `z` leaves. */
-static enum rm_code lost(struct rm_plan const *plan, double const z[6], struct rm_error *error) {
+static enum rm_code lost(struct rm_route const *route, double const z[6], struct rm_error *error) {
     struct rm_tangent t;
     rm_tangent_begin(&t, z);
-    struct rm_plan one = *plan;
+    struct rm_route one = *route;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < plan->count; ++i) {
-        one.steps = &plan->steps[i];
+    for (uint32_t i = 0; i < route->count; ++i) {
+        one.legs = &route->legs[i];
         one.count = 1;
         rm_turn(&one, &t, NULL, NULL, RM_SIMD_BEST);
-        at = plan->steps[i].element;
+        at = route->legs[i].element;
         for (int k = 0; k < 5; ++k)
             if (!(fabs(t.z[k]) < edge_of_the_world))
-                i = plan->count - 1;
+                i = route->count - 1;
     }
-    struct rm_twin const *const twin = plan->twin;
+    struct rm_twin const *const twin = route->twin;
     return rm_fail(error, RM_E_CONFIG,
                    "no closed orbit: the search leaves the ring at element %u (%s); begin nearer or reduce errors", at,
                    at < twin->count ? twin->elements[at].name : "end");
@@ -76,7 +76,7 @@ static bool factor(struct rm_tangent const *turn, int n, struct rm_small_lu *lu)
 }
 
 struct search {
-    struct rm_plan plan;
+    struct rm_route route;
     struct rm_turn_points points;
     double path_m; /**< 6D: by how much ct grows in a turn in step with the RF */
     double tolerance;
@@ -93,10 +93,10 @@ static enum rm_code iterate(struct search *search, struct rm_closed_request cons
         struct rm_small_lu lu;
         memset(&closed->diffusion, 0, sizeof closed->diffusion);
         rm_tangent_begin(&closed->turn, closed->z);
-        rm_turn(&search->plan, &closed->turn, look && request->diffusion ? &closed->diffusion : NULL,
+        rm_turn(&search->route, &closed->turn, look && request->diffusion ? &closed->diffusion : NULL,
                 look ? &search->points : NULL, RM_SIMD_BEST);
         if (!is_inside(closed->turn.z))
-            return lost(&search->plan, closed->z, error);
+            return lost(&search->route, closed->z, error);
         if (request->at_start != NULL)
             return RM_OK;
         if (!factor(&closed->turn, n, &lu))
@@ -118,7 +118,7 @@ static enum rm_code iterate(struct search *search, struct rm_closed_request cons
             return RM_OK;
         }
         if (!is_inside(closed->z))
-            return lost(&search->plan, closed->z, error);
+            return lost(&search->route, closed->z, error);
     }
     return rm_fail(error, RM_E_CONFIG,
                    "no closed orbit after %u iterations, whose last step was %.1e; begin nearer or reduce errors",
@@ -144,11 +144,11 @@ static enum rm_code begin(struct search *search, struct rm_closed_request const 
     double const *const given = request->at_start != NULL ? request->at_start
                                 : options != NULL         ? options->guess
                                                           : NULL;
-    closed->is_6d = search->plan.cavity;
-    closed->radiates = search->plan.radiates;
+    closed->is_6d = search->route.cavity;
+    closed->radiates = search->route.radiates;
     if (closed->is_6d) {
         enum rm_code const code =
-            rm_synchronous(&search->plan, &search->path_m, &closed->revolution_slip, given != NULL ? NULL : closed->z,
+            rm_synchronous(&search->route, &search->path_m, &closed->revolution_slip, given != NULL ? NULL : closed->z,
                            error);
         if (code != RM_OK)
             return code;
@@ -165,7 +165,7 @@ static enum rm_code begin(struct search *search, struct rm_closed_request const 
 enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request const *request,
                             struct rm_closed *closed, struct rm_error *error) {
     struct rm_orbit_options const *const options = request->orbit;
-    struct rm_plan_changes const changes = {
+    struct rm_route_changes const changes = {
         .rf_offset_hz = options != NULL ? options->rf_offset_hz : 0, .instead = request->instead, .at = request->at};
     struct search search = {.tolerance = usual_tolerance, .most = USUAL_ITERATIONS};
     if (options != NULL && options->tolerance != 0)
@@ -173,7 +173,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     if (options != NULL && options->most_iterations != 0)
         search.most = options->most_iterations;
     memset(closed, 0, sizeof *closed);
-    enum rm_code code = rm_plan_make(twin, &changes, request->refpts, request->refpt_count, &search.plan, error);
+    enum rm_code code = rm_route_make(twin, &changes, request->refpts, request->refpt_count, &search.route, error);
     if (code != RM_OK)
         return code;
     code = make_room(request, closed, error);
@@ -182,7 +182,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
         code = begin(&search, request, closed, error);
     if (code == RM_OK)
         code = iterate(&search, request, closed, error);
-    rm_plan_free(&search.plan);
+    rm_route_free(&search.route);
     return code;
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma GCC target("avx2,fma")
-
 #include "optics/frames_body.h"
 #include "optics/frames_simd.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
-
 #include "optics/frames_body.h"
 #include "optics/frames_simd.h"
 

@@ -74,21 +74,21 @@ static void places_free(struct places *places) {
 /** How a kick moves the particle at its element's exit, per rad. */
 static enum rm_code push(struct rm_response_call const *call, struct rm_steerer const *steerer, double const z[6],
                          double moved[6], struct rm_error *error) {
-    struct rm_step steps[RM_PLAN_ELEMENT_STEPS];
+    struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS];
     bool const other = call->instead != NULL && call->at == steerer->element;
     struct rm_element changed = other ? *call->instead : call->twin->elements[steerer->element];
     double const kick = changed.kick_angle_rad[steerer->plane];
     double end[2][6];
     for (int side = 0; side < 2; ++side) {
-        struct rm_plan plan;
+        struct rm_route route;
         struct rm_tangent t;
         changed.kick_angle_rad[steerer->plane] = kick + (side == 0 ? kick_step_rad : -kick_step_rad);
-        enum rm_code const code = rm_plan_element(call->twin, steerer->element, &changed,
-                                                  call->options->orbit.rf_offset_hz, steps, &plan, error);
+        enum rm_code const code = rm_route_element(call->twin, steerer->element, &changed,
+                                                  call->options->orbit.rf_offset_hz, legs, &route, error);
         if (code != RM_OK)
             return code;
         rm_tangent_begin(&t, z);
-        rm_turn(&plan, &t, NULL, NULL, RM_SIMD_BEST);
+        rm_turn(&route, &t, NULL, NULL, RM_SIMD_BEST);
         memcpy(end[side], t.z, sizeof end[side]);
     }
     for (int i = 0; i < 6; ++i)

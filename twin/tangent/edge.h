@@ -6,11 +6,11 @@
 #include <math.h>
 
 #include "tangent/dual.h"
-#include "tangent/plan.h"
+#include "tangent/route.h"
 
 /** K. Brown's first-order edge. Methods: 1 is AT's legacy one, 2 SOLEIL's, with another 1 / (1 + δ), 3 ThomX's, where
  * the particle's own angle counts. */
-static inline void rm_tangent_edge(struct rm_tangent *t, struct rm_step_edge const *edge) {
+static inline void rm_tangent_edge(struct rm_tangent *t, struct rm_leg_edge const *edge) {
     struct rm_dual const inverse = rm_dual_over(1, rm_dual_add(rm_dual_constant(1), rm_dual_of(t, RM_DELTA)));
     struct rm_dual bend = rm_dual_constant(edge->angle);
     if (edge->method == 3) {
@@ -84,7 +84,7 @@ static inline void rm_tangent_blocks(struct rm_tangent *t, double block[2][4]) {
     }
 }
 
-static inline void rm_tangent_quadrupole_fringe(struct rm_tangent *t, struct rm_step_quadrupole_fringe const *fringe) {
+static inline void rm_tangent_quadrupole_fringe(struct rm_tangent *t, struct rm_leg_quadrupole_fringe const *fringe) {
     double block[2][4];
     bool const entrance = fringe->sign > 0;
     double const *const minus = fringe->integrals, *const plus = minus == NULL ? NULL : minus + 5;

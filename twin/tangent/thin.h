@@ -5,7 +5,7 @@
 
 #include "tangent/multipole.h"
 
-static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_step_multipole const *m) {
+static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     double const bend = m->curvature;
     struct rm_field const f = rm_field_at(m, m->order, t->z[RM_X], t->z[RM_Y]);
     t->z[RM_PX] += bend * t->z[RM_DELTA] - f.re;

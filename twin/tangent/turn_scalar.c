@@ -2,7 +2,7 @@
 #include "tangent/turn_body.h"
 #include "tangent/turn_simd.h"
 
-void rm_turn_scalar(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
+void rm_turn_scalar(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
                       struct rm_turn_points const *points) {
-    walk(plan, tangent, diffusion, points);
+    walk(route, tangent, diffusion, points);
 }
