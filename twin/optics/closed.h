@@ -5,8 +5,8 @@
 
 #include <ringmaster/twin.h>
 
-#include "tangent/route.h"
-#include "tangent/turn.h"
+#include "../tangent/route.h"
+#include "../tangent/turn.h"
 
 /** What is asked for. */
 struct rm_closed_request {

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/sides.h"
+#include "sides.h"
 
 /** A 2 × 2 matrix, row by row. */
 struct two {
@@ -44,10 +44,11 @@ static enum rm_code close_mode(struct two m, int plane, struct coupling *couplin
     double const half = (m.m[0] - m.m[3]) / 2, square = -m.m[1] * m.m[2] - half * half;
     double const cosine = 0.5 * (m.m[0] + m.m[3]);
     if (!(square > 0))
-        return rm_fail(error, RM_E_CONFIG,
-                       "the ring is unstable in the %s plane: half the trace of its one-turn matrix is %.6g; change the "
-                       "strengths",
-                       plane == 0 ? "horizontal" : "vertical", cosine);
+        return rm_fail(
+            error, RM_E_CONFIG,
+            "the ring is unstable in the %s plane: half the trace of its one-turn matrix is %.6g; change the "
+            "strengths",
+            plane == 0 ? "horizontal" : "vertical", cosine);
     double const sine = copysign(sqrt(square), m.m[1]), turns = atan2(sine, cosine) / (2 * M_PI);
     coupling->alpha[plane] = half / sine;
     coupling->beta[plane] = m.m[1] / sine;
@@ -63,8 +64,9 @@ static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struc
     *made = (struct coupling){.a = m, .b = n, .gamma = 1};
     if (coupled && det_h != 0) {
         if (!(whole > 0))
-            return rm_fail(error, RM_E_CONFIG, "the ring is unstable: a sum resonance couples its planes; change the "
-                                               "tunes");
+            return rm_fail(error, RM_E_CONFIG,
+                           "the ring is unstable: a sum resonance couples its planes; change the "
+                           "tunes");
         double const g2 = 0.5 * (1 + sqrt(t * t / whole)), g = sqrt(g2);
         struct two const c = sum(-copysign(1, t) / (g * sqrt(whole)), h, 0, h), back = adjoint(c);
         made->gamma = g;
@@ -90,8 +92,7 @@ static void twiss_of(struct two m, double beta0, double alpha0, double *beta, do
 static struct two turned(struct two e, struct two a) { return multiply(multiply(e, a), adjoint(e)); }
 
 /** Carries the modes to a point. */
-static void propagate(struct coupling const *from, struct rm_tangent const *point, bool coupled,
-                      struct rm_optics4 *o) {
+static void propagate(struct coupling const *from, struct rm_tangent const *point, bool coupled, struct rm_optics4 *o) {
     struct two const m = block(point, 0, 0), n = block(point, 2, 2), upper = block(point, 0, 2),
                      lower = block(point, 2, 0);
     struct two e = m, f = n, c = {{0}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/synchronous.h"
+#include "synchronous.h"
 
 #include <math.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
 
 static double const light_m_s = 2.99792458e8;
 enum { MOST_ITERATIONS = 50 };
@@ -46,7 +46,7 @@ static struct rm_leg_cavity const *main_cavity(struct rm_route const *route, dou
             (lowest == NULL || cavity->frequency_hz < lowest->frequency_hz))
             lowest = cavity;
     }
-    for (uint32_t i = 0; i < route->count; ++i)
+    for (uint32_t i = 0; lowest != NULL && i < route->count; ++i)
         if (route->legs[i].kind == RM_LEG_CAVITY && route->legs[i].of.cavity.frequency_hz == lowest->frequency_hz)
             *voltage += route->legs[i].of.cavity.gain;
     return lowest;
@@ -57,9 +57,10 @@ enum rm_code rm_synchronous(struct rm_route const *route, double *path_m, double
     struct rm_lattice_info const *const info = &route->twin->lattice->info;
     double voltage, slope;
     struct rm_leg_cavity const *const cavity = main_cavity(route, &voltage);
-    double const f = cavity->frequency_hz, length_m = route->twin->lattice->s_m[route->twin->count];
+    double const f = cavity != NULL ? cavity->frequency_hz : 0,
+                 length_m = route->twin->lattice->s_m[route->twin->count];
     double const over_gamma = info->rest_energy_ev / info->energy_ev, beta = sqrt(1 - over_gamma * over_gamma);
-    if (!(f > 0))
+    if (cavity == NULL || !(f > 0))
         return rm_fail(error, RM_E_CONFIG, "a cavity's frequency is %g Hz; it must be above 0", f);
     double const harmonic = round(f * length_m / beta / light_m_s);
     *path_m = beta * light_m_s * harmonic / f - length_m;

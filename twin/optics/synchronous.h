@@ -3,7 +3,7 @@
 #ifndef RM_OPTICS_SYNCHRONOUS_H
 #define RM_OPTICS_SYNCHRONOUS_H
 
-#include "tangent/route.h"
+#include "../tangent/route.h"
 
 /** Of a route with cavities: `path_m` is β c h / f less the ring's length, by which ct grows in each turn; h the number
  * of RF periods that fit the ring, f the lowest of the cavities' frequencies. `slip` its derivative by f. `start`, if

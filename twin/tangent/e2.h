@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** BndMPoleSymplectic4E2Pass (X. Huang, 2009): the field's curvature terms, the (1 + h x) of the drift, and edges to
- * second order; BndMPoleSymplectic4E2RadPass, whose energy loss is that of the field with C. Iselin's curvature terms. */
+ * second order; BndMPoleSymplectic4E2RadPass, whose energy loss is that of the field with C. Iselin's curvature terms.
+ */
 #ifndef RM_TANGENT_E2_H
 #define RM_TANGENT_E2_H
 
-#include "tangent/dual.h"
-#include "tangent/multipole.h"
+#include "dual.h"
+#include "multipole.h"
 
 static inline void rm_tangent_e2_edge(struct rm_tangent *t, struct rm_leg_e2_edge const *edge) {
     double const h = edge->curvature, turn = tan(edge->angle), inner = tan(edge->angle - edge->psi);
@@ -54,8 +55,8 @@ static inline void rm_tangent_e2_drift(struct rm_tangent *t, double length_m, do
 }
 
 /** The normal field by x + i y; skew components do not count. */
-static inline void rm_e2_field(struct rm_leg_multipole const *m, struct rm_dual x, struct rm_dual y,
-                               struct rm_dual *re, struct rm_dual *im) {
+static inline void rm_e2_field(struct rm_leg_multipole const *m, struct rm_dual x, struct rm_dual y, struct rm_dual *re,
+                               struct rm_dual *im) {
     *re = rm_dual_constant(m->b[m->order]);
     *im = rm_dual_constant(0);
     for (uint32_t i = m->order; i-- > 0;) {
@@ -109,15 +110,14 @@ static inline void rm_tangent_e2_kick_radiating(struct rm_tangent *t, struct rm_
     struct rm_dual const b2 =
         rm_dual_div(rm_dual_add(rm_dual_mul(field, ww), rm_dual_mul(q, q)), rm_dual_add(ww, slopes));
     struct rm_dual const path = rm_dual_mul(rm_dual_add(w, rm_dual_scale(slopes, 0.5)), rm_dual_mul(p, p));
-    struct rm_dual const left =
-        rm_dual_sub(p, rm_dual_scale(rm_dual_mul(b2, path), route->loss_per_kick * length_m));
+    struct rm_dual const left = rm_dual_sub(p, rm_dual_scale(rm_dual_mul(b2, path), route->loss_per_kick * length_m));
     rm_dual_put(t, RM_DELTA, rm_dual_shift(left, -1));
     rm_dual_put(t, RM_PX, rm_dual_mul(xp, left));
     rm_dual_put(t, RM_PY, rm_dual_mul(yp, left));
     rm_e2_apply(t, m, length_m, re, im);
     if (gathered != NULL)
-        rm_tangent_scatter(t, gathered,
-                           route->diffusion_per_kick * length_m * p.v * p.v * path.v * b2.v * sqrt(b2.v), xp.v, yp.v);
+        rm_tangent_scatter(t, gathered, route->diffusion_per_kick * length_m * p.v * p.v * path.v * b2.v * sqrt(b2.v),
+                           xp.v, yp.v);
 }
 
 static inline void rm_tangent_e2_thrust(struct rm_tangent *t, struct rm_route const *route,

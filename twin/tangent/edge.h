@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "tangent/dual.h"
-#include "tangent/route.h"
+#include "dual.h"
+#include "route.h"
 
 /** K. Brown's first-order edge. Methods: 1 is AT's legacy one, 2 SOLEIL's, with another 1 / (1 + δ), 3 ThomX's, where
  * the particle's own angle counts. */
@@ -58,7 +58,8 @@ static inline void rm_tangent_lee_whiting(struct rm_tangent *t, double strength)
 
 /** One side of the linear fringe by its integrals, as elegant has it: `part` 1 inside of I0…, 2 outside. Fills the two
  * 2 × 2 blocks, row by row. */
-static inline void rm_fringe_part(double strength, double const *integrals, int part, bool swapped, double block[2][4]) {
+static inline void rm_fringe_part(double strength, double const *integrals, int part, bool swapped,
+                                  double block[2][4]) {
     double const k = strength, kk = k * k, *const i = integrals;
     double const j3 = part == 1 ? kk * (i[2] + i[4] + i[0] * i[1]) : kk * (i[4] - i[0] * i[1]);
     double const square = part == 1 ? -kk * (2 * i[3] / 3 + i[0] * i[2] / 2) : kk * i[0] * i[2] / 2;

@@ -4,16 +4,15 @@
 #ifndef RM_TANGENT_LENS_H
 #define RM_TANGENT_LENS_H
 
-#include "tangent/dual.h"
-#include "tangent/route.h"
+#include "dual.h"
+#include "route.h"
 
 /** One plane of a lens: place and slope at the entrance, strength g = K / (1 + δ). */
 struct rm_lens_plane {
     struct rm_dual place, slope, g, c, s;
 };
 
-static inline struct rm_lens_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength,
-                                                 double length_m) {
+static inline struct rm_lens_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength, double length_m) {
     struct rm_dual const inverse = rm_dual_over(1, rm_dual_shift(rm_dual_of(t, RM_DELTA), 1));
     struct rm_lens_plane p = {.place = rm_dual_of(t, at), .slope = rm_dual_mul(rm_dual_of(t, at + 1), inverse)};
     p.g = rm_dual_scale(inverse, strength);

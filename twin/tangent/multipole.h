@@ -8,8 +8,8 @@
 #ifndef RM_TANGENT_MULTIPOLE_H
 #define RM_TANGENT_MULTIPOLE_H
 
-#include "tangent/drift.h"
-#include "tangent/route.h"
+#include "drift.h"
+#include "route.h"
 
 #define RM_FORCE_INLINE static inline __attribute__((always_inline))
 
@@ -97,8 +97,8 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
     t->z[RM_DELTA] -= loss;
     t->j[RM_PX] = left * j_xp + xp * j_delta + (length_m * f.im_slope) * t->j[RM_Y] -
                   (length_m * (f.re_slope + h * h)) * t->j[RM_X] + (length_m * h) * t->j[RM_DELTA];
-    t->j[RM_PY] = left * j_yp + yp * j_delta + (length_m * f.im_slope) * t->j[RM_X] +
-                  (length_m * f.re_slope) * t->j[RM_Y];
+    t->j[RM_PY] =
+        left * j_yp + yp * j_delta + (length_m * f.im_slope) * t->j[RM_X] + (length_m * f.re_slope) * t->j[RM_Y];
     t->j[RM_CT] += (length_m * h) * t->j[RM_X];
     t->j[RM_DELTA] = j_delta;
     if (gathered != NULL)
@@ -111,8 +111,8 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
 static double const rm_drift_1 = 0.6756035959798288170, rm_drift_2 = -0.1756035959798288170;
 static double const rm_kick_1 = 1.3512071919596576340, rm_kick_2 = -1.7024143839193152681;
 
-/** δ does not change here: its inverse is taken once. The copy is the compiler's leave to keep it all in registers, which
- * pointers to fields would deny it. */
+/** δ does not change here: its inverse is taken once. The copy is the compiler's leave to keep it all in registers,
+ * which pointers to fields would deny it. */
 RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_leg_multipole const *m, uint32_t order) {
     struct rm_tangent here = *tangent, *const t = &here;
     double const slice = m->length_m / m->slices, inverse = 1 / (1 + t->z[RM_DELTA]), reduced = slice * inverse;

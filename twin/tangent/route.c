@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tangent/route.h"
+#include "route.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
 
-static double const electron_mass_ev = 510998.95069;      /* CODATA 2022, as all of these */
+static double const electron_mass_ev = 510998.95069; /* CODATA 2022, as all of these */
 static double const electron_radius_m = 2.8179403205e-15;
 static double const hbar_c_ev_m = 197.3269804593025e-9;
 
@@ -21,8 +21,7 @@ struct writer {
 
 static struct rm_leg *add(struct writer *writer, enum rm_leg_kind kind) {
     struct rm_leg *const leg = &writer->route->legs[writer->route->count++];
-    *leg = (struct rm_leg){
-        .kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
+    *leg = (struct rm_leg){.kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
     writer->points = 0;
     return leg;
 }
@@ -35,10 +34,9 @@ static bool is_finite(double const *numbers, uint32_t count) {
 }
 
 static bool strengths_are_finite(struct rm_element const *e) {
-    double const numbers[] = {e->length_m,      e->kick_angle_rad[0],   e->kick_angle_rad[1],
-                              e->voltage_v,     e->frequency_hz,        e->time_lag_m,
-                              e->phase_lag_rad, e->bending_angle_rad,   e->entrance_angle_rad,
-                              e->exit_angle_rad, e->solenoid_strength};
+    double const numbers[] = {e->length_m,           e->kick_angle_rad[0], e->kick_angle_rad[1], e->voltage_v,
+                              e->frequency_hz,       e->time_lag_m,        e->phase_lag_rad,     e->bending_angle_rad,
+                              e->entrance_angle_rad, e->exit_angle_rad,    e->solenoid_strength};
     return is_finite(numbers, sizeof numbers / sizeof numbers[0]) && is_finite(e->polynom_a, e->max_order + 1) &&
            is_finite(e->polynom_b, e->max_order + 1) && is_finite(e->t1, 6) && is_finite(e->t2, 6) &&
            is_finite(e->r1, 36) && is_finite(e->r2, 36) && is_finite(e->matrix, 36);
@@ -147,15 +145,14 @@ static void lens(struct writer *writer, struct rm_element const *e, enum rm_leg_
         drift(writer, e->length_m);
         return;
     }
-    add(writer, kind)->of.lens =
-        (struct rm_leg_lens){.length_m = e->length_m, .curvature = kind == RM_LEG_SECTOR ? curvature(e) : 0,
-                              .strength = solenoid ? e->solenoid_strength : k};
+    add(writer, kind)->of.lens = (struct rm_leg_lens){.length_m = e->length_m,
+                                                      .curvature = kind == RM_LEG_SECTOR ? curvature(e) : 0,
+                                                      .strength = solenoid ? e->solenoid_strength : k};
 }
 
 static void cavity(struct writer *writer, struct rm_element const *e, double rf_offset_hz, double energy_ev) {
-    add(writer, RM_LEG_CAVITY)->of.cavity =
-        (struct rm_leg_cavity){e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m,
-                                e->phase_lag_rad};
+    add(writer, RM_LEG_CAVITY)->of.cavity = (struct rm_leg_cavity){
+        e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m, e->phase_lag_rad};
     writer->route->cavity = writer->route->cavity || e->voltage_v != 0;
 }
 
@@ -164,19 +161,34 @@ static bool inner(struct writer *writer, struct rm_element const *e, struct rm_r
                   double energy_ev) {
     switch (e->pass) {
     case RM_PASS_IDENTITY:
-    case RM_PASS_APERTURE: return true;
-    case RM_PASS_DRIFT: drift(writer, e->length_m); return true;
-    case RM_PASS_EXACT_DRIFT: add(writer, RM_LEG_EXACT_DRIFT)->of.length_m = e->length_m; return true;
-    case RM_PASS_STR_MPOLE: straight_magnet(writer, e); return true;
-    case RM_PASS_BND_MPOLE: magnet(writer, e); return true;
-    case RM_PASS_BND_MPOLE_E2: e2_magnet(writer, e); return true;
-    case RM_PASS_QUAD_LINEAR: lens(writer, e, RM_LEG_FOCUS); return true;
+    case RM_PASS_APERTURE:
+        return true;
+    case RM_PASS_DRIFT:
+        drift(writer, e->length_m);
+        return true;
+    case RM_PASS_EXACT_DRIFT:
+        add(writer, RM_LEG_EXACT_DRIFT)->of.length_m = e->length_m;
+        return true;
+    case RM_PASS_STR_MPOLE:
+        straight_magnet(writer, e);
+        return true;
+    case RM_PASS_BND_MPOLE:
+        magnet(writer, e);
+        return true;
+    case RM_PASS_BND_MPOLE_E2:
+        e2_magnet(writer, e);
+        return true;
+    case RM_PASS_QUAD_LINEAR:
+        lens(writer, e, RM_LEG_FOCUS);
+        return true;
     case RM_PASS_BEND_LINEAR:
         edge(writer, e, 0);
         lens(writer, e, RM_LEG_SECTOR);
         edge(writer, e, 1);
         return true;
-    case RM_PASS_SOLENOID_LINEAR: lens(writer, e, RM_LEG_SOLENOID); return true;
+    case RM_PASS_SOLENOID_LINEAR:
+        lens(writer, e, RM_LEG_SOLENOID);
+        return true;
     case RM_PASS_CORRECTOR:
         add(writer, RM_LEG_CORRECTOR)->of.corrector =
             (struct rm_leg_corrector){e->length_m, {e->kick_angle_rad[0], e->kick_angle_rad[1]}};
@@ -187,9 +199,14 @@ static bool inner(struct writer *writer, struct rm_element const *e, struct rm_r
         thin->of.multipole.curvature = e->bending_angle_rad;
         return true;
     }
-    case RM_PASS_RF_CAVITY: cavity(writer, e, changes->rf_offset_hz, energy_ev); return true;
-    case RM_PASS_MATRIX66: linear(writer, e->matrix); return true;
-    default: return false;
+    case RM_PASS_RF_CAVITY:
+        cavity(writer, e, changes->rf_offset_hz, energy_ev);
+        return true;
+    case RM_PASS_MATRIX66:
+        linear(writer, e->matrix);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -214,8 +231,7 @@ static double gamma_of(struct rm_lattice_info const *info) {
     return info->energy_ev / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
 }
 
-static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count,
-                                 struct rm_error *error) {
+static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count, struct rm_error *error) {
     for (uint32_t i = 0; i < refpt_count; ++i)
         if (refpts[i] > count || (i != 0 && refpts[i] < refpts[i - 1]))
             return rm_fail(error, RM_E_ARGUMENT,
@@ -225,7 +241,7 @@ static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, u
 }
 
 static enum rm_code write_legs(struct rm_route *route, struct rm_route_changes const *changes, uint32_t const *refpts,
-                                uint32_t refpt_count, struct rm_error *error) {
+                               uint32_t refpt_count, struct rm_error *error) {
     struct rm_twin const *const twin = route->twin;
     struct writer writer = {.route = route};
     uint32_t next = 0;
@@ -254,14 +270,14 @@ static enum rm_code write_legs(struct rm_route *route, struct rm_route_changes c
 static struct rm_route empty(struct rm_twin const *twin) {
     double const gamma = gamma_of(&twin->lattice->info), gamma_3 = gamma * gamma * gamma;
     return (struct rm_route){.twin = twin,
-                            .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
-                            .diffusion_per_kick = 55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m /
-                                                  electron_mass_ev * gamma_3 * gamma * gamma};
+                             .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
+                             .diffusion_per_kick = 55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m /
+                                                   electron_mass_ev * gamma_3 * gamma * gamma};
 }
 
 enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
-                             double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
-                             struct rm_error *error) {
+                              double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
+                              struct rm_error *error) {
     struct rm_route_changes const changes = {.rf_offset_hz = rf_offset_hz};
     struct writer writer = {.route = route, .element = index};
     *route = empty(twin);
@@ -270,7 +286,7 @@ enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct
 }
 
 enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
-                          uint32_t refpt_count, struct rm_route *route, struct rm_error *error) {
+                           uint32_t refpt_count, struct rm_route *route, struct rm_error *error) {
     static struct rm_route_changes const none = {0};
     *route = empty(twin);
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tangent/tangent.h"
-#include "twin_parts.h"
+#include "../twin_parts.h"
+#include "tangent.h"
 
 enum rm_leg_kind {
     RM_LEG_NOTHING,
@@ -27,7 +27,7 @@ enum rm_leg_kind {
     RM_LEG_CAVITY,
     RM_LEG_E2_EDGE,
     RM_LEG_E2_BODY,
-    RM_LEG_FOCUS, /**< QuadLinear */
+    RM_LEG_FOCUS,  /**< QuadLinear */
     RM_LEG_SECTOR, /**< BendLinear */
     RM_LEG_SOLENOID,
 };
@@ -100,10 +100,10 @@ struct rm_route {
     struct rm_twin const *twin;
     struct rm_leg *legs;
     uint32_t count, room;
-    double loss_per_kick; /**< 2/3 r_e γ³, m */
+    double loss_per_kick;      /**< 2/3 r_e γ³, m */
     double diffusion_per_kick; /**< 55/(24 √3) r_e ƛ_e γ⁵, m² */
-    bool cavity;   /**< one is on */
-    bool radiates; /**< somewhere */
+    bool cavity;               /**< one is on */
+    bool radiates;             /**< somewhere */
 };
 
 /** What a route may differ in from its twin. */
@@ -116,14 +116,14 @@ struct rm_route_changes {
 /** Makes a route with results at `refpts`. RM_E_ARGUMENT: a point beyond the lattice, or not ascending; RM_E_CONFIG: a
  * strength that is not finite, or a pass that has no derivative here, with the element's name. */
 enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
-                          uint32_t refpt_count, struct rm_route *route, struct rm_error *error);
+                           uint32_t refpt_count, struct rm_route *route, struct rm_error *error);
 void rm_route_free(struct rm_route *route);
 
 enum { RM_ROUTE_ELEMENT_LEGS = 9 }; /**< most of one element */
 
 /** A route of element `index` alone, as `as` would be. Its legs are the caller's: no rm_route_free. */
 enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
-                             double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
-                             struct rm_error *error);
+                              double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
+                              struct rm_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef RM_TANGENT_THIN_H
 #define RM_TANGENT_THIN_H
 
-#include "tangent/multipole.h"
+#include "multipole.h"
 
 static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     double const bend = m->curvature;

@@ -5,7 +5,7 @@
 
 #include <ringmaster/twin.h>
 
-#include "tangent/route.h"
+#include "route.h"
 
 /** Where a turn leaves what it sees at the route's points. Members may be NULL. */
 struct rm_turn_points {

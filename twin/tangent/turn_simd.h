@@ -3,7 +3,7 @@
 #ifndef RM_TANGENT_TURN_SIMD_H
 #define RM_TANGENT_TURN_SIMD_H
 
-#include "tangent/turn.h"
+#include "turn.h"
 
 void rm_turn_scalar(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
                     struct rm_turn_points const *points);
