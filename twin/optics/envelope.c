@@ -118,6 +118,8 @@ static enum rm_code settle(struct rm_closed const *closed, struct rm_modes *mode
                            "gradients of dipoles",
                            plane[k], modes->damping_rate[k]);
     equilibrium(m, d, beam->r);
+    if (!(beam->r[28] > 0) || !isfinite(beam->r[28]))
+        return rm_fail(error, RM_E_CONFIG, "no equilibrium beam: what radiates does not excite it");
     rm_small_invert(modes->a, 6, beam->a_inverse);
     return RM_OK;
 }

@@ -64,11 +64,13 @@ static void take(struct rm_modes *modes, int k, bool taken[3], double complex co
                  double complex const value[3]) {
     int chosen = 0;
     double most = -1;
-    for (int i = 0; i < modes->count; ++i)
-        if (!taken[i] && projection(vector[i], k) > most) {
-            most = projection(vector[i], k);
+    for (int i = 0; i < modes->count && i < 3; ++i) {
+        double const part = taken[i] ? -1 : projection(vector[i], k);
+        if (part > most) {
+            most = part;
             chosen = i;
         }
+    }
     taken[chosen] = true;
     for (int i = 0; i < 2 * modes->count; ++i) {
         modes->a[6 * i + 2 * k] = creal(vector[chosen][i]);
