@@ -18,7 +18,7 @@ test-dependencies:
 build: build/build.ninja .venv/run ## build everything; leaves ./ringmaster
 	@ninja -C build
 	@mkdir -p build/libexec
-	@find build -path build/libexec -prune -o -type f -name 'ringmaster-*' -perm -u+x -exec ln -sfr -t build/libexec {} +
+	@find build -path build/libexec -prune -o -type f -perm -u+x \( -name 'ringmaster-*' -o -name 'libringmaster-twin.so' \) -exec ln -sfr -t build/libexec {} +
 	@install -m 755 tools/launcher ringmaster
 
 build/build.ninja: | dependencies
@@ -47,9 +47,10 @@ format: .venv/dev ## format C and Python
 	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
 	@.venv/bin/ruff format --config python/pyproject.toml .
 
-generate: ## remake the files made from counters.toml and abi.json
+generate: ## remake the files made from counters.toml, abi.json and the twin's headers
 	@$(PYTHON) tools/generate_counters.py
 	@$(PYTHON) tools/generate_abi.py
+	@$(PYTHON) tools/generate_declarations.py
 
 abi: build/build.ninja ## freeze a new layout of shared memory, after raising RM_ABI_VERSION
 	@ninja -C build src/fabric/abi/abi_dump

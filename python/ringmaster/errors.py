@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with a workspace, one class for each thing a person would do differently."""
+"""What can go wrong, with a workspace or a twin: one class for each thing a person would do differently."""
 
 
 class WorkspaceError(Exception):
@@ -31,3 +31,23 @@ class ObjectNotFound(WorkspaceError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class TwinError(RuntimeError):
+    """Base of all errors of the digital twin. The text says what happened, at which element, and what to do."""
+
+
+class LatticeAbsent(TwinError, FileNotFoundError):
+    """No such lattice file."""
+
+
+class LatticeInvalid(TwinError):
+    """The file is no lattice, or one that no twin could track. The text names the line or the element."""
+
+
+class TwinArgument(TwinError, ValueError):
+    """A call cannot take this: an element that has no such strength, a 6D question to a 4D ring."""
+
+
+class TwinNoAnswer(TwinError):
+    """The ring as it is has no answer: it is unstable, has no closed orbit, or lost all particles."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our C programs: where they lie, and running them beside us."""
+"""Our C programs and libraries: where they lie, and running programs beside us."""
 
 import os
 import shutil
@@ -15,6 +15,8 @@ from typing import Self
 from ringmaster.errors import WorkspaceError
 from ringmaster.workspace import Workspace, attach
 
+CHECKOUT = Path(__file__).parents[2]
+"""Where this package lies in a checkout that was built; elsewhere there is no library below it."""
 START_S = 20.0
 STOP_S = 10.0
 
@@ -35,6 +37,14 @@ def find_program(name: str) -> str:
         where = f"$RINGMASTER_LIBEXEC ({libexec})" if libexec else "the PATH"
         raise ProgramNotFound(f"{name} is not in {where}; build it with `make build`, or set $RINGMASTER_LIBEXEC")
     return path
+
+
+def find_library(name: str) -> str:
+    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, in the checkout's build; else its name, for the loader."""
+    libexec = os.environ.get("RINGMASTER_LIBEXEC")
+    places = [Path(libexec) / name] if libexec else []
+    places += sorted((CHECKOUT / "build").glob(f"*/{name}"))
+    return next((str(path) for path in places if path.exists()), name)
 
 
 class Program:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench`: measure what this machine can do, each figure beside a peer."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -22,17 +24,36 @@ Parts:
 """
 
 
-@click.group(epilog=examples("ringmaster bench ingest", "ringmaster bench compare monday.json tuesday.json"))
+TWIN_FUNCTIONS = (
+    *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
+    *("tracking", "tracking_radiation"),
+)
+"""As ringmaster.bench.twin has them."""
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Set before NumPy is imported, or its threads would share the one core that is measured on."""
+
+
+@click.group(
+    epilog=examples(
+        "ringmaster bench ingest",
+        "ringmaster bench compare monday.json tuesday.json",
+        "ringmaster bench twin --json > twin.json",
+    )
+)
 def bench() -> None:
     """Measure what this machine can do."""
 
 
-def _chosen(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    wanted = tuple(part.strip() for part in value.split(",") if part.strip())
-    unknown = [part for part in wanted if part not in PARTS]
-    if unknown or not wanted:
-        raise click.BadParameter(f"found {value!r}, expected some of {','.join(PARTS)}")
-    return wanted
+def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:
+    """Takes names out of `known`, with commas between."""
+
+    def chosen(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+        wanted = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not wanted or not set(wanted) <= set(known):
+            raise click.BadParameter(f"found {value!r}, expected some of {','.join(known)}")
+        return wanted
+
+    return chosen
 
 
 @bench.command(
@@ -44,7 +65,9 @@ def _chosen(_context: click.Context, _parameter: click.Parameter, value: str) ->
         "ringmaster bench ingest --parts added,instructions --rounds 51 --json",
     )
 )
-@click.option("--parts", default=",".join(PARTS), callback=_chosen, metavar="PART,…", help="Of: " + ", ".join(PARTS))
+@click.option(
+    "--parts", default=",".join(PARTS), callback=_some_of(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS)
+)
 @click.option("--windows", type=click.IntRange(min=1), default=4, show_default=True, help="Pairs per frame size.")
 @click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Length of a window.")
 @click.option("--load-seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="To hold the load for.")
@@ -66,6 +89,51 @@ def ingest(
         print_json(report.as_json())
         return
     from ringmaster.bench.tables import print_report
+
+    print_report(report)
+
+
+@bench.command(
+    epilog=examples(
+        "ringmaster bench twin",
+        "ringmaster bench twin --lattices ../shared/data/lattices --json > twin.json",
+        "ringmaster bench twin --lattices elettra2.mat --functions linopt6,refresh --rounds 9",
+    )
+)
+@click.option(
+    "--lattices",
+    "paths",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="A lattice (.mat, .m) or a folder of them, besides one that pyAT brings along.",
+)
+@click.option(
+    "--functions",
+    default=",".join(TWIN_FUNCTIONS),
+    callback=_some_of(TWIN_FUNCTIONS),
+    metavar="NAME,…",
+    help="Of: " + ", ".join(TWIN_FUNCTIONS),
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Pairs of each function.")
+@json_option
+def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_json: bool) -> None:
+    """Measure the twin beside pyAT: same lattice, one core, one process, by turns.
+
+    Every timed call follows a change of a quadrupole. Ctrl-C prints what was measured so far.
+    """
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    from ringmaster.bench.log import NotMeasured
+    from ringmaster.bench.twin import measure
+
+    try:
+        report = measure(paths, functions, rounds, lambda line: click.echo(line, err=True))
+    except NotMeasured as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        print_json(report.as_json())
+        return
+    from ringmaster.bench.twin_table import print_report
 
     print_report(report)
 

@@ -18,6 +18,7 @@ from ringmaster.cli.measure import measure
 from ringmaster.cli.programs import check, run, virtual
 from ringmaster.cli.replay import replay
 from ringmaster.cli.top import top
+from ringmaster.cli.twin import twin
 from ringmaster.errors import (
     ObjectNotFound,
     WorkspaceAbsent,
@@ -48,6 +49,7 @@ Examples:
   ringmaster ls
   ringmaster get bpm01/turn
   ringmaster top
+  ringmaster twin elettra2.mat
 
 \b
 Exit codes:
@@ -68,7 +70,7 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (demo, run, check, virtual, ls, get, top, replay, calibration, align, bench, measure, completion):
+for command in (demo, run, check, virtual, ls, get, top, replay, calibration, align, bench, measure, twin, completion):
     cli.add_command(command)
 
 

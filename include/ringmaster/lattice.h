@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A lattice: the elements of a ring, one after the other, as they were designed.
+ *
+ * The names are the Accelerator Toolbox's, in this project's spelling: what is `PolynomB` there is `polynom_b` here,
+ * and element i of a lattice is element i of the file. A lattice is immutable from the moment it is made: any number of
+ * threads and twins (twin.h) may share it. What differs from the design, strengths, errors, a beam, belongs to a twin.
+ *
+ *     struct rm_lattice *lattice;
+ *     struct rm_error error;
+ *     if (rm_lattice_read("elettra2.mat", NULL, &lattice, &error) != RM_OK) …
+ *     for (uint32_t i = 0; i < rm_lattice_count(lattice); ++i)
+ *         puts(rm_lattice_element(lattice, i)->name);
+ *     rm_lattice_free(lattice);
+ *
+ * ## Coordinates
+ * Of a particle, in this order: x (m), px, y (m), py, δ, ct (m). px and py are transverse momenta over the reference
+ * momentum, δ the relative deviation of the momentum, ct the path length by which the particle lags behind the
+ * reference particle (positive: late). The reference particle moves at the speed of light unless noted.
+ *
+ * ## Fields
+ * The field of a magnet of curvature h is expanded about the reference orbit, normalised to Bρ:
+ *     (By + i Bx) / Bρ = Σ (b_n + i a_n) (x + i y)^n,   n = 0 … max_order
+ * in m^-(n+1): b_1 is a quadrupole's K, b_2 half of a sextupole's second derivative. Positive `bending_angle` bends
+ * towards negative x. `kick_angle` adds to the dipole part of a magnet that has one.
+ */
+#ifndef RINGMASTER_LATTICE_H
+#define RINGMASTER_LATTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+enum {
+    RM_ELEMENT_NAME_BYTES = 64, /**< with its terminating zero */
+    RM_POLYNOM_ORDERS = 32,     /**< most coefficients of a field: max_order is at most 31 */
+    RM_COORDINATES = 6,
+};
+
+/** What an element is to people: its class in the Accelerator Toolbox. How it is tracked is its pass. */
+enum rm_element_kind {
+    RM_ELEMENT_MARKER,
+    RM_ELEMENT_MONITOR, /**< a BPM */
+    RM_ELEMENT_DRIFT,
+    RM_ELEMENT_DIPOLE,
+    RM_ELEMENT_QUADRUPOLE,
+    RM_ELEMENT_SEXTUPOLE,
+    RM_ELEMENT_OCTUPOLE,
+    RM_ELEMENT_MULTIPOLE,
+    RM_ELEMENT_THIN_MULTIPOLE,
+    RM_ELEMENT_CORRECTOR,
+    RM_ELEMENT_CAVITY,
+    RM_ELEMENT_MATRIX,
+    RM_ELEMENT_APERTURE,
+    RM_ELEMENT_SOLENOID,
+    RM_ELEMENT_WIGGLER,
+    RM_ELEMENT_KINDS
+};
+
+/** How a particle gets through it: the pass methods of the Accelerator Toolbox, less their radiation variants. */
+enum rm_pass {
+    RM_PASS_IDENTITY,
+    RM_PASS_DRIFT,
+    RM_PASS_EXACT_DRIFT,
+    RM_PASS_STR_MPOLE,     /**< StrMPoleSymplectic4Pass, …RadPass, …QuantPass */
+    RM_PASS_BND_MPOLE,     /**< BndMPoleSymplectic4Pass, …RadPass, …QuantPass */
+    RM_PASS_BND_MPOLE_E2,  /**< BndMPoleSymplectic4E2Pass, …RadPass */
+    RM_PASS_BND_STR_MPOLE, /**< BndStrMPoleSymplectic4Pass */
+    RM_PASS_QUAD_LINEAR,
+    RM_PASS_BEND_LINEAR,
+    RM_PASS_CORRECTOR,
+    RM_PASS_THIN_MPOLE,
+    RM_PASS_RF_CAVITY,
+    RM_PASS_MATRIX66,
+    RM_PASS_APERTURE,
+    RM_PASS_SOLENOID_LINEAR,
+    RM_PASS_GWIG, /**< GWigSymplecticPass, …RadPass */
+    RM_PASSES
+};
+
+/** What synchrotron radiation does in an element whose pass knows of it. */
+enum rm_radiation {
+    RM_RADIATION_NONE,
+    RM_RADIATION_CLASSICAL, /**< the mean energy loss: the RadPass of a method */
+    RM_RADIATION_QUANTUM,   /**< with its quantum fluctuation: the QuantPass; a twin's own random numbers */
+};
+
+/** One harmonic of a wiggler's field: the six numbers of a column of AT's By or Bx: index, amplitude over Bmax, kx and
+ * ky and kz in units of 2π/λ, phase in rad. */
+struct rm_wiggler_harmonic {
+    double number;
+    double amplitude;
+    double kx, ky, kz;
+    double phase_rad;
+};
+
+struct rm_wiggler {
+    double period_m; /**< λ */
+    double peak_field_t;
+    uint32_t steps_per_period; /**< of the integrator */
+    uint32_t method;           /**< order of the integrator: 2 or 4 */
+    uint32_t by_count, bx_count;
+    struct rm_wiggler_harmonic const *by, *bx;
+};
+
+/** An element. Pointers may be NULL where so said; what they point to belongs to the lattice or the twin. */
+struct rm_element {
+    char name[RM_ELEMENT_NAME_BYTES]; /**< the family's or the element's own: AT's FamName */
+    enum rm_element_kind kind;
+    enum rm_pass pass;
+    enum rm_radiation radiation;
+    uint32_t harmonic_number; /**< of a cavity */
+    double length_m;
+    uint32_t steps;           /**< NumIntSteps; at least 1 where the pass integrates */
+    uint32_t max_order;       /**< of the polynoms, MaxOrder */
+    double *polynom_a;        /**< max_order + 1 skew components, m^-(n+1); NULL where the pass has no field */
+    double *polynom_b;        /**< as many normal components */
+    double kick_angle_rad[2]; /**< KickAngle, horizontal and vertical */
+
+    double bending_angle_rad;
+    double entrance_angle_rad, exit_angle_rad;
+    double full_gap_m;
+    double fringe_int[2]; /**< FringeInt1, FringeInt2 */
+    uint32_t
+        fringe_bend[2]; /**< FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none */
+    uint32_t fringe_quad[2];  /**< FringeQuadEntrance, FringeQuadExit: 0 none, 1 Lee-Whiting, 2 with the integrals */
+    double *fringe_integrals; /**< fringeIntM0 (5) and fringeIntP0 (5), or NULL */
+    double curvature_1, curvature_2; /**< H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m */
+
+    double reference_x_m, reference_ct_m; /**< X0ref, RefDZ of the BndStrMPole pass: of its reference orbit */
+
+    double voltage_v, frequency_hz;
+    double time_lag_m;    /**< TimeLag */
+    double phase_lag_rad; /**< PhaseLag */
+
+    double solenoid_strength; /**< K of the solenoid pass, Bz/Bρ, 1/m */
+
+    double *t1, *t2;            /**< 6: added at entrance and exit; or NULL */
+    double *r1, *r2;            /**< 36: rotation at entrance and exit, row by row; or NULL */
+    double *rectangle_aperture; /**< xmin, xmax, ymin, ymax (m), or NULL */
+    double *elliptic_aperture;  /**< half axes x, y (m), or NULL */
+    double *matrix;             /**< 36: M66, row by row, of the matrix pass; else NULL */
+    struct rm_wiggler *wiggler; /**< of the wiggler pass; else NULL */
+};
+
+/** What a lattice says of the whole ring. */
+struct rm_lattice_info {
+    char name[RM_ELEMENT_NAME_BYTES];
+    char particle[RM_ELEMENT_NAME_BYTES]; /**< "relativistic", "electron", … */
+    double rest_energy_ev;                /**< 0: moves at the speed of light */
+    double charge_e;                      /**< -1 for electrons */
+    double energy_ev;                     /**< of the reference particle, total */
+    uint32_t periodicity;                 /**< how many times these elements follow each other in the ring */
+    uint32_t harmonic_number;             /**< of the whole ring; 0 without cavity */
+};
+
+struct rm_lattice;
+
+/** What a file leaves open. */
+struct rm_lattice_source {
+    char const *variable; /**< .mat: the variable that holds the lattice; NULL: the only one that can be one, or RING */
+    char const *sequence; /**< .madx: what to USE; NULL: what the file uses */
+};
+
+/** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`,
+ * `.seq` or `.lat` (MAD-X). `source` may be NULL. Elements are completed as pyAT completes them: class, pass and
+ * polynoms that a file leaves out. What a file calls (MAD-X's CALL) is looked for beside it.
+ *
+ * RM_E_NOT_FOUND: no such file; RM_E_CONFIG: it is no lattice, with the line or the element at fault, what was expected
+ * there, and what to do; also for what would act on the beam and is not tracked (a pass, FieldScaling). */
+enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
+                             struct rm_error *error);
+
+/** Writes `.mat` (v5), which pyAT and MATLAB read back to the same elements. */
+enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *path, struct rm_error *error);
+
+/** Makes a lattice of `count` elements, at least one, deeply copied. Refuses what no twin could track: a pass without
+ * what it needs (RM_E_CONFIG, with the element's name and index), numbers that are not finite, lengths below 0 for what
+ * integrates. */
+enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+                             struct rm_lattice **lattice, struct rm_error *error);
+
+/** When no twin uses it any more. NULL is allowed. */
+void rm_lattice_free(struct rm_lattice *lattice);
+
+struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice);
+uint32_t rm_lattice_count(struct rm_lattice const *lattice);
+
+/** Element `index` < count. */
+struct rm_element const *rm_lattice_element(struct rm_lattice const *lattice, uint32_t index);
+
+/** Length of these elements, of one period (m); and s at the entrance of `index` ≤ count. */
+double rm_lattice_length_m(struct rm_lattice const *lattice);
+double rm_lattice_s_m(struct rm_lattice const *lattice, uint32_t index);
+
+/** Indices of the elements whose name matches `pattern` (`*` and `?`, NULL for all) and whose kind is `kind`
+ * (RM_ELEMENT_KINDS for any), in order; writes at most `most` of them and returns how many there are. */
+uint32_t rm_lattice_find(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
+                         uint32_t *indices, uint32_t most);
+
+/** "StrMPoleSymplectic4RadPass" and back: the Accelerator Toolbox's name of a pass with its radiation. */
+char const *rm_pass_name(enum rm_pass pass, enum rm_radiation radiation);
+bool rm_pass_by_name(char const *name, enum rm_pass *pass, enum rm_radiation *radiation);
+
+/** "Quadrupole": the Accelerator Toolbox's class name of a kind. */
+char const *rm_element_kind_name(enum rm_element_kind kind);
+
+#endif

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster twin`: what a lattice amounts to."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ringmaster.cli.options import examples, json_option, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ringmaster.twin.lattice import Lattice
+    from ringmaster.twin.report import Report
+
+
+def _load(path: str, use: str | None, variable: str | None) -> "Lattice":
+    from ringmaster.twin.lattice import load_lattice
+
+    return load_lattice(path, use=use, variable=variable)
+
+
+def _complete_element(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the lattice's elements. Of an unfinished line click leaves LATTICE among the arguments."""
+    given = context.params
+    path = given.get("lattice") or next(iter(context.args), None)
+    if path is None:
+        return []
+    try:
+        families = _load(path, given.get("use"), given.get("variable")).families
+    except (OSError, RuntimeError):
+        return []
+    return [CompletionItem(name) for name in families if name.startswith(incomplete)]
+
+
+@click.command(
+    epilog=examples(
+        "ringmaster twin twin/lattices/elettra2_like.m",
+        "ringmaster twin elettra2.mat --plot optics.png",
+        "ringmaster twin elettra2.mat --at 'BPM*' --at IDMARK",
+        "ringmaster twin ring.madx --use RING --4d",
+        "ringmaster twin elettra2.mat --json | jq .envelope.emittances",
+    )
+)
+@click.argument("lattice", type=click.Path())
+@click.option("--4d", "flat", is_flag=True, help="Cavities and radiation off.")
+@click.option("--use", metavar="SEQUENCE", help="Of a MAD-X file: the sequence; without it the one that the file uses.")
+@click.option("--variable", metavar="NAME", help="Of a .mat file: the variable that holds the lattice.")
+@click.option(
+    "--at", "patterns", multiple=True, metavar="PATTERN", shell_complete=_complete_element, help="Elements to look at."
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the optics into a .png or .svg.")
+@json_option
+def twin(
+    lattice: str,
+    flat: bool,
+    use: str | None,
+    variable: str | None,
+    patterns: tuple[str, ...],
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Compute the parameters and the optics of LATTICE, a .mat, .m, .madx, .seq or .lat file.
+
+    With a cavity in 6D with radiation, else, or with --4d, in 4D. --at adds a table of the optics at the entrance of
+    every element whose name matches, --plot draws β, dispersion, closed orbit and beam sizes along the ring.
+    """
+    from ringmaster.twin import Twin
+    from ringmaster.twin.plot import check_suffix, draw
+    from ringmaster.twin.report import Report
+
+    if plot is not None:
+        check_suffix(plot)
+    machine = Twin(_load(lattice, use, variable))
+    if flat or not len(machine.lattice.get_cavities()):
+        machine.disable_6d()
+    else:
+        machine.enable_6d()
+    report = Report.of(machine)
+    chosen = report.named(patterns)
+    if plot is not None:
+        draw(report, plot)
+    if as_json:
+        print_json(report.as_json(chosen))
+        return
+    _print(report, [report.point(int(i)) for i in chosen])
+    if plot is not None:
+        click.echo(f"drawn into {plot}")
+
+
+def _print(report: "Report", points: list[dict[str, Any]]) -> None:
+    import sys
+
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    lattice = report.twin.lattice
+    console.print(f"[bold]{lattice.name or 'lattice'}[/]  {_kinds(lattice)}")
+    console.print(_parameters(report))
+    if not report.twin.is_6d:
+        console.print("4D: no cavity is on, so there is no synchrotron motion and no equilibrium beam")
+    if points:
+        console.print(_points(points))
+
+
+def _kinds(lattice: "Lattice") -> str:
+    from ringmaster.twin.elements import Kind
+
+    shown = {"BPMs": Kind.MONITOR, "correctors": Kind.CORRECTOR, "cavities": Kind.CAVITY}
+    counts = [f"{len(lattice.find(kind=kind))} {name}" for name, kind in shown.items()]
+    return ", ".join([f"{len(lattice)} elements", *counts])
+
+
+def _table(*columns: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left", no_wrap=True)
+    return table
+
+
+def _parameters(report: "Report") -> "Table":
+    lattice, integrals, envelope = report.twin.lattice, report.integrals, report.envelope
+    table = _table("\nPARAMETER", ">\nBY INTEGRALS", *([] if envelope is None else [">\nBY ENVELOPE"]), "\nUNIT")
+
+    def row(name: str, unit: str, first: Any, second: Any = None, scale: float = 1.0, form: str = ".6g") -> None:
+        cells = [_cell(first, scale, form), *([] if envelope is None else [_cell(second, scale, form)])]
+        table.add_row(name, *cells, unit)
+
+    def both(name: str, unit: str, key: str, scale: float = 1.0, form: str = ".6g") -> None:
+        row(name, unit, getattr(integrals, key), getattr(envelope, key, None), scale, form)
+
+    row("energy", "GeV", lattice.energy, scale=1e-9)
+    row("circumference", "m", lattice.circumference, form=".9g")
+    row("revolution frequency", "MHz", lattice.revolution_frequency, scale=1e-6, form=".9g")
+    row("tunes x, y, s", "", integrals.tunes, getattr(envelope, "tunes6", None), form=".6f")
+    row("with integers", "", integrals.fulltunes, form=".6f")
+    row("chromaticities x, y", "", integrals.chromaticities, form=".4f")
+    both("momentum compaction", "10⁻⁶", "alphac", 1e6)
+    both("energy loss per turn", "keV", "U0", 1e-3)
+    first, second = (None if way is None else way.emittances for way in (integrals, envelope))
+    row("emittances x, y", "pm rad", None if first is None else first[:2], None if second is None else second[:2], 1e12)
+    row("emittance s", "µm rad", None if first is None else first[2], None if second is None else second[2], 1e6)
+    both("energy spread", "10⁻³", "sigma_e", 1e3)
+    both("bunch length", "mm", "sigma_l", 1e3)
+    both("damping times x, y, s", "ms", "Tau", 1e3, ".5g")
+    both("damping partition x, y, s", "", "J", form=".5f")
+    both("voltage", "MV", "voltage", 1e-6)
+    both("synchronous phase", "rad", "phi_s")
+    both("synchrotron frequency", "kHz", "f_s", 1e-3)
+    units = ("m", "1/m", "1/m²", "1/m", "1/m")
+    for i, unit in enumerate(units, 1):
+        row(f"radiation integral I{i}", unit, getattr(integrals, f"i{i}"))
+    return table
+
+
+def _cell(value: Any, scale: float, form: str) -> str:
+    """A number or several; – where there is none."""
+    if value is None:
+        return ""
+    numbers = [float(number) * scale for number in ([value] if isinstance(value, int | float) else value)]
+    return "  ".join("–" if number != number else format(number, form) for number in numbers)
+
+
+def _points(points: list[dict[str, Any]]) -> "Table":
+    columns = (
+        *("\nELEMENT", ">\nINDEX", ">s\nm", ">βx\nm", ">βy\nm", ">αx\n", ">αy\n", ">µx\n2π", ">µy\n2π"),
+        *(">Dx\nmm", ">Dy\nmm", ">x\nµm", ">y\nµm", ">σx\nµm", ">σy\nµm"),
+    )
+    table = _table(*columns)
+    forms = {"beta_m": (1.0, ".4f"), "alpha": (1.0, ".4f"), "phase_turns": (1.0, ".5f")}
+    forms |= {"dispersion_m": (1e3, ".3f"), "orbit_m": (1e6, ".2f"), "size_m": (1e6, ".2f")}
+    for point in points:
+        cells = [point["name"], str(point["index"]), f"{point['s_m']:.4f}"]
+        for key, (scale, form) in forms.items():
+            cells += [_cell(value, scale, form) for value in point[key] or (None, None)]
+        table.add_row(*cells)
+    return table

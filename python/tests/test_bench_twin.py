@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the twin's bench makes of its figures, without measuring."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ringmaster.bench import twin as bench
+from ringmaster.bench.conditions import Spread
+from ringmaster.bench.log import NotMeasured
+from ringmaster.cli.bench import TWIN_FUNCTIONS
+
+
+def row(function: str) -> bench.Row:
+    spread = Spread.of([1.0, 2.0, 4.0])
+    return bench.Row(
+        "ring", function, True, 0.1, 5.0, 50.0, spread, spread, spread, 1e-9, {"beta": 1e-9}, "3 points", None
+    )
+
+
+def test_the_command_knows_the_functions_that_there_are() -> None:
+    assert bench.FUNCTIONS == TWIN_FUNCTIONS
+    assert set(bench.MAKERS) == set(TWIN_FUNCTIONS)
+
+
+def test_json_is_by_lattice_and_function() -> None:
+    report = bench.Report(3, 1, rows=[row("linopt6"), row("tracking")])
+    said = json.loads(json.dumps(report.as_json()))
+    assert list(said["lattices"]["ring"]) == ["linopt6", "tracking"]
+    of = said["lattices"]["ring"]["linopt6"]
+    assert (of["ours_s"], of["pyat_s"], of["ratio"], of["max_relative_difference"]) == (0.1, 5.0, 50.0, 1e-9)
+    assert of["ratios"] == {"median": 2.0, "lowest": 1.0, "highest": 4.0, "count": 3}
+
+
+def test_differences_are_relative_to_the_reference() -> None:
+    assert bench.relative(np.array([1.0, 2.2]), np.array([1.0, 2.0])) == pytest.approx(0.1)
+    assert bench.relative(np.zeros(3), np.zeros(3)) == 0.0
+    assert bench.relative(np.full(3, 0.5), np.zeros(3)) == 0.5
+
+
+def test_without_pyat_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "find_spec", lambda _: None)
+    with pytest.raises(NotMeasured, match="pip install accelerator-toolbox==0.9.0"):
+        bench.measure([], ["linopt6"], 1, lambda _: None)
+
+
+def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
+    from ringmaster.bench.twin_table import print_report
+
+    print_report(bench.Report(3, 1, rows=[row("linopt6")], notes=["xyz: not measured"]))
+    shown = capsys.readouterr().out
+    assert "linopt6" in shown
+    assert "note: xyz: not measured" in shown

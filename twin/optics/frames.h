@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The modes' frame and their R matrices at many points: the part of linear optics that grows with their number. */
+#ifndef RM_OPTICS_FRAMES_H
+#define RM_OPTICS_FRAMES_H
+
+#include <ringmaster/twin.h>
+
+#include "../tangent/tangent.h"
+#include "modes.h"
+
+/** Fills closed_orbit, m, a and r at each point. The same to rounding whatever `simd`. */
+void rm_frames_fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
+                    struct rm_optics *optics, enum rm_simd simd);
+
+struct rm_frame_twiss {
+    double beta[2], alpha[2];
+};
+
+void rm_frames_twiss(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
+                     struct rm_frame_twiss *twiss, enum rm_simd simd);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Linear optics by normal modes, and how it changes with momentum by differences between exact optics. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lattice_parts.h"
+#include "base/fail.h"
+#include "closed.h"
+#include "frames.h"
+#include "modes.h"
+#include "points.h"
+#include "sides.h"
+
+static double const light_m_s = 2.99792458e8;
+
+struct optics_call {
+    struct rm_twin const *twin;
+    uint32_t const *refpts;
+    uint32_t count;
+};
+
+static enum rm_code close(struct optics_call const *call, struct rm_orbit_options const *orbit,
+                          struct rm_closed *closed, struct rm_modes *modes, struct rm_error *error) {
+    struct rm_closed_request const request = {.orbit = orbit, .refpts = call->refpts, .refpt_count = call->count};
+    enum rm_code const code = rm_closed_find(call->twin, &request, closed, error);
+    double m[36];
+    if (code != RM_OK)
+        return code;
+    rm_closed_matrix(&closed->turn, m);
+    return rm_modes_find(m, closed->is_6d ? 3 : 2, modes, error);
+}
+
+static void summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
+                      struct rm_optics_summary *ring) {
+    memset(ring, 0, sizeof *ring);
+    ring->modes = (uint32_t)modes->count;
+    for (int k = 0; k < modes->count; ++k) {
+        ring->tune[k] = modes->tune[k];
+        if (!closed->is_6d || !closed->radiates)
+            continue;
+        ring->damping_rate[k] = modes->damping_rate[k];
+        ring->damping_time_s[k] = twin->lattice->s_m[twin->count] / light_m_s / modes->damping_rate[k];
+    }
+}
+
+/** The phase grows along the ring; where it falls, a turn is missing. */
+static void unwrap(struct rm_optics *optics, uint32_t count, int modes) {
+    double const jump = -1e-3;
+    for (int k = 0; k < modes; ++k) {
+        double before = 0, turns = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            double const phase = optics[i].mu_rad[k];
+            if (phase - before < jump)
+                turns += 2 * M_PI;
+            before = phase;
+            optics[i].mu_rad[k] = phase + turns;
+        }
+    }
+}
+
+static enum rm_code functions(struct rm_side const sides[2], double apart, uint32_t count, struct rm_optics *optics,
+                              struct rm_error *error) {
+    struct rm_frame_twiss *const seen = malloc(2 * (size_t)(count != 0 ? count : 1) * sizeof *seen);
+    if (seen == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", count);
+    for (int side = 0; side < 2; ++side)
+        rm_frames_twiss(sides[side].closed.points, count, &sides[side].modes, seen + (size_t)side * count,
+                        RM_SIMD_BEST);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_sides_twiss twiss;
+        for (int side = 0; side < 2; ++side) {
+            memcpy(twiss.beta[side], seen[(size_t)side * count + i].beta, sizeof twiss.beta[side]);
+            memcpy(twiss.alpha[side], seen[(size_t)side * count + i].alpha, sizeof twiss.alpha[side]);
+        }
+        rm_sides_functions(&twiss, apart, optics[i].w, optics[i].dalpha, optics[i].dbeta);
+        rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
+    }
+    free(seen);
+    return RM_OK;
+}
+
+static enum rm_code with_momentum(struct optics_call const *call, struct rm_optics_options const *options,
+                                  struct rm_closed const *middle, struct rm_optics_summary *ring,
+                                  struct rm_optics *optics, struct rm_error *error) {
+    struct rm_side sides[2];
+    double apart;
+    enum rm_code code = rm_sides_find(call->twin, options, call->refpts, call->count, middle, sides, &apart, error);
+    if (code == RM_OK) {
+        rm_sides_chromaticity(sides, apart, ring->chromaticity);
+        if (options->w)
+            code = functions(sides, apart, call->count, optics, error);
+    }
+    rm_sides_free(sides);
+    return code;
+}
+
+enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_options const *options,
+                             uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
+                             struct rm_optics *optics, struct rm_error *error) {
+    struct rm_optics_options const *const wanted = options != NULL ? options : &rm_optics_plain;
+    struct optics_call const call = {twin, refpts, optics != NULL ? refpt_count : 0};
+    struct rm_optics_summary spare;
+    struct rm_closed closed;
+    struct rm_modes modes;
+    double dispersion[6];
+    ring = ring != NULL ? ring : &spare;
+    enum rm_code code = close(&call, &wanted->orbit, &closed, &modes, error);
+    if (code == RM_OK)
+        code = rm_closed_dispersion(&closed, dispersion, error);
+    if (code == RM_OK) {
+        summarise(twin, &closed, &modes, ring);
+        rm_points_fill(twin, &closed, &modes, dispersion, refpts, call.count, optics);
+        unwrap(optics, call.count, modes.count);
+        if (wanted->chromaticity || wanted->w)
+            code = with_momentum(&call, wanted, &closed, ring, optics, error);
+    }
+    rm_closed_free(&closed);
+    return code;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the response matrices have in common. */
+#ifndef RM_OPTICS_RESPONSE_H
+#define RM_OPTICS_RESPONSE_H
+
+#include <ringmaster/twin.h>
+
+/** A question about the orbit, as rm_twin_response takes it. */
+struct rm_response_call {
+    struct rm_twin const *twin;
+    struct rm_response_options const *options; /**< not NULL */
+    uint32_t const *refpts;
+    uint32_t refpt_count;
+    struct rm_steerer const *steerers;
+    uint32_t steerer_count;
+    struct rm_element const *instead; /**< of element `at`; or NULL */
+    uint32_t at;
+};
+
+/** RM_E_ARGUMENT: a steerer that is none, by its name. */
+enum rm_code rm_response_check(struct rm_response_call const *call, struct rm_error *error);
+
+/** The analytic matrix, its orbit sought from `guess` (NULL: as usual). `orbit`, if not NULL, takes the orbit at the
+ * start. */
+enum rm_code rm_response_analytic(struct rm_response_call const *call, double const guess[6], double orbit[6],
+                                  double *matrix, struct rm_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Particles as the kernels see them: a ray is RM_LANES particles, a bundle RM_RAYS rays that go through each element
+ * together, so that the long chains of one ray's arithmetic fill the gaps of the others'. RM_RAYS is what was measured
+ * to be fastest for an instruction set (docs/twin.md).
+ */
+#ifndef RM_TWIN_PASS_RAY_H
+#define RM_TWIN_PASS_RAY_H
+
+#include "lanes.h"
+#include "plan.h"
+#include "track.h"
+
+/** All rays of a bundle, unrolled. */
+#define RM_EACH_RAY _Pragma("GCC unroll 8") for (unsigned i = 0; i < RM_RAYS; ++i)
+
+struct rm_ray {
+    rm_real x, px, y, py, delta, ct;
+    rm_real inverse; /**< 1 / (1 + δ): who changes δ changes it */
+};
+
+struct rm_bundle {
+    struct rm_ray ray[RM_RAYS];
+    rm_real steer[RM_RAYS][2]; /**< changes of an element's kick, of those steps that have such (plan.h) */
+    struct rm_track const *track;
+    unsigned met[RM_RAYS];  /**< an aperture in this element: a bit per lane */
+    unsigned lost[RM_RAYS]; /**< already: their coordinates are NaN */
+    uint32_t first;         /**< particle in the first lane */
+    uint32_t turn;          /**< of this call */
+};
+
+/** After a change of δ. */
+RM_INLINE void rm_ray_renew(struct rm_ray *ray) { ray->inverse = 1.0 / (1.0 + ray->delta); }
+
+/** Particle in a lane; it exists if it is below the track's count. */
+RM_INLINE uint32_t rm_particle_of(struct rm_bundle const *bundle, unsigned ray, unsigned lane) {
+    return bundle->first + ray * RM_LANES + lane;
+}
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Particles through a plan: what the three instruction sets are asked for. */
+#ifndef RM_TWIN_PASS_TRACK_H
+#define RM_TWIN_PASS_TRACK_H
+
+#include <ringmaster/twin.h>
+
+#include "plan.h"
+
+struct rm_track {
+    struct rm_plan const *plan;
+    double (*particles)[RM_COORDINATES]; /**< in and out */
+    uint32_t count;
+    uint32_t turns;
+    uint64_t first_turn; /**< of the twin */
+    uint64_t seed;       /**< of quantum fluctuation */
+    double *out;         /**< [turn][refpt][particle][6], or NULL */
+    uint32_t *lost_turn; /**< as in struct rm_tracking */
+    uint32_t *lost_element;
+    double *lost_at;
+};
+
+/** All particles, all turns. The first runs anywhere; the others where the processor has FMA and AVX2, or AVX-512 F and
+ * DQ. */
+void rm_track_scalar(struct rm_track const *track);
+void rm_track_avx2(struct rm_track const *track);
+void rm_track_avx512(struct rm_track const *track);
+
+/** With `simd`, or the best there is. RM_E_ARGUMENT: the processor does not have it. */
+enum rm_code rm_track_with(enum rm_simd simd, struct rm_track const *track, struct rm_error *error);
+
+#endif

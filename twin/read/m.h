@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The part of MATLAB's language that lattice files are written in: assignments of numbers, texts, matrices, cell
+ * arrays, struct() and the Accelerator Toolbox's constructors (atdrift, atquadrupole, …), as pyAT's save_m and MATLAB's
+ * atwritem write them and as people do by hand. Nothing is executed but arithmetic. */
+#ifndef RM_TWIN_READ_M_H
+#define RM_TWIN_READ_M_H
+
+#include "reading.h"
+
+enum { RM_M_NAME_BYTES = 64, RM_M_MOST_ARGUMENTS = 64, RM_M_MOST_NUMBERS = 1 << 16 };
+
+struct rm_m_parser {
+    struct rm_reading *reading;
+    char const *at; /**< ends with a zero at `end` */
+    char const *end;
+    uint32_t line;
+    uint32_t depth;
+    bool in_matrix; /**< spaces separate, as in [1 -2] */
+    struct rm_field *variables;
+    uint32_t variable_count, variable_room;
+};
+
+/** Skips spaces, comments, continuations (…) and, unless within a matrix or told not to, ends of lines. */
+void rm_m_skip(struct rm_m_parser *parser, bool lines);
+
+/** True when `mark` is next, which is then passed. */
+bool rm_m_accept(struct rm_m_parser *parser, char mark);
+
+/** A failure unless `mark` is next. */
+bool rm_m_expect(struct rm_m_parser *parser, char mark, char const *where);
+
+/** Passes a name, if one is next; empty: none. */
+void rm_m_name(struct rm_m_parser *parser, char name[RM_M_NAME_BYTES]);
+
+/** Sets the reading's place to this line. */
+void rm_m_here(struct rm_m_parser *parser);
+
+/** A value: numbers, a text, a cell array, or fields. */
+bool rm_m_expression(struct rm_m_parser *parser, struct rm_value *value);
+
+/** Behind its opening bracket: […] and {…}. */
+bool rm_m_matrix(struct rm_m_parser *parser, struct rm_value *value);
+bool rm_m_cells(struct rm_m_parser *parser, struct rm_value *value);
+
+/** A call whose name and arguments have been read: a constructor or a function. */
+bool rm_m_call(struct rm_m_parser *parser, char const *name, struct rm_value const *arguments, uint32_t count,
+               struct rm_value *value);
+
+/** One number as a value. */
+bool rm_m_number(struct rm_m_parser *parser, double number, struct rm_value *value);
+
+#endif

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Elements of MAD-X as the Accelerator Toolbox's. MAD-X's k_n is n! times a polynom's coefficient. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "madx.h"
+
+enum { MOST_FIELDS = 20 };
+
+/** Fields that are being collected for rm_reading_add_fields. */
+struct making {
+    struct rm_madx *madx;
+    struct rm_madx_view const *view;
+    char const *name;
+    bool reversed;
+    bool failed;
+    struct rm_field fields[MOST_FIELDS];
+    uint32_t count;
+};
+
+/** How a class becomes an element. */
+struct class {
+    char const *name;
+    bool (*add)(struct making *making);
+};
+
+static void put_text(struct making *making, char const *field, char const *text) {
+    making->fields[making->count++] =
+        (struct rm_field){field, {.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(text), .text = text}};
+}
+
+static void put_numbers(struct making *making, char const *field, uint32_t rows, uint32_t columns,
+                        double const *numbers) {
+    uint32_t const count = rows * columns;
+    double *const copy = rm_reading_take(making->madx->reading, (size_t)count + 1, sizeof *copy);
+    making->failed = making->failed || copy == NULL;
+    if (copy == NULL)
+        return;
+    memcpy(copy, numbers, count * sizeof *copy);
+    making->fields[making->count++] = (struct rm_field){
+        field, {.kind = RM_VALUE_NUMBERS, .rows = rows, .columns = columns, .count = count, .numbers = copy}};
+}
+
+static void put(struct making *making, char const *field, double number) { put_numbers(making, field, 1, 1, &number); }
+
+/** The attribute, or `otherwise`. */
+static double number(struct making *making, char const *attribute, double otherwise) {
+    double value = otherwise;
+    if (!making->failed && !rm_madx_take(making->madx, making->view, attribute, &value))
+        making->failed = true;
+    return value;
+}
+
+static void begin(struct making *making, char const *class, char const *name) {
+    making->count = 0;
+    put_text(making, "Class", class);
+    put_text(making, "FamName", name);
+}
+
+/** Turned about the beam axis: as pyAT's loader writes R1 and R2. */
+static void put_tilt(struct making *making) {
+    double const tilt_rad = number(making, "tilt", 0);
+    if (tilt_rad == 0)
+        return;
+    double const c = cos(tilt_rad);
+    double const s = sin(tilt_rad);
+    double const turn[36] = {c, 0,  s, 0, 0, 0, 0, c, 0, s, 0, 0, -s, 0, c, 0, 0, 0,
+                             0, -s, 0, c, 0, 0, 0, 0, 0, 0, 1, 0, 0,  0, 0, 0, 0, 1};
+    double const back[36] = {c, 0, -s, 0, 0, 0, 0, c, 0, -s, 0, 0, s, 0, c, 0, 0, 0,
+                             0, s, 0,  c, 0, 0, 0, 0, 0, 0,  1, 0, 0, 0, 0, 0, 0, 1};
+    put_numbers(making, "R1", 6, 6, turn);
+    put_numbers(making, "R2", 6, 6, back);
+}
+
+static bool add_fields(struct making *making) {
+    struct rm_value const fields = {.kind = RM_VALUE_FIELDS, .count = making->count, .fields = making->fields};
+    return !making->failed && rm_reading_add_fields(making->madx->reading, &fields);
+}
+
+static bool finish(struct making *making) {
+    put_tilt(making);
+    return add_fields(making);
+}
+
+/** What would change the beam and is not read. */
+static void refuse_unless_zero(struct making *making, char const *attribute) {
+    double const value = number(making, attribute, 0);
+    if (!making->failed && value != 0) {
+        making->failed = true;
+        rm_reading_fail(making->madx->reading, "%s = %g is not read; set it to 0, or write the element in another way",
+                        attribute, value);
+    }
+}
+
+static bool add_marker(struct making *making) {
+    begin(making, "Marker", making->name);
+    return finish(making);
+}
+
+static bool add_drift(struct making *making) {
+    begin(making, "Drift", making->name);
+    put(making, "Length", number(making, "l", 0));
+    return finish(making);
+}
+
+/** Nothing that acts on the beam here: a marker, or a drift when it is long. */
+static bool add_passive(struct making *making) {
+    static char const *const active[] = {"volt", "ex", "ey", "exl", "eyl", "h", "angle", "dx", "dy", "ds", "charge"};
+    for (size_t i = 0; i < sizeof active / sizeof active[0]; ++i)
+        refuse_unless_zero(making, active[i]);
+    return number(making, "l", 0) == 0 ? add_marker(making) : add_drift(making);
+}
+
+static bool add_quadrupole(struct making *making) {
+    double const skew[] = {0, number(making, "k1s", 0)};
+    begin(making, "Quadrupole", making->name);
+    put(making, "Length", number(making, "l", 0));
+    put(making, "K", number(making, "k1", 0));
+    put_numbers(making, "PolynomA", 1, 2, skew);
+    return finish(making);
+}
+
+static bool add_sextupole(struct making *making) {
+    double const skew[] = {0, 0, number(making, "k2s", 0) / 2};
+    begin(making, "Sextupole", making->name);
+    put(making, "Length", number(making, "l", 0));
+    put(making, "H", number(making, "k2", 0) / 2);
+    put_numbers(making, "PolynomA", 1, 3, skew);
+    return finish(making);
+}
+
+static bool add_octupole(struct making *making) {
+    double const skew[] = {0, 0, 0, number(making, "k3s", 0) / 6};
+    double const normal[] = {0, 0, 0, number(making, "k3", 0) / 6};
+    begin(making, "Octupole", making->name);
+    put(making, "Length", number(making, "l", 0));
+    put_numbers(making, "PolynomA", 1, 4, skew);
+    put_numbers(making, "PolynomB", 1, 4, normal);
+    return finish(making);
+}
+
+static void put_integrated(struct making *making, char const *attribute, char const *field) {
+    struct rm_madx_attribute const *const found = rm_madx_look(making->madx, making->view, attribute);
+    double numbers[RM_MADX_MOST_NUMBERS];
+    uint32_t count = 0;
+    if (found != NULL && !making->failed && !rm_madx_numbers(making->madx, found, numbers, &count)) {
+        making->failed = true;
+        return;
+    }
+    double factorial = 1;
+    for (uint32_t n = 0; n < count; ++n) {
+        numbers[n] /= factorial;
+        factorial *= n + 1;
+    }
+    put_numbers(making, field, count != 0 ? 1 : 0, count, numbers);
+}
+
+static bool add_multipole(struct making *making) {
+    begin(making, "ThinMultipole", making->name);
+    put_integrated(making, "ksl", "PolynomA");
+    put_integrated(making, "knl", "PolynomB");
+    return finish(making);
+}
+
+/** The faces change places when it is passed from behind. */
+static void put_face(struct making *making, char const *entrance, char const *exit, double at_entrance,
+                     double at_exit) {
+    put(making, entrance, making->reversed ? at_exit : at_entrance);
+    put(making, exit, making->reversed ? at_entrance : at_exit);
+}
+
+static bool add_bend(struct making *making, double length_m, double face_rad) {
+    double const gradient = number(making, "k1", 0);
+    double const normal[] = {0, gradient, number(making, "k2", 0) / 2};
+    double const skew[] = {0, number(making, "k1s", 0)};
+    begin(making, "Bend", making->name);
+    put(making, "Length", length_m);
+    put(making, "BendingAngle", number(making, "angle", 0));
+    put_face(making, "EntranceAngle", "ExitAngle", number(making, "e1", 0) + face_rad,
+             number(making, "e2", 0) + face_rad);
+    put_numbers(making, "PolynomB", 1, 3, normal);
+    put_numbers(making, "PolynomA", 1, 2, skew);
+    if (rm_madx_look(making->madx, making->view, "hgap") != NULL) {
+        double const extent = number(making, "fint", 0);
+        put(making, "FullGap", 2 * number(making, "hgap", 0));
+        put_face(making, "FringeInt1", "FringeInt2", extent, number(making, "fintx", extent));
+    }
+    refuse_unless_zero(making, "h1");
+    refuse_unless_zero(making, "h2");
+    return finish(making);
+}
+
+static bool add_sbend(struct making *making) { return add_bend(making, number(making, "l", 0), 0); }
+
+static double half_angle(struct making *making) { return number(making, "angle", 0) / 2; }
+
+/** Its length is the chord's, as MAD-X has it unless told otherwise. The faces of a negative bend lean the other way,
+ * which pyAT's loader does not do. */
+static double arc(double chord_m, double half_rad) {
+    return half_rad == 0 ? chord_m : chord_m * half_rad / sin(half_rad);
+}
+
+static bool add_rbend(struct making *making) {
+    double const half_rad = half_angle(making);
+    return add_bend(making, arc(number(making, "l", 0), half_rad), half_rad);
+}
+
+static bool add_corrector(struct making *making, double horizontal_rad, double vertical_rad) {
+    double const kick[] = {horizontal_rad, vertical_rad};
+    begin(making, "Corrector", making->name);
+    put(making, "Length", number(making, "l", 0));
+    put_numbers(making, "KickAngle", 1, 2, kick);
+    return finish(making);
+}
+
+static bool add_kicker(struct making *making) {
+    return add_corrector(making, number(making, "hkick", 0), number(making, "vkick", 0));
+}
+
+static bool add_hkicker(struct making *making) { return add_corrector(making, number(making, "kick", 0), 0); }
+
+static bool add_vkicker(struct making *making) { return add_corrector(making, 0, number(making, "kick", 0)); }
+
+/** Off, as pyAT makes it: BEAM, RADIATE or the user switches it on. The lag is not read: the closed orbit finds its
+ * phase. Without a frequency it is NaN, and madx_beam.c sets it from the harmonic number. */
+static bool add_cavity(struct making *making) {
+    double const length_m = number(making, "l", 0);
+    begin(making, "RFCavity", making->name);
+    put(making, "Length", length_m);
+    put(making, "Voltage", 1e6 * number(making, "volt", 0));
+    put(making, "Frequency", 1e6 * number(making, "freq", NAN));
+    put(making, "HarmNumber", number(making, "harmon", 0));
+    put_text(making, "PassMethod", length_m == 0 ? "IdentityPass" : "DriftPass");
+    return finish(making);
+}
+
+/** In the middle of its length. */
+static bool add_monitor(struct making *making) {
+    double const half_m = number(making, "l", 0) / 2;
+    char part[RM_MADX_NAME_BYTES + 2];
+    snprintf(part, sizeof part, "%.*s.1", RM_MADX_NAME_BYTES - 1, making->name);
+    for (int i = 0; i < 3; ++i) {
+        bool const middle = i == 1;
+        if (!middle && half_m == 0)
+            continue;
+        begin(making, middle ? "Monitor" : "Drift", middle ? making->name : part);
+        put(making, "Length", middle ? 0 : half_m);
+        if (!add_fields(making))
+            return false;
+    }
+    return true;
+}
+
+/** pyAT's loader makes it a drift; here it focuses. */
+static bool add_solenoid(struct making *making) {
+    refuse_unless_zero(making, "ksi");
+    begin(making, "Solenoid", making->name);
+    put(making, "Length", number(making, "l", 0));
+    put(making, "K", number(making, "ks", 0));
+    return finish(making);
+}
+
+static struct class const classes[] = {
+    {"drift", add_drift},         {"marker", add_marker},       {"quadrupole", add_quadrupole},
+    {"sextupole", add_sextupole}, {"octupole", add_octupole},   {"multipole", add_multipole},
+    {"sbend", add_sbend},         {"rbend", add_rbend},         {"kicker", add_kicker},
+    {"tkicker", add_kicker},      {"hkicker", add_hkicker},     {"vkicker", add_vkicker},
+    {"rfcavity", add_cavity},     {"monitor", add_monitor},     {"hmonitor", add_monitor},
+    {"vmonitor", add_monitor},    {"instrument", add_monitor},  {"placeholder", add_passive},
+    {"solenoid", add_solenoid},   {"collimator", add_passive},  {"ecollimator", add_passive},
+    {"rcollimator", add_passive}, {"elseparator", add_passive}, {"crabcavity", add_passive},
+    {"dipedge", add_passive},     {"beambeam", add_passive},    {"srotation", add_passive},
+    {"yrotation", add_passive},   {"xrotation", add_passive},   {"translation", add_passive},
+};
+
+static struct class const *find_class(char const *name) {
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; ++i)
+        if (strcasecmp(name, classes[i].name) == 0)
+            return &classes[i];
+    return NULL;
+}
+
+bool rm_madx_is_class(char const *name) { return find_class(name) != NULL; }
+
+bool rm_madx_class(struct rm_madx *madx, struct rm_madx_object const *object, char const **class) {
+    char const *base = object->base;
+    for (int depth = 0; depth < RM_MOST_DEPTH; ++depth) {
+        struct class const *const found = find_class(base);
+        struct rm_madx_object const *const next = rm_madx_find(madx, base);
+        if (found != NULL) {
+            *class = found->name;
+            return true;
+        }
+        if (next == NULL || next->kind != RM_MADX_ELEMENT)
+            return rm_reading_fail(madx->reading,
+                                   "%.60s is no class of element that is read here, and no element; define "
+                                   "it, or use one of MAD-X's (quadrupole, sbend, multipole, ...)",
+                                   base);
+        base = next->base;
+    }
+    return rm_reading_fail(madx->reading, "%.60s is made from itself; give it a class of MAD-X's", object->name);
+}
+
+/** Here, in its definition, or in a base that was defined later than it. */
+struct rm_madx_attribute const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
+                                             char const *name) {
+    struct rm_madx_attribute const *found = rm_madx_attribute(view->here, name);
+    struct rm_madx_object const *object = view->object;
+    for (int depth = 0; found == NULL && object != NULL && depth < RM_MOST_DEPTH; ++depth) {
+        found = rm_madx_attribute(&object->attributes, name);
+        object = object->kind == RM_MADX_ELEMENT ? rm_madx_find(madx, object->base) : NULL;
+    }
+    return found;
+}
+
+bool rm_madx_take(struct rm_madx *madx, struct rm_madx_view const *view, char const *name, double *number_found) {
+    struct rm_madx_attribute const *const found = rm_madx_look(madx, view, name);
+    return found == NULL || rm_madx_number(madx, found, number_found);
+}
+
+bool rm_madx_length(struct rm_madx *madx, struct rm_madx_view const *view, double *length_m) {
+    char const *class;
+    double angle_rad = 0;
+    *length_m = 0;
+    if (!rm_madx_class(madx, view->object, &class) || !rm_madx_take(madx, view, "l", length_m))
+        return false;
+    if (strcmp(class, "multipole") == 0)
+        *length_m = 0; /* of a thin one only a fiction for radiation */
+    if (strcmp(class, "rbend") != 0)
+        return true;
+    bool const held = rm_madx_take(madx, view, "angle", &angle_rad);
+    *length_m = arc(*length_m, angle_rad / 2);
+    return held;
+}
+
+bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view, bool reversed) {
+    struct making making = {.madx = madx, .view = view, .name = view->object->name, .reversed = reversed};
+    char const *name = NULL;
+    rm_madx_at(madx, view->object->line, view->object->name);
+    struct class const *const class = rm_madx_class(madx, view->object, &name) ? find_class(name) : NULL;
+    if (class == NULL)
+        return false;
+    refuse_unless_zero(&making, "ktap");
+    return !making.failed && class->add(&making);
+}
+
+bool rm_madx_add_drift(struct rm_madx *madx, double length_m) {
+    struct making making = {.madx = madx};
+    char name[32];
+    snprintf(name, sizeof name, "drift_%u", madx->drifts++);
+    begin(&making, "Drift", name);
+    put(&making, "Length", length_m);
+    return add_fields(&making);
+}

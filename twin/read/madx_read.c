@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "madx.h"
+
+/** What is asked for, what the file USEs, or what it defines last. */
+static struct rm_madx_object *choose(struct rm_madx *madx, char const *wanted) {
+    char const *const name = wanted != NULL ? wanted : madx->used;
+    struct rm_madx_object *const object = name != NULL ? rm_madx_find(madx, name) : madx->last;
+    rm_reading_at(madx->reading, "%s", "");
+    if (object == NULL && name == NULL)
+        rm_reading_fail(madx->reading, "it defines no LINE and no SEQUENCE; a lattice is one of these");
+    else if (object == NULL || (object->kind != RM_MADX_LINE && object->kind != RM_MADX_SEQUENCE))
+        rm_reading_fail(madx->reading, "%.60s is no LINE or SEQUENCE of it; name one that is", name);
+    else
+        return object;
+    return NULL;
+}
+
+bool rm_read_madx(struct rm_reading *reading, char const *text, size_t count, char const *sequence) {
+    struct rm_madx *const madx = rm_reading_take(reading, 1, sizeof *madx);
+    if (madx == NULL)
+        return false;
+    madx->reading = reading;
+    if (!rm_madx_run(madx, reading->path, text, count))
+        return false;
+    struct rm_madx_object *const used = choose(madx, sequence);
+    if (used == NULL)
+        return false;
+    madx->steps = 0;
+    snprintf(reading->facts.name, sizeof reading->facts.name, "%s", used->name);
+    return rm_madx_expand(madx, used) && rm_madx_beam(madx, used->name);
+}

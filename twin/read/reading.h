@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A lattice while it is being read: what all formats share. A format turns its file into elements' fields (value.h);
+ * here they become elements, and in the end a lattice.
+ *
+ * Functions return false when they failed, and have then said why in `error`: they are meant for `a && b && c`. */
+#ifndef RM_TWIN_READ_READING_H
+#define RM_TWIN_READ_READING_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ringmaster/lattice.h>
+
+#include "scratch.h"
+#include "value.h"
+
+enum {
+    RM_MOST_ELEMENTS = 1 << 18,     /**< of a lattice; the largest machine has a tenth of that */
+    RM_MOST_FILE_BYTES = 1 << 28,   /**< of a file, and of what is compressed in it */
+    RM_MOST_MEMORY_BYTES = 1 << 30, /**< of all that a reading takes */
+    RM_MOST_DEPTH = 64,             /**< of what may stand in itself: expressions, structures, lines, called files */
+    RM_PLACE_BYTES = 128,
+};
+
+/** What the file says of the whole ring, so far. NaN: not said. */
+struct rm_ring_facts {
+    bool has_parameters; /**< there was a RingParam; of several the first counts */
+    char name[RM_ELEMENT_NAME_BYTES];
+    char particle[RM_ELEMENT_NAME_BYTES];
+    double rest_energy_ev, charge_e;
+    double energy_ev;         /**< as said for the ring */
+    double cavity_energy_ev;  /**< the largest of the cavities' */
+    double element_energy_ev; /**< the largest of the other elements' */
+    double periodicity;
+    double cell_harmonic_number; /**< of these elements, not of the ring */
+};
+
+struct rm_reading {
+    char const *path;
+    char place[RM_PLACE_BYTES]; /**< where in the file, for people: `line 12`, `element 3 ("QF")`; or empty */
+    struct rm_scratch scratch;
+    struct rm_element *elements; /**< what they point to is in scratch */
+    uint32_t count, room;
+    struct rm_ring_facts facts;
+    struct rm_error *error;
+    bool failed;
+    locale_t plain; /**< of numbers with a point, whatever the program has chosen */
+    size_t taken;   /**< bytes from scratch so far */
+};
+
+void rm_reading_begin(struct rm_reading *reading, char const *path, struct rm_error *error);
+void rm_reading_end(struct rm_reading *reading);
+
+/** Says path, place and the text; returns false. RM_E_CONFIG; the first failure is the one that stays. */
+bool rm_reading_fail(struct rm_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Sets `place`. */
+void rm_reading_at(struct rm_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** From scratch; NULL when there is no memory, which is a failure. */
+void *rm_reading_take(struct rm_reading *reading, size_t count, size_t bytes);
+char *rm_reading_text(struct rm_reading *reading, char const *text, size_t length);
+
+/** The unsigned number that begins at `text`, as strtod reads it; `end` is behind it, or `text` when there is none. */
+double rm_reading_number(struct rm_reading const *reading, char const *text, char const **end);
+
+/** Makes a file's bytes, with a zero behind them that is not counted. */
+bool rm_reading_load(struct rm_reading *reading, char const *path, char const **bytes, size_t *count);
+
+/** Adds an element that is complete. What it points to must live as long as scratch. */
+bool rm_reading_add(struct rm_reading *reading, struct rm_element const *element);
+
+/** Adds what these fields describe: an element (element_fields.c), or what a RingParam says of the ring (ring_facts.c).
+ * `index` counts what the file has, for messages. */
+bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fields);
+
+/** Of a RingParam's fields. */
+bool rm_reading_ring(struct rm_reading *reading, struct rm_value const *fields);
+
+/** Rest energy and charge of a particle known by name ("electron", "proton", "relativistic" …). */
+bool rm_particle_by_name(char const *name, double *rest_energy_ev, double *charge_e);
+
+/** What is known of the ring now that all elements are there. */
+bool rm_reading_info(struct rm_reading *reading, struct rm_lattice_info *info);
+
+/** Turns one file's content into elements and facts. */
+bool rm_read_mat(struct rm_reading *reading, char const *bytes, size_t count, char const *variable);
+bool rm_read_m(struct rm_reading *reading, char const *text, size_t count);
+bool rm_read_madx(struct rm_reading *reading, char const *text, size_t count, char const *sequence);
+
+/** The lattice of a file's content, by the ending of `path` (which is only read by a MAD-X CALL). */
+enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,
+                              struct rm_lattice **lattice, struct rm_error *error);
+
+#endif

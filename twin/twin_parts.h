@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a twin is inside this room. */
+#ifndef RM_TWIN_TWIN_PARTS_H
+#define RM_TWIN_TWIN_PARTS_H
+
+#include <ringmaster/twin.h>
+
+struct rm_twin {
+    struct rm_lattice const *lattice;
+    uint32_t count;
+    struct rm_element *elements; /**< copies of the lattice's, with this twin's strengths and errors */
+    uint64_t turn;
+    uint64_t seed;
+};
+
+#endif
