@@ -78,9 +78,10 @@ struct rig_config {
 };
 
 struct rig {
+    struct rm_receive receive;
+    struct rm_clock clock;
     struct rig_config config;
     struct rm_arena arena; /**< of the decimators */
-    struct rm_receive receive;
     struct rm_port *port[RIG_PORTS];
     struct rm_identity_table identities[RIG_PORTS];
     struct rm_reassembly *reassembly[RIG_PORTS];
@@ -94,7 +95,6 @@ struct rig {
     struct rm_instrument *touched[RIG_INSTRUMENTS + 1];
     uint16_t id[RIG_INSTRUMENTS]; /**< as rig_frame writes it */
     rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];
-    struct rm_clock clock;
     struct rm_histogram latency;
 };
 
