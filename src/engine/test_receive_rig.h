@@ -79,9 +79,10 @@ struct rig_config {
 };
 
 struct rig {
+    struct rm_receive receive;
+    struct rm_clock clock;
     struct rig_config config;
     struct rm_arena arena; /**< of the decimators */
-    struct rm_receive receive;
     struct rm_port *port[RIG_PORTS];
     struct rm_identity_table identities[RIG_PORTS];
     struct rm_reassembly *reassembly[RIG_PORTS];
@@ -99,7 +100,6 @@ struct rig {
     uint16_t udp_port[RIG_INSTRUMENTS];
     struct rm_layout const *layout[RIG_INSTRUMENTS];
     rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];
-    struct rm_clock clock;
     struct rm_histogram latency;
 };
 
