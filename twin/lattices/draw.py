@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw one achromat of the ring, β and dispersion and magnets, as its recipe makes it.
 
-`python3 twin/lattices/draw.py` writes docs/ring/achromat.svg; it needs matplotlib.
+`python3 twin/lattices/draw.py` writes docs/ring/achromat.svg and prints the peaks; it needs matplotlib.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ def main() -> int:
     from matplotlib import pyplot  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     half = half_achromat(design())
+    peaks_m = [values.max() for values in (*half.betas_m, half.dispersion_m)]
+    print("at most: β {:.1f} and {:.1f} m, dispersion {:.4f} m".format(*peaks_m))
     points = kept(half.s_m)
     s_m = np.concatenate([half.s_m[points], 2 * half.s_m[-1] - half.s_m[points][::-1]])
 
