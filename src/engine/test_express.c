@@ -233,7 +233,7 @@ static void compare_a_bad_day(struct day const *day) {
                       (unsigned long long)bench->general[way], (unsigned long long)received);
         assert_int_equal(bench->general[way], day->unlike ? received : bench->general[1]);
     }
-    assert_true(day->unlike || bench->general[1] < received * 2 / 3); /* a twelfth is calibrated */
+    assert_true(day->unlike || bench->general[1] < received * 4 / 5); /* a twelfth is calibrated, and liars wait */
     free_bench(bench);
 }
 

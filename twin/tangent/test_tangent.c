@@ -124,7 +124,7 @@ static struct rm_element const elements[] = {
 };
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
 
-static struct rm_lattice_info const info = {.energy_ev = 3e9, .periodicity = 1};
+static struct rm_lattice_info const info = {.charge_e = -1, .energy_ev = 3e9, .periodicity = 1};
 
 static void fill_matrices(void) {
     for (int i = 0; i < 6; ++i)

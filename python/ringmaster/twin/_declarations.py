@@ -107,7 +107,8 @@ struct rm_element {
     double entrance_angle_rad, exit_angle_rad;
     double full_gap_m;
     double fringe_int[2];
-    uint32_t fringe_bend[2];
+    uint32_t
+        fringe_bend[2];
     uint32_t fringe_quad[2];
     double *fringe_integrals;
     double curvature_1, curvature_2;
