@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A lattice: the elements of a ring, one after the other, as they were designed.
  *
- * The names are the Accelerator Toolbox's, in this project's spelling: what is `PolynomB` there is `polynom_b` here, and
- * element i of a lattice is element i of the file. A lattice is immutable from the moment it is made: any number of
+ * The names are the Accelerator Toolbox's, in this project's spelling: what is `PolynomB` there is `polynom_b` here,
+ * and element i of a lattice is element i of the file. A lattice is immutable from the moment it is made: any number of
  * threads and twins (twin.h) may share it. What differs from the design, strengths, errors, a beam, belongs to a twin.
  *
  *     struct rm_lattice *lattice;
@@ -74,7 +74,7 @@ enum rm_pass {
     RM_PASS_MATRIX66,
     RM_PASS_APERTURE,
     RM_PASS_SOLENOID_LINEAR,
-    RM_PASS_GWIG,          /**< GWigSymplecticPass, …RadPass */
+    RM_PASS_GWIG, /**< GWigSymplecticPass, …RadPass */
     RM_PASSES
 };
 
@@ -111,17 +111,18 @@ struct rm_element {
     enum rm_radiation radiation;
     uint32_t harmonic_number; /**< of a cavity */
     double length_m;
-    uint32_t steps;     /**< NumIntSteps; at least 1 where the pass integrates */
-    uint32_t max_order; /**< of the polynoms, MaxOrder */
-    double *polynom_a;  /**< max_order + 1 skew components, m^-(n+1); NULL where the pass has no field */
-    double *polynom_b;  /**< as many normal components */
+    uint32_t steps;           /**< NumIntSteps; at least 1 where the pass integrates */
+    uint32_t max_order;       /**< of the polynoms, MaxOrder */
+    double *polynom_a;        /**< max_order + 1 skew components, m^-(n+1); NULL where the pass has no field */
+    double *polynom_b;        /**< as many normal components */
     double kick_angle_rad[2]; /**< KickAngle, horizontal and vertical */
 
     double bending_angle_rad;
     double entrance_angle_rad, exit_angle_rad;
     double full_gap_m;
-    double fringe_int[2];     /**< FringeInt1, FringeInt2 */
-    uint32_t fringe_bend[2];  /**< FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none */
+    double fringe_int[2]; /**< FringeInt1, FringeInt2 */
+    uint32_t
+        fringe_bend[2]; /**< FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none */
     uint32_t fringe_quad[2];  /**< FringeQuadEntrance, FringeQuadExit: 0 none, 1 Lee-Whiting, 2 with the integrals */
     double *fringe_integrals; /**< fringeIntM0 (5) and fringeIntP0 (5), or NULL */
     double curvature_1, curvature_2; /**< H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m */
@@ -161,9 +162,9 @@ struct rm_lattice_source {
     char const *sequence; /**< .madx: what to USE; NULL: what the file uses */
 };
 
-/** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`, `.seq`
- * or `.lat` (MAD-X). `source` may be NULL. Elements are completed as pyAT completes them: class, pass and polynoms that a
- * file leaves out. What a file calls (MAD-X's CALL) is looked for beside it.
+/** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`,
+ * `.seq` or `.lat` (MAD-X). `source` may be NULL. Elements are completed as pyAT completes them: class, pass and
+ * polynoms that a file leaves out. What a file calls (MAD-X's CALL) is looked for beside it.
  *
  * RM_E_NOT_FOUND: no such file; RM_E_CONFIG: it is no lattice, with the line or the element at fault, what was expected
  * there, and what to do; also for what would act on the beam and is not tracked (a pass, FieldScaling). */
@@ -173,8 +174,9 @@ enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *s
 /** Writes `.mat` (v5), which pyAT and MATLAB read back to the same elements. */
 enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *path, struct rm_error *error);
 
-/** Makes a lattice of `count` elements, at least one, deeply copied. Refuses what no twin could track: a pass without what it needs
- * (RM_E_CONFIG, with the element's name and index), numbers that are not finite, lengths below 0 for what integrates. */
+/** Makes a lattice of `count` elements, at least one, deeply copied. Refuses what no twin could track: a pass without
+ * what it needs (RM_E_CONFIG, with the element's name and index), numbers that are not finite, lengths below 0 for what
+ * integrates. */
 enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lattices that pyAT loads, with errors so that neither coupling nor orbit is zero, and calls of the C library on them."""
+"""Lattices that pyAT loads, with errors so that neither coupling nor orbit is zero, and the C library's twins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ENVELOPE = np.dtype(
 
 
 def quietly(function: Any, *arguments: Any, **options: Any) -> Any:
-    """pyAT warns and prints while it loads what others wrote."""
+    """Without what pyAT warns and prints of files that others wrote."""
     silent = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
         warnings.simplefilter("ignore")
@@ -92,15 +92,18 @@ class Twin:
         self.twin = from_pyat.twin(self.lattice)
 
     def call(self, name: str, *arguments: Any) -> None:
+        """A function of the library; RuntimeError with its text."""
         call(getattr(library, name), self.twin, *arguments)
 
     def find_orbit(self, refpts: Any, **options: Any) -> tuple[Any, Any]:
+        """At the start, and [point, coordinate]."""
         start, orbit = np.zeros(6), np.zeros((len(refpts), 6))
         chosen = ffi.new("struct rm_orbit_options *", options)
         self.call("rm_twin_find_orbit", chosen, doubles(start), points(refpts), len(refpts), doubles(orbit, "(*)[6]"))
         return start, orbit
 
     def find_m66(self, refpts: Any, **options: Any) -> tuple[Any, Any]:
+        """Of a turn, and [point, row, column]."""
         m66, matrices = np.zeros((6, 6)), np.zeros((len(refpts), 6, 6))
         chosen = ffi.new("struct rm_orbit_options *", options)
         self.call("rm_twin_find_m66", chosen, ffi.NULL, doubles(m66), points(refpts), len(refpts),
@@ -108,6 +111,7 @@ class Twin:
         return m66, matrices
 
     def optics(self, function: str, refpts: Any, **options: Any) -> tuple[Any, Any]:
+        """Summary and a record for each point, of linopt2, linopt4 or linopt6."""
         kind = "rm_optics" if function == "linopt6" else "rm_optics4"
         made = np.zeros(len(refpts), OPTICS if function == "linopt6" else OPTICS4)
         ring = ffi.new("struct rm_optics_summary *")
@@ -116,6 +120,7 @@ class Twin:
         return ring, made
 
     def ohmi_envelope(self, refpts: Any) -> tuple[Any, Any]:
+        """Summary and a record for each point."""
         made = np.zeros(len(refpts), ENVELOPE)
         ring = ffi.new("struct rm_envelope_summary *")
         self.call("rm_twin_ohmi_envelope", ffi.NULL, points(refpts), len(refpts), ring, structs(made, "rm_envelope"))
@@ -144,7 +149,7 @@ def structs(array: Any, name: str) -> Any:
 
 
 def far(ours: Any, theirs: Any) -> float:
-    """max |difference| / max |theirs|"""
+    """The largest difference over the largest of theirs."""
     theirs = np.asarray(theirs)
     return float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-300))
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The equilibrium beam against pyAT's ohmi_envelope.
 
-pyAT leaves damping out while it carries the diffusion of one magnet to that magnet's end: an error of the magnet's share
-of the energy loss, 2e-5 in the ESRF's 64 dipoles, and 1 / k of it when each is cut in k. Ours does not change when a
-magnet is cut; pyAT's comes to meet it.
+pyAT leaves damping out while it carries the diffusion of one magnet to that magnet's end: an error of the magnet's
+share of the energy loss, 2e-5 in the ESRF's 64 dipoles, and 1 / k of it when each is cut in k. Ours does not change
+when a magnet is cut; pyAT's comes to meet it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def test_beam(name: str) -> None:
     if np.all(reference.emitXY[:, 1] > 1e-12):
         assert far(envelope["r44"], reference.r44) < 2e-4
         assert far(envelope["emit_xy"], reference.emitXY) < 2e-4
-    assert np.isfinite(envelope["r66"]).all() and np.isfinite(envelope["r44"]).all()
+    assert np.isfinite(envelope["r66"]).all()
+    assert np.isfinite(envelope["r44"]).all()
 
 
 @pytest.mark.parametrize("name", SIX_D)

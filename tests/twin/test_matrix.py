@@ -35,8 +35,11 @@ def test_6d(name: str) -> None:
 
 @pytest.mark.parametrize("name", FOUR_D)
 def test_symplectic(name: str) -> None:
-    """Which a matrix of differences is to 1e-8 only. At fixed momentum, since AT's fringe fields, which weaken with it,
-    move no path length; and to second order in the edges where they are those of AT's E2 bend."""
+    """Which a matrix of differences is to 1e-8 only.
+
+    At fixed momentum, since AT's fringe fields, which weaken with it, move no path length; and to second order in the
+    edges where they are those of AT's E2 bend.
+    """
     ring = ring_4d(name)
     m44 = Twin(ring).find_m66([0])[0][:4, :4]
     omega = OMEGA[:4, :4]
@@ -64,7 +67,7 @@ def test_rare_passes() -> None:
         at.Corrector("corrector", length, [1e-3, -2e-3]),
         at.Element("solenoid", Length=length, K=0.8, PassMethod="SolenoidLinearPass"),
         at.ThinMultipole("thin", [0, 0.1, 3.0], [0, 0.2, 5.0]),
-        at.Multipole("octupole", length, [0, 0, 0, 900.0], [0, 1.0, 20.0, 2000.0], PassMethod="StrMPoleSymplectic4RadPass"),
+        at.Multipole("octupole", length, [0, 0, 0, 900.0], [0, 1, 20, 2000.0], PassMethod="StrMPoleSymplectic4RadPass"),
     ]  # fmt: skip
     for element in elements:
         ring = at.Lattice([element], energy=3e9, particle="relativistic")

@@ -8,7 +8,7 @@ import pytest
 from library import call, ffi, library
 from rings import FOUR_D, SIX_D, Twin, at, far, numbers, quietly, ring_4d, ring_6d, some_points
 
-# Ten times what halving its steps changes in pyAT's results on elettra2_s6bae.mat; where it squares them, its noise too.
+# Ten times what halving its steps changes in pyAT's results on elettra2_s6bae.mat.
 PRECISION = {"beta": 4e-8, "alpha": 4e-8, "mu": 4e-9, "dispersion": 1e-7, "closed_orbit": 1e-7, "s_pos": 1e-15}
 CHROMATIC = {"W": 1e-4, "dalpha": 1e-4, "dbeta": 1e-4}
 
@@ -45,8 +45,10 @@ def test_6d(name: str) -> None:
 
 
 def test_second_order_dispersion_6d() -> None:
-    """The second derivative of the orbit by δ at the start, as orbits at three frequencies have it. pyAT divides by the
-    δ that the frequency would mean without radiation, twice: not the same within some percent."""
+    """The second derivative of the orbit by δ at the start, as orbits at three frequencies have it.
+
+    PyAT divides by the δ that the frequency would mean without radiation: the same within some percent.
+    """
     ring = ring_6d("soleil.m")
     twin, refpts = Twin(ring), some_points(ring)
     _, optics = twin.optics("linopt6", refpts, w=True)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/closed.h"
+#include "closed.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/small.h"
-#include "optics/synchronous.h"
+#include "small.h"
+#include "synchronous.h"
 
 enum { USUAL_ITERATIONS = 20 };
 static double const usual_tolerance = 1e-12;
@@ -24,21 +24,21 @@ static void clear_of_orbit(struct rm_tangent *points, uint32_t count, double con
 }
 
 /** Names the element where a particle that begins at `z` leaves. */
-static enum rm_code lost(struct rm_plan const *plan, double const z[6], struct rm_error *error) {
+static enum rm_code lost(struct rm_route const *route, double const z[6], struct rm_error *error) {
     struct rm_tangent t;
     rm_tangent_begin(&t, z);
-    struct rm_plan one = *plan;
+    struct rm_route one = *route;
     uint32_t at = 0;
-    for (uint32_t i = 0; i < plan->count; ++i) {
-        one.steps = &plan->steps[i];
+    for (uint32_t i = 0; i < route->count; ++i) {
+        one.legs = &route->legs[i];
         one.count = 1;
         rm_turn(&one, &t, NULL, NULL, RM_SIMD_BEST);
-        at = plan->steps[i].element;
+        at = route->legs[i].element;
         for (int k = 0; k < 5; ++k)
             if (!(fabs(t.z[k]) < edge_of_the_world))
-                i = plan->count - 1;
+                i = route->count - 1;
     }
-    struct rm_twin const *const twin = plan->twin;
+    struct rm_twin const *const twin = route->twin;
     return rm_fail(error, RM_E_CONFIG,
                    "no closed orbit: the search leaves the ring at element %u (%s); begin nearer or reduce errors", at,
                    at < twin->count ? twin->elements[at].name : "end");
@@ -76,49 +76,61 @@ static bool factor(struct rm_tangent const *turn, int n, struct rm_small_lu *lu)
 }
 
 struct search {
-    struct rm_plan plan;
+    struct rm_route route;
     struct rm_turn_points points;
     double path_m; /**< 6D: by how much ct grows in a turn in step with the RF */
     double tolerance;
     uint32_t most;
 };
 
-/** Newton's steps; the last turn has looked at the points. */
-static enum rm_code iterate(struct search *search, struct rm_closed_request const *request, struct rm_closed *closed,
-                            struct rm_error *error) {
+/** One turn from where the search is. */
+static enum rm_code turn(struct search const *search, bool look, bool diffusion, struct rm_closed *closed,
+                         struct rm_error *error) {
+    memset(&closed->diffusion, 0, sizeof closed->diffusion);
+    rm_tangent_begin(&closed->turn, closed->z);
+    rm_turn(&search->route, &closed->turn, look && diffusion ? &closed->diffusion : NULL, look ? &search->points : NULL,
+            RM_SIMD_BEST);
+    return is_inside(closed->turn.z) ? RM_OK : lost(&search->route, closed->z, error);
+}
+
+/** Newton's step from the turn; `change` is its largest coordinate. */
+static enum rm_code approach(struct search const *search, struct rm_closed *closed, double step[6], double *change,
+                             struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
-    double before = INFINITY, change = request->at_start != NULL ? 0 : INFINITY;
+    struct rm_small_lu lu;
+    if (!factor(&closed->turn, n, &lu))
+        return integer_tune(&closed->turn, n, error);
+    for (int k = 0; k < 6; ++k)
+        step[k] = k < n ? closed->z[k] - closed->turn.z[k] + (k == RM_CT ? search->path_m : 0) : 0;
+    rm_small_solve(&lu, step);
+    *change = 0;
+    for (int k = 0; k < n; ++k) {
+        *change = fmax(*change, fabs(step[k]));
+        closed->z[k] += step[k];
+    }
+    return is_inside(closed->z) ? RM_OK : lost(&search->route, closed->z, error);
+}
+
+/** The last turn has looked at the points. */
+static enum rm_code iterate(struct search const *search, struct rm_closed_request const *request,
+                            struct rm_closed *closed, struct rm_error *error) {
+    double change = INFINITY;
+    if (request->at_start != NULL)
+        return turn(search, true, request->diffusion, closed, error);
     for (uint32_t i = 0; i < search->most; ++i) {
         bool const look = change < near_enough_to_look;
-        struct rm_small_lu lu;
-        memset(&closed->diffusion, 0, sizeof closed->diffusion);
-        rm_tangent_begin(&closed->turn, closed->z);
-        rm_turn(&search->plan, &closed->turn, look && request->diffusion ? &closed->diffusion : NULL,
-                look ? &search->points : NULL, RM_SIMD_BEST);
-        if (!is_inside(closed->turn.z))
-            return lost(&search->plan, closed->z, error);
-        if (request->at_start != NULL)
-            return RM_OK;
-        if (!factor(&closed->turn, n, &lu))
-            return integer_tune(&closed->turn, n, error);
-        double step[6] = {0};
-        for (int k = 0; k < n; ++k)
-            step[k] = closed->z[k] - closed->turn.z[k] + (k == RM_CT ? search->path_m : 0);
-        rm_small_solve(&lu, step);
-        before = change;
-        change = 0;
-        for (int k = 0; k < n; ++k) {
-            change = fmax(change, fabs(step[k]));
-            closed->z[k] += step[k];
-        }
+        double const before = change;
+        double step[6];
+        enum rm_code code = turn(search, look, request->diffusion, closed, error);
+        if (code == RM_OK)
+            code = approach(search, closed, step, &change, error);
+        if (code != RM_OK)
+            return code;
         bool const at_floor = change < rounding_floor && change >= before / 4;
         if (look && (change <= search->tolerance || at_floor)) {
-            if (search->points.tangent != NULL)
-                clear_of_orbit(search->points.tangent, request->refpt_count, step);
+            clear_of_orbit(search->points.tangent, request->refpt_count, step);
             return RM_OK;
         }
-        if (!is_inside(closed->z))
-            return lost(&search->plan, closed->z, error);
     }
     return rm_fail(error, RM_E_CONFIG,
                    "no closed orbit after %u iterations, whose last step was %.1e; begin nearer or reduce errors",
@@ -141,15 +153,12 @@ static enum rm_code make_room(struct rm_closed_request const *request, struct rm
 static enum rm_code begin(struct search *search, struct rm_closed_request const *request, struct rm_closed *closed,
                           struct rm_error *error) {
     struct rm_orbit_options const *const options = request->orbit;
-    double const *const given = request->at_start != NULL ? request->at_start
-                                : options != NULL         ? options->guess
-                                                          : NULL;
-    closed->is_6d = search->plan.cavity;
-    closed->radiates = search->plan.radiates;
+    double const *const given = request->at_start != NULL ? request->at_start : options != NULL ? options->guess : NULL;
+    closed->is_6d = search->route.cavity;
+    closed->radiates = search->route.radiates;
     if (closed->is_6d) {
-        enum rm_code const code =
-            rm_synchronous(&search->plan, &search->path_m, &closed->revolution_slip, given != NULL ? NULL : closed->z,
-                           error);
+        enum rm_code const code = rm_synchronous(&search->route, &search->path_m, &closed->revolution_slip,
+                                                 given != NULL ? NULL : closed->z, error);
         if (code != RM_OK)
             return code;
     }
@@ -165,7 +174,7 @@ static enum rm_code begin(struct search *search, struct rm_closed_request const 
 enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request const *request,
                             struct rm_closed *closed, struct rm_error *error) {
     struct rm_orbit_options const *const options = request->orbit;
-    struct rm_plan_changes const changes = {
+    struct rm_route_changes const changes = {
         .rf_offset_hz = options != NULL ? options->rf_offset_hz : 0, .instead = request->instead, .at = request->at};
     struct search search = {.tolerance = usual_tolerance, .most = USUAL_ITERATIONS};
     if (options != NULL && options->tolerance != 0)
@@ -173,7 +182,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     if (options != NULL && options->most_iterations != 0)
         search.most = options->most_iterations;
     memset(closed, 0, sizeof *closed);
-    enum rm_code code = rm_plan_make(twin, &changes, request->refpts, request->refpt_count, &search.plan, error);
+    enum rm_code code = rm_route_make(twin, &changes, request->refpts, request->refpt_count, &search.route, error);
     if (code != RM_OK)
         return code;
     code = make_room(request, closed, error);
@@ -182,7 +191,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
         code = begin(&search, request, closed, error);
     if (code == RM_OK)
         code = iterate(&search, request, closed, error);
-    rm_plan_free(&search.plan);
+    rm_route_free(&search.route);
     return code;
 }
 

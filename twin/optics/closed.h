@@ -5,14 +5,14 @@
 
 #include <ringmaster/twin.h>
 
-#include "tangent/plan.h"
-#include "tangent/turn.h"
+#include "../tangent/route.h"
+#include "../tangent/turn.h"
 
 /** What is asked for. */
 struct rm_closed_request {
     struct rm_orbit_options const *orbit; /**< or NULL */
     double const *at_start;               /**< 6: the orbit, known already; or NULL */
-    struct rm_element const *instead;     /**< see rm_plan_changes */
+    struct rm_element const *instead;     /**< see rm_route_changes */
     uint32_t at;
     uint32_t const *refpts;
     uint32_t refpt_count;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "optics/small.h"
+#include "small.h"
 
 enum { MOST_ITERATIONS = 60 }; /* of one eigenvalue; three are usual */
 
@@ -14,6 +14,11 @@ struct schur {
     int n;
     double complex h[6][6], q[6][6];
 };
+
+/** The compiler's own product asks first whether it came out as no number, at four times the cost. */
+static inline double complex times(double complex a, double complex b) {
+    return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
+}
 
 /** A rotation of rows i and i + 1 that turns (a, b) into (r, 0): c real, s complex. */
 struct rotation {
@@ -33,16 +38,16 @@ static struct rotation rotation_of(double complex a, double complex b) {
 static void rotate_rows(double complex m[6][6], int i, struct rotation r, int from, int n) {
     for (int k = from; k < n; ++k) {
         double complex const upper = m[i][k], lower = m[i + 1][k];
-        m[i][k] = r.c * upper + r.s * lower;
-        m[i + 1][k] = r.c * lower - conj(r.s) * upper;
+        m[i][k] = r.c * upper + times(r.s, lower);
+        m[i + 1][k] = r.c * lower - times(conj(r.s), upper);
     }
 }
 
 static void rotate_columns(double complex m[6][6], int i, struct rotation r, int count) {
     for (int k = 0; k < count; ++k) {
         double complex const left = m[k][i], right = m[k][i + 1];
-        m[k][i] = r.c * left + conj(r.s) * right;
-        m[k][i + 1] = r.c * right - r.s * left;
+        m[k][i] = r.c * left + times(conj(r.s), right);
+        m[k][i + 1] = r.c * right - times(r.s, left);
     }
 }
 
@@ -115,14 +120,14 @@ static void vectors(struct schur const *s, double complex vector[6][6]) {
         for (int i = k; i-- > 0;) {
             double complex sum = 0, apart = s->h[k][k] - s->h[i][i];
             for (int j = i + 1; j <= k; ++j)
-                sum += s->h[i][j] * y[j];
+                sum += times(s->h[i][j], y[j]);
             double const least = DBL_EPSILON * (cabs(s->h[k][k]) + DBL_MIN);
             y[i] = sum / (cabs(apart) < least ? least : apart);
         }
         for (int i = 0; i < s->n; ++i) {
             vector[i][k] = 0;
             for (int j = 0; j <= k; ++j)
-                vector[i][k] += s->q[i][j] * y[j];
+                vector[i][k] += times(s->q[i][j], y[j]);
             size = hypot(size, cabs(vector[i][k]));
         }
         for (int i = 0; i < s->n; ++i)

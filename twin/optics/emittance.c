@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/emittance.h"
+#include "emittance.h"
 
 #include <float.h>
 #include <math.h>
@@ -73,7 +73,8 @@ void rm_emittance_eigen(double const r66[36], double emittance[3]) {
     double const largest = largest_root(a, b, pfaffian * pfaffian);
     /* The smallest is the inverse of the largest of the inverses; what is left, the middle one, of their product. */
     double const c = pfaffian * pfaffian;
-    double const middle_and_smallest = largest > 0 ? c / largest : 0, sum = largest > 0 ? (b - middle_and_smallest) / largest : 0;
+    double const middle_and_smallest = largest > 0 ? c / largest : 0,
+                 sum = largest > 0 ? (b - middle_and_smallest) / largest : 0;
     double const root = sqrt(fmax(0, sum * sum - 4 * middle_and_smallest)), middle = 0.5 * (sum + root);
     emittance[2] = sqrt(largest);
     emittance[1] = sqrt(middle);

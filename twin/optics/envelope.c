@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/closed.h"
-#include "optics/emittance.h"
-#include "optics/modes.h"
-#include "optics/small.h"
+#include "closed.h"
+#include "emittance.h"
+#include "modes.h"
+#include "small.h"
 
 static double const light_m_s = 2.99792458e8;
 enum { MOST_DOUBLINGS = 60 };
@@ -18,8 +18,8 @@ static void diffusion_matrix(struct rm_diffusion const *diffusion, double d[36])
         memcpy(d + 6 * i, &diffusion->d[i], 6 * sizeof *d);
 }
 
-/** The beam that a turn leaves as it is: R = M (R + D) Mᵀ, so the sum of M^k D M^kᵀ from k = 1 on. Each step doubles the
- * number of turns in the sum (R. Smith, SIAM J. Appl. Math. 16, 198). */
+/** The beam that a turn leaves as it is: R = M (R + D) Mᵀ, so the sum of M^k D M^kᵀ from k = 1 on. Each step doubles
+ * the number of turns in the sum (R. Smith, SIAM J. Appl. Math. 16, 198). */
 static void equilibrium(double const m[36], double const d[36], double r[36]) {
     double power[36], more[36], squared[36];
     memcpy(power, m, sizeof power);
@@ -50,7 +50,7 @@ static void mode_emittances(double const a_inverse[36], double const r[36], doub
 
 /** Gives each mode the eigen-emittance of the same rank. */
 static void eigen_emittances(double const r66[36], double const by_mode[3], double emittance[3]) {
-    double ascending[3];
+    double ascending[3] = {0};
     rm_emittance_eigen(r66, ascending);
     for (int k = 0; k < 3; ++k) {
         int rank = 0;
@@ -118,6 +118,8 @@ static enum rm_code settle(struct rm_closed const *closed, struct rm_modes *mode
                            "gradients of dipoles",
                            plane[k], modes->damping_rate[k]);
     equilibrium(m, d, beam->r);
+    if (!(beam->r[28] > 0) || !isfinite(beam->r[28]))
+        return rm_fail(error, RM_E_CONFIG, "no equilibrium beam: what radiates does not excite it");
     rm_small_invert(modes->a, 6, beam->a_inverse);
     return RM_OK;
 }
@@ -129,7 +131,7 @@ enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_o
         .orbit = options, .refpts = refpts, .refpt_count = envelope != NULL ? refpt_count : 0, .diffusion = true};
     struct rm_closed closed;
     struct rm_modes modes;
-    struct beam beam;
+    struct beam beam = {{0}, {0}};
     enum rm_code code = rm_closed_find(twin, &request, &closed, error);
     if (code == RM_OK)
         code = check(&closed, error);

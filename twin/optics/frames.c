@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/frames.h"
+#include "frames.h"
 
-#include "optics/frames_simd.h"
-#include "tangent/turn.h"
+#include "../tangent/turn.h"
+#include "frames_simd.h"
 
 static struct rm_frames_simd const *of(enum rm_simd simd) {
     switch (rm_turn_simd(simd)) {
-    case RM_SIMD_AVX512: return &rm_frames_avx512;
-    case RM_SIMD_AVX2: return &rm_frames_avx2;
-    default: return &rm_frames_scalar;
+    case RM_SIMD_AVX512:
+        return &rm_frames_avx512;
+    case RM_SIMD_AVX2:
+        return &rm_frames_avx2;
+    default:
+        return &rm_frames_scalar;
     }
 }
 

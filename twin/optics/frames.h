@@ -5,8 +5,8 @@
 
 #include <ringmaster/twin.h>
 
-#include "optics/modes.h"
-#include "tangent/tangent.h"
+#include "../tangent/tangent.h"
+#include "modes.h"
 
 /** Fills closed_orbit, m, a and r at each point. The same to rounding whatever `simd`. */
 void rm_frames_fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,

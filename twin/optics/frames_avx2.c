@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma GCC target("avx2,fma")
-
-#include "optics/frames_body.h"
-#include "optics/frames_simd.h"
+#include "frames_body.h"
+#include "frames_simd.h"
 
 struct rm_frames_simd const rm_frames_avx2 = {fill, twiss};

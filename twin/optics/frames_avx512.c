@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
-
-#include "optics/frames_body.h"
-#include "optics/frames_simd.h"
+#include "frames_body.h"
+#include "frames_simd.h"
 
 struct rm_frames_simd const rm_frames_avx512 = {fill, twiss};

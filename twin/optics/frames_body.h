@@ -5,8 +5,8 @@
  * R_k = A_k S_k (P⁻¹)_k Aᵀ: no elimination, and an inverse by Pfaffians. */
 #include <string.h>
 
-#include "optics/frames.h"
-#include "tangent/scatter.h"
+#include "../tangent/scatter.h"
+#include "frames.h"
 
 struct frame {
     double a[6][8];
@@ -38,8 +38,8 @@ static inline void frame_of(struct rm_tangent const *point, struct rm_modes cons
     struct rm_pairing const pairing = rm_pairing_of(&a);
     rm_pairing_invert(&pairing, inverse);
     for (int b = 0; b < 6; ++b)
-        column[b] = (rm_lanes){frame->a[0][b], frame->a[1][b], frame->a[2][b],
-                               frame->a[3][b], frame->a[4][b], frame->a[5][b]};
+        column[b] =
+            (rm_lanes){frame->a[0][b], frame->a[1][b], frame->a[2][b], frame->a[3][b], frame->a[4][b], frame->a[5][b]};
     for (int row = 0; row < 6; ++row) {
         int const other = row ^ 1;
         double const sign = (row % 2 == 0) == (row < 4) ? 1 : -1; /* the third mode turns the other way */

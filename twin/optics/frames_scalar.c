@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/frames_body.h"
-#include "optics/frames_simd.h"
+#include "frames_body.h"
+#include "frames_simd.h"
 
 struct rm_frames_simd const rm_frames_scalar = {fill, twiss};

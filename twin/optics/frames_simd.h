@@ -3,7 +3,7 @@
 #ifndef RM_OPTICS_FRAMES_SIMD_H
 #define RM_OPTICS_FRAMES_SIMD_H
 
-#include "optics/frames.h"
+#include "frames.h"
 
 struct rm_frames_simd {
     void (*fill)(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,

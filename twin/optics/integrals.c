@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Radiation integrals: analytic in each magnet from the optics at its entrance and the dispersion at its exit (R. Helm,
- * M. Lee, P. Morton, M. Sands, IEEE Trans. Nucl. Sci. NS-20, 900), uncoupled, as AT has them. */
-#include "optics/integrals.h"
+/** Radiation integrals: analytic in each magnet from the optics at its entrance and the dispersion at its exit (R.
+ * Helm, M. Lee, P. Morton, M. Sands, IEEE Trans. Nucl. Sci. NS-20, 900), uncoupled, as AT has them. */
+#include "integrals.h"
 
 #include <math.h>
 
-#include "lattice_parts.h"
+#include "../lattice_parts.h"
 
 static double const electron_mass_ev = 510998.95069, light_m_s = 2.99792458e8;
 static double const least_angle_rad = 1e-7;
@@ -27,11 +27,10 @@ static void means(struct bend const *bend, double *eta, double *h) {
                       bend->beta * bend->eta_slope * bend->eta_slope;
     if (k == 0) {
         double const first = 2 * (bend->alpha * bend->eta + bend->beta * bend->eta_slope) / rho;
-        double const second =
-            2 * (-bend->alpha * bend->eta_slope + bend->beta / rho - bend->gamma * bend->eta) / rho;
+        double const second = 2 * (-bend->alpha * bend->eta_slope + bend->beta / rho - bend->gamma * bend->eta) / rho;
         *eta = 0.5 * (bend->eta + bend->eta_exit) - length * length / 12 / rho;
-        *h = h0 + first * length / 2 + second * length * length / 6 -
-             bend->alpha * pow(length, 3) / 4 / (rho * rho) + bend->gamma * pow(length, 4) / 20 / (rho * rho);
+        *h = h0 + first * length / 2 + second * length * length / 6 - bend->alpha * pow(length, 3) / 4 / (rho * rho) +
+             bend->gamma * pow(length, 4) / 20 / (rho * rho);
         return;
     }
     double const angle = length * sqrt(fabs(k));
@@ -47,10 +46,9 @@ static void means(struct bend const *bend, double *eta, double *h) {
 /** A quadrupole's bending is that of the orbit through it. */
 static void magnet(struct rm_element const *e, struct rm_optics const *in, struct rm_optics const *out,
                    double integral[5]) {
-    double const angle = e->kind == RM_ELEMENT_DIPOLE
-                             ? e->bending_angle_rad
-                             : in->closed_orbit[1] / (1 + in->closed_orbit[4]) -
-                                   out->closed_orbit[1] / (1 + out->closed_orbit[4]);
+    double const angle = e->kind == RM_ELEMENT_DIPOLE ? e->bending_angle_rad
+                                                      : in->closed_orbit[1] / (1 + in->closed_orbit[4]) -
+                                                            out->closed_orbit[1] / (1 + out->closed_orbit[4]);
     if (fabs(angle) < least_angle_rad || e->length_m == 0)
         return;
     double const rho = e->length_m / angle, length = e->length_m, rho2 = rho * rho;
@@ -70,8 +68,8 @@ static void magnet(struct rm_element const *e, struct rm_optics const *in, struc
     integral[0] += eta * length / rho;
     integral[1] += length / rho2;
     integral[2] += length / fabs(rho) / rho2;
-    integral[3] += eta * length * (2 * bend.strength + 1 / rho2) / rho -
-                   (bend.eta * entrance + bend.eta_exit * exit) / rho;
+    integral[3] +=
+        eta * length * (2 * bend.strength + 1 / rho2) / rho - (bend.eta * entrance + bend.eta_exit * exit) / rho;
     integral[4] += h * length / fabs(rho) / rho2;
 }
 
@@ -106,8 +104,8 @@ static void wiggler(struct rm_element const *e, struct rm_optics const *in, doub
     double const first = w->by_count != 0 ? w->by[0].amplitude * inverse : 0;
     double const only = w->by_count != 0 ? first : (w->bx_count != 0 ? w->bx[0].amplitude * inverse : 0);
     double const i2 = length * squares * inverse * inverse / 2;
-    double const i3 = w->by_count + w->bx_count == 1 ? length * pow(only, 3) * 4 / 3 / M_PI
-                                                     : mean_cube(w, b_rho) * length;
+    double const i3 =
+        w->by_count + w->bx_count == 1 ? length * pow(only, 3) * 4 / 3 / M_PI : mean_cube(w, b_rho) * length;
     integral[0] -= i2 / (kw * kw);
     integral[1] += i2;
     integral[2] += i3;

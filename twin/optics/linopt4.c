@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/sides.h"
+#include "sides.h"
 
 /** A 2 × 2 matrix, row by row. */
 struct two {
@@ -44,10 +44,11 @@ static enum rm_code close_mode(struct two m, int plane, struct coupling *couplin
     double const half = (m.m[0] - m.m[3]) / 2, square = -m.m[1] * m.m[2] - half * half;
     double const cosine = 0.5 * (m.m[0] + m.m[3]);
     if (!(square > 0))
-        return rm_fail(error, RM_E_CONFIG,
-                       "the ring is unstable in the %s plane: half the trace of its one-turn matrix is %.6g; change the "
-                       "strengths",
-                       plane == 0 ? "horizontal" : "vertical", cosine);
+        return rm_fail(
+            error, RM_E_CONFIG,
+            "the ring is unstable in the %s plane: half the trace of its one-turn matrix is %.6g; change the "
+            "strengths",
+            plane == 0 ? "horizontal" : "vertical", cosine);
     double const sine = copysign(sqrt(square), m.m[1]), turns = atan2(sine, cosine) / (2 * M_PI);
     coupling->alpha[plane] = half / sine;
     coupling->beta[plane] = m.m[1] / sine;
@@ -63,8 +64,9 @@ static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struc
     *made = (struct coupling){.a = m, .b = n, .gamma = 1};
     if (coupled && det_h != 0) {
         if (!(whole > 0))
-            return rm_fail(error, RM_E_CONFIG, "the ring is unstable: a sum resonance couples its planes; change the "
-                                               "tunes");
+            return rm_fail(error, RM_E_CONFIG,
+                           "the ring is unstable: a sum resonance couples its planes; change the "
+                           "tunes");
         double const g2 = 0.5 * (1 + sqrt(t * t / whole)), g = sqrt(g2);
         struct two const c = sum(-copysign(1, t) / (g * sqrt(whole)), h, 0, h), back = adjoint(c);
         made->gamma = g;
@@ -89,16 +91,23 @@ static void twiss_of(struct two m, double beta0, double alpha0, double *beta, do
 
 static struct two turned(struct two e, struct two a) { return multiply(multiply(e, a), adjoint(e)); }
 
-/** Carries the modes to a point. */
-static void propagate(struct coupling const *from, struct rm_tangent const *point, bool coupled,
-                      struct rm_optics4 *o) {
+static enum rm_code flipped(struct rm_twin const *twin, uint32_t at, struct rm_error *error) {
+    return rm_fail(error, RM_E_CONFIG, "the modes of the coupled ring change places at point %u (%s); use linopt6", at,
+                   at < twin->count ? twin->elements[at].name : "end");
+}
+
+/** Carries the modes to a point. False: they have changed places there, for which this decomposition has no form. */
+static bool propagate(struct coupling const *from, struct rm_tangent const *point, bool coupled, struct rm_optics4 *o) {
     struct two const m = block(point, 0, 0), n = block(point, 2, 2), upper = block(point, 0, 2),
                      lower = block(point, 2, 0);
     struct two e = m, f = n, c = {{0}};
     double gamma = 1;
     if (coupled) {
         f = sum(1, multiply(lower, from->c), from->gamma, n);
-        gamma = sqrt(determinant(f));
+        double const square = determinant(f);
+        if (!(square > 0))
+            return false;
+        gamma = sqrt(square);
         e = sum(from->gamma / gamma, m, -1 / gamma, multiply(upper, adjoint(from->c)));
         f = sum(1 / gamma, f, 0, f);
         c = multiply(sum(1, multiply(m, from->c), from->gamma, upper), adjoint(f));
@@ -109,6 +118,7 @@ static void propagate(struct coupling const *from, struct rm_tangent const *poin
     memcpy(o->a, turned(e, from->a).m, sizeof o->a);
     memcpy(o->b, turned(f, from->b).m, sizeof o->b);
     memcpy(o->c, c.m, sizeof o->c);
+    return true;
 }
 
 static void fill(struct rm_twin const *twin, struct rm_closed const *closed, double const dispersion[6],
@@ -159,8 +169,9 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
     for (uint32_t i = 0; code == RM_OK && call->options->w && i < call->count; ++i) {
         struct rm_sides_twiss twiss;
         for (int side = 0; side < 2; ++side) {
-            struct rm_optics4 seen;
-            propagate(&modes[side], &sides[side].closed.points[i], call->coupled, &seen);
+            struct rm_optics4 seen = {0};
+            if (!propagate(&modes[side], &sides[side].closed.points[i], call->coupled, &seen))
+                code = flipped(call->twin, call->refpts[i], error);
             memcpy(twiss.beta[side], seen.beta_m, sizeof seen.beta_m);
             memcpy(twiss.alpha[side], seen.alpha, sizeof seen.alpha);
         }
@@ -188,7 +199,8 @@ static enum rm_code analyse(struct optics4_call const *call, struct rm_closed co
     for (uint32_t i = 0; i < call->count; ++i) {
         memset(&optics[i], 0, sizeof optics[i]);
         fill(call->twin, closed, dispersion, call->refpts, i, &optics[i]);
-        propagate(&start, &closed->points[i], call->coupled, &optics[i]);
+        if (!propagate(&start, &closed->points[i], call->coupled, &optics[i]))
+            return flipped(call->twin, call->refpts[i], error);
     }
     unwrap(optics, call->count);
     if (!call->options->chromaticity && !call->options->w)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/closed.h"
-#include "optics/frames.h"
-#include "optics/modes.h"
-#include "optics/points.h"
-#include "optics/sides.h"
+#include "closed.h"
+#include "frames.h"
+#include "modes.h"
+#include "points.h"
+#include "sides.h"
 
 static double const light_m_s = 2.99792458e8;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/modes.h"
+#include "modes.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/small.h"
+#include "small.h"
 
 static double const least_norm = 1e-12; /* of an eigenvector of length 1; below, the plane does not oscillate */
 
@@ -24,7 +25,8 @@ static double norm_of(double complex const v[6], int count) {
 
 /** How much of a normalised eigenvector is in a plane. */
 static double projection(double complex const v[6], int pair) {
-    double complex const to_first = -sign_of(pair) * conj(v[2 * pair + 1]), to_second = sign_of(pair) * conj(v[2 * pair]);
+    double complex const to_first = -sign_of(pair) * conj(v[2 * pair + 1]),
+                         to_second = sign_of(pair) * conj(v[2 * pair]);
     return cabs(-I * to_first + to_second);
 }
 
@@ -58,15 +60,18 @@ static void standardize(double a[36], int count) {
 }
 
 /** Takes the eigenvector of those that remain that is largest in plane k. */
-static void take(struct rm_modes *modes, int k, int candidates[3], int remaining, double complex const vector[3][6],
+static void take(struct rm_modes *modes, int k, bool taken[3], double complex const vector[3][6],
                  double complex const value[3]) {
-    int best = 0;
-    for (int i = 1; i < remaining; ++i)
-        if (projection(vector[candidates[i]], k) > projection(vector[candidates[best]], k))
-            best = i;
-    int const chosen = candidates[best];
-    for (int i = best; i + 1 < remaining; ++i)
-        candidates[i] = candidates[i + 1];
+    int chosen = 0;
+    double most = -1;
+    for (int i = 0; i < modes->count && i < 3; ++i) {
+        double const part = taken[i] ? -1 : projection(vector[i], k);
+        if (part > most) {
+            most = part;
+            chosen = i;
+        }
+    }
+    taken[chosen] = true;
     for (int i = 0; i < 2 * modes->count; ++i) {
         modes->a[6 * i + 2 * k] = creal(vector[chosen][i]);
         modes->a[6 * i + 2 * k + 1] = cimag(vector[chosen][i]);
@@ -77,8 +82,9 @@ static void take(struct rm_modes *modes, int k, int candidates[3], int remaining
 }
 
 enum rm_code rm_modes_find(double const m[36], int count, struct rm_modes *modes, struct rm_error *error) {
-    double complex value[6], column[6][6], vector[3][6], chosen[3];
-    int found = 0, candidates[3] = {0, 1, 2};
+    double complex value[6], column[6][6], vector[3][6] = {{0}}, chosen[3] = {0};
+    int found = 0;
+    bool taken[3] = {false, false, false};
     if (!rm_small_eigen(m, 2 * count, value, column))
         return rm_fail(error, RM_E_CONFIG, "the one-turn matrix has no eigenvectors; change the strengths");
     memset(modes, 0, sizeof *modes);
@@ -99,7 +105,7 @@ enum rm_code rm_modes_find(double const m[36], int count, struct rm_modes *modes
         chosen[found++] = value[k];
     }
     for (int k = 0; k < count; ++k)
-        take(modes, k, candidates, count - k, vector, chosen);
+        take(modes, k, taken, vector, chosen);
     standardize(modes->a, count);
     return RM_OK;
 }

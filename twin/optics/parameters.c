@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/integrals.h"
+#include "integrals.h"
 
 static double const light_m_s = 2.99792458e8, electron_mass_ev = 510998.95069;
 static double const electron_radius_m = 2.8179403205e-15, hbar_c_ev_m = 197.3269804593025e-9;
@@ -33,13 +33,13 @@ static enum rm_code longitudinal(struct rm_ring_parameters *p, double energy_ev,
                        p->voltage_v, p->energy_loss_ev);
     double const harmonic = round(frequency_hz / p->revolution_frequency_hz);
     p->synchronous_phase_rad = M_PI - asin(p->energy_loss_ev / p->voltage_v);
-    p->synchrotron_tune = sqrt(fabs(p->slip_factor * harmonic * p->voltage_v * cos(p->synchronous_phase_rad) /
-                                    energy_ev / 2 / M_PI)) /
-                          beta;
+    p->synchrotron_tune =
+        sqrt(fabs(p->slip_factor * harmonic * p->voltage_v * cos(p->synchronous_phase_rad) / energy_ev / 2 / M_PI)) /
+        beta;
     double const circumference_m = beta * light_m_s / p->revolution_frequency_hz;
     if (p->synchrotron_tune > 0)
-        p->bunch_length_m = beta * fabs(p->slip_factor) * circumference_m / 2 / M_PI / p->synchrotron_tune *
-                            p->energy_spread;
+        p->bunch_length_m =
+            beta * fabs(p->slip_factor) * circumference_m / 2 / M_PI / p->synchrotron_tune * p->energy_spread;
     return RM_OK;
 }
 
@@ -63,8 +63,7 @@ static enum rm_code derive(struct rm_twin const *twin, struct rm_ring_parameters
         if (!(p->damping_partition[k] > 0))
             return rm_fail(error, RM_E_CONFIG, "the %s plane is not damped: its partition number is %.3g",
                            k == 0 ? "horizontal" : "longitudinal", p->damping_partition[k]);
-        p->damping_time_s[k] =
-            2 * energy / p->energy_loss_ev / p->revolution_frequency_hz / p->damping_partition[k];
+        p->damping_time_s[k] = 2 * energy / p->energy_loss_ev / p->revolution_frequency_hz / p->damping_partition[k];
     }
     p->momentum_compaction = p->i[0] / circumference_m;
     p->slip_factor = 1 / (gamma * gamma) - p->momentum_compaction;
@@ -73,33 +72,36 @@ static enum rm_code derive(struct rm_twin const *twin, struct rm_ring_parameters
     return longitudinal(p, energy, frequency_hz, beta, error);
 }
 
-enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_parameters *parameters,
-                                     struct rm_error *error) {
+static enum rm_code compute(struct rm_twin const *twin, uint32_t *refpts, struct rm_optics *optics,
+                            struct rm_ring_parameters *parameters, struct rm_error *error) {
     struct rm_optics_options const options = {.chromaticity = true};
     struct rm_optics_summary ring;
     double const periods = twin->lattice->info.periodicity != 0 ? twin->lattice->info.periodicity : 1;
-    uint32_t const count = twin->count + 1;
+    for (uint32_t i = 0; i <= twin->count; ++i)
+        refpts[i] = i;
+    enum rm_code const code = rm_twin_linopt6(twin, &options, refpts, twin->count + 1, &ring, optics, error);
+    if (code != RM_OK)
+        return code;
+    memset(parameters, 0, sizeof *parameters);
+    rm_integrals(twin, optics, parameters->i);
+    for (int i = 0; i < 5; ++i)
+        parameters->i[i] *= periods;
+    for (int k = 0; k < 2; ++k) {
+        double const tune = periods * ring.tune[k];
+        parameters->tune[k] = tune - floor(tune);
+        parameters->chromaticity[k] = periods * ring.chromaticity[k];
+    }
+    return derive(twin, parameters, error);
+}
+
+enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_parameters *parameters,
+                                     struct rm_error *error) {
+    size_t const count = (size_t)twin->count + 1;
     struct rm_optics *const optics = malloc(count * sizeof *optics);
     uint32_t *const refpts = malloc(count * sizeof *refpts);
-    enum rm_code code = optics != NULL && refpts != NULL
-                            ? RM_OK
-                            : rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points", count);
-    for (uint32_t i = 0; code == RM_OK && i < count; ++i)
-        refpts[i] = i;
-    if (code == RM_OK)
-        code = rm_twin_linopt6(twin, &options, refpts, count, &ring, optics, error);
-    if (code == RM_OK) {
-        memset(parameters, 0, sizeof *parameters);
-        rm_integrals(twin, optics, parameters->i);
-        for (int i = 0; i < 5; ++i)
-            parameters->i[i] *= periods;
-        for (int k = 0; k < 2; ++k) {
-            double const tune = periods * ring.tune[k];
-            parameters->tune[k] = tune - floor(tune);
-            parameters->chromaticity[k] = periods * ring.chromaticity[k];
-        }
-        code = derive(twin, parameters, error);
-    }
+    enum rm_code const code = optics != NULL && refpts != NULL
+                                  ? compute(twin, refpts, optics, parameters, error)
+                                  : rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %zu points", count);
     free(optics);
     free(refpts);
     return code;

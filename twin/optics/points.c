@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/points.h"
+#include "points.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "lattice_parts.h"
-#include "optics/frames.h"
+#include "../lattice_parts.h"
+#include "frames.h"
 
 static void functions(struct rm_optics *o, int modes) {
     for (int k = 0; k < 2; ++k) {

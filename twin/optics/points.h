@@ -3,8 +3,8 @@
 #ifndef RM_OPTICS_POINTS_H
 #define RM_OPTICS_POINTS_H
 
-#include "optics/closed.h"
-#include "optics/modes.h"
+#include "closed.h"
+#include "modes.h"
 
 /** `dispersion` is that of the orbit at the start, for 4D. Phases are left between -π and π. */
 void rm_points_fill(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,

@@ -4,15 +4,15 @@
  * A kick that moves the particle by g at the exit of its element is one of u = M_exit⁻¹ g at the start. The orbit that
  * closes is (I - M)⁻¹ u at the start as seen after the kick, and that less u before it; the matrices from the start
  * carry either to the points. */
-#include "optics/response.h"
+#include "response.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
-#include "optics/closed.h"
-#include "optics/small.h"
+#include "closed.h"
+#include "small.h"
 
 static double const kick_step_rad = 1e-5; /* a magnet's map is as good as linear in its kick: of 10⁻¹¹ */
 
@@ -74,21 +74,21 @@ static void places_free(struct places *places) {
 /** How a kick moves the particle at its element's exit, per rad. */
 static enum rm_code push(struct rm_response_call const *call, struct rm_steerer const *steerer, double const z[6],
                          double moved[6], struct rm_error *error) {
-    struct rm_step steps[RM_PLAN_ELEMENT_STEPS];
+    struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS];
     bool const other = call->instead != NULL && call->at == steerer->element;
     struct rm_element changed = other ? *call->instead : call->twin->elements[steerer->element];
     double const kick = changed.kick_angle_rad[steerer->plane];
     double end[2][6];
     for (int side = 0; side < 2; ++side) {
-        struct rm_plan plan;
+        struct rm_route route;
         struct rm_tangent t;
         changed.kick_angle_rad[steerer->plane] = kick + (side == 0 ? kick_step_rad : -kick_step_rad);
-        enum rm_code const code = rm_plan_element(call->twin, steerer->element, &changed,
-                                                  call->options->orbit.rf_offset_hz, steps, &plan, error);
+        enum rm_code const code = rm_route_element(call->twin, steerer->element, &changed,
+                                                   call->options->orbit.rf_offset_hz, legs, &route, error);
         if (code != RM_OK)
             return code;
         rm_tangent_begin(&t, z);
-        rm_turn(&plan, &t, NULL, NULL, RM_SIMD_BEST);
+        rm_turn(&route, &t, NULL, NULL, RM_SIMD_BEST);
         memcpy(end[side], t.z, sizeof end[side]);
     }
     for (int i = 0; i < 6; ++i)
@@ -163,13 +163,30 @@ static void row(struct rm_response_call const *call, struct rm_closed const *clo
         out[count - 1] += point->j[coordinate][RM_LANE_FREQUENCY];
 }
 
+static enum rm_code fill(struct rm_response_call const *call, struct places const *places,
+                         struct rm_closed const *closed, double *matrix, struct rm_error *error) {
+    size_t const columns = call->steerer_count + 1;
+    double *const room = calloc(12 * columns, sizeof *room);
+    if (room == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u steerers; free some memory", call->steerer_count);
+    struct sources sources = {.before = room, .added = room + 6 * columns, .count = call->steerer_count + 1};
+    enum rm_code const code = sources_fill(call, places, closed, &sources, error);
+    for (uint32_t i = 0; code == RM_OK && i < call->refpt_count; ++i) {
+        struct rm_tangent const *const point = &closed->points[places->index_of[call->refpts[i]]];
+        for (int plane = 0; plane < 2; ++plane)
+            row(call, closed, &sources, point, call->refpts[i], 2 * plane,
+                matrix + ((size_t)plane * call->refpt_count + i) * columns);
+    }
+    free(room);
+    return code;
+}
+
 enum rm_code rm_response_analytic(struct rm_response_call const *call, double const guess[6], double orbit[6],
                                   double *matrix, struct rm_error *error) {
     struct places places = {0};
     struct rm_closed closed = {0};
     struct rm_orbit_options options = call->options->orbit;
     options.guess = guess != NULL ? guess : options.guess;
-    struct sources sources = {.count = call->steerer_count + 1};
     enum rm_code code = places_make(call, &places, error);
     struct rm_closed_request const request = {.orbit = &options,
                                               .instead = call->instead,
@@ -178,21 +195,10 @@ enum rm_code rm_response_analytic(struct rm_response_call const *call, double co
                                               .refpt_count = places.count};
     if (code == RM_OK)
         code = rm_closed_find(call->twin, &request, &closed, error);
-    sources.before = calloc(12 * (size_t)sources.count, sizeof *sources.before);
-    if (code == RM_OK && sources.before == NULL)
-        code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u steerers; free some memory", call->steerer_count);
-    if (code == RM_OK) {
-        sources.added = sources.before + 6 * (size_t)sources.count;
-        code = sources_fill(call, &places, &closed, &sources, error);
-    }
-    for (uint32_t p = 0; code == RM_OK && p < 2 * call->refpt_count; ++p) {
-        uint32_t const point = call->refpts[p % call->refpt_count];
-        row(call, &closed, &sources, &closed.points[places.index_of[point]], point,
-            p < call->refpt_count ? RM_X : RM_Y, matrix + (size_t)p * sources.count);
-    }
+    if (code == RM_OK)
+        code = fill(call, &places, &closed, matrix, error);
     if (code == RM_OK && orbit != NULL)
         memcpy(orbit, closed.z, sizeof closed.z);
-    free(sources.before);
     rm_closed_free(&closed);
     places_free(&places);
     return code;
@@ -203,13 +209,12 @@ static struct rm_response_options const usual = {0};
 enum rm_code rm_twin_response(struct rm_twin const *twin, struct rm_response_options const *options,
                               uint32_t const *refpts, uint32_t refpt_count, struct rm_steerer const *steerers,
                               uint32_t steerer_count, double *matrix, struct rm_error *error) {
-    struct rm_response_call const call = {
-        .twin = twin,
-        .options = options != NULL ? options : &usual,
-        .refpts = refpts,
-        .refpt_count = refpt_count,
-        .steerers = steerers,
-        .steerer_count = steerer_count};
+    struct rm_response_call const call = {.twin = twin,
+                                          .options = options != NULL ? options : &usual,
+                                          .refpts = refpts,
+                                          .refpt_count = refpt_count,
+                                          .steerers = steerers,
+                                          .steerer_count = steerer_count};
     enum rm_code const code = rm_response_check(&call, error);
     return code != RM_OK ? code : rm_response_analytic(&call, NULL, NULL, matrix, error);
 }

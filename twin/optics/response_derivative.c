@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../twin_parts.h"
 #include "base/fail.h"
-#include "optics/response.h"
-#include "twin_parts.h"
+#include "response.h"
 
 static double const step_per_m2 = 2e-4; /* times two: fourth order by two pairs of differences */
 
@@ -63,14 +63,13 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error) {
     static struct rm_response_options const usual = {0};
-    struct rm_response_call call = {
-        .twin = twin,
-        .options = options != NULL ? options : &usual,
-        .refpts = refpts,
-        .refpt_count = refpt_count,
-        .steerers = steerers,
-        .steerer_count = steerer_count};
-    struct magnet_change change;
+    struct rm_response_call call = {.twin = twin,
+                                    .options = options != NULL ? options : &usual,
+                                    .refpts = refpts,
+                                    .refpt_count = refpt_count,
+                                    .steerers = steerers,
+                                    .steerer_count = steerer_count};
+    struct magnet_change change = {.component = component};
     size_t const size = 2 * (size_t)refpt_count * (steerer_count + 1);
     enum rm_code code = rm_response_check(&call, error);
     if (code == RM_OK)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Differences between exact optics: their error is of second order in the step, and rounding is all their noise. */
-#include "optics/sides.h"
+#include "sides.h"
 
 #include <math.h>
 
@@ -27,9 +27,9 @@ static enum rm_code find(struct rm_twin const *twin, struct rm_optics_options co
     return code != RM_OK ? code : rm_closed_dispersion(&side->closed, side->change, error);
 }
 
-enum rm_code rm_sides_find(struct rm_twin const *twin, struct rm_optics_options const *options,
-                           uint32_t const *refpts, uint32_t refpt_count, struct rm_closed const *middle,
-                           struct rm_side sides[2], double *apart, struct rm_error *error) {
+enum rm_code rm_sides_find(struct rm_twin const *twin, struct rm_optics_options const *options, uint32_t const *refpts,
+                           uint32_t refpt_count, struct rm_closed const *middle, struct rm_side sides[2], double *apart,
+                           struct rm_error *error) {
     double const step = options->dp_step != 0 ? options->dp_step : usual_step;
     double change[6];
     sides[0] = sides[1] = (struct rm_side){0};

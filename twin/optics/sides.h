@@ -3,8 +3,8 @@
 #ifndef RM_OPTICS_SIDES_H
 #define RM_OPTICS_SIDES_H
 
-#include "optics/closed.h"
-#include "optics/modes.h"
+#include "closed.h"
+#include "modes.h"
 
 struct rm_side {
     struct rm_closed closed;
@@ -14,9 +14,9 @@ struct rm_side {
 
 /** Both sides, [0] above: momenta (6D: frequencies) apart by `options->dp_step`. `apart` is what δ differs by. Matrices
  * at the points only when `options->w` asks for them. rm_sides_free whatever it returns. */
-enum rm_code rm_sides_find(struct rm_twin const *twin, struct rm_optics_options const *options,
-                           uint32_t const *refpts, uint32_t refpt_count, struct rm_closed const *middle,
-                           struct rm_side sides[2], double *apart, struct rm_error *error);
+enum rm_code rm_sides_find(struct rm_twin const *twin, struct rm_optics_options const *options, uint32_t const *refpts,
+                           uint32_t refpt_count, struct rm_closed const *middle, struct rm_side sides[2], double *apart,
+                           struct rm_error *error);
 void rm_sides_free(struct rm_side sides[2]);
 
 void rm_sides_chromaticity(struct rm_side const sides[2], double apart, double chromaticity[3]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optics/small.h"
+#include "small.h"
 
 #include <float.h>
 #include <math.h>

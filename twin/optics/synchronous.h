@@ -3,16 +3,16 @@
 #ifndef RM_OPTICS_SYNCHRONOUS_H
 #define RM_OPTICS_SYNCHRONOUS_H
 
-#include "tangent/plan.h"
+#include "../tangent/route.h"
 
-/** Of a plan with cavities: `path_m` is β c h / f less the ring's length, by which ct grows in each turn; h the number
+/** Of a route with cavities: `path_m` is β c h / f less the ring's length, by which ct grows in each turn; h the number
  * of RF periods that fit the ring, f the lowest of the cavities' frequencies. `slip` its derivative by f. `start`, if
  * not NULL, becomes the origin at the phase whose voltage makes up for what dipoles radiate. RM_E_CONFIG: the voltage
  * is too low for that. */
-enum rm_code rm_synchronous(struct rm_plan const *plan, double *path_m, double *slip, double start[6],
+enum rm_code rm_synchronous(struct rm_route const *route, double *path_m, double *slip, double start[6],
                             struct rm_error *error);
 
 /** C_γ/2π E⁴ I2 of this period: what radiating dipoles take in a turn, eV. */
-double rm_radiated_ev(struct rm_plan const *plan);
+double rm_radiated_ev(struct rm_route const *route);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "optics/emittance.h"
-#include "optics/small.h"
+#include "emittance.h"
+#include "small.h"
 
 /** Numbers between -1 and 1 that are the same everywhere. */
 static double next(uint64_t *seed) {
@@ -136,8 +136,8 @@ static void test_flat_beam(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_eigenvectors), cmocka_unit_test(test_eigenvectors_of_rotations),
-        cmocka_unit_test(test_solving),      cmocka_unit_test(test_congruence),
+        cmocka_unit_test(test_eigenvectors),     cmocka_unit_test(test_eigenvectors_of_rotations),
+        cmocka_unit_test(test_solving),          cmocka_unit_test(test_congruence),
         cmocka_unit_test(test_eigen_emittances), cmocka_unit_test(test_flat_beam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

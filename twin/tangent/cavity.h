@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "tangent/drift.h"
-#include "tangent/plan.h"
+#include "drift.h"
+#include "route.h"
 
-static inline void rm_tangent_cavity(struct rm_tangent *t, struct rm_step_cavity const *cavity) {
+static inline void rm_tangent_cavity(struct rm_tangent *t, struct rm_leg_cavity const *cavity) {
     double const two_pi_over_c = 2 * M_PI / 2.99792458e8;
     double const wave = two_pi_over_c * cavity->frequency_hz;
     if (cavity->length_m != 0)

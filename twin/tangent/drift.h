@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "tangent/tangent.h"
+#include "tangent.h"
 
 /** `reduced_m` is the length over 1 + δ, `inverse` 1 / (1 + δ). */
 static inline __attribute__((always_inline)) void rm_tangent_slide(struct rm_tangent *t, double reduced_m,

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "tangent/tangent.h"
+#include "tangent.h"
 
 struct rm_dual {
     rm_lanes d;

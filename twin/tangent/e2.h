@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** BndMPoleSymplectic4E2Pass (X. Huang, 2009): the field's curvature terms, the (1 + h x) of the drift, and edges to
- * second order; BndMPoleSymplectic4E2RadPass, whose energy loss is that of the field with C. Iselin's curvature terms. */
+ * second order; BndMPoleSymplectic4E2RadPass, whose energy loss is that of the field with C. Iselin's curvature terms.
+ */
 #ifndef RM_TANGENT_E2_H
 #define RM_TANGENT_E2_H
 
-#include "tangent/dual.h"
-#include "tangent/multipole.h"
+#include "dual.h"
+#include "multipole.h"
 
-static inline void rm_tangent_e2_edge(struct rm_tangent *t, struct rm_step_e2_edge const *edge) {
+static inline void rm_tangent_e2_edge(struct rm_tangent *t, struct rm_leg_e2_edge const *edge) {
     double const h = edge->curvature, turn = tan(edge->angle), inner = tan(edge->angle - edge->psi);
     double const secant = 1 / cos(edge->angle), s = edge->sign;
     double const pole = 0.5 * h * edge->pole_curvature * secant * secant * secant, gradient = edge->strength * turn;
@@ -54,8 +55,8 @@ static inline void rm_tangent_e2_drift(struct rm_tangent *t, double length_m, do
 }
 
 /** The normal field by x + i y; skew components do not count. */
-static inline void rm_e2_field(struct rm_step_multipole const *m, struct rm_dual x, struct rm_dual y,
-                               struct rm_dual *re, struct rm_dual *im) {
+static inline void rm_e2_field(struct rm_leg_multipole const *m, struct rm_dual x, struct rm_dual y, struct rm_dual *re,
+                               struct rm_dual *im) {
     *re = rm_dual_constant(m->b[m->order]);
     *im = rm_dual_constant(0);
     for (uint32_t i = m->order; i-- > 0;) {
@@ -66,7 +67,7 @@ static inline void rm_e2_field(struct rm_step_multipole const *m, struct rm_dual
 }
 
 /** Kicks by the field and by the curvature terms up to fourth order in the potential. */
-static inline void rm_e2_apply(struct rm_tangent *t, struct rm_step_multipole const *m, double length_m,
+static inline void rm_e2_apply(struct rm_tangent *t, struct rm_leg_multipole const *m, double length_m,
                                struct rm_dual re, struct rm_dual im) {
     double const h = m->curvature, k1 = m->b[1], k2 = m->order >= 2 ? m->b[2] : 0;
     struct rm_dual const x = rm_dual_of(t, RM_X), y = rm_dual_of(t, RM_Y);
@@ -85,14 +86,14 @@ static inline void rm_e2_apply(struct rm_tangent *t, struct rm_step_multipole co
     rm_dual_put(t, RM_CT, rm_dual_add(rm_dual_of(t, RM_CT), rm_dual_scale(x, length_m * h)));
 }
 
-static inline void rm_tangent_e2_kick(struct rm_tangent *t, struct rm_step_multipole const *m, double length_m) {
+static inline void rm_tangent_e2_kick(struct rm_tangent *t, struct rm_leg_multipole const *m, double length_m) {
     struct rm_dual re, im;
     rm_e2_field(m, rm_dual_of(t, RM_X), rm_dual_of(t, RM_Y), &re, &im);
     rm_e2_apply(t, m, length_m, re, im);
 }
 
-static inline void rm_tangent_e2_kick_radiating(struct rm_tangent *t, struct rm_plan const *plan,
-                                                struct rm_step_multipole const *m, double length_m,
+static inline void rm_tangent_e2_kick_radiating(struct rm_tangent *t, struct rm_route const *route,
+                                                struct rm_leg_multipole const *m, double length_m,
                                                 struct rm_diffusion *gathered) {
     double const h = m->curvature, k1 = m->b[1], k2 = m->order >= 2 ? m->b[2] : 0, twist = h * (k1 * h - k2);
     struct rm_dual const x = rm_dual_of(t, RM_X), y = rm_dual_of(t, RM_Y), yy = rm_dual_mul(y, y);
@@ -109,36 +110,35 @@ static inline void rm_tangent_e2_kick_radiating(struct rm_tangent *t, struct rm_
     struct rm_dual const b2 =
         rm_dual_div(rm_dual_add(rm_dual_mul(field, ww), rm_dual_mul(q, q)), rm_dual_add(ww, slopes));
     struct rm_dual const path = rm_dual_mul(rm_dual_add(w, rm_dual_scale(slopes, 0.5)), rm_dual_mul(p, p));
-    struct rm_dual const left =
-        rm_dual_sub(p, rm_dual_scale(rm_dual_mul(b2, path), plan->loss_per_kick * length_m));
+    struct rm_dual const left = rm_dual_sub(p, rm_dual_scale(rm_dual_mul(b2, path), route->loss_per_kick * length_m));
     rm_dual_put(t, RM_DELTA, rm_dual_shift(left, -1));
     rm_dual_put(t, RM_PX, rm_dual_mul(xp, left));
     rm_dual_put(t, RM_PY, rm_dual_mul(yp, left));
     rm_e2_apply(t, m, length_m, re, im);
     if (gathered != NULL)
-        rm_tangent_scatter(t, gathered,
-                           plan->diffusion_per_kick * length_m * p.v * p.v * path.v * b2.v * sqrt(b2.v), xp.v, yp.v);
+        rm_tangent_scatter(t, gathered, route->diffusion_per_kick * length_m * p.v * p.v * path.v * b2.v * sqrt(b2.v),
+                           xp.v, yp.v);
 }
 
-static inline void rm_tangent_e2_thrust(struct rm_tangent *t, struct rm_plan const *plan,
-                                        struct rm_step_multipole const *m, double length_m,
+static inline void rm_tangent_e2_thrust(struct rm_tangent *t, struct rm_route const *route,
+                                        struct rm_leg_multipole const *m, double length_m,
                                         struct rm_diffusion *gathered) {
     if (m->radiates)
-        rm_tangent_e2_kick_radiating(t, plan, m, length_m, gathered);
+        rm_tangent_e2_kick_radiating(t, route, m, length_m, gathered);
     else
         rm_tangent_e2_kick(t, m, length_m);
 }
 
-static inline void rm_tangent_e2_body(struct rm_tangent *t, struct rm_plan const *plan,
-                                      struct rm_step_multipole const *m, struct rm_diffusion *gathered) {
+static inline void rm_tangent_e2_body(struct rm_tangent *t, struct rm_route const *route,
+                                      struct rm_leg_multipole const *m, struct rm_diffusion *gathered) {
     double const slice = m->length_m / m->slices, h = m->curvature;
     for (uint32_t i = 0; i < m->slices; ++i) {
         rm_tangent_e2_drift(t, rm_drift_1 * slice, h);
-        rm_tangent_e2_thrust(t, plan, m, rm_kick_1 * slice, gathered);
+        rm_tangent_e2_thrust(t, route, m, rm_kick_1 * slice, gathered);
         rm_tangent_e2_drift(t, rm_drift_2 * slice, h);
-        rm_tangent_e2_thrust(t, plan, m, rm_kick_2 * slice, gathered);
+        rm_tangent_e2_thrust(t, route, m, rm_kick_2 * slice, gathered);
         rm_tangent_e2_drift(t, rm_drift_2 * slice, h);
-        rm_tangent_e2_thrust(t, plan, m, rm_kick_1 * slice, gathered);
+        rm_tangent_e2_thrust(t, route, m, rm_kick_1 * slice, gathered);
         rm_tangent_e2_drift(t, rm_drift_1 * slice, h);
     }
 }

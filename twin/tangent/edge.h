@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-#include "tangent/dual.h"
-#include "tangent/plan.h"
+#include "dual.h"
+#include "route.h"
 
 /** K. Brown's first-order edge. Methods: 1 is AT's legacy one, 2 SOLEIL's, with another 1 / (1 + δ), 3 ThomX's, where
  * the particle's own angle counts. */
-static inline void rm_tangent_edge(struct rm_tangent *t, struct rm_step_edge const *edge) {
+static inline void rm_tangent_edge(struct rm_tangent *t, struct rm_leg_edge const *edge) {
     struct rm_dual const inverse = rm_dual_over(1, rm_dual_add(rm_dual_constant(1), rm_dual_of(t, RM_DELTA)));
     struct rm_dual bend = rm_dual_constant(edge->angle);
     if (edge->method == 3) {
@@ -58,7 +58,8 @@ static inline void rm_tangent_lee_whiting(struct rm_tangent *t, double strength)
 
 /** One side of the linear fringe by its integrals, as elegant has it: `part` 1 inside of I0…, 2 outside. Fills the two
  * 2 × 2 blocks, row by row. */
-static inline void rm_fringe_part(double strength, double const *integrals, int part, bool swapped, double block[2][4]) {
+static inline void rm_fringe_part(double strength, double const *integrals, int part, bool swapped,
+                                  double block[2][4]) {
     double const k = strength, kk = k * k, *const i = integrals;
     double const j3 = part == 1 ? kk * (i[2] + i[4] + i[0] * i[1]) : kk * (i[4] - i[0] * i[1]);
     double const square = part == 1 ? -kk * (2 * i[3] / 3 + i[0] * i[2] / 2) : kk * i[0] * i[2] / 2;
@@ -84,7 +85,7 @@ static inline void rm_tangent_blocks(struct rm_tangent *t, double block[2][4]) {
     }
 }
 
-static inline void rm_tangent_quadrupole_fringe(struct rm_tangent *t, struct rm_step_quadrupole_fringe const *fringe) {
+static inline void rm_tangent_quadrupole_fringe(struct rm_tangent *t, struct rm_leg_quadrupole_fringe const *fringe) {
     double block[2][4];
     bool const entrance = fringe->sign > 0;
     double const *const minus = fringe->integrals, *const plus = minus == NULL ? NULL : minus + 5;

@@ -4,16 +4,15 @@
 #ifndef RM_TANGENT_LENS_H
 #define RM_TANGENT_LENS_H
 
-#include "tangent/dual.h"
-#include "tangent/plan.h"
+#include "dual.h"
+#include "route.h"
 
 /** One plane of a lens: place and slope at the entrance, strength g = K / (1 + δ). */
 struct rm_lens_plane {
     struct rm_dual place, slope, g, c, s;
 };
 
-static inline struct rm_lens_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength,
-                                                 double length_m) {
+static inline struct rm_lens_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength, double length_m) {
     struct rm_dual const inverse = rm_dual_over(1, rm_dual_shift(rm_dual_of(t, RM_DELTA), 1));
     struct rm_lens_plane p = {.place = rm_dual_of(t, at), .slope = rm_dual_mul(rm_dual_of(t, at + 1), inverse)};
     p.g = rm_dual_scale(inverse, strength);
@@ -41,7 +40,7 @@ static inline struct rm_dual rm_lens_path(struct rm_lens_plane const *p, struct 
 }
 
 /** AT's path of a defocusing quadrupole takes |K| for K where the particle's place squared comes in; so does this. */
-static inline void rm_tangent_focus(struct rm_tangent *t, struct rm_step_lens const *lens) {
+static inline void rm_tangent_focus(struct rm_tangent *t, struct rm_leg_lens const *lens) {
     struct rm_lens_plane const x = rm_lens_plane(t, RM_X, lens->strength, lens->length_m);
     struct rm_lens_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, lens->length_m);
     double const sign = lens->strength > 0 ? 1 : -1;
@@ -56,7 +55,7 @@ static inline void rm_tangent_focus(struct rm_tangent *t, struct rm_step_lens co
 /** x turns about where the bend of this momentum would keep it, h δ / (1 + δ) / g. Where the field does not focus
  * (g = 0) that place is infinitely far, and the path's quadratic part is left out, as in AT; as in AT too, the vertical
  * plane's path has x x' where it should have y y'. */
-static inline void rm_tangent_sector(struct rm_tangent *t, struct rm_step_lens const *lens) {
+static inline void rm_tangent_sector(struct rm_tangent *t, struct rm_leg_lens const *lens) {
     double const h = lens->curvature, length_m = lens->length_m;
     struct rm_lens_plane x = rm_lens_plane(t, RM_X, h * h + lens->strength, length_m);
     struct rm_lens_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, length_m);
@@ -80,7 +79,7 @@ static inline void rm_tangent_sector(struct rm_tangent *t, struct rm_step_lens c
     rm_dual_put(t, RM_CT, rm_dual_add(rm_dual_of(t, RM_CT), path));
 }
 
-static inline void rm_tangent_solenoid(struct rm_tangent *t, struct rm_step_lens const *lens) {
+static inline void rm_tangent_solenoid(struct rm_tangent *t, struct rm_leg_lens const *lens) {
     struct rm_dual const p = rm_dual_shift(rm_dual_of(t, RM_DELTA), 1), half = rm_dual_over(lens->strength / 2, p);
     double const angle = lens->length_m * half.v;
     struct rm_dual const c = rm_dual_chain(half, cos(angle), -lens->length_m * sin(angle));

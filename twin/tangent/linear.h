@@ -3,8 +3,8 @@
 #ifndef RM_TANGENT_LINEAR_H
 #define RM_TANGENT_LINEAR_H
 
-#include "tangent/drift.h"
-#include "tangent/plan.h"
+#include "drift.h"
+#include "route.h"
 
 static inline void rm_tangent_shift(struct rm_tangent *t, double const by[6]) {
     for (int i = 0; i < 6; ++i)
@@ -23,8 +23,9 @@ static inline void rm_tangent_matrix(struct rm_tangent *t, double const m[36]) {
     }
 }
 
-/** The momentum grows evenly along the length: a drift with the mean of the momenta, whose square's mean the path takes. */
-static inline void rm_tangent_corrector(struct rm_tangent *t, struct rm_step_corrector const *corrector) {
+/** The momentum grows evenly along the length: a drift with the mean of the momenta, whose square's mean the path
+ * takes. */
+static inline void rm_tangent_corrector(struct rm_tangent *t, struct rm_leg_corrector const *corrector) {
     double const *const kick = corrector->kick;
     double const half_x = 0.5 * kick[0], half_y = 0.5 * kick[1];
     t->z[RM_PX] += half_x;

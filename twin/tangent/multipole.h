@@ -8,8 +8,8 @@
 #ifndef RM_TANGENT_MULTIPOLE_H
 #define RM_TANGENT_MULTIPOLE_H
 
-#include "tangent/drift.h"
-#include "tangent/plan.h"
+#include "drift.h"
+#include "route.h"
 
 #define RM_FORCE_INLINE static inline __attribute__((always_inline))
 
@@ -19,7 +19,7 @@ struct rm_field {
     double re_slope, im_slope;
 };
 
-RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_step_multipole const *m, uint32_t order, double x, double y) {
+RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_leg_multipole const *m, uint32_t order, double x, double y) {
     struct rm_field f = {m->b[order], m->a[order], 0, 0};
     for (uint32_t i = order; i-- > 0;) {
         double const re_slope = f.re_slope * x - f.im_slope * y + f.re;
@@ -31,7 +31,7 @@ RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_step_multipole const *m, u
     return f;
 }
 
-RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_step_multipole const *m, uint32_t order,
+RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_leg_multipole const *m, uint32_t order,
                                      double length_m) {
     double const h = m->curvature, x = t->z[RM_X];
     struct rm_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
@@ -63,8 +63,8 @@ RM_FORCE_INLINE double rm_inverse_after(double inverse, double p, double loss) {
 
 /** The kick's length may be negative (the integrator's middle one), and so may what it loses. Returns 1 / (1 + δ) at
  * its end, from `inverse` at its beginning. */
-RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm_plan const *plan,
-                                                 struct rm_step_multipole const *m, uint32_t order, double length_m,
+RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm_route const *route,
+                                                 struct rm_leg_multipole const *m, uint32_t order, double length_m,
                                                  double inverse, struct rm_diffusion *gathered) {
     double const h = m->curvature, x = t->z[RM_X], p = 1 + t->z[RM_DELTA];
     struct rm_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
@@ -74,7 +74,7 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
     double const rest = 1 / (w * w + slopes);
     double const b2 = (field * w * w + q * q) * rest; /* |e × B|² */
     double const path = w + 0.5 * slopes;
-    double const strength = plan->loss_per_kick * length_m * p * p;
+    double const strength = route->loss_per_kick * length_m * p * p;
     double const loss = strength * b2 * path;
 
     /* Derivatives of the loss by x, x', y, y' and explicitly by δ. */
@@ -97,12 +97,12 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
     t->z[RM_DELTA] -= loss;
     t->j[RM_PX] = left * j_xp + xp * j_delta + (length_m * f.im_slope) * t->j[RM_Y] -
                   (length_m * (f.re_slope + h * h)) * t->j[RM_X] + (length_m * h) * t->j[RM_DELTA];
-    t->j[RM_PY] = left * j_yp + yp * j_delta + (length_m * f.im_slope) * t->j[RM_X] +
-                  (length_m * f.re_slope) * t->j[RM_Y];
+    t->j[RM_PY] =
+        left * j_yp + yp * j_delta + (length_m * f.im_slope) * t->j[RM_X] + (length_m * f.re_slope) * t->j[RM_Y];
     t->j[RM_CT] += (length_m * h) * t->j[RM_X];
     t->j[RM_DELTA] = j_delta;
     if (gathered != NULL)
-        rm_tangent_scatter(t, gathered, plan->diffusion_per_kick * length_m * p * p * p * p * path * b2 * sqrt(b2), xp,
+        rm_tangent_scatter(t, gathered, route->diffusion_per_kick * length_m * p * p * p * p * path * b2 * sqrt(b2), xp,
                            yp);
     return rm_inverse_after(inverse, p, loss);
 }
@@ -111,9 +111,9 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
 static double const rm_drift_1 = 0.6756035959798288170, rm_drift_2 = -0.1756035959798288170;
 static double const rm_kick_1 = 1.3512071919596576340, rm_kick_2 = -1.7024143839193152681;
 
-/** δ does not change here: its inverse is taken once. The copy is the compiler's leave to keep it all in registers, which
- * pointers to fields would deny it. */
-RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_step_multipole const *m, uint32_t order) {
+/** δ does not change here: its inverse is taken once. The copy is the compiler's leave to keep it all in registers,
+ * which pointers to fields would deny it. */
+RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_leg_multipole const *m, uint32_t order) {
     struct rm_tangent here = *tangent, *const t = &here;
     double const slice = m->length_m / m->slices, inverse = 1 / (1 + t->z[RM_DELTA]), reduced = slice * inverse;
     rm_tangent_slide(t, rm_drift_1 * reduced, inverse);
@@ -128,19 +128,19 @@ RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_step_
     *tangent = here;
 }
 
-RM_FORCE_INLINE void rm_tangent_body_radiating(struct rm_tangent *tangent, struct rm_plan const *plan,
-                                               struct rm_step_multipole const *m, uint32_t order,
+RM_FORCE_INLINE void rm_tangent_body_radiating(struct rm_tangent *tangent, struct rm_route const *route,
+                                               struct rm_leg_multipole const *m, uint32_t order,
                                                struct rm_diffusion *gathered) {
     struct rm_tangent here = *tangent, *const t = &here;
     double const slice = m->length_m / m->slices;
     double inverse = 1 / (1 + t->z[RM_DELTA]);
     rm_tangent_slide(t, rm_drift_1 * slice * inverse, inverse);
     for (uint32_t i = m->slices; i-- > 0;) {
-        inverse = rm_tangent_kick_radiating(t, plan, m, order, rm_kick_1 * slice, inverse, gathered);
+        inverse = rm_tangent_kick_radiating(t, route, m, order, rm_kick_1 * slice, inverse, gathered);
         rm_tangent_slide(t, rm_drift_2 * slice * inverse, inverse);
-        inverse = rm_tangent_kick_radiating(t, plan, m, order, rm_kick_2 * slice, inverse, gathered);
+        inverse = rm_tangent_kick_radiating(t, route, m, order, rm_kick_2 * slice, inverse, gathered);
         rm_tangent_slide(t, rm_drift_2 * slice * inverse, inverse);
-        inverse = rm_tangent_kick_radiating(t, plan, m, order, rm_kick_1 * slice, inverse, gathered);
+        inverse = rm_tangent_kick_radiating(t, route, m, order, rm_kick_1 * slice, inverse, gathered);
         rm_tangent_slide(t, (i != 0 ? 2 * rm_drift_1 : rm_drift_1) * slice * inverse, inverse);
     }
     *tangent = here;

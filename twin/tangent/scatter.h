@@ -8,7 +8,7 @@
 #ifndef RM_TANGENT_SCATTER_H
 #define RM_TANGENT_SCATTER_H
 
-#include "tangent/tangent.h"
+#include "tangent.h"
 
 /** Antisymmetric, row by row. */
 struct rm_pairing {

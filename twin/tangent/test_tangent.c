@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Jacobians against central differences of the same particle, with every instruction set; and the diffusion's way back. */
+/** Jacobians against central differences of the same particle, with every instruction set; and the diffusion's way
+ * back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tangent/turn.h"
+#include "turn.h"
 
 static double a[] = {1e-4, 0.3, 4, 50}, b[] = {-2e-4, 1.9, -12, 300}, none[] = {0, 0, 0, 0};
 static double t1[] = {1e-4, 0, -2e-4, 0, 0, 0}, t2[] = {-1e-4, 0, 2e-4, 0, 0, 0};
@@ -19,32 +20,106 @@ static double matrix[36], integrals[] = {0, 0.01, 1e-4, 2e-6, 1e-4, 0, 0.02, 2e-
 static struct rm_element const elements[] = {
     {.name = "drift", .pass = RM_PASS_DRIFT, .length_m = 0.7},
     {.name = "exact", .pass = RM_PASS_EXACT_DRIFT, .length_m = 0.4},
-    {.name = "quadrupole", .pass = RM_PASS_STR_MPOLE, .length_m = 0.3, .steps = 4, .max_order = 1, .polynom_a = a,
-     .polynom_b = b, .kick_angle_rad = {1e-4, -2e-4}, .t1 = t1, .t2 = t2, .r1 = turned, .r2 = straight},
-    {.name = "octupole", .pass = RM_PASS_STR_MPOLE, .radiation = RM_RADIATION_CLASSICAL, .length_m = 0.3, .steps = 3,
-     .max_order = 3, .polynom_a = a, .polynom_b = b},
-    {.name = "fringe", .pass = RM_PASS_STR_MPOLE, .length_m = 0.3, .steps = 3, .max_order = 1, .polynom_a = none,
-     .polynom_b = b, .fringe_quad = {2, 1}, .fringe_integrals = integrals},
-    {.name = "dipole", .pass = RM_PASS_BND_MPOLE, .radiation = RM_RADIATION_CLASSICAL, .length_m = 0.8, .steps = 5,
-     .max_order = 2, .polynom_a = none, .polynom_b = b, .bending_angle_rad = 0.1, .entrance_angle_rad = 0.03,
-     .exit_angle_rad = 0.05, .full_gap_m = 0.04, .fringe_int = {0.5, 0.6}, .fringe_bend = {1, 2}},
-    {.name = "thomx", .pass = RM_PASS_BND_MPOLE, .length_m = 0.8, .steps = 5, .max_order = 1, .polynom_a = none,
-     .polynom_b = b, .bending_angle_rad = 0.1, .entrance_angle_rad = 0.03, .exit_angle_rad = 0.05,
+    {.name = "quadrupole",
+     .pass = RM_PASS_STR_MPOLE,
+     .length_m = 0.3,
+     .steps = 4,
+     .max_order = 1,
+     .polynom_a = a,
+     .polynom_b = b,
+     .kick_angle_rad = {1e-4, -2e-4},
+     .t1 = t1,
+     .t2 = t2,
+     .r1 = turned,
+     .r2 = straight},
+    {.name = "octupole",
+     .pass = RM_PASS_STR_MPOLE,
+     .radiation = RM_RADIATION_CLASSICAL,
+     .length_m = 0.3,
+     .steps = 3,
+     .max_order = 3,
+     .polynom_a = a,
+     .polynom_b = b},
+    {.name = "fringe",
+     .pass = RM_PASS_STR_MPOLE,
+     .length_m = 0.3,
+     .steps = 3,
+     .max_order = 1,
+     .polynom_a = none,
+     .polynom_b = b,
+     .fringe_quad = {2, 1},
+     .fringe_integrals = integrals},
+    {.name = "dipole",
+     .pass = RM_PASS_BND_MPOLE,
+     .radiation = RM_RADIATION_CLASSICAL,
+     .length_m = 0.8,
+     .steps = 5,
+     .max_order = 2,
+     .polynom_a = none,
+     .polynom_b = b,
+     .bending_angle_rad = 0.1,
+     .entrance_angle_rad = 0.03,
+     .exit_angle_rad = 0.05,
+     .full_gap_m = 0.04,
+     .fringe_int = {0.5, 0.6},
+     .fringe_bend = {1, 2}},
+    {.name = "thomx",
+     .pass = RM_PASS_BND_MPOLE,
+     .length_m = 0.8,
+     .steps = 5,
+     .max_order = 1,
+     .polynom_a = none,
+     .polynom_b = b,
+     .bending_angle_rad = 0.1,
+     .entrance_angle_rad = 0.03,
+     .exit_angle_rad = 0.05,
      .fringe_bend = {3, 3}},
-    {.name = "e2", .pass = RM_PASS_BND_MPOLE_E2, .radiation = RM_RADIATION_CLASSICAL, .length_m = 0.8, .steps = 3,
-     .max_order = 2, .polynom_a = none, .polynom_b = b, .bending_angle_rad = 0.1, .entrance_angle_rad = 0.03,
-     .exit_angle_rad = 0.05, .curvature_1 = 0.2},
-    {.name = "e2 still", .pass = RM_PASS_BND_MPOLE_E2, .length_m = 0.8, .steps = 3, .max_order = 2, .polynom_a = none,
-     .polynom_b = b, .bending_angle_rad = 0.1},
+    {.name = "e2",
+     .pass = RM_PASS_BND_MPOLE_E2,
+     .radiation = RM_RADIATION_CLASSICAL,
+     .length_m = 0.8,
+     .steps = 3,
+     .max_order = 2,
+     .polynom_a = none,
+     .polynom_b = b,
+     .bending_angle_rad = 0.1,
+     .entrance_angle_rad = 0.03,
+     .exit_angle_rad = 0.05,
+     .curvature_1 = 0.2},
+    {.name = "e2 still",
+     .pass = RM_PASS_BND_MPOLE_E2,
+     .length_m = 0.8,
+     .steps = 3,
+     .max_order = 2,
+     .polynom_a = none,
+     .polynom_b = b,
+     .bending_angle_rad = 0.1},
     {.name = "lens", .pass = RM_PASS_QUAD_LINEAR, .length_m = 0.3, .max_order = 1, .polynom_a = none, .polynom_b = b},
-    {.name = "sector", .pass = RM_PASS_BEND_LINEAR, .length_m = 0.8, .max_order = 1, .polynom_a = none,
-     .polynom_b = b, .bending_angle_rad = 0.1, .entrance_angle_rad = 0.05, .fringe_bend = {1, 1}},
+    {.name = "sector",
+     .pass = RM_PASS_BEND_LINEAR,
+     .length_m = 0.8,
+     .max_order = 1,
+     .polynom_a = none,
+     .polynom_b = b,
+     .bending_angle_rad = 0.1,
+     .entrance_angle_rad = 0.05,
+     .fringe_bend = {1, 1}},
     {.name = "solenoid", .pass = RM_PASS_SOLENOID_LINEAR, .length_m = 0.5, .solenoid_strength = 0.7},
     {.name = "corrector", .pass = RM_PASS_CORRECTOR, .length_m = 0.2, .kick_angle_rad = {3e-4, 1e-4}},
-    {.name = "thin", .pass = RM_PASS_THIN_MPOLE, .max_order = 2, .polynom_a = a, .polynom_b = b,
+    {.name = "thin",
+     .pass = RM_PASS_THIN_MPOLE,
+     .max_order = 2,
+     .polynom_a = a,
+     .polynom_b = b,
      .bending_angle_rad = 0.01},
-    {.name = "cavity", .pass = RM_PASS_RF_CAVITY, .kind = RM_ELEMENT_CAVITY, .length_m = 0.3, .voltage_v = 2e6,
-     .frequency_hz = 5e8, .time_lag_m = 0.01, .phase_lag_rad = 0.1},
+    {.name = "cavity",
+     .pass = RM_PASS_RF_CAVITY,
+     .kind = RM_ELEMENT_CAVITY,
+     .length_m = 0.3,
+     .voltage_v = 2e6,
+     .frequency_hz = 5e8,
+     .time_lag_m = 0.01,
+     .phase_lag_rad = 0.1},
     {.name = "matrix", .pass = RM_PASS_MATRIX66, .matrix = matrix},
 };
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
@@ -72,9 +147,9 @@ static struct rm_twin *twin_of(struct rm_element const *elements_of, uint32_t co
     return twin;
 }
 
-static void pass(struct rm_plan const *plan, double const from[6], struct rm_tangent *t, enum rm_simd simd) {
+static void pass(struct rm_route const *route, double const from[6], struct rm_tangent *t, enum rm_simd simd) {
     rm_tangent_begin(t, from);
-    rm_turn(plan, t, NULL, NULL, simd);
+    rm_turn(route, t, NULL, NULL, simd);
 }
 
 static enum rm_simd const kinds[] = {RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512};
@@ -85,7 +160,7 @@ static bool has(enum rm_simd simd) {
 }
 
 /** Two pairs of differences: their error is of fourth order. */
-static double difference(struct rm_plan const *plan, double const from[6], int of, int by) {
+static double difference(struct rm_route const *route, double const from[6], int of, int by) {
     double const step = 1e-5, weight[] = {8, -1};
     double sum = 0;
     for (int n = 1; n <= 2; ++n)
@@ -94,7 +169,7 @@ static double difference(struct rm_plan const *plan, double const from[6], int o
             struct rm_tangent t;
             memcpy(z, from, sizeof z);
             z[by] += side * n * step;
-            pass(plan, z, &t, RM_SIMD_SCALAR);
+            pass(route, z, &t, RM_SIMD_SCALAR);
             sum += side * weight[n - 1] * t.z[of];
         }
     return sum / (12 * step);
@@ -107,18 +182,18 @@ static void test_jacobian(void **state) {
     for (int e = 0; e < ELEMENTS; ++e) {
         struct rm_lattice *lattice;
         struct rm_twin *const twin = twin_of(&elements[e], 1, &lattice);
-        struct rm_plan plan;
+        struct rm_route route;
         struct rm_tangent t;
-        assert_int_equal(rm_plan_make(twin, NULL, NULL, 0, &plan, NULL), RM_OK);
-        pass(&plan, somewhere, &t, RM_SIMD_SCALAR);
+        assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
+        pass(&route, somewhere, &t, RM_SIMD_SCALAR);
         for (int i = 0; i < 6; ++i)
             for (int k = 0; k < 6; ++k) {
-                double const expected = difference(&plan, somewhere, i, k);
+                double const expected = difference(&route, somewhere, i, k);
                 if (!(fabs(t.j[i][k] - expected) < 2e-9 * (1 + fabs(expected))))
                     fail_msg("%s: derivative of %d by %d is %.12g, by differences %.12g", elements[e].name, i, k,
                              t.j[i][k], expected);
             }
-        rm_plan_free(&plan);
+        rm_route_free(&route);
         rm_twin_free(twin);
         rm_lattice_free(lattice);
     }
@@ -129,16 +204,16 @@ static void test_frequency(void **state) {
     struct rm_lattice *lattice;
     struct rm_twin *const twin = twin_of(elements, ELEMENTS, &lattice);
     struct rm_tangent t, side[2];
-    struct rm_plan plan;
+    struct rm_route route;
     double const hz = 1000;
-    assert_int_equal(rm_plan_make(twin, NULL, NULL, 0, &plan, NULL), RM_OK);
-    pass(&plan, somewhere, &t, RM_SIMD_BEST);
-    rm_plan_free(&plan);
+    assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
+    pass(&route, somewhere, &t, RM_SIMD_BEST);
+    rm_route_free(&route);
     for (int s = 0; s < 2; ++s) {
-        struct rm_plan_changes const changes = {.rf_offset_hz = s == 0 ? hz : -hz};
-        assert_int_equal(rm_plan_make(twin, &changes, NULL, 0, &plan, NULL), RM_OK);
-        pass(&plan, somewhere, &side[s], RM_SIMD_BEST);
-        rm_plan_free(&plan);
+        struct rm_route_changes const changes = {.rf_offset_hz = s == 0 ? hz : -hz};
+        assert_int_equal(rm_route_make(twin, &changes, NULL, 0, &route, NULL), RM_OK);
+        pass(&route, somewhere, &side[s], RM_SIMD_BEST);
+        rm_route_free(&route);
     }
     for (int i = 0; i < 6; ++i) {
         double const expected = (side[0].z[i] - side[1].z[i]) / (2 * hz);
@@ -152,12 +227,12 @@ static void test_instruction_sets(void **state) {
     (void)state;
     struct rm_lattice *lattice;
     struct rm_twin *const twin = twin_of(elements, ELEMENTS, &lattice);
-    struct rm_plan plan;
+    struct rm_route route;
     struct rm_tangent reference, t;
     struct rm_diffusion scattered = {0};
-    assert_int_equal(rm_plan_make(twin, NULL, NULL, 0, &plan, NULL), RM_OK);
+    assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
     rm_tangent_begin(&reference, somewhere);
-    rm_turn(&plan, &reference, &scattered, NULL, RM_SIMD_SCALAR);
+    rm_turn(&route, &reference, &scattered, NULL, RM_SIMD_SCALAR);
     double most = 0;
     for (int i = 0; i < 6; ++i)
         most = fmax(most, fabs(scattered.d[i][i]));
@@ -167,7 +242,7 @@ static void test_instruction_sets(void **state) {
         if (!has(kinds[k]))
             continue;
         rm_tangent_begin(&t, somewhere);
-        rm_turn(&plan, &t, &also, NULL, kinds[k]);
+        rm_turn(&route, &t, &also, NULL, kinds[k]);
         for (int i = 0; i < 6; ++i) {
             assert_true(fabs(t.z[i] - reference.z[i]) < 1e-12 * (1 + fabs(reference.z[i])));
             for (int j = 0; j < 6; ++j) {
@@ -176,7 +251,7 @@ static void test_instruction_sets(void **state) {
             }
         }
     }
-    rm_plan_free(&plan);
+    rm_route_free(&route);
     rm_twin_free(twin);
     rm_lattice_free(lattice);
 }
@@ -186,17 +261,17 @@ static void test_points(void **state) {
     uint32_t const refpts[] = {0, 2, 2, ELEMENTS};
     struct rm_lattice *lattice;
     struct rm_twin *const twin = twin_of(elements, ELEMENTS, &lattice);
-    struct rm_plan plan;
+    struct rm_route route;
     struct rm_tangent t, seen[4];
     struct rm_turn_points const points = {.tangent = seen};
-    assert_int_equal(rm_plan_make(twin, NULL, refpts, 4, &plan, NULL), RM_OK);
+    assert_int_equal(rm_route_make(twin, NULL, refpts, 4, &route, NULL), RM_OK);
     rm_tangent_begin(&t, somewhere);
-    rm_turn(&plan, &t, NULL, &points, RM_SIMD_BEST);
+    rm_turn(&route, &t, NULL, &points, RM_SIMD_BEST);
     assert_memory_equal(seen[0].z, somewhere, sizeof somewhere);
     assert_memory_equal(seen[1].z, seen[2].z, sizeof seen[1].z);
     assert_true(seen[1].z[0] != somewhere[0]);
     assert_memory_equal(seen[3].z, t.z, sizeof t.z);
-    rm_plan_free(&plan);
+    rm_route_free(&route);
     rm_twin_free(twin);
     rm_lattice_free(lattice);
 }
@@ -205,18 +280,18 @@ static void test_points_beyond(void **state) {
     (void)state;
     struct rm_lattice *lattice;
     struct rm_twin *const twin = twin_of(elements, 1, &lattice);
-    struct rm_plan plan;
+    struct rm_route route;
     struct rm_error error;
     uint32_t const beyond = 2, falling[] = {1, 0};
-    assert_int_equal(rm_plan_make(twin, NULL, &beyond, 1, &plan, &error), RM_E_ARGUMENT);
-    assert_int_equal(rm_plan_make(twin, NULL, falling, 2, &plan, &error), RM_E_ARGUMENT);
+    assert_int_equal(rm_route_make(twin, NULL, &beyond, 1, &route, &error), RM_E_ARGUMENT);
+    assert_int_equal(rm_route_make(twin, NULL, falling, 2, &route, &error), RM_E_ARGUMENT);
     rm_twin_free(twin);
     rm_lattice_free(lattice);
 }
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_jacobian), cmocka_unit_test(test_frequency), cmocka_unit_test(test_instruction_sets),
+        cmocka_unit_test(test_jacobian), cmocka_unit_test(test_frequency),     cmocka_unit_test(test_instruction_sets),
         cmocka_unit_test(test_points),   cmocka_unit_test(test_points_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

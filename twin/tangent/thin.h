@@ -3,9 +3,9 @@
 #ifndef RM_TANGENT_THIN_H
 #define RM_TANGENT_THIN_H
 
-#include "tangent/multipole.h"
+#include "multipole.h"
 
-static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_step_multipole const *m) {
+static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     double const bend = m->curvature;
     struct rm_field const f = rm_field_at(m, m->order, t->z[RM_X], t->z[RM_Y]);
     t->z[RM_PX] += bend * t->z[RM_DELTA] - f.re;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tangent/turn.h"
+#include "turn.h"
 
 #include <string.h>
 
-#include "tangent/turn_simd.h"
+#include "turn_simd.h"
 
 void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]) {
     memset(tangent, 0, sizeof *tangent);
@@ -20,11 +20,16 @@ enum rm_simd rm_turn_simd(enum rm_simd simd) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? RM_SIMD_AVX2 : RM_SIMD_SCALAR;
 }
 
-void rm_turn(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
+void rm_turn(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
              struct rm_turn_points const *points, enum rm_simd simd) {
     switch (rm_turn_simd(simd)) {
-    case RM_SIMD_AVX512: rm_turn_avx512(plan, tangent, diffusion, points); break;
-    case RM_SIMD_AVX2: rm_turn_avx2(plan, tangent, diffusion, points); break;
-    default: rm_turn_scalar(plan, tangent, diffusion, points);
+    case RM_SIMD_AVX512:
+        rm_turn_avx512(route, tangent, diffusion, points);
+        break;
+    case RM_SIMD_AVX2:
+        rm_turn_avx2(route, tangent, diffusion, points);
+        break;
+    default:
+        rm_turn_scalar(route, tangent, diffusion, points);
     }
 }

@@ -1,94 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The walk through a plan. Included once for each instruction set by a file that names it and asks for it. */
-#include "tangent/cavity.h"
-#include "tangent/e2.h"
-#include "tangent/edge.h"
-#include "tangent/lens.h"
-#include "tangent/linear.h"
-#include "tangent/scatter.h"
-#include "tangent/thin.h"
-#include "tangent/turn.h"
+/** The walk through a route. Included once for each instruction set by a file that names it and asks for it. */
+#include "cavity.h"
+#include "e2.h"
+#include "edge.h"
+#include "lens.h"
+#include "linear.h"
+#include "scatter.h"
+#include "thin.h"
+#include "turn.h"
 
-static void still(struct rm_tangent *t, struct rm_step_multipole const *m) {
+static void still(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     switch (m->order) {
-    case 1: rm_tangent_body(t, m, 1); break;
-    case 2: rm_tangent_body(t, m, 2); break;
-    default: rm_tangent_body(t, m, m->order);
+    case 1:
+        rm_tangent_body(t, m, 1);
+        break;
+    case 2:
+        rm_tangent_body(t, m, 2);
+        break;
+    default:
+        rm_tangent_body(t, m, m->order);
     }
 }
 
-static void radiating(struct rm_tangent *t, struct rm_plan const *plan, struct rm_step_multipole const *m) {
+static void radiating(struct rm_tangent *t, struct rm_route const *route, struct rm_leg_multipole const *m) {
     switch (m->order) {
-    case 1: rm_tangent_body_radiating(t, plan, m, 1, NULL); break;
-    case 2: rm_tangent_body_radiating(t, plan, m, 2, NULL); break;
-    default: rm_tangent_body_radiating(t, plan, m, m->order, NULL);
+    case 1:
+        rm_tangent_body_radiating(t, route, m, 1, NULL);
+        break;
+    case 2:
+        rm_tangent_body_radiating(t, route, m, 2, NULL);
+        break;
+    default:
+        rm_tangent_body_radiating(t, route, m, m->order, NULL);
     }
 }
 
-static void scattering(struct rm_tangent *t, struct rm_plan const *plan, struct rm_step const *step,
+static void scattering(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
                        struct rm_diffusion *diffusion) {
-    struct rm_step_multipole const *const m = &step->of.multipole;
+    struct rm_leg_multipole const *const m = &leg->of.multipole;
     struct rm_diffusion gathered = {0};
     struct rm_pairing pairing = rm_pairing_of(t);
-    if (step->kind == RM_STEP_E2_BODY)
-        rm_tangent_e2_body(t, plan, m, &gathered);
+    if (leg->kind == RM_LEG_E2_BODY)
+        rm_tangent_e2_body(t, route, m, &gathered);
     else if (m->order == 1)
-        rm_tangent_body_radiating(t, plan, m, 1, &gathered);
+        rm_tangent_body_radiating(t, route, m, 1, &gathered);
     else
-        rm_tangent_body_radiating(t, plan, m, m->order, &gathered);
+        rm_tangent_body_radiating(t, route, m, m->order, &gathered);
     rm_diffusion_add(diffusion, &gathered, rm_pairing_mean(pairing, rm_pairing_of(t)));
 }
 
-static void body(struct rm_tangent *t, struct rm_plan const *plan, struct rm_step const *step,
+static void body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
                  struct rm_diffusion *diffusion) {
-    if (!step->of.multipole.radiates)
-        still(t, &step->of.multipole);
+    if (!leg->of.multipole.radiates)
+        still(t, &leg->of.multipole);
     else if (diffusion == NULL)
-        radiating(t, plan, &step->of.multipole);
+        radiating(t, route, &leg->of.multipole);
     else
-        scattering(t, plan, step, diffusion);
+        scattering(t, route, leg, diffusion);
 }
 
-static void e2_body(struct rm_tangent *t, struct rm_plan const *plan, struct rm_step const *step,
+static void e2_body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
                     struct rm_diffusion *diffusion) {
-    if (step->of.multipole.radiates && diffusion != NULL)
-        scattering(t, plan, step, diffusion);
+    if (leg->of.multipole.radiates && diffusion != NULL)
+        scattering(t, route, leg, diffusion);
     else
-        rm_tangent_e2_body(t, plan, &step->of.multipole, NULL);
+        rm_tangent_e2_body(t, route, &leg->of.multipole, NULL);
 }
 
-static void edge(struct rm_tangent *t, struct rm_step_edge const *edge) {
+static void edge(struct rm_tangent *t, struct rm_leg_edge const *edge) {
     if (edge->psi == 0 && edge->method == 1)
         rm_tangent_hard_edge(t, edge->fx);
     else
         rm_tangent_edge(t, edge);
 }
 
-static void walk_step(struct rm_tangent *t, struct rm_plan const *plan, struct rm_step const *step,
-                      struct rm_diffusion *diffusion) {
-    switch (step->kind) {
-    case RM_STEP_NOTHING: break;
-    case RM_STEP_DRIFT: rm_tangent_drift(t, step->of.length_m); break;
-    case RM_STEP_EXACT_DRIFT: rm_tangent_exact_drift(t, step->of.length_m); break;
-    case RM_STEP_SHIFT: rm_tangent_shift(t, step->of.numbers); break;
-    case RM_STEP_LINEAR: rm_tangent_matrix(t, step->of.numbers); break;
-    case RM_STEP_EDGE: edge(t, &step->of.edge); break;
-    case RM_STEP_QUADRUPOLE_FRINGE: rm_tangent_quadrupole_fringe(t, &step->of.fringe); break;
-    case RM_STEP_MULTIPOLE: body(t, plan, step, diffusion); break;
-    case RM_STEP_CORRECTOR: rm_tangent_corrector(t, &step->of.corrector); break;
-    case RM_STEP_THIN_MULTIPOLE: rm_tangent_thin(t, &step->of.multipole); break;
-    case RM_STEP_CAVITY: rm_tangent_cavity(t, &step->of.cavity); break;
-    case RM_STEP_E2_EDGE: rm_tangent_e2_edge(t, &step->of.e2_edge); break;
-    case RM_STEP_E2_BODY: e2_body(t, plan, step, diffusion); break;
-    case RM_STEP_FOCUS: rm_tangent_focus(t, &step->of.lens); break;
-    case RM_STEP_SECTOR: rm_tangent_sector(t, &step->of.lens); break;
-    case RM_STEP_SOLENOID: rm_tangent_solenoid(t, &step->of.lens); break;
+static void walk_leg(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
+                     struct rm_diffusion *diffusion) {
+    switch (leg->kind) {
+    case RM_LEG_NOTHING:
+        break;
+    case RM_LEG_DRIFT:
+        rm_tangent_drift(t, leg->of.length_m);
+        break;
+    case RM_LEG_EXACT_DRIFT:
+        rm_tangent_exact_drift(t, leg->of.length_m);
+        break;
+    case RM_LEG_SHIFT:
+        rm_tangent_shift(t, leg->of.numbers);
+        break;
+    case RM_LEG_LINEAR:
+        rm_tangent_matrix(t, leg->of.numbers);
+        break;
+    case RM_LEG_EDGE:
+        edge(t, &leg->of.edge);
+        break;
+    case RM_LEG_QUADRUPOLE_FRINGE:
+        rm_tangent_quadrupole_fringe(t, &leg->of.fringe);
+        break;
+    case RM_LEG_MULTIPOLE:
+        body(t, route, leg, diffusion);
+        break;
+    case RM_LEG_CORRECTOR:
+        rm_tangent_corrector(t, &leg->of.corrector);
+        break;
+    case RM_LEG_THIN_MULTIPOLE:
+        rm_tangent_thin(t, &leg->of.multipole);
+        break;
+    case RM_LEG_CAVITY:
+        rm_tangent_cavity(t, &leg->of.cavity);
+        break;
+    case RM_LEG_E2_EDGE:
+        rm_tangent_e2_edge(t, &leg->of.e2_edge);
+        break;
+    case RM_LEG_E2_BODY:
+        e2_body(t, route, leg, diffusion);
+        break;
+    case RM_LEG_FOCUS:
+        rm_tangent_focus(t, &leg->of.lens);
+        break;
+    case RM_LEG_SECTOR:
+        rm_tangent_sector(t, &leg->of.lens);
+        break;
+    case RM_LEG_SOLENOID:
+        rm_tangent_solenoid(t, &leg->of.lens);
+        break;
     }
 }
 
-static void look(struct rm_step const *step, struct rm_tangent const *t, struct rm_diffusion const *diffusion,
+static void look(struct rm_leg const *leg, struct rm_tangent const *t, struct rm_diffusion const *diffusion,
                  struct rm_turn_points const *points) {
-    for (uint32_t i = step->point; i < step->point + step->points; ++i) {
+    for (uint32_t i = leg->point; i < leg->point + leg->points; ++i) {
         if (points->tangent != NULL)
             points->tangent[i] = *t;
         if (points->diffusion != NULL && diffusion != NULL)
@@ -96,14 +137,14 @@ static void look(struct rm_step const *step, struct rm_tangent const *t, struct 
     }
 }
 
-static void walk(struct rm_plan const *plan, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
+static void walk(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
                  struct rm_turn_points const *points) {
     struct rm_tangent here = *tangent;
-    for (uint32_t i = 0; i < plan->count; ++i) {
-        struct rm_step const *const step = &plan->steps[i];
-        if (step->points != 0 && points != NULL)
-            look(step, &here, diffusion, points);
-        walk_step(&here, plan, step, diffusion);
+    for (uint32_t i = 0; i < route->count; ++i) {
+        struct rm_leg const *const leg = &route->legs[i];
+        if (leg->points != 0 && points != NULL)
+            look(leg, &here, diffusion, points);
+        walk_leg(&here, route, leg, diffusion);
     }
     *tangent = here;
 }

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tangent/plan.h"
+#include "route.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "base/fail.h"
-#include "lattice_parts.h"
 
-static double const electron_mass_ev = 510998.95069;      /* CODATA 2022, as all of these */
+static double const electron_mass_ev = 510998.95069; /* CODATA 2022, as all of these */
 static double const electron_radius_m = 2.8179403205e-15;
 static double const hbar_c_ev_m = 197.3269804593025e-9;
 
-/** Takes the pending points of this element along with its first step. */
+/** Takes the pending points of this element along with its first leg. */
 struct writer {
-    struct rm_plan *plan;
+    struct rm_route *route;
     uint32_t element;
     uint32_t point, points;
 };
 
-static struct rm_step *add(struct writer *writer, enum rm_step_kind kind) {
-    struct rm_step *const step = &writer->plan->steps[writer->plan->count++];
-    *step = (struct rm_step){
-        .kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
+static struct rm_leg *add(struct writer *writer, enum rm_leg_kind kind) {
+    struct rm_leg *const leg = &writer->route->legs[writer->route->count++];
+    *leg = (struct rm_leg){.kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
     writer->points = 0;
-    return step;
+    return leg;
 }
 
 static bool is_finite(double const *numbers, uint32_t count) {
@@ -35,10 +34,9 @@ static bool is_finite(double const *numbers, uint32_t count) {
 }
 
 static bool strengths_are_finite(struct rm_element const *e) {
-    double const numbers[] = {e->length_m,      e->kick_angle_rad[0],   e->kick_angle_rad[1],
-                              e->voltage_v,     e->frequency_hz,        e->time_lag_m,
-                              e->phase_lag_rad, e->bending_angle_rad,   e->entrance_angle_rad,
-                              e->exit_angle_rad, e->solenoid_strength};
+    double const numbers[] = {e->length_m,           e->kick_angle_rad[0], e->kick_angle_rad[1], e->voltage_v,
+                              e->frequency_hz,       e->time_lag_m,        e->phase_lag_rad,     e->bending_angle_rad,
+                              e->entrance_angle_rad, e->exit_angle_rad,    e->solenoid_strength};
     return is_finite(numbers, sizeof numbers / sizeof numbers[0]) && is_finite(e->polynom_a, e->max_order + 1) &&
            is_finite(e->polynom_b, e->max_order + 1) && is_finite(e->t1, 6) && is_finite(e->t2, 6) &&
            is_finite(e->r1, 36) && is_finite(e->r2, 36) && is_finite(e->matrix, 36);
@@ -46,17 +44,17 @@ static bool strengths_are_finite(struct rm_element const *e) {
 
 static void drift(struct writer *writer, double length_m) {
     if (length_m != 0)
-        add(writer, RM_STEP_DRIFT)->of.length_m = length_m;
+        add(writer, RM_LEG_DRIFT)->of.length_m = length_m;
 }
 
 static void shift(struct writer *writer, double const *t) {
     if (t != NULL)
-        add(writer, RM_STEP_SHIFT)->of.numbers = t;
+        add(writer, RM_LEG_SHIFT)->of.numbers = t;
 }
 
 static void linear(struct writer *writer, double const *r) {
     if (r != NULL)
-        add(writer, RM_STEP_LINEAR)->of.numbers = r;
+        add(writer, RM_LEG_LINEAR)->of.numbers = r;
 }
 
 static double curvature(struct rm_element const *e) {
@@ -80,22 +78,22 @@ static void edge(struct writer *writer, struct rm_element const *e, int end) {
     double const fringe = e->fringe_bend[end] == 0 ? 0 : psi(e, end, angle);
     if (h == 0 || (angle == 0 && fringe == 0 && method != 3))
         return;
-    add(writer, RM_STEP_EDGE)->of.edge =
-        (struct rm_step_edge){h, angle, fringe, h * tan(angle), end == 0 ? 1 : -1, method};
+    add(writer, RM_LEG_EDGE)->of.edge =
+        (struct rm_leg_edge){h, angle, fringe, h * tan(angle), end == 0 ? 1 : -1, method};
 }
 
 static void quadrupole_fringe(struct writer *writer, struct rm_element const *e, int end) {
     if (e->fringe_quad[end] == 0 || e->max_order < 1 || e->polynom_b[1] == 0)
         return;
     double const *const integrals = e->fringe_quad[end] == 2 ? e->fringe_integrals : NULL;
-    add(writer, RM_STEP_QUADRUPOLE_FRINGE)->of.fringe =
-        (struct rm_step_quadrupole_fringe){e->polynom_b[1], end == 0 ? 1 : -1, integrals};
+    add(writer, RM_LEG_QUADRUPOLE_FRINGE)->of.fringe =
+        (struct rm_leg_quadrupole_fringe){e->polynom_b[1], end == 0 ? 1 : -1, integrals};
 }
 
 /** Coefficients above `max_order` do not exist; a lattice's polynoms always have two, so that order 1 can be read. */
-static struct rm_step_multipole multipole(struct rm_element const *e, bool with_kicks) {
+static struct rm_leg_multipole multipole(struct rm_element const *e, bool with_kicks) {
     static double const none[2] = {0, 0};
-    struct rm_step_multipole made = {.length_m = e->length_m, .curvature = curvature(e), .slices = e->steps};
+    struct rm_leg_multipole made = {.length_m = e->length_m, .curvature = curvature(e), .slices = e->steps};
     made.a = e->max_order >= 1 ? e->polynom_a : none;
     made.b = e->max_order >= 1 ? e->polynom_b : none;
     made.a0 = e->polynom_a[0] + (with_kicks ? sin(e->kick_angle_rad[1]) / e->length_m : 0);
@@ -111,7 +109,7 @@ static void magnet(struct writer *writer, struct rm_element const *e) {
     edge(writer, e, 0);
     quadrupole_fringe(writer, e, 0);
     if (e->length_m != 0)
-        add(writer, RM_STEP_MULTIPOLE)->of.multipole = multipole(e, true);
+        add(writer, RM_LEG_MULTIPOLE)->of.multipole = multipole(e, true);
     quadrupole_fringe(writer, e, 1);
     edge(writer, e, 1);
 }
@@ -119,7 +117,7 @@ static void magnet(struct writer *writer, struct rm_element const *e) {
 static void straight_magnet(struct writer *writer, struct rm_element const *e) {
     quadrupole_fringe(writer, e, 0);
     if (e->length_m != 0) {
-        struct rm_step *const body = add(writer, RM_STEP_MULTIPOLE);
+        struct rm_leg *const body = add(writer, RM_LEG_MULTIPOLE);
         body->of.multipole = multipole(e, true);
         body->of.multipole.curvature = 0;
     }
@@ -129,73 +127,92 @@ static void straight_magnet(struct writer *writer, struct rm_element const *e) {
 static void e2_edge(struct writer *writer, struct rm_element const *e, int end) {
     double const angle = angle_of(e, end), pole = end == 0 ? e->curvature_1 : e->curvature_2;
     double const k = e->max_order >= 1 ? e->polynom_b[1] : 0;
-    add(writer, RM_STEP_E2_EDGE)->of.e2_edge =
-        (struct rm_step_e2_edge){curvature(e), angle, psi(e, end, angle), pole, k, end == 0 ? 1 : -1};
+    add(writer, RM_LEG_E2_EDGE)->of.e2_edge =
+        (struct rm_leg_e2_edge){curvature(e), angle, psi(e, end, angle), pole, k, end == 0 ? 1 : -1};
 }
 
 static void e2_magnet(struct writer *writer, struct rm_element const *e) {
     e2_edge(writer, e, 0);
     if (e->length_m != 0)
-        add(writer, RM_STEP_E2_BODY)->of.multipole = multipole(e, false);
+        add(writer, RM_LEG_E2_BODY)->of.multipole = multipole(e, false);
     e2_edge(writer, e, 1);
 }
 
-static void lens(struct writer *writer, struct rm_element const *e, enum rm_step_kind kind) {
+static void lens(struct writer *writer, struct rm_element const *e, enum rm_leg_kind kind) {
     double const k = e->max_order >= 1 && e->polynom_b != NULL ? e->polynom_b[1] : 0;
-    bool const solenoid = kind == RM_STEP_SOLENOID;
-    if ((solenoid && e->solenoid_strength == 0) || (kind == RM_STEP_FOCUS && k == 0)) {
+    bool const solenoid = kind == RM_LEG_SOLENOID;
+    if ((solenoid && e->solenoid_strength == 0) || (kind == RM_LEG_FOCUS && k == 0)) {
         drift(writer, e->length_m);
         return;
     }
-    add(writer, kind)->of.lens =
-        (struct rm_step_lens){.length_m = e->length_m, .curvature = kind == RM_STEP_SECTOR ? curvature(e) : 0,
-                              .strength = solenoid ? e->solenoid_strength : k};
+    add(writer, kind)->of.lens = (struct rm_leg_lens){.length_m = e->length_m,
+                                                      .curvature = kind == RM_LEG_SECTOR ? curvature(e) : 0,
+                                                      .strength = solenoid ? e->solenoid_strength : k};
 }
 
 static void cavity(struct writer *writer, struct rm_element const *e, double rf_offset_hz, double energy_ev) {
-    add(writer, RM_STEP_CAVITY)->of.cavity =
-        (struct rm_step_cavity){e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m,
-                                e->phase_lag_rad};
-    writer->plan->cavity = writer->plan->cavity || e->voltage_v != 0;
+    add(writer, RM_LEG_CAVITY)->of.cavity = (struct rm_leg_cavity){
+        e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m, e->phase_lag_rad};
+    writer->route->cavity = writer->route->cavity || e->voltage_v != 0;
 }
 
 /** What an element does between its displacements; false: there is no derivative of this pass here. */
-static bool inner(struct writer *writer, struct rm_element const *e, struct rm_plan_changes const *changes,
+static bool inner(struct writer *writer, struct rm_element const *e, struct rm_route_changes const *changes,
                   double energy_ev) {
     switch (e->pass) {
     case RM_PASS_IDENTITY:
-    case RM_PASS_APERTURE: return true;
-    case RM_PASS_DRIFT: drift(writer, e->length_m); return true;
-    case RM_PASS_EXACT_DRIFT: add(writer, RM_STEP_EXACT_DRIFT)->of.length_m = e->length_m; return true;
-    case RM_PASS_STR_MPOLE: straight_magnet(writer, e); return true;
-    case RM_PASS_BND_MPOLE: magnet(writer, e); return true;
-    case RM_PASS_BND_MPOLE_E2: e2_magnet(writer, e); return true;
-    case RM_PASS_QUAD_LINEAR: lens(writer, e, RM_STEP_FOCUS); return true;
+    case RM_PASS_APERTURE:
+        return true;
+    case RM_PASS_DRIFT:
+        drift(writer, e->length_m);
+        return true;
+    case RM_PASS_EXACT_DRIFT:
+        add(writer, RM_LEG_EXACT_DRIFT)->of.length_m = e->length_m;
+        return true;
+    case RM_PASS_STR_MPOLE:
+        straight_magnet(writer, e);
+        return true;
+    case RM_PASS_BND_MPOLE:
+        magnet(writer, e);
+        return true;
+    case RM_PASS_BND_MPOLE_E2:
+        e2_magnet(writer, e);
+        return true;
+    case RM_PASS_QUAD_LINEAR:
+        lens(writer, e, RM_LEG_FOCUS);
+        return true;
     case RM_PASS_BEND_LINEAR:
         edge(writer, e, 0);
-        lens(writer, e, RM_STEP_SECTOR);
+        lens(writer, e, RM_LEG_SECTOR);
         edge(writer, e, 1);
         return true;
-    case RM_PASS_SOLENOID_LINEAR: lens(writer, e, RM_STEP_SOLENOID); return true;
+    case RM_PASS_SOLENOID_LINEAR:
+        lens(writer, e, RM_LEG_SOLENOID);
+        return true;
     case RM_PASS_CORRECTOR:
-        add(writer, RM_STEP_CORRECTOR)->of.corrector =
-            (struct rm_step_corrector){e->length_m, {e->kick_angle_rad[0], e->kick_angle_rad[1]}};
+        add(writer, RM_LEG_CORRECTOR)->of.corrector =
+            (struct rm_leg_corrector){e->length_m, {e->kick_angle_rad[0], e->kick_angle_rad[1]}};
         return true;
     case RM_PASS_THIN_MPOLE: {
-        struct rm_step *const thin = add(writer, RM_STEP_THIN_MULTIPOLE);
+        struct rm_leg *const thin = add(writer, RM_LEG_THIN_MULTIPOLE);
         thin->of.multipole = multipole(e, false);
         thin->of.multipole.curvature = e->bending_angle_rad;
         return true;
     }
-    case RM_PASS_RF_CAVITY: cavity(writer, e, changes->rf_offset_hz, energy_ev); return true;
-    case RM_PASS_MATRIX66: linear(writer, e->matrix); return true;
-    default: return false;
+    case RM_PASS_RF_CAVITY:
+        cavity(writer, e, changes->rf_offset_hz, energy_ev);
+        return true;
+    case RM_PASS_MATRIX66:
+        linear(writer, e->matrix);
+        return true;
+    default:
+        return false;
     }
 }
 
-static enum rm_code element(struct writer *writer, struct rm_element const *e, struct rm_plan_changes const *changes,
+static enum rm_code element(struct writer *writer, struct rm_element const *e, struct rm_route_changes const *changes,
                             struct rm_error *error) {
-    double const energy_ev = writer->plan->twin->lattice->info.energy_ev;
+    double const energy_ev = writer->route->twin->lattice->info.energy_ev;
     if (!strengths_are_finite(e))
         return rm_fail(error, RM_E_CONFIG, "element %u (%s) has a strength that is not a finite number; set it anew",
                        writer->element, e->name);
@@ -206,7 +223,7 @@ static enum rm_code element(struct writer *writer, struct rm_element const *e, s
                        writer->element, e->name, rm_pass_name(e->pass, e->radiation));
     linear(writer, e->r2);
     shift(writer, e->t2);
-    writer->plan->radiates = writer->plan->radiates || e->radiation != RM_RADIATION_NONE;
+    writer->route->radiates = writer->route->radiates || e->radiation != RM_RADIATION_NONE;
     return RM_OK;
 }
 
@@ -214,8 +231,7 @@ static double gamma_of(struct rm_lattice_info const *info) {
     return info->energy_ev / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
 }
 
-static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count,
-                                 struct rm_error *error) {
+static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count, struct rm_error *error) {
     for (uint32_t i = 0; i < refpt_count; ++i)
         if (refpts[i] > count || (i != 0 && refpts[i] < refpts[i - 1]))
             return rm_fail(error, RM_E_ARGUMENT,
@@ -224,10 +240,10 @@ static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, u
     return RM_OK;
 }
 
-static enum rm_code write_steps(struct rm_plan *plan, struct rm_plan_changes const *changes, uint32_t const *refpts,
-                                uint32_t refpt_count, struct rm_error *error) {
-    struct rm_twin const *const twin = plan->twin;
-    struct writer writer = {.plan = plan};
+static enum rm_code write_legs(struct rm_route *route, struct rm_route_changes const *changes, uint32_t const *refpts,
+                               uint32_t refpt_count, struct rm_error *error) {
+    struct rm_twin const *const twin = route->twin;
+    struct writer writer = {.route = route};
     uint32_t next = 0;
     for (uint32_t i = 0; i <= twin->count; ++i) {
         writer.element = i;
@@ -238,57 +254,57 @@ static enum rm_code write_steps(struct rm_plan *plan, struct rm_plan_changes con
             ++next;
         }
         if (writer.points != 0 && (i == twin->count || twin->elements[i].pass == RM_PASS_IDENTITY))
-            add(&writer, RM_STEP_NOTHING);
+            add(&writer, RM_LEG_NOTHING);
         if (i == twin->count)
             break;
         bool const changed = changes->instead != NULL && changes->at == i;
         enum rm_code const code = element(&writer, changed ? changes->instead : &twin->elements[i], changes, error);
         if (code != RM_OK)
             return code;
-        if (writer.points != 0) /* it had no step to look before */
-            add(&writer, RM_STEP_NOTHING);
+        if (writer.points != 0) /* it had no leg to look before */
+            add(&writer, RM_LEG_NOTHING);
     }
     return RM_OK;
 }
 
-static struct rm_plan empty(struct rm_twin const *twin) {
+static struct rm_route empty(struct rm_twin const *twin) {
     double const gamma = gamma_of(&twin->lattice->info), gamma_3 = gamma * gamma * gamma;
-    return (struct rm_plan){.twin = twin,
-                            .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
-                            .diffusion_per_kick = 55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m /
-                                                  electron_mass_ev * gamma_3 * gamma * gamma};
+    return (struct rm_route){.twin = twin,
+                             .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
+                             .diffusion_per_kick = 55 / (24 * sqrt(3)) * electron_radius_m * hbar_c_ev_m /
+                                                   electron_mass_ev * gamma_3 * gamma * gamma};
 }
 
-enum rm_code rm_plan_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
-                             double rf_offset_hz, struct rm_step steps[RM_PLAN_ELEMENT_STEPS], struct rm_plan *plan,
-                             struct rm_error *error) {
-    struct rm_plan_changes const changes = {.rf_offset_hz = rf_offset_hz};
-    struct writer writer = {.plan = plan, .element = index};
-    *plan = empty(twin);
-    plan->steps = steps;
+enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
+                              double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
+                              struct rm_error *error) {
+    struct rm_route_changes const changes = {.rf_offset_hz = rf_offset_hz};
+    struct writer writer = {.route = route, .element = index};
+    *route = empty(twin);
+    route->legs = legs;
     return element(&writer, as, &changes, error);
 }
 
-enum rm_code rm_plan_make(struct rm_twin const *twin, struct rm_plan_changes const *changes, uint32_t const *refpts,
-                          uint32_t refpt_count, struct rm_plan *plan, struct rm_error *error) {
-    static struct rm_plan_changes const none = {0};
-    *plan = empty(twin);
+enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
+                           uint32_t refpt_count, struct rm_route *route, struct rm_error *error) {
+    static struct rm_route_changes const none = {0};
+    *route = empty(twin);
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);
     if (code != RM_OK)
         return code;
     if (!(twin->lattice->info.energy_ev > 0))
         return rm_fail(error, RM_E_CONFIG, "the lattice's energy is %g eV; it must be above 0",
                        twin->lattice->info.energy_ev);
-    plan->steps = malloc(((size_t)twin->count + 1) * RM_PLAN_ELEMENT_STEPS * sizeof *plan->steps);
-    if (plan->steps == NULL)
+    route->legs = malloc(((size_t)twin->count + 1) * RM_ROUTE_ELEMENT_LEGS * sizeof *route->legs);
+    if (route->legs == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the optics of %u elements; free some memory", twin->count);
-    code = write_steps(plan, changes != NULL ? changes : &none, refpts, refpt_count, error);
+    code = write_legs(route, changes != NULL ? changes : &none, refpts, refpt_count, error);
     if (code != RM_OK)
-        rm_plan_free(plan);
+        rm_route_free(route);
     return code;
 }
 
-void rm_plan_free(struct rm_plan *plan) {
-    free(plan->steps);
-    plan->steps = NULL;
+void rm_route_free(struct rm_route *route) {
+    free(route->legs);
+    route->legs = NULL;
 }

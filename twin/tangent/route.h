@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ring as the tangent map walks it: elements taken apart into the legs that have a Jacobian of their own.
+ *
+ * What does not change from turn to turn is worked out here once: which legs there are, their coefficients, tangents
+ * of edge angles, and where to look. A route refers to the elements it was made of and lives as long as one call.
+ */
+#ifndef RM_TANGENT_ROUTE_H
+#define RM_TANGENT_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../twin_parts.h"
+#include "tangent.h"
+
+enum rm_leg_kind {
+    RM_LEG_NOTHING,
+    RM_LEG_DRIFT,
+    RM_LEG_EXACT_DRIFT,
+    RM_LEG_SHIFT,  /**< T1, T2 */
+    RM_LEG_LINEAR, /**< R1, R2, M66 */
+    RM_LEG_EDGE,
+    RM_LEG_QUADRUPOLE_FRINGE,
+    RM_LEG_MULTIPOLE,
+    RM_LEG_CORRECTOR,
+    RM_LEG_THIN_MULTIPOLE,
+    RM_LEG_CAVITY,
+    RM_LEG_E2_EDGE,
+    RM_LEG_E2_BODY,
+    RM_LEG_FOCUS,  /**< QuadLinear */
+    RM_LEG_SECTOR, /**< BendLinear */
+    RM_LEG_SOLENOID,
+};
+
+/** A magnet's body: drifts and kicks of the fourth-order integrator (E. Forest and R. Ruth, Physica D 43, 105). */
+struct rm_leg_multipole {
+    double length_m;
+    double curvature; /**< 1/m */
+    double a0, b0;    /**< with the kick angles; they stand for a[0] and b[0] */
+    double const *a, *b;
+    uint32_t order; /**< highest that is not 0, at least 1 */
+    uint32_t slices;
+    bool radiates;
+};
+
+/** A dipole's edge: px += fx x, py -= fy y. */
+struct rm_leg_edge {
+    double curvature, angle, psi; /**< psi: the angle that the fringe field takes off at δ = 0 */
+    double fx;
+    double sign; /**< +1 at the entrance, -1 at the exit */
+    uint32_t method;
+};
+
+struct rm_leg_quadrupole_fringe {
+    double strength;
+    double sign;             /**< as for the edge */
+    double const *integrals; /**< 10, or NULL: hard edge only */
+};
+
+struct rm_leg_corrector {
+    double length_m;
+    double kick[2];
+};
+
+struct rm_leg_cavity {
+    double length_m;
+    double gain; /**< voltage over energy */
+    double frequency_hz, time_lag_m, phase_lag_rad;
+};
+
+struct rm_leg_e2_edge {
+    double curvature, angle, psi, pole_curvature, strength, sign;
+};
+
+struct rm_leg_lens {
+    double length_m;
+    double curvature;
+    double strength; /**< quadrupole's K, or solenoid's */
+    double b0;       /**< relative error of the bending field */
+};
+
+struct rm_leg {
+    enum rm_leg_kind kind;
+    uint32_t element;
+    uint32_t point, points; /**< first result to be written before this leg, and how many want the same place */
+    union {
+        double length_m;
+        double const *numbers; /**< 6 of a shift, 36 of a matrix */
+        struct rm_leg_multipole multipole;
+        struct rm_leg_edge edge;
+        struct rm_leg_quadrupole_fringe fringe;
+        struct rm_leg_corrector corrector;
+        struct rm_leg_cavity cavity;
+        struct rm_leg_e2_edge e2_edge;
+        struct rm_leg_lens lens;
+    } of;
+};
+
+struct rm_route {
+    struct rm_twin const *twin;
+    struct rm_leg *legs;
+    uint32_t count, room;
+    double loss_per_kick;      /**< 2/3 r_e γ³, m */
+    double diffusion_per_kick; /**< 55/(24 √3) r_e ƛ_e γ⁵, m² */
+    bool cavity;               /**< one is on */
+    bool radiates;             /**< somewhere */
+};
+
+/** What a route may differ in from its twin. */
+struct rm_route_changes {
+    double rf_offset_hz;
+    struct rm_element const *instead; /**< of element `at`; or NULL */
+    uint32_t at;
+};
+
+/** Makes a route with results at `refpts`. RM_E_ARGUMENT: a point beyond the lattice, or not ascending; RM_E_CONFIG: a
+ * strength that is not finite, or a pass that has no derivative here, with the element's name. */
+enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
+                           uint32_t refpt_count, struct rm_route *route, struct rm_error *error);
+void rm_route_free(struct rm_route *route);
+
+enum { RM_ROUTE_ELEMENT_LEGS = 9 }; /**< most of one element */
+
+/** A route of element `index` alone, as `as` would be. Its legs are the caller's: no rm_route_free. */
+enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
+                              double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
+                              struct rm_error *error);
+
+#endif
