@@ -92,7 +92,7 @@ def every_class() -> at.Lattice:
     tilted.fringeIntM0, tilted.fringeIntP0 = np.arange(5) * 1e-3, np.arange(5) * -1e-3
     tilted.R1, tilted.R2 = np.asfortranarray(np.diag(np.arange(1.0, 7))), np.asfortranarray(np.tri(6))
     harmonics = np.array([[1, 1, 0, 1, 1, 0], [3, 0.1, 0, 3, 3, 0.5]]).T
-    passes = {
+    passes: dict[str, dict[str, Any]] = {
         "BndMPoleSymplectic4E2Pass": {"H1": 0.1, "H2": -0.2, "FullGap": 0.03, "FringeInt1": 0.5, "FringeInt2": 0.4},
         "BndStrMPoleSymplectic4Pass": {"X0ref": 1e-3, "RefDZ": -2e-5},
         "BendLinearPass": {"EntranceAngle": 0.01},
