@@ -82,7 +82,11 @@ static bool read_named(struct rm_m_parser *parser, struct rm_value *value) {
     struct rm_value const *const known = variable(parser, name);
     if (known != NULL) {
         *value = *known;
-        return true;
+        return *parser->at != '(' ? true
+                                  : rm_reading_fail(parser->reading,
+                                                    "parts of a variable (%s(...)) are not read; "
+                                                    "write their values",
+                                                    name);
     }
     if (!parser->in_matrix)
         rm_m_skip(parser, false);

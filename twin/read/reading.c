@@ -100,6 +100,8 @@ double rm_reading_number(struct rm_reading const *reading, char const *text, cha
 }
 
 static bool refuse_file(struct rm_reading *reading, char const *path, int number) {
+    if (strcmp(path, reading->path) != 0) /* a file that another one calls */
+        return rm_reading_fail(reading, "%s: %s; name a file that can be read", path, strerror(number));
     reading->failed = true;
     enum rm_code const code = number == ENOENT ? RM_E_NOT_FOUND : RM_E_SYSTEM;
     rm_fail(reading->error, code, "%s: %s; name a lattice file that can be read", path, strerror(number));

@@ -108,6 +108,8 @@ static void names_line_and_element_of_a_bad_one(void **state) {
     assert_refused("a.m", "r={atdrift('D', 1)};", "energy");
     assert_refused("a.m", "r={atunknown('D', 1)};", "atunknown");
     assert_refused("a.m", "r={atdrift('D', x)};", "x is no variable");
+    assert_refused("a.m", "x=[1 2]; r={atdrift('D', x(1))};", "parts of a variable");
+    assert_refused("a.madx", "x=1;\ncall, file='nowhere.madx';", "line 2: nowhere.madx: No such file");
     assert_refused("a.m", "r={atdrift('D', 1);\n atdrift('E' 1)};", "line 2");
     assert_refused("a.madx", "q: quadrupole, l=1, k1=zz; r: line=(q); use, r;", "zz is not defined");
     assert_refused("a.madx", "\n\nq: quad, l=1; r: line=(q); use, r;", "line 3 (q)");
