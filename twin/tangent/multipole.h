@@ -13,7 +13,8 @@
 
 #define RM_FORCE_INLINE static inline __attribute__((always_inline))
 
-/** The field F = By + i Bx over Bρ, and its derivative by x + i y. */
+/** The field F = By + i Bx over Bρ, and its derivative by x + i y. Sums here and in the kicks are grouped so that what
+ * comes last, the place, is added last: one kick waits for the other. */
 struct rm_field {
     double re, im;
     double re_slope, im_slope;
@@ -22,10 +23,10 @@ struct rm_field {
 RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_leg_multipole const *m, uint32_t order, double x, double y) {
     struct rm_field f = {m->b[order], m->a[order], 0, 0};
     for (uint32_t i = order; i-- > 0;) {
-        double const re_slope = f.re_slope * x - f.im_slope * y + f.re;
-        double const im_slope = f.im_slope * x + f.re_slope * y + f.im;
-        double const re = f.re * x - f.im * y + (i != 0 ? m->b[i] : m->b0);
-        double const im = f.im * x + f.re * y + (i != 0 ? m->a[i] : m->a0);
+        double const re_slope = (f.re - f.im_slope * y) + f.re_slope * x;
+        double const im_slope = (f.im + f.re_slope * y) + f.im_slope * x;
+        double const re = ((i != 0 ? m->b[i] : m->b0) - f.im * y) + f.re * x;
+        double const im = ((i != 0 ? m->a[i] : m->a0) + f.re * y) + f.im * x;
         f = (struct rm_field){re, im, re_slope, im_slope};
     }
     return f;
@@ -35,7 +36,7 @@ RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_leg_multipo
                                      double length_m) {
     double const h = m->curvature, x = t->z[RM_X];
     struct rm_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
-    t->z[RM_PX] -= length_m * (f.re - (t->z[RM_DELTA] - x * h) * h);
+    t->z[RM_PX] = (t->z[RM_PX] + length_m * h * (t->z[RM_DELTA] - x * h)) - length_m * f.re;
     t->z[RM_PY] += length_m * f.im;
     t->z[RM_CT] += length_m * h * x;
     t->j[RM_PX] += (length_m * f.im_slope) * t->j[RM_Y] - (length_m * (f.re_slope + h * h)) * t->j[RM_X] +
@@ -91,8 +92,8 @@ RM_FORCE_INLINE double rm_tangent_kick_radiating(struct rm_tangent *t, struct rm
     rm_lanes const j_delta = (1 - 2 * loss * inverse) * t->j[RM_DELTA] - loss_x * t->j[RM_X] - loss_y * t->j[RM_Y] -
                              loss_xp * j_xp - loss_yp * j_yp;
     double const left = p - loss;
-    t->z[RM_PX] = xp * left - length_m * (f.re - (t->z[RM_DELTA] - x * h) * h);
-    t->z[RM_PY] = yp * left + length_m * f.im;
+    t->z[RM_PX] = (length_m * h * (t->z[RM_DELTA] - x * h) - length_m * f.re) + xp * left;
+    t->z[RM_PY] = length_m * f.im + yp * left;
     t->z[RM_CT] += length_m * h * x;
     t->z[RM_DELTA] -= loss;
     t->j[RM_PX] = left * j_xp + xp * j_delta + (length_m * f.im_slope) * t->j[RM_Y] -
