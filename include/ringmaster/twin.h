@@ -141,14 +141,14 @@ struct rm_optics {
     double s_m;
     double closed_orbit[6];
     double m[36];    /**< from the start of the lattice */
-    double a[36];    /**< the normalising matrix A; 4D: its 4 × 4 part */
-    double r[3][36]; /**< the R matrices of the modes */
+    double a[36];    /**< the normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0 */
+    double r[3][36]; /**< the R matrices of the modes, likewise */
     double beta_m[2], alpha[2];
     double mu_rad[3];           /**< phase advance from the start */
     double dispersion[4];       /**< x, px, y, py per δ */
     double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
     double dalpha[2], dbeta[2]; /**< derivatives per δ, over β; 0 unless asked for */
-    double ddispersion[4];      /**< second order dispersion; 0 unless asked for */
+    double ddispersion[4];      /**< second derivative of the orbit by δ at the start; 0 unless asked for */
 };
 
 struct rm_optics_summary {
@@ -198,8 +198,8 @@ enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_option
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics4 *optics, struct rm_error *error);
 
-/** Radiation integrals and what follows from them, of the whole ring (AT's get_radiation_integrals,
- * radiation_parameters and envelope_parameters). */
+/** Radiation integrals and what follows from them, of the whole ring (AT's get_radiation_integrals and
+ * radiation_parameters). Without voltage the synchrotron tune, phase and bunch length are 0. */
 struct rm_ring_parameters {
     double i[5];           /**< I1 … I5 */
     double energy_loss_ev; /**< per turn, U0 */
