@@ -51,7 +51,8 @@ struct rm_lattice const *rm_twin_lattice(struct rm_twin const *twin);
 /** Element `index` as this twin has it. */
 struct rm_element const *rm_twin_element(struct rm_twin const *twin, uint32_t index);
 
-/* ---- strengths, errors, settings: RM_E_ARGUMENT names the element when it has no such thing, or a value is not finite */
+/* ---- strengths, errors, settings: RM_E_ARGUMENT names the element that has no such thing; so does a value not finite
+ */
 
 enum rm_component { RM_SKEW, RM_NORMAL };
 
@@ -66,8 +67,8 @@ enum rm_code rm_twin_set_kick(struct rm_twin *twin, uint32_t element, double hor
 enum rm_code rm_twin_set_cavity(struct rm_twin *twin, uint32_t element, double voltage_v, double frequency_hz,
                                 double time_lag_m, struct rm_error *error);
 
-/** Displaces an element by x, y, z (m) and turns it about the beam axis by `roll_rad` (positive from x towards y), about
- * its centre; small angles of yaw and pitch are not meant. Replaces t1, t2, r1, r2. All 0: none. */
+/** Displaces an element by x, y, z (m) and turns it about the beam axis by `roll_rad` (positive from x towards y),
+ * about its centre; small angles of yaw and pitch are not meant. Replaces t1, t2, r1, r2. All 0: none. */
 enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, double x_m, double y_m, double z_m,
                                       double roll_rad, struct rm_error *error);
 
@@ -94,7 +95,7 @@ struct rm_tracking {
     uint32_t turns;
     uint32_t const *refpts; /**< where to look, each turn; may be NULL */
     uint32_t refpt_count;
-    double *out;        /**< [turn][refpt][particle][6], or NULL: only the end matters */
+    double *out;            /**< [turn][refpt][particle][6], or NULL: only the end matters */
     uint32_t *lost_turn;    /**< [particle] turn of its loss, UINT32_MAX: not lost; or NULL */
     uint32_t *lost_element; /**< [particle] element of its loss; or NULL */
     double *lost_at;        /**< [particle][6] its coordinates there; or NULL */
@@ -114,9 +115,9 @@ void rm_twin_set_turn(struct rm_twin *twin, uint64_t turn);
 /* ---- closed orbit and matrices */
 
 struct rm_orbit_options {
-    double dp;           /**< 4D: δ */
-    double rf_offset_hz; /**< 6D: added to the cavities' frequency */
-    double const *guess; /**< 6, where to start; NULL: the origin (6D: at the synchronous phase) */
+    double dp;                /**< 4D: δ */
+    double rf_offset_hz;      /**< 6D: added to the cavities' frequency */
+    double const *guess;      /**< 6, where to start; NULL: the origin (6D: at the synchronous phase) */
     uint32_t most_iterations; /**< 0: 20 */
     double tolerance;         /**< of the last step, largest coordinate; 0: 1e-12 */
 };
@@ -139,30 +140,30 @@ enum rm_code rm_twin_find_m66(struct rm_twin const *twin, struct rm_orbit_option
 struct rm_optics {
     double s_m;
     double closed_orbit[6];
-    double m[36];            /**< from the start of the lattice */
-    double a[36];            /**< the normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0 */
-    double r[3][36];         /**< the R matrices of the modes, likewise */
+    double m[36];    /**< from the start of the lattice */
+    double a[36];    /**< the normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0 */
+    double r[3][36]; /**< the R matrices of the modes, likewise */
     double beta_m[2], alpha[2];
-    double mu_rad[3];        /**< phase advance from the start */
-    double dispersion[4];    /**< x, px, y, py per δ */
-    double w[2];             /**< chromatic amplitude functions; 0 unless asked for */
+    double mu_rad[3];           /**< phase advance from the start */
+    double dispersion[4];       /**< x, px, y, py per δ */
+    double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
     double dalpha[2], dbeta[2]; /**< derivatives per δ, over β; 0 unless asked for */
-    double ddispersion[4];   /**< second derivative of the orbit by δ at the start; 0 unless asked for */
+    double ddispersion[4];      /**< second derivative of the orbit by δ at the start; 0 unless asked for */
 };
 
 struct rm_optics_summary {
-    uint32_t modes;          /**< 2 or 3 */
-    double tune[3];          /**< fractional */
-    double chromaticity[3];  /**< 0 unless asked for */
-    double damping_time_s[3];/**< 6D with radiation; else infinite is written as 0 */
-    double damping_rate[3];  /**< per turn */
+    uint32_t modes;           /**< 2 or 3 */
+    double tune[3];           /**< fractional */
+    double chromaticity[3];   /**< 0 unless asked for */
+    double damping_time_s[3]; /**< 6D with radiation; else infinite is written as 0 */
+    double damping_rate[3];   /**< per turn */
 };
 
 struct rm_optics_options {
     struct rm_orbit_options orbit;
-    bool chromaticity;       /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
-    bool w;                  /**< also W, derivatives and second order dispersion */
-    double dp_step;          /**< 0: 3e-6 */
+    bool chromaticity; /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
+    bool w;            /**< also W, derivatives and second order dispersion */
+    double dp_step;    /**< 0: 3e-6 */
 };
 
 /** Linear optics by the eigenvectors of the one-turn matrix (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001), coupled,
@@ -176,7 +177,7 @@ enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_option
 struct rm_optics4 {
     double s_m;
     double closed_orbit[6];
-    double m[16];            /**< from the start of the lattice */
+    double m[16]; /**< from the start of the lattice */
     double beta_m[2], alpha[2];
     double mu_rad[2];        /**< phase advance from the start */
     double gamma;            /**< of the coupling; 1: none */
@@ -200,8 +201,8 @@ enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_option
 /** Radiation integrals and what follows from them, of the whole ring (AT's get_radiation_integrals and
  * radiation_parameters). Without voltage the synchrotron tune, phase and bunch length are 0. */
 struct rm_ring_parameters {
-    double i[5];                   /**< I1 … I5 */
-    double energy_loss_ev;         /**< per turn, U0 */
+    double i[5];           /**< I1 … I5 */
+    double energy_loss_ev; /**< per turn, U0 */
     double momentum_compaction;
     double slip_factor;
     double emittance_x_m;
@@ -212,7 +213,7 @@ struct rm_ring_parameters {
     double synchrotron_tune;
     double synchronous_phase_rad;
     double revolution_frequency_hz;
-    double voltage_v;              /**< of all cavities of the ring */
+    double voltage_v; /**< of all cavities of the ring */
     double tune[2], chromaticity[2];
 };
 
@@ -224,24 +225,24 @@ enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_
 /** At one point: the equilibrium of damping and quantum excitation. */
 struct rm_envelope {
     double s_m;
-    double r66[36];     /**< the beam matrix ⟨z zᵀ⟩ */
-    double r44[16];     /**< its betatron part */
-    double m66[36];     /**< from the start of the lattice */
+    double r66[36]; /**< the beam matrix ⟨z zᵀ⟩ */
+    double r44[16]; /**< its betatron part */
+    double m66[36]; /**< from the start of the lattice */
     double closed_orbit[6];
-    double emit_xy[2];  /**< projected emittances, m rad: √det of the betatron part's 2 × 2 blocks */
-    double emit_xyz[3]; /**< eigen-emittances: moduli of the eigenvalues of R66 · S, m rad */
+    double emit_xy[2];        /**< projected emittances, m rad: √det of the betatron part's 2 × 2 blocks */
+    double emit_xyz[3];       /**< eigen-emittances: moduli of the eigenvalues of R66 · S, m rad */
     double mode_emittance[3]; /**< by AT's formula, which lets the longitudinal mode leak into the others (its 1109) */
 };
 
 struct rm_envelope_summary {
     double tune[3];
-    double damping_rate[3];        /**< per turn */
+    double damping_rate[3]; /**< per turn */
     double damping_time_s[3];
-    double mode_emittance[3];      /**< eigen-emittances, m rad */
+    double mode_emittance[3]; /**< eigen-emittances, m rad */
     double mode_matrix[3][36];
     double energy_spread;
     double bunch_length_m;
-    double energy_loss_ev;         /**< per turn of the whole ring, from the damping-free energy balance */
+    double energy_loss_ev; /**< per turn of the whole ring, from the damping-free energy balance */
 };
 
 /** K. Ohmi, K. Hirata, K. Oide, Phys. Rev. E 49, 751 (1994): diffusion along the ring, and the beam matrix that
@@ -262,8 +263,8 @@ struct rm_steerer {
 
 struct rm_response_options {
     struct rm_orbit_options orbit;
-    double kick_rad;     /**< by tracking: half the difference of ± this; 0: 1e-7 */
-    double rf_step_hz;   /**< by tracking; 0: 1 */
+    double kick_rad;   /**< by tracking: half the difference of ± this; 0: 1e-7 */
+    double rf_step_hz; /**< by tracking; 0: 1 */
 };
 
 /** The orbit response matrix at the points: matrix[plane][point][steerer], 2 · refpt_count · (steerer_count + 1)
