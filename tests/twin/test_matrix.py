@@ -47,6 +47,12 @@ def test_symplectic(name: str) -> None:
     assert np.max(np.abs(m44.T @ omega @ m44 - omega)) < (1e-11 if exact else 1e-4) * np.max(np.abs(m44)) ** 2
 
 
+def wiggler(name: str, method: int) -> Any:
+    by = np.array([[1, 0.9, 0.3, np.hypot(0.3, 1), 1, 0.2], [3, 0.1, 0, 3, 3, 0]]).T
+    bx = np.array([[1, 0.5, np.hypot(0.2, 1), 0.2, 1, 0.1]]).T
+    return at.Wiggler("wiggler", 0.4, 0.1, 1.2, By=by, Bx=bx, Nstep=6, Nmeth=method, Energy=3e9, PassMethod=name)
+
+
 def test_rare_passes() -> None:
     """Each alone, off axis and off momentum, against differences of pyAT's own pass."""
     length, orbit = 0.4, np.array([1e-3, 2e-4, -5e-4, 3e-4, 4e-3, 1e-3])
@@ -61,6 +67,10 @@ def test_rare_passes() -> None:
         at.Dipole("sector", length, 0.2, 0.0, PassMethod="BendLinearPass"),
         at.Dipole("e2", length, 0.2, -0.6, H1=0.3, H2=-0.2, PassMethod="BndMPoleSymplectic4E2Pass", **bend),
         at.Dipole("e2", length, 0.2, -0.6, PassMethod="BndMPoleSymplectic4E2RadPass", **bend),
+        at.Dipole("straight", length, 0.2, 0.6, X0ref=1e-3, PassMethod="BndStrMPoleSymplectic4Pass", **bend),
+        wiggler("GWigSymplecticPass", 2),
+        wiggler("GWigSymplecticPass", 4),
+        wiggler("GWigSymplecticRadPass", 4),
         at.Dipole("soleil", length, 0.2, 0.6, FringeBendEntrance=2, FringeBendExit=2, **bend),
         at.Dipole("thomx", length, 0.2, 0.6, FringeBendEntrance=3, FringeBendExit=3, **bend),
         at.Dipole("radiating", length, 0.2, 0.6, PassMethod="BndMPoleSymplectic4RadPass", **bend),

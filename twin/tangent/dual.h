@@ -65,6 +65,19 @@ static inline struct rm_dual rm_dual_tan(struct rm_dual a) {
     return rm_dual_chain(a, v, 1 + v * v);
 }
 
+static inline struct rm_dual rm_dual_sqrt(struct rm_dual a) {
+    double const v = sqrt(a.v);
+    return rm_dual_chain(a, v, 0.5 / v);
+}
+
+static inline struct rm_dual rm_dual_sin(struct rm_dual a) { return rm_dual_chain(a, sin(a.v), cos(a.v)); }
+
+static inline struct rm_dual rm_dual_cos(struct rm_dual a) { return rm_dual_chain(a, cos(a.v), -sin(a.v)); }
+
+static inline struct rm_dual rm_dual_sinh(struct rm_dual a) { return rm_dual_chain(a, sinh(a.v), cosh(a.v)); }
+
+static inline struct rm_dual rm_dual_cosh(struct rm_dual a) { return rm_dual_chain(a, cosh(a.v), sinh(a.v)); }
+
 /** cos(L √g) and sin(L √g) / √g, or their hyperbolic sisters for g < 0: the matrix of a lens of strength g. */
 static inline void rm_dual_lens(struct rm_dual g, double length_m, struct rm_dual *c, struct rm_dual *s) {
     double const root = sqrt(fabs(g.v)), angle = root * length_m;

@@ -11,6 +11,7 @@
 static double const electron_mass_ev = 510998.95069; /* CODATA 2022, as all of these */
 static double const electron_radius_m = 2.8179403205e-15;
 static double const hbar_c_ev_m = 197.3269804593025e-9;
+static double const light_m_s = 2.99792458e8;
 
 /** Takes the pending points of this element along with its first leg. */
 struct writer {
@@ -24,6 +25,10 @@ static struct rm_leg *add(struct writer *writer, enum rm_leg_kind kind) {
     *leg = (struct rm_leg){.kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
     writer->points = 0;
     return leg;
+}
+
+static double gamma_of(struct rm_lattice_info const *info) {
+    return info->energy_ev / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
 }
 
 static bool is_finite(double const *numbers, uint32_t count) {
@@ -150,6 +155,42 @@ static void lens(struct writer *writer, struct rm_element const *e, enum rm_leg_
                                                       .strength = solenoid ? e->solenoid_strength : k};
 }
 
+/** The field is that of the chord, with the bending in it; the horizontal edges are in the rotations of the faces. */
+static void straight_bend(struct writer *writer, struct rm_element const *e) {
+    double const angle = e->bending_angle_rad, h = curvature(e);
+    if (e->length_m == 0)
+        return;
+    struct rm_element chord = *e;
+    chord.length_m = angle != 0 ? 2 / h * sin(angle / 2) : e->length_m;
+    struct rm_leg_straight_bend made = {
+        .multipole = multipole(&chord, true), .reference_x_m = e->reference_x_m, .reference_ct_m = e->reference_ct_m};
+    made.multipole.curvature = 0;
+    made.multipole.b0 += h;
+    double const local = h + made.multipole.b[1] * e->reference_x_m;
+    for (int end = 0; end < 2; ++end) {
+        double const face = angle_of(e, end), fringe = h != 0 ? psi(e, end, face) * local / h : 0;
+        made.edge[end] = (struct rm_leg_edge){local, face, fringe, 0, end == 0 ? 1 : -1, 1};
+    }
+    add(writer, RM_LEG_STRAIGHT_BEND)->of.straight_bend = made;
+}
+
+/** AT's radiating pass counts slices by truncation, and is always of fourth order. */
+static void wiggler(struct writer *writer, struct rm_element const *e) {
+    struct rm_wiggler const *const w = e->wiggler;
+    double const gamma = gamma_of(&writer->route->twin->lattice->info), momentum = sqrt(gamma * gamma - 1);
+    double const per_tesla = light_m_s / electron_mass_ev / momentum, periods = e->length_m / w->period_m;
+    bool const radiates = e->radiation != RM_RADIATION_NONE;
+    add(writer, RM_LEG_WIGGLER)->of.wiggler = (struct rm_leg_wiggler){
+        .wiggler = w,
+        .length_m = e->length_m,
+        .slice_m = w->period_m / w->steps_per_period,
+        .potential = per_tesla * w->peak_field_t * w->period_m / (2 * M_PI),
+        .field = per_tesla * w->peak_field_t,
+        .slices = radiates ? (uint32_t)(w->steps_per_period * periods) : w->steps_per_period * (uint32_t)round(periods),
+        .parts = radiates || w->method == 4 ? 3 : 1,
+        .radiates = radiates};
+}
+
 static void cavity(struct writer *writer, struct rm_element const *e, double rf_offset_hz, double energy_ev) {
     add(writer, RM_LEG_CAVITY)->of.cavity = (struct rm_leg_cavity){
         e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m, e->phase_lag_rad};
@@ -185,6 +226,12 @@ static bool inner(struct writer *writer, struct rm_element const *e, struct rm_r
         edge(writer, e, 0);
         lens(writer, e, RM_LEG_SECTOR);
         edge(writer, e, 1);
+        return true;
+    case RM_PASS_BND_STR_MPOLE:
+        straight_bend(writer, e);
+        return true;
+    case RM_PASS_GWIG:
+        wiggler(writer, e);
         return true;
     case RM_PASS_SOLENOID_LINEAR:
         lens(writer, e, RM_LEG_SOLENOID);
@@ -225,10 +272,6 @@ static enum rm_code element(struct writer *writer, struct rm_element const *e, s
     shift(writer, e->t2);
     writer->route->radiates = writer->route->radiates || e->radiation != RM_RADIATION_NONE;
     return RM_OK;
-}
-
-static double gamma_of(struct rm_lattice_info const *info) {
-    return info->energy_ev / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
 }
 
 static enum rm_code check_points(uint32_t const *refpts, uint32_t refpt_count, uint32_t count, struct rm_error *error) {

@@ -30,6 +30,8 @@ enum rm_leg_kind {
     RM_LEG_FOCUS,  /**< QuadLinear */
     RM_LEG_SECTOR, /**< BendLinear */
     RM_LEG_SOLENOID,
+    RM_LEG_STRAIGHT_BEND,
+    RM_LEG_WIGGLER,
 };
 
 /** A magnet's body: drifts and kicks of the fourth-order integrator (E. Forest and R. Ruth, Physica D 43, 105). */
@@ -79,6 +81,22 @@ struct rm_leg_lens {
     double b0;       /**< relative error of the bending field */
 };
 
+struct rm_leg_straight_bend {
+    struct rm_leg_multipole multipole;
+    struct rm_leg_edge edge[2];
+    double reference_x_m, reference_ct_m;
+};
+
+struct rm_leg_wiggler {
+    struct rm_wiggler const *wiggler;
+    double length_m, slice_m;
+    double potential; /**< of a harmonic of amplitude 1 and kz = 1, over the momentum */
+    double field;     /**< its peak over the rigidity, 1/m */
+    uint32_t slices;
+    uint32_t parts; /**< of a slice: 1 in second order, 3 in fourth */
+    bool radiates;
+};
+
 struct rm_leg {
     enum rm_leg_kind kind;
     uint32_t element;
@@ -93,6 +111,8 @@ struct rm_leg {
         struct rm_leg_cavity cavity;
         struct rm_leg_e2_edge e2_edge;
         struct rm_leg_lens lens;
+        struct rm_leg_straight_bend straight_bend;
+        struct rm_leg_wiggler wiggler;
     } of;
 };
 

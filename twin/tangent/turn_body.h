@@ -6,8 +6,10 @@
 #include "lens.h"
 #include "linear.h"
 #include "scatter.h"
+#include "straight_bend.h"
 #include "thin.h"
 #include "turn.h"
+#include "wiggler.h"
 
 static void still(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     switch (m->order) {
@@ -40,7 +42,9 @@ static void scattering(struct rm_tangent *t, struct rm_route const *route, struc
     struct rm_leg_multipole const *const m = &leg->of.multipole;
     struct rm_diffusion gathered = {0};
     struct rm_pairing pairing = rm_pairing_of(t);
-    if (leg->kind == RM_LEG_E2_BODY)
+    if (leg->kind == RM_LEG_WIGGLER)
+        rm_tangent_wiggler(t, route, &leg->of.wiggler, &gathered);
+    else if (leg->kind == RM_LEG_E2_BODY)
         rm_tangent_e2_body(t, route, m, &gathered);
     else if (m->order == 1)
         rm_tangent_body_radiating(t, route, m, 1, &gathered);
@@ -65,6 +69,14 @@ static void e2_body(struct rm_tangent *t, struct rm_route const *route, struct r
         scattering(t, route, leg, diffusion);
     else
         rm_tangent_e2_body(t, route, &leg->of.multipole, NULL);
+}
+
+static void wiggler(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
+                    struct rm_diffusion *diffusion) {
+    if (leg->of.wiggler.radiates && diffusion != NULL)
+        scattering(t, route, leg, diffusion);
+    else
+        rm_tangent_wiggler(t, route, &leg->of.wiggler, NULL);
 }
 
 static void edge(struct rm_tangent *t, struct rm_leg_edge const *edge) {
@@ -120,6 +132,12 @@ static void walk_leg(struct rm_tangent *t, struct rm_route const *route, struct 
         break;
     case RM_LEG_SECTOR:
         rm_tangent_sector(t, &leg->of.lens);
+        break;
+    case RM_LEG_STRAIGHT_BEND:
+        rm_tangent_straight_bend(t, &leg->of.straight_bend);
+        break;
+    case RM_LEG_WIGGLER:
+        wiggler(t, route, leg, diffusion);
         break;
     case RM_LEG_SOLENOID:
         rm_tangent_solenoid(t, &leg->of.lens);
