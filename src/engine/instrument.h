@@ -34,9 +34,9 @@ struct rm_instrument {
     rm_turn next_decimated;         /**< turn the decimators want next; RM_TURN_NONE before the first */
     uint32_t express_count;         /**< records that came by the express lane and are not counted yet */
     bool touched;                   /**< has something to publish in this burst */
-    struct rm_layout const *layout; /**< of its datagrams; NULL: native */
     uint8_t kind;
     uint8_t lane_count;
+    struct rm_layout const *layout; /**< of its datagrams; NULL: native */
     struct rm_counting counting;
     struct rm_calibration_compiled const *calibration; /**< applied before a record is stored; NULL: none */
     struct rm_mirror_path *path[RM_NETWORKS];          /**< NULL unless it sends on two networks */
