@@ -144,7 +144,7 @@ struct rm_optics {
     double a[36];    /**< the normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0 */
     double r[3][36]; /**< the R matrices of the modes, likewise */
     double beta_m[2], alpha[2];
-    double mu_rad[3];           /**< phase advance from the start */
+    double mu_rad[3];           /**< phase advance from the start, modulo 2π where points are far apart */
     double dispersion[4];       /**< x, px, y, py per δ */
     double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
     double dalpha[2], dbeta[2]; /**< derivatives per δ, over β; 0 unless asked for */
@@ -179,7 +179,7 @@ struct rm_optics4 {
     double closed_orbit[6];
     double m[16]; /**< from the start of the lattice */
     double beta_m[2], alpha[2];
-    double mu_rad[2];        /**< phase advance from the start */
+    double mu_rad[2];        /**< phase advance from the start, modulo 2π where points are far apart */
     double gamma;            /**< of the coupling; 1: none */
     double a[4], b[4], c[4]; /**< one-turn matrices of the modes, and the coupling */
     double dispersion[4];    /**< x, px, y, py per δ */

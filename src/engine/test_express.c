@@ -233,7 +233,9 @@ static void compare_a_bad_day(struct day const *day) {
                       (unsigned long long)bench->general[way], (unsigned long long)received);
         assert_int_equal(bench->general[way], day->unlike ? received : bench->general[1]);
     }
-    assert_true(day->unlike || bench->general[1] < received * 4 / 5); /* a twelfth is calibrated, and liars wait */
+    /* A twelfth is calibrated; and where queues are apart, more of those who lead the clock wait beside the lane. */
+    uint64_t const most = day->apart ? received * 4 / 5 : received * 2 / 3;
+    assert_true(day->unlike || bench->general[1] < most);
     free_bench(bench);
 }
 
