@@ -181,8 +181,9 @@ MADX = EXAMPLES / "elements.madx"
 
 @pytest.mark.parametrize("use", ["ring", "seq"])
 def test_reads_madx_as_pyat_does(use: str, tmp_path: Path) -> None:
-    """Less what pyAT reads in another way: a solenoid, install, and radiation."""
+    """Less what pyAT reads in another way: a solenoid, install, radiation, and the faces of a bend in -LINE."""
     text = MADX.read_text().replace(", so, ", ", ").split("seqedit")[0].replace(", radiate", "")
+    text = text.replace("e2 = 0.02", "e2 = 0.01").replace("fintx = 0.4", "fintx = 0.5")
     path = tmp_path / "elements.madx"
     path.write_text(text)
     assert differences(read(path, sequence=use), from_pyat.lattice(at.load_madx(str(path), use=use))) == []
@@ -195,9 +196,12 @@ def test_madx_radiates_installs_and_solenoids() -> None:
     assert by_name["b1"]["radiation"] == by_name["q1"]["radiation"] == library.RM_RADIATION_CLASSICAL
     assert by_name["rf"]["pass"] == by_name["rf2"]["pass"] == library.RM_PASS_RF_CAVITY
     assert [(e["name"], e["length_m"]) for e in found[:3]] == [("d1", 0.7), ("rf3", 0.0), ("d1", 0.8)]
-    reversed_bend = next(e for e in found if e["name"] == "b1")
-    assert (reversed_bend["entrance_angle_rad"], reversed_bend["exit_angle_rad"]) == (0.02, 0.01)
-    assert reversed_bend["fringe_int"] == (0.4, 0.5)
+
+
+def test_a_reflected_line_does_not_turn_its_bends() -> None:
+    """As in MAD-X, whose matrix of -(d, b) is that of (b, d); pyAT exchanges the faces."""
+    bend = next(e for e in elements(read(MADX)) if e["name"] == "b1")
+    assert (bend["entrance_angle_rad"], bend["exit_angle_rad"], bend["fringe_int"]) == (0.01, 0.02, (0.5, 0.4))
 
 
 @needs_shared

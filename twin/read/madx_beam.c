@@ -110,7 +110,7 @@ bool rm_madx_beam(struct rm_madx *madx, char const *used) {
         beam = rm_madx_find(madx, "beam%");
     double radiates = 0;
     if (beam != NULL)
-        rm_madx_at(madx, beam->line, "beam");
+        rm_madx_at(madx, &beam->where, "beam");
     if (!take_particle(madx, beam) || !take_energy(madx, beam) || !take(madx, beam, "radiate", &radiates))
         return false;
     if (!complete_cavities(madx->reading))

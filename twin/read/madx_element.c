@@ -14,7 +14,6 @@ struct making {
     struct rm_madx *madx;
     struct rm_madx_view const *view;
     char const *name;
-    bool reversed;
     bool failed;
     struct rm_field fields[MOST_FIELDS];
     uint32_t count;
@@ -164,13 +163,6 @@ static bool add_multipole(struct making *making) {
     return finish(making);
 }
 
-/** The faces change places when it is passed from behind. */
-static void put_face(struct making *making, char const *entrance, char const *exit, double at_entrance,
-                     double at_exit) {
-    put(making, entrance, making->reversed ? at_exit : at_entrance);
-    put(making, exit, making->reversed ? at_entrance : at_exit);
-}
-
 static bool add_bend(struct making *making, double length_m, double face_rad) {
     double const gradient = number(making, "k1", 0);
     double const normal[] = {0, gradient, number(making, "k2", 0) / 2};
@@ -178,14 +170,15 @@ static bool add_bend(struct making *making, double length_m, double face_rad) {
     begin(making, "Bend", making->name);
     put(making, "Length", length_m);
     put(making, "BendingAngle", number(making, "angle", 0));
-    put_face(making, "EntranceAngle", "ExitAngle", number(making, "e1", 0) + face_rad,
-             number(making, "e2", 0) + face_rad);
+    put(making, "EntranceAngle", number(making, "e1", 0) + face_rad);
+    put(making, "ExitAngle", number(making, "e2", 0) + face_rad);
     put_numbers(making, "PolynomB", 1, 3, normal);
     put_numbers(making, "PolynomA", 1, 2, skew);
     if (rm_madx_look(making->madx, making->view, "hgap") != NULL) {
         double const extent = number(making, "fint", 0);
         put(making, "FullGap", 2 * number(making, "hgap", 0));
-        put_face(making, "FringeInt1", "FringeInt2", extent, number(making, "fintx", extent));
+        put(making, "FringeInt1", extent);
+        put(making, "FringeInt2", number(making, "fintx", extent));
     }
     refuse_unless_zero(making, "h1");
     refuse_unless_zero(making, "h2");
@@ -196,15 +189,10 @@ static bool add_sbend(struct making *making) { return add_bend(making, number(ma
 
 static double half_angle(struct making *making) { return number(making, "angle", 0) / 2; }
 
-/** Its length is the chord's, as MAD-X has it unless told otherwise. The faces of a negative bend lean the other way,
- * which pyAT's loader does not do. */
-static double arc(double chord_m, double half_rad) {
-    return half_rad == 0 ? chord_m : chord_m * half_rad / sin(half_rad);
-}
-
+/** The faces of a negative bend lean the other way, which pyAT's loader does not do. */
 static bool add_rbend(struct making *making) {
     double const half_rad = half_angle(making);
-    return add_bend(making, arc(number(making, "l", 0), half_rad), half_rad);
+    return add_bend(making, rm_madx_arc(number(making, "l", 0), half_rad), half_rad);
 }
 
 static bool add_corrector(struct making *making, double horizontal_rad, double vertical_rad) {
@@ -282,63 +270,15 @@ static struct class const *find_class(char const *name) {
     return NULL;
 }
 
-bool rm_madx_is_class(char const *name) { return find_class(name) != NULL; }
-
-bool rm_madx_class(struct rm_madx *madx, struct rm_madx_object const *object, char const **class) {
-    char const *base = object->base;
-    for (int depth = 0; depth < RM_MOST_DEPTH; ++depth) {
-        struct class const *const found = find_class(base);
-        struct rm_madx_object const *const next = rm_madx_find(madx, base);
-        if (found != NULL) {
-            *class = found->name;
-            return true;
-        }
-        if (next == NULL || next->kind != RM_MADX_ELEMENT)
-            return rm_reading_fail(madx->reading,
-                                   "%.60s is no class of element that is read here, and no element; define "
-                                   "it, or use one of MAD-X's (quadrupole, sbend, multipole, ...)",
-                                   base);
-        base = next->base;
-    }
-    return rm_reading_fail(madx->reading, "%.60s is made from itself; give it a class of MAD-X's", object->name);
+char const *rm_madx_class_name(char const *name) {
+    struct class const *const found = find_class(name);
+    return found != NULL ? found->name : NULL;
 }
 
-/** Here, in its definition, or in a base that was defined later than it. */
-struct rm_madx_attribute const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
-                                             char const *name) {
-    struct rm_madx_attribute const *found = rm_madx_attribute(view->here, name);
-    struct rm_madx_object const *object = view->object;
-    for (int depth = 0; found == NULL && object != NULL && depth < RM_MOST_DEPTH; ++depth) {
-        found = rm_madx_attribute(&object->attributes, name);
-        object = object->kind == RM_MADX_ELEMENT ? rm_madx_find(madx, object->base) : NULL;
-    }
-    return found;
-}
-
-bool rm_madx_take(struct rm_madx *madx, struct rm_madx_view const *view, char const *name, double *number_found) {
-    struct rm_madx_attribute const *const found = rm_madx_look(madx, view, name);
-    return found == NULL || rm_madx_number(madx, found, number_found);
-}
-
-bool rm_madx_length(struct rm_madx *madx, struct rm_madx_view const *view, double *length_m) {
-    char const *class;
-    double angle_rad = 0;
-    *length_m = 0;
-    if (!rm_madx_class(madx, view->object, &class) || !rm_madx_take(madx, view, "l", length_m))
-        return false;
-    if (strcmp(class, "multipole") == 0)
-        *length_m = 0; /* of a thin one only a fiction for radiation */
-    if (strcmp(class, "rbend") != 0)
-        return true;
-    bool const held = rm_madx_take(madx, view, "angle", &angle_rad);
-    *length_m = arc(*length_m, angle_rad / 2);
-    return held;
-}
-
-bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view, bool reversed) {
-    struct making making = {.madx = madx, .view = view, .name = view->object->name, .reversed = reversed};
+bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view) {
+    struct making making = {.madx = madx, .view = view, .name = view->object->name};
     char const *name = NULL;
-    rm_madx_at(madx, view->object->line, view->object->name);
+    rm_madx_at(madx, &view->object->where, view->object->name);
     struct class const *const class = rm_madx_class(madx, view->object, &name) ? find_class(name) : NULL;
     if (class == NULL)
         return false;

@@ -23,12 +23,18 @@ bool rm_read_madx(struct rm_reading *reading, char const *text, size_t count, ch
     if (madx == NULL)
         return false;
     madx->reading = reading;
-    if (!rm_madx_run(madx, reading->path, text, count))
+    char const *const path = reading->path;
+    if (!rm_madx_run(madx, path, text, count))
         return false;
+    if (madx->edit != NULL)
+        return rm_reading_fail(reading, "it ends between SEQEDIT and ENDEDIT; write ENDEDIT");
+    reading->path = path;
     struct rm_madx_object *const used = choose(madx, sequence);
     if (used == NULL)
         return false;
     madx->steps = 0;
     snprintf(reading->facts.name, sizeof reading->facts.name, "%s", used->name);
-    return rm_madx_expand(madx, used) && rm_madx_beam(madx, used->name);
+    bool const held = rm_madx_expand_into_lattice(madx, used) && rm_madx_beam(madx, used->name);
+    reading->path = path;
+    return held;
 }

@@ -20,7 +20,7 @@ struct rm_madx_object *rm_madx_find(struct rm_madx const *madx, char const *name
     return object;
 }
 
-struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, enum rm_madx_kind kind, uint32_t line) {
+struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, enum rm_madx_kind kind) {
     struct rm_madx_object *object = rm_madx_find(madx, name);
     char *const copy = rm_reading_text(madx->reading, name, strlen(name));
     if (copy == NULL)
@@ -34,7 +34,7 @@ struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, en
         madx->slots[slot] = object;
     }
     struct rm_madx_object *const next = object->next;
-    *object = (struct rm_madx_object){.key = copy, .name = copy, .kind = kind, .line = line, .next = next};
+    *object = (struct rm_madx_object){.key = copy, .name = copy, .kind = kind, .where = madx->here, .next = next};
     return object;
 }
 
@@ -61,9 +61,11 @@ char const *rm_madx_word(struct rm_madx *madx, struct rm_madx_attributes const *
     return word;
 }
 
-void rm_madx_at(struct rm_madx *madx, uint32_t line, char const *name) {
+void rm_madx_at(struct rm_madx *madx, struct rm_madx_where const *where, char const *name) {
+    if (where->path != NULL)
+        madx->reading->path = where->path;
     if (name != NULL)
-        rm_reading_at(madx->reading, "line %u (%.60s)", line, name);
+        rm_reading_at(madx->reading, "line %u (%.60s)", where->line, name);
     else
-        rm_reading_at(madx->reading, "line %u", line);
+        rm_reading_at(madx->reading, "line %u", where->line);
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Conditions of IF and WHILE. && binds stronger than ||. */
+#include <ctype.h>
+#include <string.h>
+
+#include "madx.h"
+
+/** A part of a condition's text. */
+struct part {
+    char const *at, *end;
+};
+
+static struct part trimmed(struct part part) {
+    while (part.at < part.end && isspace((unsigned char)*part.at))
+        ++part.at;
+    while (part.end > part.at && isspace((unsigned char)part.end[-1]))
+        --part.end;
+    return part;
+}
+
+/** Where one of the marks stands outside parentheses; the end: nowhere. */
+static char const *find(struct part part, char const *const *marks, size_t count, size_t *which) {
+    int depth = 0;
+    for (char const *at = part.at; at < part.end; ++at) {
+        depth += (*at == '(') - (*at == ')');
+        for (*which = 0; depth == 0 && *which < count; ++*which)
+            if ((size_t)(part.end - at) >= strlen(marks[*which]) &&
+                strncmp(at, marks[*which], strlen(marks[*which])) == 0 &&
+                !(at > part.at && at[-1] == '-' && *at == '>')) /* element->attribute */
+                return at;
+    }
+    return part.end;
+}
+
+/** True when it is all in one pair of parentheses. */
+static bool is_wrapped(struct part part) {
+    int depth = 0;
+    for (char const *at = part.at; at < part.end; ++at) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0)
+            return at + 1 == part.end && *at == ')';
+    }
+    return false;
+}
+
+static bool compute(struct rm_madx *madx, struct part part, double *number) {
+    char const *const text = rm_reading_text(madx->reading, part.at, (size_t)(part.end - part.at));
+    return text != NULL && rm_madx_compute(madx, text, number, NULL);
+}
+
+static bool compare(double left, double right, size_t which) {
+    switch (which) {
+    case 0:
+        return left <= right;
+    case 1:
+        return left >= right;
+    case 2:
+        return left == right;
+    case 3:
+        return left != right;
+    case 4:
+        return left < right;
+    default:
+        return left > right;
+    }
+}
+
+static bool decide(struct rm_madx *madx, struct part part, bool *holds);
+
+static bool decide_comparison(struct rm_madx *madx, struct part part, bool *holds) {
+    static char const *const marks[] = {"<=", ">=", "==", "<>", "<", ">"};
+    size_t which;
+    double left;
+    double right;
+    char const *const mark = find(part, marks, 6, &which);
+    if (mark == part.end)
+        return rm_reading_fail(madx->reading, "\"%.*s\" is no comparison; expected <, <=, ==, <>, >= or > in it",
+                               (int)(part.end - part.at > 40 ? 40 : part.end - part.at), part.at);
+    struct part const before = {part.at, mark};
+    struct part const behind = {mark + strlen(marks[which]), part.end};
+    if (!compute(madx, before, &left) || !compute(madx, behind, &right))
+        return false;
+    *holds = compare(left, right, which);
+    return true;
+}
+
+/** One side decides alone: the other one is not computed. */
+static bool decide(struct rm_madx *madx, struct part part, bool *holds) {
+    static char const *const or_mark[] = {"||"};
+    static char const *const and_mark[] = {"&&"};
+    size_t which;
+    part = trimmed(part);
+    if (madx->depth >= RM_MOST_DEPTH)
+        return rm_reading_fail(madx->reading, "a condition stands in itself more than %d deep", RM_MOST_DEPTH);
+    bool either = true;
+    char const *mark = find(part, or_mark, 1, &which);
+    if (mark == part.end) {
+        either = false;
+        mark = find(part, and_mark, 1, &which);
+    }
+    bool const single = mark == part.end;
+    if (single && !is_wrapped(part))
+        return decide_comparison(madx, part, holds);
+    ++madx->depth;
+    bool held;
+    if (single) {
+        held = decide(madx, (struct part){part.at + 1, part.end - 1}, holds);
+    } else {
+        held = decide(madx, (struct part){part.at, mark}, holds);
+        if (held && *holds != either)
+            held = decide(madx, (struct part){mark + 2, part.end}, holds);
+    }
+    --madx->depth;
+    return held;
+}
+
+bool rm_madx_condition(struct rm_madx *madx, char const *text, bool *holds) {
+    *holds = false;
+    return decide(madx, (struct part){text, text + strlen(text)}, holds);
+}

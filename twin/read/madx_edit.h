@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A sequence between SEQEDIT and ENDEDIT: a list of what stands in it, by place. A line becomes a sequence, as in
+ * MAD-X when it is USEd; its drifts stay by name, and are divided where something is put into them. */
+#ifndef RM_TWIN_READ_MADX_EDIT_H
+#define RM_TWIN_READ_MADX_EDIT_H
+
+#include "madx.h"
+
+struct rm_madx_spot {
+    char const *name;
+    struct rm_madx_attributes attributes;
+    struct rm_madx_where where;
+    struct rm_madx_object *object;
+    double centre_m, length_m;
+    uint32_t occurrence; /**< of the name, from 1: NAME[2] is the second that came to stand here */
+    uint32_t order;      /**< of those at one place */
+    bool drift;          /**< gives way */
+    bool gone;
+};
+
+struct rm_madx_edit {
+    struct rm_madx_object *sequence;
+    double length_m;
+    double sign; /**< see rm_madx_reference */
+    struct rm_madx_spot *spots;
+    uint32_t count, room;
+};
+
+/** Fills a list from what the sequence or line is; NULL: a failure. */
+struct rm_madx_edit *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object);
+
+/** Adds a copy of a spot, with its object, length and occurrence. */
+bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx_spot const *spot);
+
+/** Puts the elements of inner sequences in their places. */
+bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edit *edit);
+
+/** Writes the list back, ordered by place. */
+bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edit *edit);
+
+#endif
