@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lattice_parts.h"
 #include "fields.h"
 #include "kinds.h"
 
@@ -138,6 +139,16 @@ static bool note_energy(struct rm_reading *reading, struct rm_value const *field
     return true;
 }
 
+/** What the lattice would refuse in the end, now, while it is known where it stands. MAD-X completes a frequency later.
+ */
+static bool check(struct rm_reading *reading, struct rm_element const *element) {
+    struct rm_element complete = *element;
+    struct rm_error error = {0};
+    if (isnan(complete.frequency_hz))
+        complete.frequency_hz = 0;
+    return rm_element_check(&complete, reading->count, &error) == RM_OK || rm_reading_fail(reading, "%s", error.text);
+}
+
 bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fields) {
     int const kind = rm_kind_of_fields(fields);
     if (kind == RM_KIND_RING)
@@ -154,5 +165,5 @@ bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fi
            take_cavity(reading, fields, &element) && take_placing(reading, fields, &element) &&
            take_matrix(reading, fields, &element) && take_solenoid(reading, fields, &element) &&
            rm_take_wiggler(reading, fields, &element) && refuse_untracked(reading, fields, element.pass) &&
-           note_energy(reading, fields, element.kind) && rm_reading_add(reading, &element);
+           note_energy(reading, fields, element.kind) && check(reading, &element) && rm_reading_add(reading, &element);
 }

@@ -54,7 +54,10 @@ static bool read_statement(struct rm_m_parser *parser, bool *found) {
     if (name[0] == '\0' || strcmp(name, "end") == 0)
         return rm_reading_fail(parser->reading, "expected NAME = {...} with the elements, found \"%.20s\"", parser->at);
     struct rm_value value;
-    if (!rm_m_expect(parser, '=', "behind a variable") || !rm_m_expression(parser, &value))
+    if (!rm_m_accept(parser, '='))
+        return rm_reading_fail(parser->reading, "expected '=' behind %.40s; a lattice is NAME = {atdrift(...); ...}",
+                               name);
+    if (!rm_m_expression(parser, &value))
         return false;
     *found = is_lattice(&value);
     return *found ? add_elements(parser, &value) : set_variable(parser, name, &value);

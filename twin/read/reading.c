@@ -108,6 +108,12 @@ static bool refuse_file(struct rm_reading *reading, char const *path, int number
     return false;
 }
 
+/** A folder, a device or a pipe. */
+static bool refuse_kind(struct rm_reading *reading, char const *path) {
+    bool const called = strcmp(path, reading->path) != 0;
+    return rm_reading_fail(reading, "%s%sthis is no ordinary file; name one", called ? path : "", called ? ": " : "");
+}
+
 /** What is left of the file, a page or more at a time; NULL when it cannot be read, with errno. */
 static char *all_of(FILE *file, size_t *count) {
     char *bytes = NULL;
@@ -143,7 +149,7 @@ bool rm_reading_load(struct rm_reading *reading, char const *path, char const **
         return refuse_file(reading, path, errno);
     if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
         (void)fclose(file);
-        return rm_reading_fail(reading, "%s is no ordinary file; name one", path);
+        return refuse_kind(reading, path);
     }
     char *const read = all_of(file, count);
     int const number = errno;
