@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../lattice_parts.h"
+#include "aperture.h"
 #include "base/fail.h"
 #include "small.h"
 #include "synchronous.h"
@@ -192,6 +193,8 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     if (code == RM_OK)
         code = iterate(&search, request, closed, error);
     rm_route_free(&search.route);
+    if (code == RM_OK && request->at_start == NULL)
+        code = rm_orbit_check(twin, closed->z, error);
     return code;
 }
 
