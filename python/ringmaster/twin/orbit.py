@@ -191,6 +191,6 @@ def expect_6d(machine: Machine, what: str) -> Machine:
     """Raises TwinArgument when no cavity is on."""
     if not machine.is_6d:
         cavities = machine.lattice.get_cavities()
-        advice = "enable_6d() switches them on" if len(cavities) else "this lattice has none"
+        advice = "enable_6d() switches them on" if len(cavities) else "this lattice has none, so ask for its 4D answer"
         raise TwinArgument(f"{what} needs a cavity that is on; {advice}")
     return machine

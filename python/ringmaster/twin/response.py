@@ -41,6 +41,8 @@ class _Asked:
     ) -> None:
         self.machine = machine
         self.points: Points = machine.get_uint32_index(bpmrefs)
+        if not len(self.points):
+            raise TwinArgument("no BPMs to answer: the lattice has none of these, so name others by bpmrefs")
         self.steerers = ffi.new("struct rm_steerer[]", len(steerers))
         for made, (element, plane) in zip(self.steerers, steerers, strict=True):
             made.element, made.plane = int(element), plane_index(plane)
@@ -121,6 +123,10 @@ class OrbitResponseMatrix:
         self.bpmrefs = self._machine.get_uint32_index(bpmrefs)
         self.steerrefs = self._machine.get_uint32_index(steerrefs)
         self._has_rf = cavrefs is not None
+        if not len(self.steerrefs) and not self._has_rf:
+            raise TwinArgument(
+                "no correctors to steer with: the lattice has none of these, so name others by steerrefs"
+            )
         self._steps = steerdelta, cavdelta
         self._response: Floats | None = None
 
