@@ -138,6 +138,58 @@ static void bounds_what_is_repeated(void **state) {
     assert_refused("a.m", "x=zeros(256); x=[x x];", "65536");
 }
 
+/** Programs that do not end, or grow at each round. */
+static void bounds_what_a_program_does(void **state) {
+    (void)state;
+    assert_refused("a.madx", "x = 1;\nwhile (x > 0) { x = x + 1; }", "line 2: loops");
+    assert_refused("a.madx", "x = 1; while (x > 0) { while (x > 0) { x = x + 1; } }", "WHILE");
+    assert_refused("a.madx", "f: macro = { exec, f; exec, f; }; exec, f;", "64 deep");
+    assert_refused("a.madx", "f(aa): macro = { exec, f(aa aa); }; exec, f(xxxxxxxxxxxxxxxxxxxxxxxx);", "a.madx");
+    assert_refused("a.madx", "f(aa): macro = { exec, f(1, 2); }; exec, f(1);", "2 arguments");
+    assert_refused("a.madx", "x = 1; while (x > 0) { f: macro = { x = 2; }; exec, f; }", "WHILE");
+    assert_refused("a.madx", "if (1 < 2) { x = {1, 2; }", "is not closed");
+    assert_refused("a.madx", "x = 1; while (x > 0", "while");
+    assert_refused("a.madx", "if (1 < 2", "if");
+    assert_refused("a.madx",
+                   "if ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1 < "
+                   "2)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))) { x = 1; }",
+                   "64 deep");
+    assert_refused("a.madx", "if 1 < 2 { x = 1; }", "parentheses");
+    assert_refused("a.madx", "f(: macro = { x = 1; };", "not closed");
+    assert_refused("a.madx", "f(aa,): macro = { x = 1; };", "has no name");
+    assert_refused("a.madx", "x = 1e300; f(aa): macro = { y = aa; }; exec, f($x);", "whole number");
+    assert_refused("a.madx", "exec", "name of a macro");
+    assert_refused("a.madx", "if (1 < 2) { return; } d: drift, l = 1; r: line = (d);", "no LINE");
+    assert_refused("a.madx", "if (1 < 2) { stop; } d: drift, l = 1; r: line = (d);", "no LINE");
+}
+
+/** Edits that are too many, or of what is not there. */
+static void bounds_what_an_edit_does(void **state) {
+    (void)state;
+    static char const ring[] = "m: marker; s: sequence, l = 1; m, at = 0; endsequence; seqedit, sequence = s; ";
+    static char const *const edits[][2] = {
+        {"move, element = m[99999999999999999999], by = 0; endedit;", "does not stand"},
+        {"install, element = s, at = 0; endedit; use, sequence = s;", "stands in itself"},
+        {"install, element = z, class = z, at = 0; endedit;", "made from itself"},
+        {"cycle, start = z; endedit;", "does not stand"},
+        {"replace, element = m; endedit;", "by = NAME"},
+        {"seqedit, sequence = s;", "within SEQEDIT"},
+        {"move, element = m, by = 1/0; endedit; beam;", "a.madx"},
+        {"select, flag = seqedit, range = m/m; endedit;", "RANGE"},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", ring, edits[i][0]);
+        assert_refused("a.madx", text, edits[i][1]);
+    }
+    assert_refused("a.madx", "m: marker; r: line = (999999 * m); seqedit, sequence = r;", "262144");
+    assert_refused("a.madx", "r: line = (r, r); seqedit, sequence = r;", "stands in itself");
+    assert_refused("a.madx",
+                   "a: sequence, l = 1; b, at = 0; endsequence; b: sequence, l = 1; a, at = 0; endsequence;"
+                   "seqedit, sequence = a; flatten;",
+                   "stands in itself");
+}
+
 /** `open` many times, and then as often `close`. */
 static void assert_deep_refused(char const *name, char const *before, char open, char const *after) {
     enum { DEEP = 100000 };
@@ -203,6 +255,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(names_line_and_element_of_a_bad_one),
         cmocka_unit_test(tells_what_goes_around_in_a_circle),
         cmocka_unit_test(bounds_what_is_repeated),
+        cmocka_unit_test(bounds_what_a_program_does),
+        cmocka_unit_test(bounds_what_an_edit_does),
         cmocka_unit_test(bounds_what_stands_in_itself),
         cmocka_unit_test(reads_numbers_with_any_locale),
         cmocka_unit_test(names_a_file_that_is_not_there),
