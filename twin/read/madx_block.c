@@ -31,7 +31,7 @@ static bool holds(struct rm_madx *madx, struct rm_madx_piece const *piece, bool 
 }
 
 static bool run_while(struct rm_madx *madx, struct rm_madx_piece const *piece) {
-    bool more;
+    bool more = false;
     for (;;) {
         if (!holds(madx, piece, &more))
             return false;

@@ -87,7 +87,7 @@ static bool matches_here(struct rm_madx *madx, char const *pattern, char const *
 }
 
 static bool matches(struct rm_madx *madx, char const *pattern, char const *name) {
-    char text[RM_MADX_NAME_BYTES];
+    char text[RM_MADX_NAME_BYTES] = {0};
     size_t length = 0;
     for (; name[length] != '\0' && length < sizeof text - 1; ++length)
         text[length] = (char)tolower((unsigned char)name[length]);
