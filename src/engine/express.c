@@ -22,6 +22,7 @@ void rm_express_open(struct rm_express *express, struct rm_express_sender const 
     *express = (struct rm_express){.frame_bytes = RM_FRAME_HEADER_BYTES + payload,
                                    .open_bytes = RM_FRAME_HEADER_BYTES + payload};
     memcpy(express->expected, frame + RM_EXPRESS_AT, layout != NULL ? RM_EXPRESS_HEADER_BYTES : RM_EXPRESS_BYTES);
+    express->next = RM_TURN_NONE;
     express->lane_count = sender->lane_count;
     express->turn_offset = (uint64_t)sender->turn_offset;
 }

@@ -15,6 +15,11 @@
  * stream, whose filters of its own records all decimate alike, and whose layout, if it has one, always holds one
  * record.
  *
+ * While an instrument's datagrams come by the lane, the lane alone knows how far its stream is: nothing else of the
+ * instrument is touched but the slot, the filters' input, and the stream's published head. That state is two cache
+ * lines, side by side. Everybody else has the lane settled first (rm_instrument_settle), which tells writer, filters,
+ * counters and vote; and who stored something by the general way starts it again from there.
+ *
  * One kernel (express_lane.h) for three instruction sets, each for queues of native datagrams, of one layout, and of
  * several formats; all give the same bits. AVX-512 means with VBMI, which permutes the bytes of a described datagram.
  */
@@ -25,10 +30,13 @@
 #include <stdint.h>
 
 #include <ringmaster/abi.h>
+#include <ringmaster/record.h>
 
 #include "filter/decimator.h"
 
 struct rm_layout;
+struct rm_slot;
+struct rm_stream;
 struct rm_receive;
 struct rm_receive_queue;
 struct rm_burst_sum;
@@ -38,14 +46,32 @@ enum {
     RM_EXPRESS_BYTES = 36, /**< up to the native instrument id; of what is described, less: up to the payload */
 };
 
-/** What the frames of one instrument are like. One cache line. */
+/** What the frames of one instrument are like, and where the next record goes. The first cache line is what a frame is
+ * compared with, the second where it is put. */
 struct rm_express {
     _Alignas(RM_CACHE_LINE) uint8_t expected[RM_EXPRESS_BYTES]; /**< as it last came, and was verified */
     uint32_t frame_bytes; /**< a frame has at least so many; UINT32_MAX: the instrument takes the general way */
-    uint32_t open_bytes;  /**< the same while the lane is not paused */
-    uint32_t lane_count;  /**< of what is native */
     uint64_t turn_offset; /**< of what is native: added to the turn in the datagram, wraps */
+    rm_turn next;         /**< that the lane takes; RM_TURN_NONE: what comes next is for the general way to say */
+    uint32_t open_bytes;  /**< frame_bytes while the lane is not paused */
+    uint32_t lane_count;  /**< of what is native */
+
+    _Alignas(RM_CACHE_LINE) struct rm_slot *slot; /**< of the stream … */
+    uint64_t mask;                                /**< … as its writer has it */
+    uint64_t period;
+    uint64_t number;          /**< of the record of `next` */
+    struct rm_record *record; /**< the filters' inputs, by phase */
+    struct rm_stream *stream;
+    uint32_t run;       /**< records taken that nobody else has been told of: rm_instrument_settle */
+    uint8_t phase;      /**< of the next input, below … */
+    uint8_t decimation; /**< … where the group is complete */
+    bool streaming;     /**< as the writer has it */
+    bool touched;       /**< the instrument has something to publish in this burst … */
+    bool whole;         /**< … and it is more than the head of its own stream */
 };
+
+_Static_assert(sizeof(struct rm_express) == 2 * RM_CACHE_LINE, "what a datagram in its turn needs");
+_Static_assert(RM_DECIMATION_MAX <= UINT8_MAX, "phases fit");
 
 /** How an instrument's datagrams come. */
 struct rm_express_sender {
@@ -57,7 +83,8 @@ struct rm_express_sender {
     int64_t turn_offset;
 };
 
-/** All frames of this sender take the lane. `layout` has one record (rm_layout_single_bytes), or is NULL: native. */
+/** All frames of this sender take the lane, once it knows where they go (rm_instrument_open_express). `layout` has one
+ * record (rm_layout_single_bytes), or is NULL: native. */
 void rm_express_open(struct rm_express *express, struct rm_express_sender const *sender,
                      struct rm_layout const *layout);
 

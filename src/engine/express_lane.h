@@ -86,31 +86,14 @@ sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, ui
     return identity != NULL && identity->path == NULL ? identity->instrument : NULL;
 }
 
-/** Feeds the filters with a record that stands in their inputs already. */
-RM_EXPRESS_TARGET static inline void count_input(struct rm_instrument *instrument, struct rm_inputs *inputs) {
-    inputs->missing_before[inputs->phase] = inputs->missing;
-    inputs->next_turn += inputs->period;
-    if (__builtin_expect(++inputs->phase < inputs->decimation, 1))
-        return;
-    inputs->phase = 0;
-    rm_rates_close(&instrument->rates);
-}
-
-/** Whether the record of `turn`, that the stream wants next, is also the next one for the filters and for the gate. */
-RM_EXPRESS_TARGET static inline bool is_due(struct rm_instrument const *instrument, rm_turn turn,
-                                            struct window window) {
-    return turn == instrument->next_decimated && turn - window.lowest <= window.span &&
-           turn <= instrument->writer.limit;
-}
-
 /** Whether the frame, which has its sender's length, brings the turn that the stream wants next. */
 RM_EXPRESS_TARGET static inline bool brings_next(uint8_t const *frame, struct rm_instrument const *instrument,
                                                  struct rm_layout const *layout, struct described const *described,
                                                  rm_turn due) {
-    struct rm_stream_writer const *const writer = &instrument->writer;
+    struct rm_express const *const express = &instrument->express;
     if (layout == NULL)
-        return rm_load_memory64(frame + RM_EXPRESS_TURN) + instrument->express.turn_offset == writer->next;
-    return rm_counting_means(&instrument->counting, described->counter, writer->number, writer->next, due);
+        return rm_load_memory64(frame + RM_EXPRESS_TURN) + express->turn_offset == express->next;
+    return rm_counting_means(&instrument->counting, described->counter, express->number, express->next, due);
 }
 
 /** Whether all in the frame that is known beforehand is as it must be. */
@@ -123,16 +106,28 @@ RM_EXPRESS_TARGET static inline bool is_good(uint8_t const *frame, struct rm_exp
                                      checksum_good);
 }
 
+/** The lane's next record is the following one, and the instrument has something to publish. */
+RM_EXPRESS_TARGET static inline void advance(struct rm_receive *receive, struct rm_instrument *instrument) {
+    struct rm_express *const express = &instrument->express;
+    express->next += express->period;
+    ++express->number;
+    ++express->run;
+    receive->touched[receive->touched_count] = instrument;
+    receive->touched_count += !express->touched;
+    express->touched = true;
+    if (__builtin_expect(++express->phase == express->decimation, 0))
+        rm_instrument_close_group(instrument);
+}
+
 /** The turn that was taken, or RM_TURN_NONE when the datagram has to take the general way. */
 RM_EXPRESS_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struct rm_instrument *instrument,
                                              uint32_t index, uint64_t tsc, struct window window,
                                              struct rm_layout const *layout) {
     struct rm_burst const *const burst = &receive->burst;
     struct rm_express *const express = &instrument->express;
-    struct rm_stream_writer *const writer = &instrument->writer;
     uint8_t const *const frame = burst->data[index];
-    rm_turn const turn = writer->next;
-    if (__builtin_expect(burst->length[index] < express->frame_bytes || !is_due(instrument, turn, window), 0))
+    rm_turn const turn = express->next;
+    if (__builtin_expect(burst->length[index] < express->frame_bytes || turn - window.lowest > window.span, 0))
         return RM_TURN_NONE;
     struct described described;
     if (layout != NULL)
@@ -142,24 +137,18 @@ RM_EXPRESS_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struct 
                          0))
         return RM_TURN_NONE;
 
-    struct rm_inputs *const inputs = instrument->inputs;
-    struct rm_record *const record = &inputs->record[inputs->phase];
+    struct rm_record *const record = &express->record[express->phase];
     uint64_t const tag =
         rm_tag_full_rate(tsc, layout == NULL ? rm_load_memory16(frame + RM_EXPRESS_STATUS) : described.status);
-    struct rm_slot *const slot = rm_stream_writer_slot(writer);
-    struct rm_slot *const stream = writer->streaming ? slot : NULL;
+    struct rm_slot *const slot = &express->slot[express->number & express->mask];
+    struct rm_slot *const stream = express->streaming ? slot : NULL;
     if (layout == NULL)
         put(record, stream, frame, express, (struct head){turn, tag});
     else
         put_described(record, stream, frame + RM_EXPRESS_PAYLOAD, layout, &described, (struct head){turn, tag});
-    if (!writer->streaming)
+    if (stream == NULL)
         rm_slot_store_newest(slot, record);
-    instrument->next_decimated += writer->period;
-    ++instrument->express_count;
-    receive->touched[receive->touched_count] = instrument;
-    receive->touched_count += !instrument->touched;
-    instrument->touched = true;
-    count_input(instrument, inputs);
+    advance(receive, instrument);
     return turn;
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/instrument.h"
 
+#include <assert.h>
+
+#include "net/port.h"
+
 static void push(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_rates_push(&instrument->rates, record);
     instrument->next_decimated += instrument->writer.period;
@@ -56,17 +60,49 @@ static void decimate(struct rm_instrument *instrument, struct rm_record const *r
         drain(instrument);
 }
 
+/** Where the records of the express lane go. */
+static void lay_lane(struct rm_instrument *instrument) {
+    struct rm_stream_writer const *const writer = &instrument->writer;
+    struct rm_express *const express = &instrument->express;
+    express->slot = writer->slot;
+    express->mask = writer->mask;
+    express->period = writer->period;
+    express->streaming = writer->streaming;
+    express->stream = writer->stream;
+    express->record = instrument->inputs->record;
+    express->decimation = (uint8_t)instrument->inputs->decimation;
+}
+
+/** Of an instrument that is settled: the express lane goes on from where it stands, if that is a place where stream and
+ * decimators want the same turn, and a whole burst stays within the stream's margin (promise 1 of stream.h). */
+static void start_lane(struct rm_instrument *instrument) {
+    struct rm_stream_writer const *const writer = &instrument->writer;
+    struct rm_express *const express = &instrument->express;
+    bool const starts = instrument->inputs != NULL && writer->next == instrument->next_decimated &&
+                        writer->head + RM_BURST * writer->period <= writer->limit;
+    express->next = starts ? writer->next : RM_TURN_NONE;
+    if (!starts)
+        return;
+    express->number = writer->number;
+    express->phase = (uint8_t)instrument->inputs->phase;
+}
+
 void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender) {
     /* A turn below RM_TURN_END / 2 (express_lane.h) then came as one below RM_TURN_END. */
     int64_t const far = RM_TURN_END / 2;
     bool const near = -far < sender->turn_offset && sender->turn_offset < far;
-    instrument->inputs = rm_rates_inputs(&instrument->rates);
     struct rm_layout const *const layout = instrument->layout;
     bool const single = layout == NULL || rm_layout_single_bytes(layout) != 0;
-    if (instrument->inputs != NULL && near && single && instrument->calibration == NULL && instrument->path[0] == NULL)
-        rm_express_open(&instrument->express, sender, layout);
-    else
+    rm_instrument_settle(instrument, 0);
+    instrument->inputs = rm_rates_inputs(&instrument->rates);
+    if (instrument->inputs == NULL || !near || !single || instrument->calibration != NULL ||
+        instrument->path[0] != NULL) {
         rm_express_shut(&instrument->express);
+        return;
+    }
+    rm_express_open(&instrument->express, sender, layout);
+    lay_lane(instrument);
+    start_lane(instrument);
 }
 
 enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record) {
@@ -75,37 +111,63 @@ enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_reco
         [RM_PUT_LATE] = RM_STREAM_LATE,
         [RM_PUT_BEHIND] = RM_STREAM_TURN_BEHIND,
     };
+    assert(instrument->express.run == 0);
     enum rm_put const put = rm_stream_writer_put(&instrument->writer, record);
     if (put == RM_PUT_DUPLICATE)
         return put;
     rm_counter_add(instrument->counters, counter_of[put], 1);
     if (put != RM_PUT_BEHIND) {
-        instrument->touched = true;
+        instrument->express.touched = instrument->express.whole = true;
         decimate(instrument, record);
     }
+    start_lane(instrument);
     return put;
 }
 
-void rm_instrument_count_express(struct rm_instrument *instrument, uint64_t tsc) {
-    if (instrument->express_count == 0)
+void rm_instrument_settle(struct rm_instrument *instrument, uint64_t tsc) {
+    struct rm_express *const express = &instrument->express;
+    struct rm_stream const *const stream = express->stream;
+    if (express->run == 0)
         return;
-    rm_counter_add(instrument->counters, RM_STREAM_ACCEPTED, instrument->express_count);
-    instrument->express_count = 0;
-    instrument->vote.seen_tsc = tsc;
+    rm_stream_writer_follow(&instrument->writer, express->number, express->next);
+    rm_inputs_follow(instrument->inputs, express->phase - instrument->inputs->phase);
+    instrument->next_decimated = express->next;
+    rm_counter_add(instrument->counters, RM_STREAM_ACCEPTED, express->run);
+    instrument->vote.seen_tsc =
+        express->touched ? tsc : atomic_load_explicit(&stream->published_tsc, memory_order_relaxed);
     rm_gate_vote_accepted(&instrument->vote, instrument->writer.head);
+    express->run = 0;
 }
 
-void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc) {
-    struct rm_stream_writer *const writer = &instrument->writer;
-    rm_instrument_count_express(instrument, tsc);
-    if (writer->head != writer->published)
-        rm_stream_writer_show(writer, tsc);
+void rm_instrument_close_group(struct rm_instrument *instrument) {
+    rm_inputs_follow(instrument->inputs, instrument->express.phase - instrument->inputs->phase);
+    rm_rates_close(&instrument->rates);
+    instrument->express.phase = 0;
+    instrument->express.whole = true;
+}
+
+/** What is more than records that came by the express lane since it was settled. */
+static void show_whole(struct rm_instrument *instrument, uint64_t tsc) {
+    struct rm_stream_writer const *const writer = &instrument->writer;
     rm_rates_show(&instrument->rates, tsc);
     if (writer->passed_over != instrument->shown_passed_over) {
         rm_counter_set(instrument->counters, RM_STREAM_PASSED_OVER, writer->passed_over);
         instrument->shown_passed_over = writer->passed_over;
     }
-    instrument->touched = false;
+    instrument->express.whole = false;
+    if (instrument->express.run == 0)
+        start_lane(instrument); /* there was no room for a burst, perhaps; what is published makes it */
+}
+
+void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc) {
+    struct rm_express *const express = &instrument->express;
+    if (express->run != 0)
+        rm_stream_show(express->stream, express->next - express->period, tsc);
+    else if (instrument->writer.head != instrument->writer.published)
+        rm_stream_writer_show(&instrument->writer, tsc);
+    if (express->whole)
+        show_whole(instrument, tsc);
+    express->touched = false;
 }
 
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
@@ -122,6 +184,8 @@ void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64
     rm_stream_writer_pass_over(writer, last);
     rm_rates_follow(&instrument->rates, last, tsc);
     instrument->next_decimated = RM_TURN_NONE;
+    instrument->express.next = RM_TURN_NONE;
+    instrument->express.whole = true;
     rm_instrument_publish(instrument, tsc);
 }
 
@@ -129,5 +193,6 @@ void rm_instrument_restart(struct rm_instrument *instrument) {
     rm_stream_writer_restart(&instrument->writer);
     rm_rates_restart(&instrument->rates);
     instrument->next_decimated = RM_TURN_NONE;
+    instrument->express.next = RM_TURN_NONE;
     rm_counter_add(instrument->counters, RM_STREAM_EPOCHS, 1);
 }

@@ -25,15 +25,14 @@
 
 enum { RM_NETWORKS = 2 }; /**< that may carry copies of one instrument's datagrams */
 
-/** The first cache lines are what a datagram in its turn needs (express.h). */
+/** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0 the next
+ * four members, the counters and the vote are behind by as many records: rm_instrument_settle. */
 struct rm_instrument {
     struct rm_express express;
     struct rm_stream_writer writer; /**< of the records as they came */
-    rm_counter *counters;           /**< set "stream" */
-    struct rm_inputs *inputs;       /**< that the express lane fills */
+    struct rm_inputs *inputs;       /**< that the express lane fills, NULL: it must not */
     rm_turn next_decimated;         /**< turn the decimators want next; RM_TURN_NONE before the first */
-    uint32_t express_count;         /**< records that came by the express lane and are not counted yet */
-    bool touched;                   /**< has something to publish in this burst */
+    rm_counter *counters;           /**< set "stream" */
     uint8_t kind;
     uint8_t lane_count;
     struct rm_layout const *layout; /**< of its datagrams; NULL: native */
@@ -49,13 +48,24 @@ struct rm_instrument {
 /** Opens the express lane for what `sender` sends, if this instrument may use it: see express.h. Its rates are made. */
 void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender);
 
-/** Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE is the caller's to count, who
- * knows by which network it came. The turn is a multiple of the stream's period and has passed the gate. */
+/** Of an instrument that is settled. Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE
+ * is the caller's to count, who knows by which network it came. The turn is a multiple of the stream's period and has
+ * passed the gate. */
 enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record);
 
-/** Counts the records that came by the express lane in the burst that arrived at `tsc`, and tells the vote: before the
- * vote is asked or told anything else, and at the end of the burst. */
-void rm_instrument_count_express(struct rm_instrument *instrument, uint64_t tsc);
+/** Tells writer, decimators, counters and vote of the records that came by the express lane, the newest of them in the
+ * burst that arrived at `tsc` or in an earlier one: before anybody asks or tells them anything else, and every 10 ms.
+ */
+void rm_instrument_settle(struct rm_instrument *instrument, uint64_t tsc);
+
+/** The express lane has completed a group of the decimators' inputs: closes them. */
+void rm_instrument_close_group(struct rm_instrument *instrument);
+
+/** Newest stored turn, RM_TURN_NONE while there is none. */
+static inline rm_turn rm_instrument_head(struct rm_instrument const *instrument) {
+    struct rm_express const *const express = &instrument->express;
+    return express->run != 0 ? express->next - express->period : instrument->writer.head;
+}
 
 /** Shows and counts what the burst that arrived at `tsc` brought, between rm_stream_publish_begin and _end. */
 void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc);
@@ -63,10 +73,11 @@ void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc);
 /** The same for one alone. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
-/** Lets the heads of a silent instrument's streams follow to `turn`; its decimators stop until it comes back. */
+/** Of an instrument that is settled: lets the heads of a silent instrument's streams follow to `turn`; its decimators
+ * stop until it comes back. */
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc);
 
-/** A new machine epoch: all its streams begin again. */
+/** Of an instrument that is settled: a new machine epoch, all its streams begin again. */
 void rm_instrument_restart(struct rm_instrument *instrument);
 
 #endif

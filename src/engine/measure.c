@@ -157,6 +157,7 @@ static uint64_t sum(struct measurement const *measurement, enum rm_stream_counte
 
 /** Refused packets cost little: they would make a fine figure. */
 static enum rm_code check_accepted(struct measurement const *measurement, struct rm_error *error) {
+    rm_receive_settle(measurement->receive, 0);
     uint64_t const accepted = sum(measurement, RM_STREAM_ACCEPTED);
     uint64_t const passed_over = sum(measurement, RM_STREAM_PASSED_OVER);
     if (accepted == measurement->received && passed_over == 0)

@@ -61,6 +61,7 @@ bool rm_rates_make(struct rm_rates *rates, struct rm_config_rate const *rate, ui
         struct rm_stage *const source = rate[i].from == RM_CONFIG_FROM_TURN ? NULL : end[rate[i].from];
         end[i] = make_rate(rates, &rate[i], source, simd, input);
         end[i]->writer = &rates->writer[i];
+        end[i]->rate = i;
     }
     return true;
 }
@@ -70,21 +71,23 @@ void rm_rates_start(struct rm_rates *rates, struct rm_record const *record) {
         rm_decimator_start(&stage->decimator, record);
 }
 
-static void take(struct rm_stage *stage, struct rm_decimated const *input);
+static void take(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input);
 
 /** What a decimator made: into its stream, and on. */
-static void leave(struct rm_stage *stage, struct rm_decimated const *output) {
-    if (stage->writer != NULL)
+static void leave(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *output) {
+    if (stage->writer != NULL) {
         rm_stream_writer_put(stage->writer, &output->record);
+        rates->moved |= 1u << stage->rate;
+    }
     for (struct rm_stage *behind = stage->first; behind != NULL; behind = behind->next)
-        take(behind, output);
+        take(rates, behind, output);
 }
 
 static bool begins_anew(struct rm_inputs const *inputs, rm_turn turn) {
     return inputs->next_turn == RM_TURN_NONE || (turn - inputs->next_turn) / inputs->period >= RM_BRIDGE;
 }
 
-static void take(struct rm_stage *stage, struct rm_decimated const *input) {
+static void take(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input) {
     struct rm_decimator *const decimator = &stage->decimator;
     rm_turn const turn = input->record.turn;
     struct rm_decimated output;
@@ -92,23 +95,23 @@ static void take(struct rm_stage *stage, struct rm_decimated const *input) {
         rm_decimator_start_decimated(decimator, input);
     while (decimator->own.next_turn < turn)
         if (rm_decimator_push(decimator, NULL, &output))
-            leave(stage, &output);
+            leave(rates, stage, &output);
     if (rm_decimator_push_decimated(decimator, input, &output))
-        leave(stage, &output);
+        leave(rates, stage, &output);
 }
 
 /** Apart, so that the eleven pushes of twelve that only fill save no registers: 9 instructions less a packet. */
-__attribute__((noinline)) static void close_group(struct rm_stage *stage) {
+__attribute__((noinline)) static void close_group(struct rm_rates *rates, struct rm_stage *stage) {
     struct rm_decimated output;
     if (rm_decimator_close(&stage->decimator, &output))
-        leave(stage, &output);
+        leave(rates, stage, &output);
 }
 
 /** Closes the complete group of `leader` and those beside it; returns who comes after them. */
-static struct rm_stage *close_beside(struct rm_stage *leader) {
+static struct rm_stage *close_beside(struct rm_rates *rates, struct rm_stage *leader) {
     struct rm_stage *stage = leader;
     for (; stage != NULL && stage->leader == leader; stage = stage->next)
-        close_group(stage);
+        close_group(rates, stage);
     leader->decimator.own.absent_phases = 0; /* of the next group, which the express lane may begin */
     return stage;
 }
@@ -116,8 +119,7 @@ static struct rm_stage *close_beside(struct rm_stage *leader) {
 void rm_rates_push(struct rm_rates *rates, struct rm_record const *record) {
     for (struct rm_stage *stage = rates->first; stage != NULL;) {
         bool const full = stage->leader == stage && rm_decimator_fill(&stage->decimator, record);
-        rates->moved |= full;
-        stage = full ? close_beside(stage) : stage->next;
+        stage = full ? close_beside(rates, stage) : stage->next;
     }
 }
 
@@ -129,25 +131,19 @@ struct rm_inputs *rm_rates_inputs(struct rm_rates *rates) {
 }
 
 void rm_rates_close(struct rm_rates *rates) {
-    rates->moved = true;
     if (rates->first != NULL)
-        close_beside(rates->first);
+        close_beside(rates, rates->first);
 }
 
-/** All of the tree: a decimator that has begun anew gives records behind the head of a stream that followed the clock,
- * and those move the streams further on all the same. */
-static void show(struct rm_stage *stage, uint64_t tsc) {
-    for (; stage != NULL; stage = stage->next) {
-        if (stage->writer != NULL && stage->writer->head != stage->writer->published)
-            rm_stream_writer_show(stage->writer, tsc);
-        show(stage->first, tsc);
-    }
-}
-
+/** A decimator that has begun anew gives records behind the head of a stream that followed the clock: then there is
+ * nothing to show. */
 void rm_rates_show(struct rm_rates *rates, uint64_t tsc) {
-    if (rates->moved)
-        show(rates->first, tsc);
-    rates->moved = false;
+    for (uint32_t moved = rates->moved; moved != 0; moved &= moved - 1) {
+        struct rm_stream_writer *const writer = &rates->writer[__builtin_ctz(moved)];
+        if (writer->head != writer->published)
+            rm_stream_writer_show(writer, tsc);
+    }
+    rates->moved = 0;
 }
 
 void rm_rates_follow(struct rm_rates *rates, rm_turn turn, uint64_t tsc) {

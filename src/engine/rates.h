@@ -31,6 +31,7 @@ struct rm_stage {
     struct rm_stage *first;          /**< of those that take what leaves this one, or NULL */
     struct rm_stage *next;           /**< another that takes the same, or NULL */
     struct rm_stage *leader;         /**< of those that take the instrument's records: whose inputs it shares */
+    uint32_t rate;                   /**< whose writer that is */
 };
 
 /** Zeros: an instrument without other rates than its own. */
@@ -41,7 +42,7 @@ struct rm_rates {
     uint32_t stage_count;
     uint32_t count;         /**< of rates */
     struct rm_inputs *idle; /**< of an instrument without rates */
-    bool moved;             /**< some stream has something to show */
+    uint32_t moved;         /**< bit i: the stream of rate i may have something to show */
 };
 
 /** Makes the tree for an instrument whose `count` rates are `rate` (rm_config_rates_of), in memory of the arena. False

@@ -28,13 +28,26 @@ static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
 }
 
+void rm_receive_settle(struct rm_receive *receive, uint64_t tsc) {
+    for (uint32_t i = 0; i < receive->instrument_count; ++i)
+        rm_instrument_settle(receive->instrument[i], tsc);
+}
+
+/** Before votes are asked: all lanes, once in a burst, then those that the burst has touched since. */
+static void settle_lanes(struct rm_receive *receive, uint64_t tsc) {
+    if (!receive->settled)
+        rm_receive_settle(receive, tsc);
+    for (uint32_t i = 0; i < receive->touched_count; ++i)
+        rm_instrument_settle(receive->touched[i], tsc);
+    receive->settled = true;
+}
+
 /** Tells the gate of a refused turn, if this instrument has a vote, and does what the quorum then wants. */
 static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn,
                                  uint64_t tsc, struct rm_burst_sum *sum) {
     if (!instrument->counting.tells && !receive->short_counters)
         return RM_GATE_REFUSED;
-    for (uint32_t i = 0; i < receive->touched_count; ++i)
-        rm_instrument_count_express(receive->touched[i], tsc);
+    settle_lanes(receive, tsc);
     enum rm_gate_outcome const outcome =
         rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->vote_count);
     if (outcome == RM_GATE_REFUSED)
@@ -91,9 +104,10 @@ static void store(struct rm_receive *receive, struct rm_identity const *identity
     struct rm_instrument *instrument = identity->instrument;
     if (instrument->calibration != NULL)
         rm_calibrate_record(instrument->calibration, record);
-    bool const touched = instrument->touched;
+    bool const touched = instrument->express.touched;
+    rm_instrument_settle(instrument, tsc);
     enum rm_put const put = rm_instrument_store(instrument, record);
-    if (instrument->touched && !touched)
+    if (instrument->express.touched && !touched)
         receive->touched[receive->touched_count++] = instrument;
     bool copy = false;
     if (identity->path != NULL)
@@ -144,7 +158,7 @@ static void keep_out(struct rm_receive *receive, struct rm_identity const *ident
 static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
                        struct arrival const *arrival) {
     struct rm_turn_gate *gate = &receive->gate;
-    rm_instrument_count_express(instrument, arrival->tsc);
+    rm_instrument_settle(instrument, arrival->tsc);
     instrument->vote.seen_tsc = arrival->tsc;
     if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
         return RM_TURN_NONE;
@@ -254,8 +268,7 @@ static void publish(struct rm_receive *receive, uint64_t tsc) {
 static void settle_early(struct rm_receive *receive, struct rm_burst_sum *sum, uint64_t tsc) {
     if (!sum->early && receive->held_count == 0)
         return;
-    for (uint32_t i = 0; i < receive->touched_count; ++i)
-        rm_instrument_count_express(receive->touched[i], tsc);
+    settle_lanes(receive, tsc);
     if (rm_turn_gate_early(&receive->gate, tsc, receive->vote, receive->vote_count) == RM_GATE_STEPPED)
         sum->due_end = 0;
     release_held(receive, tsc, sum);
@@ -300,6 +313,7 @@ void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, 
 
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
     struct rm_burst_sum sum = {0};
+    receive->settled = false;
     rm_turn_gate_burst(&receive->gate, tsc);
     receive->take_burst(receive, queue, tsc, &sum);
     settle_early(receive, &sum, tsc);

@@ -7,8 +7,8 @@
  *     what is just as expected ─▶ stream (express_lane.h)
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
  *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
- *     every 10 ms: who is shown to the clock, silent streams, forgotten fragments, each network's loss
- * (receive_follow.c)
+ *     every 10 ms: what the lane took is counted, who is shown to the clock, silent streams, forgotten fragments, each
+ * network's loss (receive_follow.c)
  */
 #ifndef RM_ENGINE_RECEIVE_H
 #define RM_ENGINE_RECEIVE_H
@@ -68,6 +68,7 @@ struct rm_receive {
     struct rm_instrument **touched; /**< those with something to publish in this burst; room for one more than all */
     uint32_t touched_count;
     uint32_t held_count; /**< 0 between bursts */
+    bool settled;        /**< all express lanes were, in this burst */
     struct rm_turn_gate gate;
     uint64_t follow_tsc;          /**< when silent streams are looked at next */
     uint64_t follow_ticks;        /**< and how often */
@@ -79,6 +80,10 @@ struct rm_receive {
 
 /** Everything that is done with receive->burst, which came by `queue` at `tsc`, between its receipt and its release. */
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc);
+
+/** Counts what the express lanes have taken, the newest of it in the burst that arrived at `tsc` or in an earlier one
+ * (rm_instrument_settle): every 10 ms, and when the role has ended. */
+void rm_receive_settle(struct rm_receive *receive, uint64_t tsc);
 
 /** Most bursts of a queue served first before another queue gets its one: an overloaded one leaves others a fifth. */
 enum { RM_RECEIVE_FIRST_BURSTS = 4 };

@@ -66,6 +66,7 @@ void rm_receive_follow(struct rm_receive *receive, uint64_t tsc) {
     struct rm_turn_gate const *gate = &receive->gate;
     receive->follow_tsc = tsc + receive->follow_ticks;
     expire_fragments(receive, tsc);
+    rm_receive_settle(receive, tsc);
     if (!gate->clock.anchored)
         return;
     review(receive, tsc);

@@ -260,9 +260,11 @@ void rm_server_stop_cores(struct rm_server *server) {
     free(server->core);
 }
 
+/** Of a role that has ended, or never began. */
 static void free_receive(struct rm_receive *receive) {
     if (receive == NULL)
         return;
+    rm_receive_settle(receive, 0);
     for (uint32_t i = 0; i < receive->queue_count; ++i)
         if (shared_reassembly(receive, i) == NULL)
             rm_reassembly_free(receive->queue[i].reassembly);

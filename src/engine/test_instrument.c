@@ -219,7 +219,7 @@ static void what_did_not_move_is_not_published(void **state) {
     store(&bench, START, 300);
     rm_instrument_publish(bench.instrument, 1);
     store(&bench, START + 299, 1); /* a duplicate touches nothing */
-    assert_false(bench.instrument->touched);
+    assert_false(bench.instrument->express.touched);
     rm_instrument_publish(bench.instrument, 2);
     assert_int_equal(atomic_load(&bench.instrument->writer.stream->published_tsc), 1);
     store(&bench, START + 300, 1);

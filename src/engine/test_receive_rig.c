@@ -8,7 +8,7 @@
 #include "wire/frame.h"
 #include "wire/native.h"
 
-enum { FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 64 };
+enum { FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 512 };
 
 static uint64_t const TSC_START = 1ull << 50;
 
@@ -372,7 +372,8 @@ uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter) {
 }
 
 uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter) {
-    return rm_counter_get(rig->stream_counters[index], counter);
+    uint64_t const counted = rm_counter_get(rig->stream_counters[index], counter);
+    return counter == RM_STREAM_ACCEPTED ? counted + rig->instrument[index]->express.run : counted;
 }
 
 uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
@@ -392,12 +393,12 @@ static char const *broken_instrument(struct rig const *rig, uint32_t index) {
         return "passed_over is not what the writer passed over";
     if (rig_count(rig, index, RM_STREAM_LATE) > instrument->writer.passed_over)
         return "more late records than turns passed over";
-    if (atomic_load(&instrument->writer.stream->head) != instrument->writer.head)
+    if (atomic_load(&instrument->writer.stream->head) != rm_instrument_head(instrument))
         return "a turn-rate head is not published";
     for (unsigned i = 0; i < RIG_RATES; ++i)
         if (atomic_load(&instrument->rates.writer[i].stream->head) != instrument->rates.writer[i].head)
             return "a decimated head is not published";
-    return instrument->touched ? "an instrument is still touched" : NULL;
+    return instrument->express.touched ? "an instrument is still touched" : NULL;
 }
 
 char const *rig_broken(struct rig const *rig) {

@@ -155,6 +155,8 @@ char const *rig_idle(struct rig *rig);
 char const *rig_broken(struct rig const *rig);
 
 uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter);
+
+/** Those that the express lane has not counted yet are counted here. */
 uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter);
 uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter);
 

@@ -78,6 +78,19 @@ static inline struct rm_slot *rm_stream_writer_slot(struct rm_stream_writer *wri
     return slot;
 }
 
+/** The same for who writes records in their turn without the writer, no more than the margin above the published head,
+ * and publishes them himself (rm_stream_show): says, when he is done, which comes next. */
+static inline void rm_stream_writer_follow(struct rm_stream_writer *writer, uint64_t number, rm_turn next) {
+    writer->number = number;
+    writer->next = next;
+    writer->head = next - writer->period;
+    rm_turn const published = atomic_load_explicit(&writer->stream->head, memory_order_relaxed);
+    if (published == writer->published)
+        return;
+    writer->published = published;
+    writer->limit = published + writer->margin;
+}
+
 /** Makes everything up to the head visible, as of the burst that arrived at `tsc`. */
 void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc);
 
@@ -88,9 +101,13 @@ static inline void rm_stream_publish_begin(void) {
         rm_slot_stream_fence(); // what was streamed is there before the heads say so
 }
 
+static inline void rm_stream_show(struct rm_stream *stream, rm_turn head, uint64_t tsc) {
+    atomic_store_explicit(&stream->published_tsc, tsc, memory_order_relaxed);
+    atomic_store_explicit(&stream->head, head, memory_order_release);
+}
+
 static inline void rm_stream_writer_show(struct rm_stream_writer *writer, uint64_t tsc) {
-    atomic_store_explicit(&writer->stream->published_tsc, tsc, memory_order_relaxed);
-    atomic_store_explicit(&writer->stream->head, writer->head, memory_order_release);
+    rm_stream_show(writer->stream, writer->head, tsc);
     writer->published = writer->head;
     writer->limit = writer->head + writer->margin;
 }

@@ -202,6 +202,15 @@ static bool advance(struct rm_inputs *inputs) {
     return inputs->phase == 0;
 }
 
+void rm_inputs_follow(struct rm_inputs *inputs, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+        inputs->missing_before[inputs->phase + i] = inputs->missing;
+    inputs->next_turn += count * inputs->period;
+    inputs->phase += count;
+    if (inputs->phase == inputs->decimation)
+        inputs->phase = 0;
+}
+
 bool rm_decimator_fill(struct rm_decimator *decimator, struct rm_record const *record) {
     struct rm_inputs *const inputs = inputs_of(decimator);
     if (inputs->phase == 0)

@@ -118,6 +118,10 @@ struct rm_decimator {
     struct rm_inputs own;
 };
 
+/** `count` inputs have been put into their places, none beyond the end of the group, and none was missing. A group that
+ * they complete must be closed. */
+void rm_inputs_follow(struct rm_inputs *inputs, uint32_t count);
+
 /** What it takes in. */
 static inline struct rm_inputs const *rm_decimator_inputs(struct rm_decimator const *decimator) {
     return decimator->shared != NULL ? decimator->shared : &decimator->own;
