@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pairs import assert_near, at, relative, twin_and_ring
 
-from ringmaster.twin import All, Kind, OrbitResponseMatrix, Twin, linopt2, linopt4, orbit_response
+from ringmaster.twin import All, Kind, OrbitResponseMatrix, Radiation, Twin, linopt2, linopt4, orbit_response
 
 HALF = {"XYStep": 1.5e-8, "DPStep": 1.5e-6}
 RINGS = ("hmba.mat", "elettra2_s6bae.mat", "err.mat")
@@ -242,8 +242,12 @@ def everything(twin: Twin) -> list[bytes]:
     optics, beam = twin.linopt6(All)[2], twin.ohmi_envelope(All)[2]
     fields = [np.ascontiguousarray(table[name]) for table in (optics, beam) for name in table.dtype.names]
     response = orbit_response(twin, [0, 10], steerers)
-    tracked = twin.track(np.full((6, 32), 1e-6, order="F"), 3, turn=0)[0]
-    return [result.tobytes() for result in (*fields, response, tracked)]
+    beam = np.full((6, 32), 1e-6, order="F")
+    tracked = twin.track(beam, 3, turn=0)[0]
+    photons = twin.copy()
+    photons.set_radiation(Kind.DIPOLE, Radiation.QUANTUM)
+    photons.seed(7)
+    return [result.tobytes() for result in (*fields, response, tracked, photons.track(beam, 3)[0])]
 
 
 def test_eight_twins_on_two_threads_share_nothing_but_the_lattice() -> None:
@@ -267,3 +271,26 @@ def test_eight_twins_on_two_threads_share_nothing_but_the_lattice() -> None:
         thread.join()
     assert together == alone
     assert everything(design) == designed
+
+
+def test_two_twins_compute_at_once() -> None:
+    """While one thread is inside a single call, another makes many: calls release Python's lock."""
+    design, _ = twin_and_ring("hmba.mat", in_6d=True)
+    other = design.copy()
+    begun, ended = threading.Event(), threading.Event()
+
+    def track() -> None:
+        beam = np.full((6, 512), 1e-6, order="F")
+        begun.set()
+        design.track(beam, 200, None)
+        ended.set()
+
+    thread = threading.Thread(target=track)
+    thread.start()
+    begun.wait()
+    made = 0
+    while not ended.is_set():
+        other.linopt6([0])
+        made += 1
+    thread.join()
+    assert made > 50
