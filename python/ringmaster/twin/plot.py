@@ -9,8 +9,7 @@ import numpy as np
 from ringmaster.errors import TwinArgument
 from ringmaster.twin._library import Floats
 from ringmaster.twin.elements import Kind
-from ringmaster.twin.inside import PARTS, carried, parts, places
-from ringmaster.twin.report import Curves, Report
+from ringmaster.twin.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg")
 COLOURS = ("#1f5f8b", "#c1440e")
 """Of the horizontal and the vertical plane."""
-PLANES = (0, 2)
-"""Coordinates x and y."""
+INSIDE = 8
+"""Points drawn for each element."""
 MAGNETS = {
     Kind.DIPOLE: ("#d9a441", 0.6),
     Kind.QUADRUPOLE: ("#a03232", 1.0),
@@ -49,8 +48,7 @@ def draw(report: Report, path: Path) -> None:
     strip, *axes = figure.subplots(len(heights), sharex=True, height_ratios=heights)
     _magnets(strip, report)
     strip.set_title(_title(report), loc="left", fontsize=10)
-    s_m = places(report.curves.s_m)
-    for each, (label, values) in zip(axes, panels, strict=True):
+    for each, (label, s_m, values) in zip(axes, panels, strict=True):
         _panel(each, s_m, label, values)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="upper right", ncols=2, frameon=False)
     axes[-1].set_xlabel("s, m")
@@ -63,30 +61,29 @@ def _title(report: Report) -> str:
     return f"{lattice.name or 'lattice'}, {lattice.energy / 1e9:g} GeV, {lattice.circumference:.6g} m, {motion}"
 
 
-def _panels(report: Report) -> list[tuple[str, Floats]]:
-    """Label and values of each, at `places` of the curves."""
+def _panels(report: Report) -> list[tuple[str, Floats, Floats]]:
+    """Label, places and values of each."""
     c = report.curves
-    to_parts = parts(c.matrices)
-    beta_m = [carried(to_parts, c.modes[:, mode], plane) for mode, plane in enumerate(PLANES)]
     panels = [
-        ("β, m", np.stack(beta_m, axis=1)),
-        ("dispersion, m", _smooth(c, c.dispersion_m, c.dispersion_slope)),
-        ("closed orbit, µm", _smooth(c, c.orbit_m, c.orbit_slope) * 1e6),
+        ("β, m", *_smooth(c.s_m, c.beta_m, -2.0 * c.alpha)),
+        ("dispersion, m", *_smooth(c.s_m, c.dispersion_m, c.dispersion_slope)),
+        ("closed orbit, µm", *_smooth(c.s_m, c.orbit_m * 1e6, c.orbit_slope * 1e6)),
     ]
-    if c.beam is not None:
-        square_m2 = np.stack([carried(to_parts, c.beam, plane) for plane in PLANES], axis=1)
-        panels.append(("beam size σ, µm", np.sqrt(np.maximum(square_m2, 0.0)) * 1e6))
+    if c.square_size_m2 is not None and c.square_size_slope_m is not None:
+        s_m, square = _smooth(c.s_m, c.square_size_m2, c.square_size_slope_m)
+        panels.append(("beam size σ, µm", s_m, np.sqrt(np.maximum(square, 0.0)) * 1e6))
     return panels
 
 
-def _smooth(curves: Curves, values: Floats, slopes: Floats) -> Floats:
+def _smooth(s_m: Floats, values: Floats, slopes: Floats) -> tuple[Floats, Floats]:
     """Third order curves from entrance to exit of each element, by values and slopes there; exact in drifts."""
-    t = (np.arange(PARTS) / PARTS)[None, :, None]
-    length = np.diff(curves.s_m)[:, None, None]
+    t = np.linspace(0.0, 1.0, INSIDE, endpoint=False)[None, :, None]
+    length = np.diff(s_m)[:, None, None]
     y0, y1 = values[:-1, None], values[1:, None]
     d0, d1 = slopes[:-1, None] * length, slopes[1:, None] * length
-    inside = y0 + t * (d0 + t * (3.0 * (y1 - y0) - 2.0 * d0 - d1 + t * (2.0 * (y0 - y1) + d0 + d1)))
-    return np.vstack([inside.reshape(-1, values.shape[1]), values[-1:]])
+    curve = y0 + t * (d0 + t * (3.0 * (y1 - y0) - 2.0 * d0 - d1 + t * (2.0 * (y0 - y1) + d0 + d1)))
+    places = (s_m[:-1, None] + t[0, :, 0] * length[:, :, 0]).ravel()
+    return np.append(places, s_m[-1]), np.vstack([curve.reshape(-1, values.shape[1]), values[-1:]])
 
 
 def _panel(axes: "Axes", s_m: Floats, label: str, values: Floats) -> None:
@@ -104,10 +101,7 @@ def _magnets(axes: "Axes", report: Report) -> None:
         indices = lattice.find(kind=kind)
         widths = s_m[indices + 1] - s_m[indices]
         sign = np.array([_sign(lattice[int(i)]) for i in indices]) if kind == Kind.QUADRUPOLE else np.ones(len(indices))
-        # the edge keeps short magnets of a large ring from falling between two dots of the picture
-        axes.bar(
-            s_m[indices], height * sign, widths, bottom=0, align="edge", color=colour, edgecolor=colour, linewidth=0.5
-        )
+        axes.bar(s_m[indices], height * sign, widths, bottom=0, align="edge", color=colour, linewidth=0)
     axes.axhline(0, color="#777777", linewidth=0.5)
     axes.set_ylim(-1.1, 1.1)
     axes.axis("off")

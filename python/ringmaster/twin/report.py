@@ -28,19 +28,14 @@ class Curves:
     dispersion_slope: Floats
     orbit_m: Floats
     orbit_slope: Floats
-    matrices: Floats
-    """From the start, (points, n, n), n = 6 or 4."""
-    modes: Floats
-    """R matrices, (points, mode, n, n)."""
-    beam: Floats | None
-    """Beam matrices, (points, 6, 6); None without radiation."""
+    square_size_m2: Floats | None
+    """Of the beam, one standard deviation, squared; None without radiation."""
+    square_size_slope_m: Floats | None
 
     @property
     def size_m(self) -> Floats | None:
         """Of the beam, one standard deviation; None without radiation."""
-        if self.beam is None:
-            return None
-        return np.asarray(np.sqrt(np.maximum(self.beam[:, [0, 2], [0, 2]], 0.0)), np.float64)
+        return None if self.square_size_m2 is None else np.asarray(np.sqrt(self.square_size_m2), np.float64)
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,10 @@ def _plain(parameters: RingParameters) -> dict[str, Any]:
 
 def _curves(twin: Twin) -> Curves:
     _, _, optics = linopt6(twin, All)
-    beam = ohmi_envelope(twin, All)[2].r66 if twin.is_6d else None
+    square = slope = None
+    if twin.is_6d:
+        _, _, beam = ohmi_envelope(twin, All)
+        square, slope = np.maximum(beam.r66[:, [0, 2], [0, 2]], 0.0), 2.0 * beam.r66[:, [0, 2], [1, 3]]
     return Curves(
         s_m=optics.s_pos,
         beta_m=optics.beta,
@@ -124,7 +122,6 @@ def _curves(twin: Twin) -> Curves:
         dispersion_slope=optics.dispersion[:, [1, 3]],
         orbit_m=optics.closed_orbit[:, [0, 2]],
         orbit_slope=optics.closed_orbit[:, [1, 3]],
-        matrices=optics.M,
-        modes=optics.R,
-        beam=beam,
+        square_size_m2=square,
+        square_size_slope_m=slope,
     )
