@@ -22,6 +22,14 @@ def _load(path: str, use: str | None, variable: str | None) -> "Lattice":
     return load_lattice(path, use=use, variable=variable)
 
 
+def _complete_lattice(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the lattices that we ship, and files."""
+    from ringmaster.twin.shipped import shipped_lattices
+
+    names = [CompletionItem(name) for name in shipped_lattices() if name.startswith(incomplete)]
+    return [*names, CompletionItem(incomplete, type="file")]
+
+
 def _complete_element(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the lattice's elements. Of an unfinished line click leaves LATTICE among the arguments."""
     given = context.params
@@ -37,14 +45,14 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
 
 @click.command(
     epilog=examples(
-        "ringmaster twin twin/lattices/elettra2_like.m",
+        "ringmaster twin elettra2_like",
         "ringmaster twin elettra2.mat --plot optics.png",
         "ringmaster twin elettra2.mat --at 'BPM*' --at IDMARK",
         "ringmaster twin ring.madx --use RING --4d",
         "ringmaster twin elettra2.mat --json | jq .envelope.emittances",
     )
 )
-@click.argument("lattice", type=click.Path())
+@click.argument("lattice", type=click.Path(), shell_complete=_complete_lattice)
 @click.option("--4d", "flat", is_flag=True, help="Cavities and radiation off.")
 @click.option("--use", metavar="SEQUENCE", help="Of a MAD-X file: the sequence; without it the one that the file uses.")
 @click.option("--variable", metavar="NAME", help="Of a .mat file: the variable that holds the lattice.")
@@ -62,7 +70,7 @@ def twin(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute the parameters and the optics of LATTICE, a .mat, .m, .madx, .seq or .lat file.
+    """Compute the parameters and the optics of LATTICE: a .mat, .m, .madx, .seq or .lat file, or elettra2_like.
 
     With a cavity in 6D with radiation, else, or with --4d, in 4D. --at adds a table of the optics at the entrance of
     every element whose name matches, --plot draws β, dispersion, closed orbit and beam sizes along the ring.
@@ -162,20 +170,24 @@ def _cell(value: Any, scale: float, form: str) -> str:
     if value is None:
         return ""
     numbers = [float(number) * scale for number in ([value] if isinstance(value, int | float) else value)]
-    return "  ".join("–" if number != number else format(number, form) for number in numbers)
+    return "  ".join("–" if number != number else format(number, f"z{form}") for number in numbers)
 
 
 def _points(points: list[dict[str, Any]]) -> "Table":
-    columns = (
-        *("\nELEMENT", ">\nINDEX", ">s\nm", ">βx\nm", ">βy\nm", ">αx\n", ">αy\n", ">µx\n2π", ">µy\n2π"),
-        *(">Dx\nmm", ">Dy\nmm", ">x\nµm", ">y\nµm", ">σx\nµm", ">σy\nµm"),
-    )
-    table = _table(*columns)
-    forms = {"beta_m": (1.0, ".4f"), "alpha": (1.0, ".4f"), "phase_turns": (1.0, ".5f")}
-    forms |= {"dispersion_m": (1e3, ".3f"), "orbit_m": (1e6, ".2f"), "size_m": (1e6, ".2f")}
+    """A row for each; what this ring does not have is no column."""
+    columns: dict[str, tuple[tuple[str, str], float, str]] = {
+        "beta_m": ((">βx\nm", ">βy\nm"), 1.0, ".4f"),
+        "alpha": ((">αx\n", ">αy\n"), 1.0, ".4f"),
+        "phase_turns": ((">µx\n2π", ">µy\n2π"), 1.0, ".5f"),
+        "dispersion_m": ((">Dx\nmm", ">Dy\nmm"), 1e3, ".3f"),
+        "orbit_m": ((">x\nµm", ">y\nµm"), 1e6, ".2f"),
+        "size_m": ((">σx\nµm", ">σy\nµm"), 1e6, ".2f"),
+    }
+    given = {key: column for key, column in columns.items() if points[0][key] is not None}
+    table = _table("\nELEMENT", ">\nINDEX", ">s\nm", *(name for names, _, _ in given.values() for name in names))
     for point in points:
         cells = [point["name"], str(point["index"]), f"{point['s_m']:.4f}"]
-        for key, (scale, form) in forms.items():
-            cells += [_cell(value, scale, form) for value in point[key] or (None, None)]
+        for key, (_, scale, form) in given.items():
+            cells += [_cell(value, scale, form) for value in point[key]]
         table.add_row(*cells)
     return table

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ringmaster.twin._library import Floats, Points, call, ffi, lib, text
 from ringmaster.twin.elements import MAGNETS, Element, Kind
 from ringmaster.twin.points import Refpts, find, resolve
+from ringmaster.twin.shipped import lattice_path
 
 LIGHT_M_S = 299792458.0
 ELECTRON_EV = 510998.95069
@@ -155,6 +156,8 @@ class Lattice:
 def load_lattice(path: Path, *, variable: str | None = None, use: str | None = None) -> Lattice:
     """Reads a lattice from a file, by its suffix: ``.mat``, ``.m``; ``.madx``, ``.seq``, ``.lat`` of MAD-X.
 
+    A name without suffix, ``elettra2_like``, is that of a lattice that comes with us.
+
     ``variable`` of a ``.mat`` file holds the lattice, where there are several; ``use`` is the MAD-X sequence. Raises
     LatticeAbsent, or LatticeInvalid with the line or element at fault.
     """
@@ -162,7 +165,7 @@ def load_lattice(path: Path, *, variable: str | None = None, use: str | None = N
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (variable, use)]
     source.variable, source.sequence = names
     made = ffi.new("struct rm_lattice **")
-    call(lib.rm_lattice_read, os.fsencode(path), source, made, reading=True)
+    call(lib.rm_lattice_read, os.fsencode(lattice_path(path)), source, made, reading=True)
     return Lattice(made[0])
 
 
