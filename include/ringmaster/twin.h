@@ -89,7 +89,7 @@ void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
 /* ---- tracking */
 
-enum rm_simd { RM_SIMD_BEST, RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512 };
+enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
 
 struct rm_tracking {
     uint32_t turns;
@@ -99,7 +99,7 @@ struct rm_tracking {
     uint32_t *lost_turn;    /**< [particle] turn of its loss, UINT32_MAX: not lost; or NULL */
     uint32_t *lost_element; /**< [particle] element of its loss; or NULL */
     double *lost_at;        /**< [particle][6] its coordinates there; or NULL */
-    enum rm_simd simd;
+    enum rm_twin_simd simd;
 };
 
 /** Tracks `count` particles, particles[i][6] in and out. A particle is lost outside an aperture, beyond 1 m or 1 in a

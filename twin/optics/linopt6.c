@@ -66,7 +66,7 @@ static enum rm_code functions(struct rm_side const sides[2], double apart, uint3
         return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", count);
     for (int side = 0; side < 2; ++side)
         rm_frames_twiss(sides[side].closed.points, count, &sides[side].modes, seen + (size_t)side * count,
-                        RM_SIMD_BEST);
+                        RM_TWIN_SIMD_BEST);
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_sides_twiss twiss;
         for (int side = 0; side < 2; ++side) {

@@ -206,7 +206,7 @@ enum rm_code rm_twin_set_radiation(struct rm_twin *twin, uint32_t element, enum 
 
 void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
-enum rm_simd { RM_SIMD_BEST, RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512 };
+enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
 
 struct rm_tracking {
     uint32_t turns;
@@ -216,7 +216,7 @@ struct rm_tracking {
     uint32_t *lost_turn;
     uint32_t *lost_element;
     double *lost_at;
-    enum rm_simd simd;
+    enum rm_twin_simd simd;
 };
 
 enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINATES], uint32_t count,
