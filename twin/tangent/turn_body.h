@@ -5,6 +5,7 @@
 #include "edge.h"
 #include "lens.h"
 #include "linear.h"
+#include "radiating.h"
 #include "scatter.h"
 #include "straight_bend.h"
 #include "thin.h"
