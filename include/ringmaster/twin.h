@@ -147,7 +147,8 @@ struct rm_optics {
     double mu_rad[3];           /**< phase advance from the start, modulo 2π where points are far apart */
     double dispersion[4];       /**< x, px, y, py per δ */
     double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
-    double dalpha[2], dbeta[2]; /**< derivatives per δ, over β; 0 unless asked for */
+    double dalpha[2], dbeta[2]; /**< derivatives per δ; 0 unless asked for */
+    double dmu_rad[3];          /**< likewise */
     double ddispersion[4];      /**< second derivative of the orbit by δ at the start; 0 unless asked for */
 };
 
@@ -161,9 +162,10 @@ struct rm_optics_summary {
 
 struct rm_optics_options {
     struct rm_orbit_options orbit;
-    bool chromaticity; /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
-    bool w;            /**< also W, derivatives and second order dispersion */
-    double dp_step;    /**< 0: 3e-6 */
+    bool chromaticity;   /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
+    bool w;              /**< also W, derivatives and second order dispersion */
+    double (*dr)[3][36]; /**< linopt6, with `w`: derivatives of r per δ at each point; or NULL */
+    double dp_step;      /**< 0: 3e-6 */
 };
 
 /** Linear optics by the eigenvectors of the one-turn matrix (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001), coupled,
@@ -185,6 +187,7 @@ struct rm_optics4 {
     double dispersion[4];    /**< x, px, y, py per δ */
     double w[2];             /**< as in struct rm_optics, when asked for */
     double dalpha[2], dbeta[2];
+    double dmu_rad[2];
     double ddispersion[4];
 };
 

@@ -252,6 +252,7 @@ struct rm_optics {
     double dispersion[4];
     double w[2];
     double dalpha[2], dbeta[2];
+    double dmu_rad[3];
     double ddispersion[4];
 };
 
@@ -267,6 +268,7 @@ struct rm_optics_options {
     struct rm_orbit_options orbit;
     bool chromaticity;
     bool w;
+    double (*dr)[3][36];
     double dp_step;
 };
 
@@ -285,6 +287,7 @@ struct rm_optics4 {
     double dispersion[4];
     double w[2];
     double dalpha[2], dbeta[2];
+    double dmu_rad[2];
     double ddispersion[4];
 };
 
