@@ -289,4 +289,10 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
 
+/* ---- for callers in other languages */
+
+/** Bytes of a struct of these headers by its name ("rm_optics"), 0 if there is none: whoever has been told of the
+ * structs in another way than by the compiler can see that the library agrees. */
+size_t rm_twin_size_of(char const *name);
+
 #endif

@@ -370,4 +370,6 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          uint32_t const *refpts, uint32_t refpt_count,
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
+
+size_t rm_twin_size_of(char const *name);
 """
