@@ -15,16 +15,16 @@ static bool has_avx512(void) {
            __builtin_cpu_supports("avx512vl");
 }
 
-enum rm_code rm_track_with(enum rm_simd simd, struct rm_track const *track, struct rm_error *error) {
+enum rm_code rm_track_with(enum rm_twin_simd simd, struct rm_track const *track, struct rm_error *error) {
     /* One particle goes faster alone than in a bundle of empty lanes. */
-    bool const any = simd == RM_SIMD_BEST && track->count > 1;
-    if (simd == RM_SIMD_AVX512 && !has_avx512())
-        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX-512; ask for RM_SIMD_BEST");
-    if (simd == RM_SIMD_AVX2 && !has_avx2())
-        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX2 with FMA; ask for RM_SIMD_BEST");
-    if (simd == RM_SIMD_AVX512 || (any && has_avx512()))
+    bool const any = simd == RM_TWIN_SIMD_BEST && track->count > 1;
+    if (simd == RM_TWIN_SIMD_AVX512 && !has_avx512())
+        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX-512; ask for RM_TWIN_SIMD_BEST");
+    if (simd == RM_TWIN_SIMD_AVX2 && !has_avx2())
+        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX2 with FMA; ask for RM_TWIN_SIMD_BEST");
+    if (simd == RM_TWIN_SIMD_AVX512 || (any && has_avx512()))
         rm_track_avx512(track);
-    else if (simd == RM_SIMD_AVX2 || (any && has_avx2()))
+    else if (simd == RM_TWIN_SIMD_AVX2 || (any && has_avx2()))
         rm_track_avx2(track);
     else
         rm_track_scalar(track);
@@ -68,7 +68,7 @@ enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINA
 
 enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_COORDINATES], uint32_t count,
                            struct rm_particle_kick const *kicks, uint32_t kick_count, uint32_t const *refpts,
-                           uint32_t refpt_count, double *out, enum rm_simd simd, struct rm_error *error) {
+                           uint32_t refpt_count, double *out, enum rm_twin_simd simd, struct rm_error *error) {
     struct rm_plan plan;
     enum rm_code code =
         rm_track_plan_make(twin, refpts, out != NULL ? refpt_count : 0, kicks, kick_count, &plan, error);

@@ -89,7 +89,7 @@ void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
 /* ---- tracking */
 
-enum rm_simd { RM_SIMD_BEST, RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512 };
+enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
 
 struct rm_tracking {
     uint32_t turns;
@@ -99,7 +99,7 @@ struct rm_tracking {
     uint32_t *lost_turn;    /**< [particle] turn of its loss, UINT32_MAX: not lost; or NULL */
     uint32_t *lost_element; /**< [particle] element of its loss; or NULL */
     double *lost_at;        /**< [particle][6] its coordinates there; or NULL */
-    enum rm_simd simd;
+    enum rm_twin_simd simd;
 };
 
 /** Tracks `count` particles, particles[i][6] in and out. A particle is lost outside an aperture, beyond 1 m or 1 in a
@@ -147,7 +147,8 @@ struct rm_optics {
     double mu_rad[3];           /**< phase advance from the start, modulo 2π where points are far apart */
     double dispersion[4];       /**< x, px, y, py per δ */
     double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
-    double dalpha[2], dbeta[2]; /**< derivatives per δ, over β; 0 unless asked for */
+    double dalpha[2], dbeta[2]; /**< derivatives per δ; 0 unless asked for */
+    double dmu_rad[3];          /**< likewise */
     double ddispersion[4];      /**< second derivative of the orbit by δ at the start; 0 unless asked for */
 };
 
@@ -161,9 +162,10 @@ struct rm_optics_summary {
 
 struct rm_optics_options {
     struct rm_orbit_options orbit;
-    bool chromaticity; /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
-    bool w;            /**< also W, derivatives and second order dispersion */
-    double dp_step;    /**< 0: 3e-6 */
+    bool chromaticity;   /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
+    bool w;              /**< also W, derivatives and second order dispersion */
+    double (*dr)[3][36]; /**< linopt6, with `w`: derivatives of r per δ at each point; or NULL */
+    double dp_step;      /**< 0: 3e-6 */
 };
 
 /** Linear optics by the eigenvectors of the one-turn matrix (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001), coupled,
@@ -185,6 +187,7 @@ struct rm_optics4 {
     double dispersion[4];    /**< x, px, y, py per δ */
     double w[2];             /**< as in struct rm_optics, when asked for */
     double dalpha[2], dbeta[2];
+    double dmu_rad[2];
     double ddispersion[4];
 };
 
@@ -285,5 +288,11 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          uint32_t const *refpts, uint32_t refpt_count,
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
+
+/* ---- for callers in other languages */
+
+/** Bytes of a struct of these headers by its name ("rm_optics"), 0 if there is none: whoever has been told of the
+ * structs in another way than by the compiler can see that the library agrees. */
+size_t rm_twin_size_of(char const *name);
 
 #endif

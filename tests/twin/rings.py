@@ -25,12 +25,13 @@ FOUR_D = (*SIX_D, "dba.mat", "elettra2_phase1_linear.m")
 OPTICS = np.dtype(
     [("s_pos", float), ("closed_orbit", float, 6), ("M", float, (6, 6)), ("A", float, (6, 6)), ("R", float, (3, 6, 6)),
      ("beta", float, 2), ("alpha", float, 2), ("mu", float, 3), ("dispersion", float, 4), ("W", float, 2),
-     ("dalpha", float, 2), ("dbeta", float, 2), ("ddispersion", float, 4)]
+     ("dalpha", float, 2), ("dbeta", float, 2), ("dmu", float, 3), ("ddispersion", float, 4)]
 )  # fmt: skip
 OPTICS4 = np.dtype(
     [("s_pos", float), ("closed_orbit", float, 6), ("M", float, (4, 4)), ("beta", float, 2), ("alpha", float, 2),
      ("mu", float, 2), ("gamma", float), ("A", float, (2, 2)), ("B", float, (2, 2)), ("C", float, (2, 2)),
-     ("dispersion", float, 4), ("W", float, 2), ("dalpha", float, 2), ("dbeta", float, 2), ("ddispersion", float, 4)]
+     ("dispersion", float, 4), ("W", float, 2), ("dalpha", float, 2), ("dbeta", float, 2), ("dmu", float, 2),
+     ("ddispersion", float, 4)]
 )  # fmt: skip
 ENVELOPE = np.dtype(
     [("s_pos", float), ("r66", float, (6, 6)), ("r44", float, (4, 4)), ("m66", float, (6, 6)), ("orbit6", float, 6),

@@ -11,6 +11,7 @@ import pytest
 from pairs import assert_near, at, relative, twin_and_ring
 
 from ringmaster.twin import All, Kind, OrbitResponseMatrix, Radiation, Twin, linopt2, linopt4, orbit_response
+from ringmaster.twin._library import check_structs, ffi, lib
 
 HALF = {"XYStep": 1.5e-8, "DPStep": 1.5e-6}
 RINGS = ("hmba.mat", "elettra2_s6bae.mat", "err.mat")
@@ -223,6 +224,14 @@ def test_the_response_of_the_orbit() -> None:
         assert ours.response.shape == ours.shape == (len(bpms), len(steerers) + (plane == "h"))
         kicks = np.array([*np.linspace(1, 2, len(steerers)) * 1e-6, 0.5])[: ours.shape[1]]
         assert ours.get_correction(ours.response @ kicks) == pytest.approx(-kicks, rel=1e-4)
+
+
+def test_a_library_of_another_version_is_refused() -> None:
+    check_structs(ffi, lib.rm_twin_size_of)
+    grown = {b"rm_optics": 8}
+    with pytest.raises(ValueError, match="struct rm_optics has .* two versions"):
+        check_structs(ffi, lambda name: lib.rm_twin_size_of(name) + grown.get(name, 0))
+    assert lib.rm_twin_size_of(b"rm_nonsense") == 0
 
 
 def misaligned(seed: int, twin: Twin) -> Twin:

@@ -17,6 +17,8 @@ static double const near_enough_to_look = 1e-6; /* the step after one of this si
 static double const rounding_floor = 1e-9;      /* below, steps that no longer shrink are rounding */
 static double const edge_of_the_world = 1;      /* m and 1, as in tracking */
 
+static double const near_enough_for_whole_turns = 1e-5; /* about as far as one slice each is off */
+
 static void clear_of_orbit(struct rm_tangent *points, uint32_t count, double const step[6]) {
     for (uint32_t p = 0; p < count; ++p)
         for (int i = 0; i < 6; ++i)
@@ -33,7 +35,7 @@ static enum rm_code lost(struct rm_route const *route, double const z[6], struct
     for (uint32_t i = 0; i < route->count; ++i) {
         one.legs = &route->legs[i];
         one.count = 1;
-        rm_turn(&one, &t, NULL, NULL, RM_SIMD_BEST);
+        rm_turn(&one, &t, NULL, NULL, RM_TWIN_SIMD_BEST);
         at = route->legs[i].element;
         for (int k = 0; k < 5; ++k)
             if (!(fabs(t.z[k]) < edge_of_the_world))
@@ -90,7 +92,7 @@ static enum rm_code turn(struct search const *search, bool look, bool diffusion,
     memset(&closed->diffusion, 0, sizeof closed->diffusion);
     rm_tangent_begin(&closed->turn, closed->z);
     rm_turn(&search->route, &closed->turn, look && diffusion ? &closed->diffusion : NULL, look ? &search->points : NULL,
-            RM_SIMD_BEST);
+            RM_TWIN_SIMD_BEST);
     return is_inside(closed->turn.z) ? RM_OK : lost(&search->route, closed->z, error);
 }
 
@@ -112,12 +114,25 @@ static enum rm_code approach(struct search const *search, struct rm_closed *clos
     return is_inside(closed->z) ? RM_OK : lost(&search->route, closed->z, error);
 }
 
+/** As far as magnets of one slice each lead, which is to some 1e-6: then three whole turns are left where there were
+ * four (Elettra 2.0: 2.6 ms for 3.6). */
+static enum rm_code begin_coarsely(struct search *search, struct rm_closed *closed, struct rm_error *error) {
+    double step[6], change = INFINITY;
+    enum rm_code code = RM_OK;
+    search->route.coarse = true;
+    for (uint32_t i = 0; i < search->most && code == RM_OK && change > near_enough_for_whole_turns; ++i) {
+        code = turn(search, false, false, closed, error);
+        if (code == RM_OK)
+            code = approach(search, closed, step, &change, error);
+    }
+    search->route.coarse = false;
+    return code;
+}
+
 /** The last turn has looked at the points. */
 static enum rm_code iterate(struct search const *search, struct rm_closed_request const *request,
                             struct rm_closed *closed, struct rm_error *error) {
     double change = INFINITY;
-    if (request->at_start != NULL)
-        return turn(search, true, request->diffusion, closed, error);
     for (uint32_t i = 0; i < search->most; ++i) {
         bool const look = change < near_enough_to_look;
         double const before = change;
@@ -136,6 +151,18 @@ static enum rm_code iterate(struct search const *search, struct rm_closed_reques
     return rm_fail(error, RM_E_CONFIG,
                    "no closed orbit after %u iterations, whose last step was %.1e; begin nearer or reduce errors",
                    search->most, change);
+}
+
+/** Where few slices lead astray, the search begins anew without them. */
+static enum rm_code find(struct search *search, struct rm_closed_request const *request, struct rm_closed *closed,
+                         struct rm_error *error) {
+    struct rm_closed const given = *closed;
+    if (request->at_start != NULL)
+        return turn(search, true, request->diffusion, closed, error);
+    if (begin_coarsely(search, closed, error) == RM_OK && iterate(search, request, closed, error) == RM_OK)
+        return RM_OK;
+    *closed = given;
+    return iterate(search, request, closed, error);
 }
 
 static enum rm_code make_room(struct rm_closed_request const *request, struct rm_closed *closed,
@@ -191,7 +218,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     if (code == RM_OK)
         code = begin(&search, request, closed, error);
     if (code == RM_OK)
-        code = iterate(&search, request, closed, error);
+        code = find(&search, request, closed, error);
     rm_route_free(&search.route);
     if (code == RM_OK && request->at_start == NULL)
         code = rm_orbit_check(twin, closed->z, error);

@@ -10,13 +10,6 @@
 
 /** Fills closed_orbit, m, a and r at each point. The same to rounding whatever `simd`. */
 void rm_frames_fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                    struct rm_optics *optics, enum rm_simd simd);
-
-struct rm_frame_twiss {
-    double beta[2], alpha[2];
-};
-
-void rm_frames_twiss(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                     struct rm_frame_twiss *twiss, enum rm_simd simd);
+                    struct rm_optics *optics, enum rm_twin_simd simd);
 
 #endif

@@ -78,16 +78,3 @@ static void fill(struct rm_tangent const *points, uint32_t count, struct rm_mode
         frame_write(&points[i], &frame, modes->count, &optics[i]);
     }
 }
-
-static void twiss(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                  struct rm_frame_twiss *made) {
-    for (uint32_t i = 0; i < count; ++i) {
-        struct frame f;
-        frame_of(&points[i], modes, &f);
-        for (int k = 0; k < 2; ++k) {
-            int const at = 2 * k;
-            made[i].beta[k] = f.a[at][at] * f.half[at][at] + f.a[at][at + 1] * f.half[at + 1][at];
-            made[i].alpha[k] = -f.a[at + 1][at] * f.half[at][at] - f.a[at + 1][at + 1] * f.half[at + 1][at];
-        }
-    }
-}

@@ -2,4 +2,7 @@
 #include "frames_body.h"
 #include "frames_simd.h"
 
-struct rm_frames_simd const rm_frames_scalar = {fill, twiss};
+void rm_frames_fill_scalar(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
+                           struct rm_optics *optics) {
+    fill(points, count, modes, optics);
+}

@@ -5,13 +5,9 @@
 
 #include "frames.h"
 
-struct rm_frames_simd {
-    void (*fill)(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                 struct rm_optics *optics);
-    void (*twiss)(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                  struct rm_frame_twiss *twiss);
-};
+typedef void rm_frames_fill_simd(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
+                                 struct rm_optics *optics);
 
-extern struct rm_frames_simd const rm_frames_scalar, rm_frames_avx2, rm_frames_avx512;
+rm_frames_fill_simd rm_frames_fill_scalar, rm_frames_fill_avx2, rm_frames_fill_avx512;
 
 #endif

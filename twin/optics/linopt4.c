@@ -168,14 +168,18 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
         rm_sides_chromaticity(sides, apart, ring->chromaticity);
     for (uint32_t i = 0; code == RM_OK && call->options->w && i < call->count; ++i) {
         struct rm_sides_twiss twiss;
+        double mu[2][2];
         for (int side = 0; side < 2; ++side) {
             struct rm_optics4 seen = {0};
             if (!propagate(&modes[side], &sides[side].closed.points[i], call->coupled, &seen))
                 code = flipped(call->twin, call->refpts[i], error);
             memcpy(twiss.beta[side], seen.beta_m, sizeof seen.beta_m);
             memcpy(twiss.alpha[side], seen.alpha, sizeof seen.alpha);
+            memcpy(mu[side], seen.mu_rad, sizeof seen.mu_rad);
         }
         rm_sides_functions(&twiss, apart, optics[i].w, optics[i].dalpha, optics[i].dbeta);
+        for (int k = 0; k < 2; ++k)
+            optics[i].dmu_rad[k] = rm_sides_phase(mu[0][k], mu[1][k], apart);
         rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
     }
     rm_sides_free(sides);

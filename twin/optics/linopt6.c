@@ -7,7 +7,6 @@
 #include "../lattice_parts.h"
 #include "base/fail.h"
 #include "closed.h"
-#include "frames.h"
 #include "modes.h"
 #include "points.h"
 #include "sides.h"
@@ -59,21 +58,33 @@ static void unwrap(struct rm_optics *optics, uint32_t count, int modes) {
     }
 }
 
-static enum rm_code functions(struct rm_side const sides[2], double apart, uint32_t count, struct rm_optics *optics,
-                              struct rm_error *error) {
-    struct rm_frame_twiss *const seen = malloc(2 * (size_t)(count != 0 ? count : 1) * sizeof *seen);
+/** Derivatives at one point from the optics on both sides, [0] above. */
+static void differ(struct rm_optics const *const side[2], double apart, struct rm_optics *o, double (*dr)[36]) {
+    struct rm_sides_twiss twiss;
+    for (int i = 0; i < 2; ++i) {
+        memcpy(twiss.beta[i], side[i]->beta_m, sizeof twiss.beta[i]);
+        memcpy(twiss.alpha[i], side[i]->alpha, sizeof twiss.alpha[i]);
+    }
+    rm_sides_functions(&twiss, apart, o->w, o->dalpha, o->dbeta);
+    for (int k = 0; k < 3; ++k)
+        o->dmu_rad[k] = rm_sides_phase(side[0]->mu_rad[k], side[1]->mu_rad[k], apart);
+    for (int k = 0; k < 3 && dr != NULL; ++k)
+        for (int i = 0; i < 36; ++i)
+            dr[k][i] = (side[0]->r[k][i] - side[1]->r[k][i]) / apart;
+}
+
+static enum rm_code functions(struct optics_call const *call, struct rm_side const sides[2], double apart,
+                              double (*dr)[3][36], struct rm_optics *optics, struct rm_error *error) {
+    size_t const count = call->count;
+    struct rm_optics *const seen = malloc(2 * (count != 0 ? count : 1) * sizeof *seen);
     if (seen == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", count);
-    for (int side = 0; side < 2; ++side)
-        rm_frames_twiss(sides[side].closed.points, count, &sides[side].modes, seen + (size_t)side * count,
-                        RM_SIMD_BEST);
-    for (uint32_t i = 0; i < count; ++i) {
-        struct rm_sides_twiss twiss;
-        for (int side = 0; side < 2; ++side) {
-            memcpy(twiss.beta[side], seen[(size_t)side * count + i].beta, sizeof twiss.beta[side]);
-            memcpy(twiss.alpha[side], seen[(size_t)side * count + i].alpha, sizeof twiss.alpha[side]);
-        }
-        rm_sides_functions(&twiss, apart, optics[i].w, optics[i].dalpha, optics[i].dbeta);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", call->count);
+    for (int i = 0; i < 2; ++i)
+        rm_points_fill(call->twin, &sides[i].closed, &sides[i].modes, sides[i].change, call->refpts, call->count,
+                       seen + (size_t)i * count);
+    for (uint32_t i = 0; i < call->count; ++i) {
+        struct rm_optics const *const both[2] = {&seen[i], &seen[count + i]};
+        differ(both, apart, &optics[i], dr != NULL ? dr[i] : NULL);
         rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
     }
     free(seen);
@@ -89,7 +100,7 @@ static enum rm_code with_momentum(struct optics_call const *call, struct rm_opti
     if (code == RM_OK) {
         rm_sides_chromaticity(sides, apart, ring->chromaticity);
         if (options->w)
-            code = functions(sides, apart, call->count, optics, error);
+            code = functions(call, sides, apart, options->dr, optics, error);
     }
     rm_sides_free(sides);
     return code;

@@ -82,3 +82,7 @@ void rm_sides_functions(struct rm_sides_twiss const *twiss, double apart, double
         w[k] = hypot(dalpha[k] - alpha / beta * dbeta[k], dbeta[k] / beta);
     }
 }
+
+double rm_sides_phase(double above_rad, double below_rad, double apart) {
+    return remainder(above_rad - below_rad, 2 * M_PI) / apart;
+}

@@ -31,6 +31,9 @@ struct rm_sides_twiss {
 void rm_sides_functions(struct rm_sides_twiss const *twiss, double apart, double w[2], double dalpha[2],
                         double dbeta[2]);
 
+/** Derivative of a phase, of which only the part below a turn is known. */
+double rm_sides_phase(double above_rad, double below_rad, double apart);
+
 /** The options when none are given. */
 extern struct rm_optics_options const rm_optics_plain;
 

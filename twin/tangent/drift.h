@@ -7,7 +7,7 @@
 
 #include "tangent.h"
 
-/** `reduced_m` is the length over 1 + δ, `inverse` 1 / (1 + δ). */
+/** `reduced_m` is the length over 1 + δ, `inverse` 1 / (1 + δ). The momenta's rows, which come last, are added last. */
 static inline __attribute__((always_inline)) void rm_tangent_slide(struct rm_tangent *t, double reduced_m,
                                                                    double inverse) {
     double const slope_x = t->z[RM_PX] * inverse, slope_y = t->z[RM_PY] * inverse;
@@ -16,9 +16,9 @@ static inline __attribute__((always_inline)) void rm_tangent_slide(struct rm_tan
     t->z[RM_X] += reduced_m * t->z[RM_PX];
     t->z[RM_Y] += reduced_m * t->z[RM_PY];
     t->z[RM_CT] += 0.5 * (by_x * t->z[RM_PX] + by_y * t->z[RM_PY]);
-    t->j[RM_X] += reduced_m * t->j[RM_PX] - by_x * t->j[RM_DELTA];
-    t->j[RM_Y] += reduced_m * t->j[RM_PY] - by_y * t->j[RM_DELTA];
-    t->j[RM_CT] += by_x * t->j[RM_PX] + by_y * t->j[RM_PY] - (reduced_m * square) * t->j[RM_DELTA];
+    t->j[RM_X] = (t->j[RM_X] - by_x * t->j[RM_DELTA]) + reduced_m * t->j[RM_PX];
+    t->j[RM_Y] = (t->j[RM_Y] - by_y * t->j[RM_DELTA]) + reduced_m * t->j[RM_PY];
+    t->j[RM_CT] = (t->j[RM_CT] - (reduced_m * square) * t->j[RM_DELTA]) + by_x * t->j[RM_PX] + by_y * t->j[RM_PY];
 }
 
 static inline __attribute__((always_inline)) void rm_tangent_drift(struct rm_tangent *t, double length_m) {

@@ -7,6 +7,7 @@
 
 #include "dual.h"
 #include "multipole.h"
+#include "scatter.h"
 
 static inline void rm_tangent_e2_edge(struct rm_tangent *t, struct rm_leg_e2_edge const *edge) {
     double const h = edge->curvature, turn = tan(edge->angle), inner = tan(edge->angle - edge->psi);

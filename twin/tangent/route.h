@@ -124,6 +124,7 @@ struct rm_route {
     double diffusion_per_kick; /**< 55/(24 √3) r_e ƛ_e γ⁵, m² */
     bool cavity;               /**< one is on */
     bool radiates;             /**< somewhere */
+    bool coarse;               /**< walk a magnet's body as one slice */
 };
 
 /** What a route may differ in from its twin. */

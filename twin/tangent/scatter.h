@@ -77,4 +77,15 @@ static inline void rm_diffusion_add(struct rm_diffusion *to, struct rm_diffusion
             to->d[i] -= half[i][k] * back[k];
 }
 
+/** Adds b u uᵀ, where u is the photon's direction (0, x', 0, y', 1, 0) carried back to the start by Jᵀ Ω: that is J⁻¹
+ * up to the damping since the start, which the caller takes out once for each magnet. */
+static inline __attribute__((always_inline)) void rm_tangent_scatter(struct rm_tangent const *t,
+                                                                     struct rm_diffusion *gathered, double b,
+                                                                     double slope_x, double slope_y) {
+    rm_lanes const u = slope_x * t->j[RM_X] + slope_y * t->j[RM_Y] - t->j[RM_CT];
+    rm_lanes const scaled = b * u;
+    for (int i = 0; i < 6; ++i)
+        gathered->d[i] += scaled[i] * u;
+}
+
 #endif

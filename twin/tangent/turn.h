@@ -17,11 +17,11 @@ struct rm_turn_points {
 void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]);
 
 /** Takes `tangent` through the route. `diffusion`, if not NULL, begins at what it holds and gathers what radiating
- * magnets add. Results are the same to rounding whatever `simd`; RM_SIMD_BEST takes what this processor has. */
+ * magnets add. Results are the same to rounding whatever `simd`; RM_TWIN_SIMD_BEST takes what this processor has. */
 void rm_turn(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
-             struct rm_turn_points const *points, enum rm_simd simd);
+             struct rm_turn_points const *points, enum rm_twin_simd simd);
 
-/** RM_SIMD_BEST as the best of this processor; others as they are. */
-enum rm_simd rm_turn_simd(enum rm_simd simd);
+/** RM_TWIN_SIMD_BEST as the best of this processor; others as they are. */
+enum rm_twin_simd rm_turn_simd(enum rm_twin_simd simd);
 
 #endif

@@ -5,6 +5,7 @@
 #include "edge.h"
 #include "lens.h"
 #include "linear.h"
+#include "radiating.h"
 #include "scatter.h"
 #include "straight_bend.h"
 #include "thin.h"
@@ -55,12 +56,16 @@ static void scattering(struct rm_tangent *t, struct rm_route const *route, struc
 
 static void body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
                  struct rm_diffusion *diffusion) {
-    if (!leg->of.multipole.radiates)
-        still(t, &leg->of.multipole);
-    else if (diffusion == NULL)
-        radiating(t, route, &leg->of.multipole);
-    else
+    if (leg->of.multipole.radiates && diffusion != NULL) {
         scattering(t, route, leg, diffusion);
+        return;
+    }
+    struct rm_leg_multipole m = leg->of.multipole;
+    m.slices = route->coarse ? 1 : m.slices;
+    if (m.radiates)
+        radiating(t, route, &m);
+    else
+        still(t, &m);
 }
 
 static void e2_body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,

@@ -6,6 +6,7 @@
 
 #include "dual.h"
 #include "multipole.h"
+#include "scatter.h"
 
 /** The potential at a point, and what drifts along x and y need of it: ∂/∂y ∫ ax dx and ∂/∂x ∫ ay dy. */
 struct rm_dual_potential {

@@ -37,7 +37,7 @@ STEERERS_TRACKED = 4
 KICK_RAD, RF_STEP_HZ = 1e-7, 1.0
 FUNCTIONS = (
     *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
-    *("tracking", "tracking_radiation"),
+    *("orbit_response_analytic_against_tracking", "tracking", "tracking_radiation"),
 )
 
 Differences = dict[str, float]
@@ -197,17 +197,18 @@ def _ohmi(pair: Pair) -> Contest:
     return Contest(lambda: pair.twin.ohmi_envelope(All), pyat, compare, f"{points} points")
 
 
-def _response(pair: Pair, tracked: bool) -> Contest:
+def _response(pair: Pair, tracked: bool, peer_tracks: bool) -> Contest:
+    """Of the twin, by tracking or not, beside pyAT's, by tracking or not."""
     from at import OrbitResponseMatrix
 
-    chosen = pair.steerers(STEERERS_TRACKED if tracked else None)
+    chosen = pair.steerers(STEERERS_TRACKED if peer_tracks else None)
     bpms = pair.twin.lattice.get_bpms()
     steerers: Sequence[Steerer] = [(i, plane) for plane in (0, 1) for i in chosen]
     options = {"tracked": tracked, "kick": KICK_RAD, "rf_step": RF_STEP_HZ}
 
     def pyat() -> Any:
         matrices = [OrbitResponseMatrix(pair.ring, p, bpms, chosen, steerdelta=KICK_RAD) for p in "hv"]
-        return [matrix.build() if tracked else matrix.build_analytical() for matrix in matrices]
+        return [matrix.build() if peer_tracks else matrix.build_analytical() for matrix in matrices]
 
     def compare(ours: Any, theirs: Any) -> Differences:
         count = len(chosen)
@@ -251,8 +252,9 @@ MAKERS: dict[str, Callable[[Pair], Contest]] = {
     "linopt6": _linopt6,
     "refresh": _refresh,
     "ohmi_envelope": _ohmi,
-    "orbit_response_6d": lambda pair: _response(pair, tracked=False),
-    "orbit_response_tracked": lambda pair: _response(pair, tracked=True),
+    "orbit_response_6d": lambda pair: _response(pair, tracked=False, peer_tracks=False),
+    "orbit_response_tracked": lambda pair: _response(pair, tracked=True, peer_tracks=True),
+    "orbit_response_analytic_against_tracking": lambda pair: _response(pair, tracked=False, peer_tracks=True),
     "tracking": _tracking,
     "tracking_radiation": _radiating,
 }

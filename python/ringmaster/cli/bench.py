@@ -26,7 +26,7 @@ Parts:
 
 TWIN_FUNCTIONS = (
     *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
-    *("tracking", "tracking_radiation"),
+    *("orbit_response_analytic_against_tracking", "tracking", "tracking_radiation"),
 )
 """As ringmaster.bench.twin has them."""
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -206,7 +206,7 @@ enum rm_code rm_twin_set_radiation(struct rm_twin *twin, uint32_t element, enum 
 
 void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
-enum rm_simd { RM_SIMD_BEST, RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512 };
+enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
 
 struct rm_tracking {
     uint32_t turns;
@@ -216,7 +216,7 @@ struct rm_tracking {
     uint32_t *lost_turn;
     uint32_t *lost_element;
     double *lost_at;
-    enum rm_simd simd;
+    enum rm_twin_simd simd;
 };
 
 enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINATES], uint32_t count,
@@ -252,6 +252,7 @@ struct rm_optics {
     double dispersion[4];
     double w[2];
     double dalpha[2], dbeta[2];
+    double dmu_rad[3];
     double ddispersion[4];
 };
 
@@ -267,6 +268,7 @@ struct rm_optics_options {
     struct rm_orbit_options orbit;
     bool chromaticity;
     bool w;
+    double (*dr)[3][36];
     double dp_step;
 };
 
@@ -285,6 +287,7 @@ struct rm_optics4 {
     double dispersion[4];
     double w[2];
     double dalpha[2], dbeta[2];
+    double dmu_rad[2];
     double ddispersion[4];
 };
 
@@ -367,4 +370,6 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          uint32_t const *refpts, uint32_t refpt_count,
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
+
+size_t rm_twin_size_of(char const *name);
 """

@@ -4,6 +4,7 @@
 Calls release the interpreter's lock, so twins on several threads run at once.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import cffi
@@ -22,9 +23,23 @@ Points = NDArray[np.uint32]
 def _load(foreign: Any) -> Any:
     path = find_library(NAME)
     try:
-        return foreign.dlopen(path)
-    except OSError as error:
+        opened = foreign.dlopen(path)
+        check_structs(foreign, opened.rm_twin_size_of)
+    except (OSError, AttributeError, ValueError) as error:
         raise ProgramNotFound(f"{path} cannot be loaded ({error}); build it with `make build`, or install it") from None
+    return opened
+
+
+def check_structs(foreign: Any, size_of: Callable[[bytes], int]) -> None:
+    """Raises ValueError where the library, by `size_of`, has another struct than the declarations of this package."""
+    _, structs, _ = foreign.list_types()
+    for name in structs:
+        kind = foreign.typeof(f"struct {name}")
+        if kind.fields is None:  # known to C alone
+            continue
+        ours, its = foreign.sizeof(kind), size_of(name.encode())
+        if ours != its:
+            raise ValueError(f"its struct {name} has {its} bytes, this package's {ours}: they are of two versions")
 
 
 ffi: Any = cffi.FFI()

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
-from ringmaster.twin.optics import Field, Records, layout, record, rows_among
+from ringmaster.twin.optics import Field, Records, layout, record
 from ringmaster.twin.orbit import Orbiting, Vector, expect_6d
-from ringmaster.twin.points import Refpts
+from ringmaster.twin.points import Refpts, with_ends
 
 FIELDS: tuple[Field, ...] = (
     ("r66", "r66", (6, 6)),
@@ -54,13 +54,13 @@ def ohmi_envelope(ring: Ring, refpts: Refpts = None, orbit: Vector = None) -> tu
     """
     machine = expect_6d(machine_of(ring), "ohmi_envelope")
     points = machine.get_uint32_index(refpts)
-    both = np.union1d(np.array([0, len(machine)], np.uint32), points).astype(np.uint32)
+    both, rows = with_ends(points, len(machine))
     found, table = envelope(machine, both, orbit)
     beam = _summary(found, table["emitXYZ"][0])
     table["emitXYZ"] = _projected(table["r66"])
     start = table[:1].copy()
     start["m66"] = table["m66"][-1]  # the Accelerator Toolbox keeps the one-turn matrix there
-    return record(start.reshape(())), beam, record(table[rows_among(both, points)])
+    return record(start.reshape(())), beam, record(table[rows])
 
 
 def _projected(r66: Floats) -> Floats:

@@ -20,6 +20,8 @@ and with ``get_w``, per δ: ``W`` and ``Wp`` (2,), the amplitude and phase of th
 ``dbeta``, ``dmu``, ``dR``, ``ddispersion``, the derivatives of their namesakes.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,34 +29,55 @@ from numpy.typing import NDArray
 
 from ringmaster.twin._library import Floats, Points, buffer, call, ffi, lib
 from ringmaster.twin.machine import Machine, Ring, machine_of
-from ringmaster.twin.matrices import DP_STEP, get_slip_factor
+from ringmaster.twin.matrices import DP_STEP
 from ringmaster.twin.orbit import Orbiting, Vector
-from ringmaster.twin.points import All, Refpts
+from ringmaster.twin.points import All, Refpts, with_ends
 
 Records = Any
 """A record array; NumPy's types do not know its fields."""
 Field = tuple[str, str, tuple[int, ...]]
+"""Name in the Accelerator Toolbox, member of the C struct, shape."""
 
-FIELDS: tuple[Field, ...] = (
-    ("alpha", "alpha", (2,)),
-    ("beta", "beta_m", (2,)),
-    ("mu", "mu_rad", (3,)),
-    ("R", "r", (3, 6, 6)),
-    ("A", "a", (6, 6)),
-    ("dispersion", "dispersion", (4,)),
-    ("closed_orbit", "closed_orbit", (6,)),
-    ("M", "m", (6, 6)),
-    ("s_pos", "s_m", ()),
+
+@dataclass(frozen=True)
+class Method:
+    """A way to look at optics: the C function, its struct for a point, and that struct's fields."""
+
+    function: Callable[..., int]
+    struct: str
+    fields: tuple[Field, ...]
+    chromatic: tuple[Field, ...]
+    """Those that ``get_w`` asks for."""
+    has_r: bool = False
+
+
+LINOPT6 = Method(
+    lib.rm_twin_linopt6,
+    "rm_optics",
+    (
+        ("alpha", "alpha", (2,)),
+        ("beta", "beta_m", (2,)),
+        ("mu", "mu_rad", (3,)),
+        ("R", "r", (3, 6, 6)),
+        ("A", "a", (6, 6)),
+        ("dispersion", "dispersion", (4,)),
+        ("closed_orbit", "closed_orbit", (6,)),
+        ("M", "m", (6, 6)),
+        ("s_pos", "s_m", ()),
+    ),
+    (
+        ("W", "w", (2,)),
+        ("dalpha", "dalpha", (2,)),
+        ("dbeta", "dbeta", (2,)),
+        ("dmu", "dmu_rad", (3,)),
+        ("ddispersion", "ddispersion", (4,)),
+    ),
+    has_r=True,
 )
-CHROMATIC: tuple[Field, ...] = (
-    ("W", "w", (2,)),
-    ("dalpha", "dalpha", (2,)),
-    ("dbeta", "dbeta", (2,)),
-    ("ddispersion", "ddispersion", (4,)),
-)
-"""Name in the Accelerator Toolbox, member of `struct rm_optics`, shape."""
+CHROMATIC_ORDER = ("W", "Wp", "dalpha", "dbeta", "dmu", "dR", "ddispersion")
+"""The Accelerator Toolbox's."""
 FLAT = {"mu": (2,), "R": (2, 4, 4), "A": (4, 4), "M": (4, 4), "dmu": (2,), "dR": (2, 4, 4)}
-"""Shapes in 4D, where they differ."""
+"""Shapes of linopt6's in 4D, where they differ."""
 
 
 def layout(struct: str, fields: tuple[Field, ...]) -> np.dtype[Any]:
@@ -69,22 +92,65 @@ def layout(struct: str, fields: tuple[Field, ...]) -> np.dtype[Any]:
     )
 
 
-OPTICS = layout("rm_optics", FIELDS)
-OPTICS_W = layout("rm_optics", FIELDS + CHROMATIC)
-
-
+@dataclass(frozen=True)
 class Asked:
-    """One call of rm_twin_linopt6: what was asked, and what came back."""
+    """What is asked besides where."""
 
-    def __init__(self, machine: Machine, orbiting: Orbiting, points: Points, chrom: bool, w: bool, step: float) -> None:
-        self.table: NDArray[Any] = np.empty(len(points), OPTICS_W if w else OPTICS)
-        self.ring: Any = ffi.new("struct rm_optics_summary *")
-        options = ffi.new("struct rm_optics_options *")
-        options.orbit = orbiting.struct[0]
-        options.chromaticity, options.w, options.dp_step = chrom or w, w, step
-        out = buffer("struct rm_optics", self.table)
-        arguments = buffer("uint32_t", points), len(points), self.ring, out
-        call(lib.rm_twin_linopt6, machine.pointer, options, *arguments)
+    orbiting: Orbiting
+    chromaticity: bool
+    w: bool
+    step: float
+
+
+def optics_by(method: Method, machine: Machine, refpts: Refpts, asked: Asked) -> tuple[Records, Records, Records]:
+    """At the start, of the ring, and at the points."""
+    points = machine.get_uint32_index(refpts)
+    both, rows = with_ends(points, None if machine.is_6d else len(machine))
+    ring, table = _found(method, machine, both, asked)
+    start = table[:1].copy()
+    if not machine.is_6d:  # the Accelerator Toolbox keeps the one-turn matrix there
+        start["M"], start["s_pos"] = table["M"][-1], table["s_pos"][-1]
+    return record(start.reshape(())), _summary(ring, asked.chromaticity or asked.w), record(table[rows])
+
+
+def _found(method: Method, machine: Machine, points: Points, asked: Asked) -> tuple[Any, NDArray[Any]]:
+    """C's summary, and its table in the Accelerator Toolbox's form."""
+    fields = method.fields + (method.chromatic if asked.w else ())
+    table: NDArray[Any] = np.empty(len(points), layout(method.struct, fields))
+    dr = np.empty((len(points), 3, 6, 6)) if asked.w and method.has_r else None
+    ring = ffi.new("struct rm_optics_summary *")
+    options = ffi.new("struct rm_optics_options *")
+    options.orbit = asked.orbiting.struct[0]
+    options.chromaticity, options.w, options.dp_step = asked.chromaticity or asked.w, asked.w, asked.step
+    options.dr = ffi.NULL if dr is None else ffi.from_buffer("double[][3][36]", dr)
+    out = buffer(f"struct {method.struct}", table)
+    call(method.function, machine.pointer, options, buffer("uint32_t", points), len(points), ring, out)
+    if not asked.w and machine.is_6d:
+        return ring, table
+    return ring, _arranged(method, table, dr, flat=method.has_r and not machine.is_6d)
+
+
+def _arranged(method: Method, table: NDArray[Any], dr: Floats | None, flat: bool) -> NDArray[Any]:
+    """A copy with Wp and dR in their places, and in 4D the transverse part alone."""
+    assert table.dtype.names is not None
+    columns = {name: table[name] for name in table.dtype.names}
+    if "W" in columns:
+        b = columns["dbeta"] / columns["beta"]
+        columns["Wp"] = np.arctan2(columns["dalpha"] - columns["alpha"] * b, b)
+    if dr is not None:
+        columns["dR"] = dr
+    order = (*(name for name, _, _ in method.fields), *CHROMATIC_ORDER)
+    names = [name for name in order if name in columns]
+    smaller = FLAT if flat else {}
+    shapes = {name: smaller.get(name, columns[name].shape[1:]) for name in names}
+    out = np.empty(len(table), [(name, np.float64, shapes[name]) for name in names])
+    for name in names:
+        out[name] = columns[name][_corner(shapes[name])]
+    return out
+
+
+def _corner(shape: tuple[int, ...]) -> tuple[Any, ...]:
+    return (..., *(slice(length) for length in shape))
 
 
 def linopt6(
@@ -106,75 +172,13 @@ def linopt6(
     (3,); and the optics at the points: see the fields above.
     """
     machine = machine_of(ring)
-    points = machine.get_uint32_index(refpts)
-    ends = [0] if machine.is_6d else [0, len(machine)]
-    both = np.union1d(np.array(ends, np.uint32), points).astype(np.uint32)
-    orbiting = Orbiting(machine, dp, dct, df, orbit)
-    asked = Asked(machine, orbiting, both, get_chrom, get_w, DPStep)
-    table = asked.table if machine.is_6d else _flattened(asked.table)
-    if get_w:
-        table = _completed(machine, orbiting, both, table, DPStep)
-    start = table[:1].copy()
-    if not machine.is_6d:  # the Accelerator Toolbox keeps the one-turn matrix there
-        start["M"], start["s_pos"] = table["M"][-1], table["s_pos"][-1]
-    return record(start.reshape(())), _summary(asked.ring, get_chrom or get_w), record(table[rows_among(both, points)])
-
-
-def rows_among(both: Points, points: Points) -> Any:
-    """Where the points are among both, as a slice when that needs no copy."""
-    first = int(np.searchsorted(both, points[0])) if len(points) else 0
-    if np.array_equal(both[first : first + len(points)], points):
-        return slice(first, first + len(points))
-    return np.searchsorted(both, points)
+    asked = Asked(Orbiting(machine, dp, dct, df, orbit), get_chrom, get_w, DPStep)
+    return optics_by(LINOPT6, machine, refpts, asked)
 
 
 def record(table: NDArray[Any]) -> Records:
     """With fields as attributes."""
     return table.view(np.recarray)
-
-
-def _corner(shape: tuple[int, ...]) -> tuple[Any, ...]:
-    return (..., *(slice(length) for length in shape))
-
-
-def _flattened(table: NDArray[Any]) -> NDArray[Any]:
-    """The 4D part alone."""
-    assert table.dtype.names is not None
-    shapes = {name: FLAT.get(name, table.dtype[name].shape) for name in table.dtype.names}
-    out = np.empty(len(table), [(name, np.float64, shape) for name, shape in shapes.items()])
-    for name, shape in shapes.items():
-        out[name] = table[name][_corner(shape)]
-    return out
-
-
-def _completed(machine: Machine, orbiting: Orbiting, points: Points, table: NDArray[Any], step: float) -> NDArray[Any]:
-    """With Wp, dmu and dR, in the Accelerator Toolbox's order."""
-    assert table.dtype.names is not None
-    shapes = {name: table.dtype[name].shape for name in table.dtype.names}
-    order = [*(name for name, _, _ in FIELDS), "W", "Wp", "dalpha", "dbeta", "dmu", "dR", "ddispersion"]
-    shapes |= {"Wp": (2,), "dmu": shapes["mu"], "dR": shapes["R"]}
-    out = np.empty(len(table), [(name, np.float64, shapes[name]) for name in order])
-    for name in table.dtype.names:
-        out[name] = table[name]
-    out["dmu"], out["dR"] = _differences(machine, orbiting, points, step)
-    b = table["dbeta"] / table["beta"]
-    out["Wp"] = np.arctan2(table["dalpha"] - table["alpha"] * b, b)
-    return out
-
-
-def _differences(machine: Machine, orbiting: Orbiting, points: Points, step: float) -> tuple[Floats, Floats]:
-    """Of mu and R per δ: differences over a step of δ, or of the RF frequency that has that effect."""
-    sides = []
-    slip = get_slip_factor(machine) * machine.rf_frequency if machine.is_6d else 0.0
-    for half in (0.5 * step, -0.5 * step):
-        shifted = Orbiting(machine)
-        shifted.struct.rf_offset_hz = orbiting.struct.rf_offset_hz + slip * half
-        shifted.struct.dp = orbiting.struct.dp + half
-        table = Asked(machine, shifted, points, chrom=False, w=False, step=0.0).table
-        sides.append(table if machine.is_6d else _flattened(table))
-    up, down = sides
-    delta = (up["closed_orbit"] - down["closed_orbit"])[0, 4]
-    return (up["mu"] - down["mu"]) / delta, (up["R"] - down["R"]) / delta
 
 
 def _summary(ring: Any, has_chromaticity: bool) -> Records:

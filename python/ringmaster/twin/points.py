@@ -61,6 +61,16 @@ def resolve(lattice: "Lattice", refpts: Refpts, elements: Iterable[Element] | No
     return _checked(values, count)
 
 
+def with_ends(points: Points, end: int | None) -> tuple[Points, slice]:
+    """With the start, and the end if given, and where the points themselves are in that."""
+    before = [] if len(points) and points[0] == 0 else [0]
+    after = [] if end is None or (len(points) and points[-1] == end) else [end]
+    both = (
+        np.concatenate([np.array(before, np.uint32), points, np.array(after, np.uint32)]) if before or after else points
+    )
+    return both, slice(len(before), len(before) + len(points))
+
+
 def find(lattice: "Lattice", pattern: str | None, kind: Kind | None = None) -> Points:
     """Indices of the elements whose name matches and that are of this kind."""
     wanted = lib.RM_ELEMENT_KINDS if kind is None else int(kind)
