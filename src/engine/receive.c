@@ -29,6 +29,7 @@ static void count_refusal(struct rm_instrument *instrument, bool behind) {
 }
 
 void rm_receive_settle(struct rm_receive *receive, uint64_t tsc) {
+    receive->uncounted = false;
     for (uint32_t i = 0; i < receive->instrument_count; ++i)
         rm_instrument_settle(receive->instrument[i], tsc);
 }
@@ -314,6 +315,7 @@ void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, 
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
     struct rm_burst_sum sum = {0};
     receive->settled = false;
+    receive->uncounted = true;
     rm_turn_gate_burst(&receive->gate, tsc);
     receive->take_burst(receive, queue, tsc, &sum);
     settle_early(receive, &sum, tsc);
@@ -353,5 +355,7 @@ uint32_t rm_receive_duty(void *role, uint64_t tsc) {
         sum += serve_first(receive, &receive->queue[i]);
     sum += serve(receive, &receive->queue[receive->first_count + receive->next_other]);
     receive->next_other = receive->next_other + 1 < others ? receive->next_other + 1 : 0;
+    if (sum == 0 && receive->uncounted)
+        rm_receive_settle(receive, tsc);
     return sum;
 }

@@ -7,7 +7,8 @@
  *     what is just as expected ─▶ stream (express_lane.h)
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
  *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
- *     every 10 ms: what the lane took is counted, who is shown to the clock, silent streams, forgotten fragments, each
+ *     when nothing waits: what the lane took is counted
+ *     every 10 ms: so too; who is shown to the clock, silent streams, forgotten fragments, each
  * network's loss (receive_follow.c)
  */
 #ifndef RM_ENGINE_RECEIVE_H
@@ -69,6 +70,7 @@ struct rm_receive {
     uint32_t touched_count;
     uint32_t held_count; /**< 0 between bursts */
     bool settled;        /**< all express lanes were, in this burst */
+    bool uncounted;      /**< some may have taken what is not counted yet */
     struct rm_turn_gate gate;
     uint64_t follow_tsc;          /**< when silent streams are looked at next */
     uint64_t follow_ticks;        /**< and how often */
@@ -82,7 +84,7 @@ struct rm_receive {
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc);
 
 /** Counts what the express lanes have taken, the newest of it in the burst that arrived at `tsc` or in an earlier one
- * (rm_instrument_settle): every 10 ms, and when the role has ended. */
+ * (rm_instrument_settle): when nothing waits, every 10 ms where something always does, and when the role has ended. */
 void rm_receive_settle(struct rm_receive *receive, uint64_t tsc);
 
 /** Most bursts of a queue served first before another queue gets its one: an overloaded one leaves others a fifth. */

@@ -113,7 +113,7 @@ struct rm_decimator {
     uint32_t grouped_at; /**< of the array of groups, as a ring of `overlap` - 1: where the next to complete has its */
     uint32_t output_before[RM_OVERLAP_MAX]; /**< of each output: running count before its first input */
     uint16_t output_status[RM_OVERLAP_MAX]; /**< of each output: OR of its inputs' status in the group it began with */
-    uint16_t closing_status; /**< of the output that closed last: OR of all its inputs' status */
+    uint16_t closing_status;                /**< of the output that closed last: OR of all its inputs' status */
     _Alignas(8) uint16_t group_status[RM_OVERLAP_MAX + 2]; /**< of each group: OR of its inputs' status; else 0, as is
                                                                 the place of the next */
     struct rm_reducer reducer;
