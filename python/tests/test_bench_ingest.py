@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,6 +63,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """All parts replaced, and the machine."""
     for name, module in MODULES.items():
         monkeypatch.setattr(module, "run", yielding(ROWS[name]))
+    monkeypatch.setattr(added, "visit", yielding([]))
     monkeypatch.setattr(added, "simds", lambda: ["scalar", "avx512"])
     monkeypatch.setattr(ingest, "stall_floor", lambda *_: FLOOR)
     monkeypatch.setattr(ingest, "core_to_core_ns", lambda *_: 65.0)
@@ -89,6 +91,22 @@ def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
     assert all(report["tables"][part] for part in PARTS)
 
 
+def test_the_added_cost_is_looked_at_between_the_parts(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0))
+    parts.setattr(added, "visit", lambda *_: iter([replace(ROWS["added"][0], added_ns=next(nanoseconds))]))
+    spread = ingest.measure(Options(), said.append).spreads()["added_ns_per_packet.prompt"]
+    assert spread is not None
+    assert (spread.median, spread.low, spread.high) == (30.0, 15.0, 45.0)  # of 9, 10, 20, … 60
+    assert (spread.count, spread.of) == (7, "visits")
+
+
+def test_one_part_alone_is_measured_once(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    parts.setattr(added, "visit", lambda *_: pytest.fail("visited"))
+    spread = ingest.measure(Options(parts=("added",)), said.append).spreads()["added_ns_per_packet.prompt"]
+    assert spread is not None
+    assert (spread.count, spread.of) == (21, "rounds")
+
+
 @pytest.mark.usefixtures("parts")
 def test_every_headline_has_its_spread(said: list[str]) -> None:
     report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
@@ -112,7 +130,7 @@ def test_every_headline_has_its_spread(said: list[str]) -> None:
     }
     assert (spreads["ratio_to_testpmd"]["count"], spreads["ratio_to_testpmd"]["of"]) == (1, "pairs of windows")
     assert spreads["ratio_to_testpmd_96"] is None
-    assert spreads["core_to_core_ns"]["count"] == len(PARTS) + 2
+    assert spreads["core_to_core_ns"]["count"] == 2 * len(PARTS) + 2  # parts, visits, windows
 
 
 @pytest.mark.usefixtures("parts")

@@ -5,6 +5,10 @@
 checks, tag, ring, filters, counters) and by polling and freeing alone, in random order of the instruments; the
 difference of adjacent rounds is the added cost. "hot" keeps to a few packet buffers, "cold" goes through 64 MiB and
 more, so that every frame comes from memory.
+
+A shared machine has hours and seconds in which a core is slower, because a neighbour is on its other half or the clock
+falls. So the figures that stand for all are looked at again and again through the whole run of the bench (`visit`), and
+their spread is that of these visits: of what the machine is like, and not only of one second.
 """
 
 from collections.abc import Iterator
@@ -106,7 +110,16 @@ def _row(case: Case, measured: Measured, figure: Figure) -> Row:
 
 def run(rounds: int, log: Log) -> Iterator[Row]:
     """Measures case by case; what cannot be had is noted and left out."""
-    for case in cases(simds()):
+    return _measure(cases(simds()), rounds, log)
+
+
+def visit(rounds: int, log: Log) -> Iterator[Row]:
+    """Looks once more at what stands for all."""
+    return _measure([Case(HEADLINE, chain, simds()[-1]) for chain in CHAINS], rounds, log)
+
+
+def _measure(wanted: list[Case], rounds: int, log: Log) -> Iterator[Row]:
+    for case in wanted:
         what = f"added cost, {case.instruments} instruments, {case.chain}, {case.simd}"
         options = ["--rounds", str(rounds), "--simd", case.simd]
         try:
@@ -121,23 +134,28 @@ def run(rounds: int, log: Log) -> Iterator[Row]:
         yield from rows
 
 
-def headline_rows(rows: list[Row], available: list[str]) -> dict[str, Row | None]:
-    """By chain: 96 instruments, cold, the best instructions of this CPU; None where it was not measured."""
-    found: dict[str, Row | None] = dict.fromkeys(CHAINS)
+def headline_rows(rows: list[Row], available: list[str]) -> dict[str, list[Row]]:
+    """By chain, every visit: 96 instruments, cold, the best instructions of this CPU."""
     widest = available[-1].replace("-", "").lower()
-    for row in rows:
-        fits = row.instruments == HEADLINE and row.figure == "cold" and row.simd.replace("-", "").lower() == widest
-        if fits:
-            found[row.chain] = row
-    return found
+    fitting = [
+        row
+        for row in rows
+        if row.instruments == HEADLINE and row.figure == "cold" and row.simd.replace("-", "").lower() == widest
+    ]
+    return {chain: [row for row in fitting if row.chain == chain] for chain in CHAINS}
+
+
+def figure_of(rows: list[Row]) -> headlines.Figure | None:
+    """Added cost, nanoseconds, as it stands beside another run's: median and middle half of the visits' medians; of one
+    visit, those of its rounds. None of nothing.
+    """
+    if len(rows) != 1:
+        return headlines.of_values([row.added_ns for row in rows], "visits")
+    spread = (rows[0].added_low_ns, rows[0].added_high_ns)
+    return headlines.Figure(rows[0].added_ns, *spread, headlines.MIDDLE_HALF, rows[0].rounds, "rounds")
 
 
 def headline(rows: list[Row], available: list[str]) -> dict[str, float | None]:
-    """The median of each of these, nanoseconds."""
-    return {chain: row.added_ns if row else None for chain, row in headline_rows(rows, available).items()}
-
-
-def figure_of(row: Row) -> headlines.Figure:
-    """A row's added cost, as it stands beside another run's."""
-    spread = (row.added_low_ns, row.added_high_ns)
-    return headlines.Figure(row.added_ns, *spread, headlines.MIDDLE_HALF, row.rounds, "rounds")
+    """The median of each of these, nanoseconds; None where it was not measured."""
+    figures = {chain: figure_of(visits) for chain, visits in headline_rows(rows, available).items()}
+    return {chain: figure.median if figure else None for chain, figure in figures.items()}

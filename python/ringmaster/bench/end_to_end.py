@@ -25,7 +25,7 @@ def order(count: int) -> list[tuple[str, str]]:
 def run(count: int, seconds: float, tsc_hz: float, log: Log) -> Iterator[Window]:
     """Measures `count` pairs of windows of each frame size, and of the long ones with many instruments."""
     if not has_testpmd():
-        log.note("dpdk-testpmd is not installed (Debian package dpdk): no peer beside our figures")
+        log.note("dpdk-testpmd is not installed (Debian package dpdk-dev): no peer beside our figures")
     for load in (LONG, SHORT, LONG_OF_MANY):
         for number, pair in enumerate(order(count)):
             for receiver in pair:

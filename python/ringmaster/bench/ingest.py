@@ -87,7 +87,7 @@ class Report:
     def spreads(self) -> dict[str, Figure | None]:
         """Of each headline: median, spread, and of how many what; None where it was not measured."""
         found, rows = self.headlines(), added.headline_rows(self.rows.get("added", []), self.simds)
-        timed = {f"added_ns_per_packet.{chain}": added.figure_of(row) if row else None for chain, row in rows.items()}
+        timed = {f"added_ns_per_packet.{chain}": added.figure_of(visits) for chain, visits in rows.items()}
         return {
             **timed,
             "ratio_to_testpmd": self._ratios(end_to_end.LONG.name),
@@ -126,12 +126,19 @@ def measure(options: Options, progress: Callable[[str], None]) -> Report:
         for part, run in _measurements(report, log).items():
             if part in options.parts:
                 _measure_part(part, run(), report, log)
+                _visit(report, log)
         if report.windows and report.headlines()["ratio_to_testpmd"] is None:
             log.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
     except KeyboardInterrupt:
         report.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
     return report
+
+
+def _visit(report: Report, log: Log) -> None:
+    """Between the parts, the added cost that stands for all."""
+    if "added" in report.options.parts and len(report.options.parts) > 1:
+        _measure_part("added", added.visit(max(3, report.options.rounds // 3), log), report, log)
 
 
 def _measure_part(part: str, rows: Iterator[Any], report: Report, log: Log) -> None:
