@@ -21,9 +21,10 @@ def write(path: Path, **figures: Figure | None) -> Path:
     return path
 
 
-def test_a_spread_is_the_middle_half() -> None:
-    assert of_values([5.0, 1.0, 2.0, 4.0, 3.0], "probes") == Figure(3.0, 2.0, 4.0, (0.25, 0.75), 5, "probes")
-    assert of_values([7.0], "probes") == Figure(7.0, 7.0, 7.0, (0.25, 0.75), 1, "probes")
+def test_a_spread_is_all_but_the_outermost_tenths() -> None:
+    values = [10.0, 0.0, *map(float, range(1, 10))]
+    assert of_values(values, "probes") == Figure(5.0, 1.0, 9.0, (0.1, 0.9), 11, "probes")
+    assert of_values([7.0], "probes") == Figure(7.0, 7.0, 7.0, (0.1, 0.9), 1, "probes")
     assert of_values([], "probes") is None
     assert exact(260.0, "count") == Figure(260.0, 259.5, 260.5, None, 1, "count")
     assert exact(None, "count") is None

@@ -39,6 +39,13 @@ def test_pairs_are_adjacent_windows_in_either_order() -> None:
     assert ratio_of(windows, "62-byte frames of 8") is None
 
 
+def test_the_ratio_is_that_of_one_class() -> None:
+    far = [window(rate_pps=12e6, distance="far"), window("testpmd", 6e6, distance="far")]
+    near = [window(rate_pps=9e6), window("testpmd", 10e6)]
+    assert ratio_of(far + near, "106-byte frames of 8") == pytest.approx(0.9)
+    assert ratio_of(far, "106-byte frames of 8") == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize(
     "spoilt",
     [

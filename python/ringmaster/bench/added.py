@@ -146,7 +146,7 @@ def headline_rows(rows: list[Row], available: list[str]) -> dict[str, list[Row]]
 
 
 def figure_of(rows: list[Row]) -> headlines.Figure | None:
-    """Added cost, nanoseconds, as it stands beside another run's: median and middle half of the visits' medians; of one
+    """Added cost, nanoseconds, as it stands beside another run's: median and spread of the visits' medians; of one
     visit, those of its rounds. None of nothing.
     """
     if len(rows) != 1:

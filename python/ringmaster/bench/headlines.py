@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of `ringmaster bench ingest` that stand for all, each with its spread; and two runs side by side.
 
-A figure is the median of so many rounds, pairs of windows or probes of one run, and its spread is their middle half:
-from the quantile 0.25 to 0.75. What is counted or argued, and not timed, has a spread of half a unit either way.
+A figure is the median of so many visits, pairs of windows or probes of one run, and its spread is all of them but the
+outermost tenths: from the quantile 0.1 to 0.9. A shared machine is in one of two or three states, seconds long each; of
+their middle half, two runs within the same hour would often be apart. A figure that was looked at once has the middle
+half of its rounds. What is counted or argued, and not timed, has a spread of half a unit either way.
 """
 
 import json
@@ -12,6 +14,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+MOST = (0.1, 0.9)
 MIDDLE_HALF = (0.25, 0.75)
 HALF_A_UNIT = 0.5
 
@@ -32,11 +35,11 @@ class Figure:
 
 
 def of_values(values: Sequence[float], of: str) -> Figure | None:
-    """Median and middle half; None of nothing."""
+    """Median and all but the outermost tenths; None of nothing."""
     if not values:
         return None
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
-    return Figure(median(values), low, high, MIDDLE_HALF, len(values), of)
+    tenths = quantiles(values, n=10, method="inclusive") if len(values) > 1 else [values[0]] * 9
+    return Figure(median(values), tenths[0], tenths[-1], MOST, len(values), of)
 
 
 def exact(value: float | None, of: str) -> Figure | None:

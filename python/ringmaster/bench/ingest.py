@@ -12,7 +12,7 @@ from ringmaster.bench import added, end_to_end, instructions, load, memory, poll
 from ringmaster.bench.conditions import Spread, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log
-from ringmaster.bench.windows import Window, compare, pairs_of, ratio_of
+from ringmaster.bench.windows import Window, compare, ratio_of, ratios_of
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
 
@@ -26,7 +26,7 @@ class Options:
     """What to measure, and for how long."""
 
     parts: tuple[str, ...] = PARTS
-    windows: int = 4
+    windows: int = 12
     """Pairs of windows of each frame size."""
     seconds: float = 1.0
     """Length of a window."""
@@ -98,7 +98,7 @@ class Report:
         }
 
     def _ratios(self, load_name: str) -> Figure | None:
-        return of_values([pair.ratio for pair in pairs_of(self.windows) if pair.load == load_name], "pairs of windows")
+        return of_values(ratios_of(self.windows, load_name), "pairs of windows")
 
 
 def _float(value: object) -> float | None:

@@ -286,7 +286,16 @@ def _spread(values: list[float]) -> Spread | None:
     return Spread.of(values) if values else None
 
 
+def ratios_of(windows: Sequence[Window], load: str) -> list[float]:
+    """Of a load's pairs in one class: near, where testpmd is at its best; far where there is no near one."""
+    pairs = [pair for pair in pairs_of(windows) if pair.load == load]
+    for distance in ("near", "far"):
+        if found := [pair.ratio for pair in pairs if pair.distance == distance]:
+            return found
+    return []
+
+
 def ratio_of(windows: Sequence[Window], load: str) -> float | None:
-    """The median of all pairs of a load, near and far."""
-    ratios = [pair.ratio for pair in pairs_of(windows) if pair.load == load]
+    """The median of these."""
+    ratios = ratios_of(windows, load)
     return median(ratios) if ratios else None

@@ -68,7 +68,7 @@ def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter
 @click.option(
     "--parts", default=",".join(PARTS), callback=_some_of(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS)
 )
-@click.option("--windows", type=click.IntRange(min=1), default=4, show_default=True, help="Pairs per frame size.")
+@click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help="Pairs per frame size.")
 @click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Length of a window.")
 @click.option("--load-seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="To hold the load for.")
 @click.option("--rounds", type=click.IntRange(min=3), default=21, show_default=True, help="Of each added cost.")
