@@ -17,7 +17,12 @@ struct schur {
 
 /** The compiler's own product asks first whether it came out as no number, at four times the cost. */
 static inline double complex times(double complex a, double complex b) {
-    return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
+    /* As CMPLX, which clang does not have. */
+    union {
+        double part[2];
+        double complex whole;
+    } const product = {{creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b)}};
+    return product.whole;
 }
 
 /** A rotation of rows i and i + 1 that turns (a, b) into (r, 0): c real, s complex. */
