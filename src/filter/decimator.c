@@ -194,8 +194,8 @@ static void give_words(struct rm_decimator const *decimator, rm_turn turn, uint6
     words *const lane = (words *)(void *)record->lane;
     *(head *)(void *)record = (head){turn, tag};
     for (int i = 0; i < RM_LANES / 4; ++i) {
-        words const is_number = sum[i] == sum[i];
-        lane[i] = ((words)sum[i] & is_number) | (nan & ~is_number);
+        words const is_nan = sum[i] != sum[i]; // NOLINT(misc-redundant-expression): a NaN is
+        lane[i] = ((words)sum[i] & ~is_nan) | (nan & is_nan);
     }
 }
 
