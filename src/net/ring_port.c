@@ -14,9 +14,8 @@
 enum {
     MOST_QUEUES = 16, /**< that the driver takes */
     MOST_SLOTS = 1 << 19,
+    DRIVER_BYTES = sizeof "net_ring_" - 1, /**< of a device's name: the driver's, which it puts there itself */
 };
-
-static char const DRIVER[] = "net_ring_";
 
 struct ring_port {
     struct rm_dpdk_port base;
@@ -63,22 +62,22 @@ static enum rm_code check(struct rm_port_config const *config, uint16_t queues, 
 /** Makes the device, under its name, of rings that each hold `slots` datagrams. */
 static enum rm_code make_device(struct ring_port *port, struct rm_port_config const *config, uint16_t queues,
                                 uint32_t slots, struct rm_error *error) {
-    char const *const name = port->base.device.name;
+    char const *const name = port->base.device.name + DRIVER_BYTES;
     rm_dpdk_log_clear();
     for (uint16_t i = 0; i < queues; ++i) {
         char ring_name[RTE_RING_NAMESIZE];
-        snprintf(ring_name, sizeof ring_name, "%.20s-%u", name + sizeof DRIVER - 1, i);
+        snprintf(ring_name, sizeof ring_name, "%.20s-%u", name, i);
         port->ring[i] =
             rte_ring_create(ring_name, slots, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
         if (port->ring[i] == NULL)
             return rm_fail(error, RM_E_NO_SPACE, "port '%s': no room for a ring of %u slots (%s)", config->name, slots,
                            rte_strerror(rte_errno));
     }
-    if (rte_eth_from_rings(name + sizeof DRIVER - 1, port->ring, queues, port->ring, queues, rte_socket_id()) >= 0)
+    if (rte_eth_from_rings(name, port->ring, queues, port->ring, queues, rte_socket_id()) >= 0)
         return RM_OK;
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);
-    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK cannot make %s (%s): %s", config->name, name,
+    return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK cannot make %s (%s): %s", config->name, port->base.device.name,
                    rte_strerror(rte_errno), words);
 }
 
