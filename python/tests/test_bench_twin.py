@@ -2,13 +2,14 @@
 """What the twin's bench makes of its figures, without measuring."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ringmaster.bench import twin as bench
 from ringmaster.bench.conditions import Spread
-from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import TWIN_FUNCTIONS
 
 
@@ -52,3 +53,14 @@ def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr().out
     assert "linopt6" in shown
     assert "note: xyz: not measured" in shown
+
+
+def test_an_xtrack_that_does_not_run_costs_its_own_figure_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses() -> Any:
+        raise ImportError("Xsuite is required to load prebuilt kernels. Please install it.")
+
+    monkeypatch.setattr(bench, "find_spec", lambda _name: object())
+    log = Log(lambda _line: None)
+    contest = bench.Contest(lambda: None, lambda: None, lambda _a, _b: {}, "1000 particles, 5 turns", lambda: refuses)
+    assert bench._xtrack_s(contest, 1, log) is None
+    assert "does not run (Xsuite is required to load prebuilt kernels)" in log.notes[0]

@@ -266,7 +266,7 @@ def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - begin, result
 
 
-def _measure(pair: Pair, function: str, rounds: int) -> Row:
+def _measure(pair: Pair, function: str, rounds: int, log: Log) -> Row:
     pair.switch(pair.has_cavity)
     if function == "tracking":
         pair.switch_radiation_off()
@@ -285,15 +285,20 @@ def _measure(pair: Pair, function: str, rounds: int) -> Row:
     spreads = Spread.of(ours), Spread.of(theirs), Spread.of(ratios)
     medians = median(ours), median(theirs), median(ratios)
     worst = max(differences.values())
-    other_s = _xtrack_s(contest, rounds)
+    other_s = _xtrack_s(contest, rounds, log)
     return Row(pair.name, function, pair.has_cavity, *medians, *spreads, worst, differences, contest.size, other_s)
 
 
-def _xtrack_s(contest: Contest, rounds: int) -> float | None:
+def _xtrack_s(contest: Contest, rounds: int, log: Log) -> float | None:
     if contest.xtrack is None or find_spec("xtrack") is None:
         return None
-    track = contest.xtrack()
-    track()
+    try:
+        track = contest.xtrack()
+        track()
+    except ImportError as error:
+        reason = str(error).partition(". ")[0]
+        log.note(f"{contest.size}: xtrack is installed, but does not run ({reason}): not beside our figure")
+        return None
     return median(_timed(track)[0] for _ in range(rounds))
 
 
@@ -338,7 +343,7 @@ def _measure_lattice(path: Path, functions: Sequence[str], rounds: int, report: 
         return
     for function in functions:
         try:
-            row = _measure(pair, function, rounds)
+            row = _measure(pair, function, rounds, log)
         except (NotMeasured, TwinError) as error:
             log.note(f"{pair.name}, {function}: not measured: {error}")
             continue
