@@ -149,8 +149,8 @@ static void check_rates(struct rm_instrument const *instrument) {
         struct rm_stream_writer const *writer = &instrument->rates.writer[i];
         if (writer->head == RM_TURN_NONE)
             continue;
-        if (writer->head % writer->period != 0 || instrument->writer.head == RM_TURN_NONE ||
-            writer->head > instrument->writer.head)
+        rm_turn const newest = rm_instrument_head(instrument);
+        if (writer->head % writer->period != 0 || newest == RM_TURN_NONE || writer->head > newest)
             abort();
     }
 }

@@ -8,7 +8,11 @@
 #include "wire/frame.h"
 #include "wire/native.h"
 
-enum { FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */, STREAM_MARGIN = 512 };
+enum {
+    FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */,
+    STREAM_MARGIN = 128 /* the express lane may start amid a burst */,
+    CHAIN_MARGIN = 64
+};
 
 static uint64_t const TSC_START = 1ull << 50;
 
@@ -64,12 +68,13 @@ bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *bu
     return true;
 }
 
-static void open_stream(struct rm_stream_writer *writer, uint64_t capacity, uint64_t period, uint64_t late_turns) {
+static void open_stream(struct rm_stream_writer *writer, uint64_t capacity, uint64_t period, uint64_t late_turns,
+                        uint64_t margin) {
     struct rm_stream *stream = zeroed(sizeof *stream + capacity * sizeof(struct rm_slot));
     stream->slots_offset = sizeof *stream;
     stream->capacity = capacity;
     stream->period = period;
-    stream->margin = STREAM_MARGIN;
+    stream->margin = margin;
     atomic_init(&stream->head, RM_TURN_NONE);
     atomic_init(&stream->first, RM_TURN_NONE);
     struct rm_slot *slot = (struct rm_slot *)(stream + 1);
@@ -100,7 +105,7 @@ static void make_rates(struct rig *rig, struct rm_instrument *made, uint64_t per
         abort();
     for (unsigned i = 0; i < RIG_RATES; ++i) {
         uint32_t const source = rate[i].from == RM_CONFIG_FROM_TURN ? 1 : rate[rate[i].from].decimation;
-        open_stream(&made->rates.writer[i], records, period * source * rate[i].decimation, UINT64_MAX);
+        open_stream(&made->rates.writer[i], records, period * source * rate[i].decimation, UINT64_MAX, CHAIN_MARGIN);
     }
 }
 
@@ -113,7 +118,7 @@ static struct rm_instrument *make_instrument(struct rig *rig, uint32_t index) {
     made->lane_count = RIG_LANES;
     made->next_decimated = RM_TURN_NONE;
     made->gap_records = config->gap_turns;
-    open_stream(&made->writer, config->capacity, config->period, config->late_turns * config->period);
+    open_stream(&made->writer, config->capacity, config->period, config->late_turns * config->period, STREAM_MARGIN);
     make_rates(rig, made, config->period);
     return made;
 }
