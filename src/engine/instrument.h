@@ -25,8 +25,9 @@
 
 enum { RM_NETWORKS = 2 }; /**< that may carry copies of one instrument's datagrams */
 
-/** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0 the next
- * four members, the counters and the vote are behind by as many records: rm_instrument_settle. */
+/** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0,
+ * writer, next_decimated, counters and vote are behind by as many records, and the inputs by those of their open group:
+ * rm_instrument_settle. */
 struct rm_instrument {
     struct rm_express express;
     struct rm_stream_writer writer; /**< of the records as they came */
