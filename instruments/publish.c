@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "fabric/parameter_writer.h"
+#include <ringmaster/parameter.h>
 
 static rm_planned_index plan_number(struct rm_publication *publication, char const *name, char const *unit,
                                     char const *description) {
@@ -13,7 +13,7 @@ static rm_planned_index plan_number(struct rm_publication *publication, char con
 }
 
 static void write_number(struct rm_publication *publication, rm_planned_index index, double value) {
-    rm_parameter_write_f64(rm_segment_memory(&publication->segment, &publication->plan, index), value, RM_TURN_NONE);
+    rm_parameter_write_f64(rm_segment_memory(&publication->segment, &publication->plan, index), value, rm_stamp_now());
 }
 
 static void plan_counters(struct rm_publication *publication, struct rm_ring_config const *ring) {
@@ -59,7 +59,7 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
     if (publication->shared)
         rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->kick_turn), &turn,
-                           sizeof turn, turn);
+                           sizeof turn, (struct rm_stamp){rm_stamp_now().tai_ns, turn});
 }
 
 static enum rm_code keep_private(struct rm_publication *publication, struct rm_error *error) {

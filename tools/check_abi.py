@@ -26,10 +26,29 @@ GOLDEN = ROOT / "src/fabric/abi/abi.json"
 HEADERS = ROOT / "include/ringmaster"
 COUNTERS = ROOT / "src/fabric/counters.toml"
 
-PRIVATE_HEADERS = {"calibration.h", "counters.h", "error.h", "lattice.h", "twin.h", "workspace.h"}
+PRIVATE_HEADERS = {
+    "application.h",
+    "calibration.h",
+    "counters.h",
+    "error.h",
+    "lattice.h",
+    "owner.h",
+    "twin.h",
+    "workspace.h",
+}
 """Headers with nothing in shared memory; counters.h is made from counters.toml, which is read itself. A calibration is
 the values of a parameter, which begin with a version of their own; tests/property/test_calibration.py freezes them."""
-PRIVATE = {"rm_clock_reading", "rm_parameter_reading", "rm_stream_view", "rm_read"}
+PRIVATE = {
+    "rm_clock_reading",
+    "rm_parameter_reading",
+    "rm_read",
+    "rm_reply",
+    "rm_request",
+    "rm_setpoint_reading",
+    "rm_setpoints_place",
+    "rm_stamp",
+    "rm_stream_view",
+}
 """Structs and enums of the other headers that never lie in shared memory."""
 
 ELEMENT_BYTES = {"char": 1, "u32": 4, "u64": 8, "f64": 8, "lane": 4}

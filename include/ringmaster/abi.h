@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /** Raised whenever the meaning or the place of any shared byte changes. */
-#define RM_ABI_VERSION 2u
+#define RM_ABI_VERSION 3u
 
 /** First eight bytes of a finished segment: the characters "RINGMSTR" in memory order. */
 #define RM_SEGMENT_MAGIC 0x5254534D474E4952ull
@@ -27,6 +27,7 @@ enum {
     RM_UNIT_BYTES = 16,         /**< a unit, UTF-8, with its terminating zero */
     RM_DESCRIPTION_BYTES = 104, /**< a sentence, UTF-8, with its terminating zero */
     RM_LANE_NAME_BYTES = 16,    /**< a lane's name with its terminating zero */
+    RM_REASON_BYTES = 120,      /**< why a request was refused, UTF-8, with its terminating zero */
 };
 
 #endif

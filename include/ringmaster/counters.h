@@ -13,6 +13,11 @@ enum rm_counter_set {
     RM_COUNTER_SET_CORE = 4,
     RM_COUNTER_SET_CLOCK = 5,
     RM_COUNTER_SET_SENDER = 6,
+    RM_COUNTER_SET_GUARD = 7,
+    RM_COUNTER_SET_CHAIN = 8,
+    RM_COUNTER_SET_TRANSMIT = 9,
+    RM_COUNTER_SET_APPLICATION = 10,
+    RM_COUNTER_SET_SUPPLY = 11,
 };
 
 /** counters/port/NAME */
@@ -127,6 +132,91 @@ enum rm_sender_counter {
     RM_SENDER_FRAGMENTS_OVERLAPPED = 17, /**< fragments: sent on purpose with bytes that another fragment has too */
     RM_SENDER_FRAGMENTS_REORDERED = 18, /**< datagrams: whose fragments were sent in another order on purpose */
     RM_SENDER_COUNTERS = 19,
+};
+
+/** counters/guard/APPLICATION */
+enum rm_guard_counter {
+    RM_GUARD_ROWS = 0, /**< rows: seen, as far as the transmit role saw them: the newest at each look */
+    RM_GUARD_OVERRUN = 1, /**< rows: committed and replaced by a newer one before the transmit role looked */
+    RM_GUARD_TAKEN = 2, /**< rows: not refused whole */
+    RM_GUARD_REFUSED_EPOCH = 3, /**< rows: refused whole: of another epoch than the granted one */
+    RM_GUARD_REFUSED_STALE = 4, /**< rows: refused whole: the turn that it answers lies too far back */
+    RM_GUARD_REFUSED_FUTURE = 5, /**< rows: refused whole: the turn that it answers has not been yet */
+    RM_GUARD_REFUSED_NUMBER = 6, /**< values: refused: NaN or infinite */
+    RM_GUARD_REFUSED_LOW = 7, /**< values: refused: below the supply's lower limit */
+    RM_GUARD_REFUSED_HIGH = 8, /**< values: refused: above the supply's upper limit */
+    RM_GUARD_SLEW_LIMITED = 9, /**< values: further away than the slew allows in one cycle; the step was shortened */
+    RM_GUARD_REFUSED_OWNERSHIP = 10, /**< values: asked for by hand although the supply belongs to an application */
+    RM_GUARD_REFUSED_FAULT = 11, /**< values: refused: the supply is tripped, its chain lost or not yet joined */
+    RM_GUARD_STALLS = 12, /**< times: good rows stopped for longer than the watchdog allows */
+    RM_GUARD_RESTARTS = 13, /**< times: an instance of the application followed another */
+    RM_GUARD_COUNTERS = 14,
+};
+
+/** counters/chain/NAME */
+enum rm_chain_counter {
+    RM_CHAIN_SENT = 0, /**< datagrams: setpoints and queries handed to the port */
+    RM_CHAIN_UNSENT = 1, /**< datagrams: not taken by the port: link down or full for the whole cycle */
+    RM_CHAIN_QUERIES = 2, /**< datagrams: of the sent: without a wish, to learn where the supplies stand */
+    RM_CHAIN_ANSWERED = 3, /**< datagrams: cycles whose readback came whole */
+    RM_CHAIN_UNANSWERED = 4, /**< datagrams: cycles whose readback did not come in the cycles it may take */
+    RM_CHAIN_WRONG_ANSWER = 5, /**< datagrams: readbacks that answer a sequence number never sent to this chain in that cycle */
+    RM_CHAIN_OLD_EPOCH = 6, /**< answers: in which the chain says that it refused an older server's datagram */
+    RM_CHAIN_MISDIRECTED = 7, /**< answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
+    RM_CHAIN_GAPS = 8, /**< answers: in which the chain says that a setpoint datagram had been lost */
+    RM_CHAIN_STOPPED = 9, /**< answers: in which the chain says that setpoints had stopped */
+    RM_CHAIN_LOST = 10, /**< times: no answer for as many cycles as it may take: lost, until it answers */
+    RM_CHAIN_TRIPS = 11, /**< times: a supply tripped */
+    RM_CHAIN_SATURATIONS = 12, /**< times: a supply began to saturate */
+    RM_CHAIN_DEVIATIONS = 13, /**< times: a readback left its setpoint's tolerance for longer than it may */
+    RM_CHAIN_COUNTERS = 14,
+};
+
+/** counters/transmit */
+enum rm_transmit_counter {
+    RM_TRANSMIT_CYCLES = 0, /**< cycles: sent */
+    RM_TRANSMIT_SKIPPED = 1, /**< cycles: not sent: the role came too late for them, by a whole period or more */
+    RM_TRANSMIT_LATE = 2, /**< cycles: sent later than a tenth of a period after their time */
+    RM_TRANSMIT_LED = 3, /**< cycles: sent by the row of the leading application, before their time */
+    RM_TRANSMIT_UNANCHORED = 4, /**< looks: without a turn clock: nothing is sent */
+    RM_TRANSMIT_DATAGRAMS = 5, /**< datagrams: handed to ports */
+    RM_TRANSMIT_UNSENT = 6, /**< datagrams: not taken by a port */
+    RM_TRANSMIT_LATEST_TICKS = 7, /**< ticks, gauge: longest delay of a cycle after its time, so far */
+    RM_TRANSMIT_COUNTERS = 8,
+};
+
+/** counters/application/NAME */
+enum rm_application_counter {
+    RM_APPLICATION_STEPS = 0, /**< steps: called */
+    RM_APPLICATION_SENT = 1, /**< rows: committed */
+    RM_APPLICATION_QUIET = 2, /**< steps: that wanted nothing sent */
+    RM_APPLICATION_LATE = 3, /**< steps: begun at their deadline, because an input was missing */
+    RM_APPLICATION_MISSING = 4, /**< records: inputs that a step had to do without */
+    RM_APPLICATION_SKIPPED = 5, /**< steps: passed over, because an earlier one took too long */
+    RM_APPLICATION_SETTINGS = 6, /**< changes: of settings, taken over between two steps */
+    RM_APPLICATION_REFUSED = 7, /**< changes: of settings that were asked for and not taken */
+    RM_APPLICATION_GRANTS = 8, /**< times: an epoch was granted: at the start, and when the server was restarted */
+    RM_APPLICATION_LONGEST_TICKS = 9, /**< ticks, gauge: longest step so far */
+    RM_APPLICATION_COUNTERS = 10,
+};
+
+/** counters/supply/CHAIN */
+enum rm_supply_counter {
+    RM_SUPPLY_RECEIVED = 0, /**< datagrams: addressed to it */
+    RM_SUPPLY_SETPOINTS = 1, /**< datagrams: obeyed */
+    RM_SUPPLY_QUERIES = 2, /**< datagrams: answered without a wish */
+    RM_SUPPLY_MALFORMED = 3, /**< datagrams: refused: not a setpoint datagram */
+    RM_SUPPLY_MISDIRECTED = 4, /**< datagrams: refused: for another chain, or of another length */
+    RM_SUPPLY_OLD_EPOCH = 5, /**< datagrams: refused: of an older server */
+    RM_SUPPLY_GAPS = 6, /**< datagrams: missing in the sequence */
+    RM_SUPPLY_REPEATED = 7, /**< datagrams: refused: a sequence number that was there already, or an older one */
+    RM_SUPPLY_ANSWERS = 8, /**< datagrams: sent */
+    RM_SUPPLY_STOPS = 9, /**< times: setpoints stopped for longer than the time-out */
+    RM_SUPPLY_TRIPS = 10, /**< times: a supply tripped */
+    RM_SUPPLY_SATURATIONS = 11, /**< times: a supply began to saturate */
+    RM_SUPPLY_FAULT_LOST = 12, /**< datagrams: answers not sent, by a fault */
+    RM_SUPPLY_FAULT_OTHER = 13, /**< datagrams: answers sent with another chain's id, by a fault */
+    RM_SUPPLY_COUNTERS = 14,
 };
 
 // clang-format on

@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Parameters: named typed values and arrays, with limits, time stamp, turn and one owner.
+/** Parameters: named typed values and arrays, with unit, limits, time stamp, turn and one owner.
+ *
+ *     double current;
+ *     struct rm_parameter_reading when;
+ *     rm_parameter_read(parameter, &current, sizeof current, &when);              // anybody
+ *     rm_parameter_write(parameter, &current, sizeof current, rm_stamp_of(&clock, tsc, turn)); // its owner
  *
  * The owner of the segment writes; everybody reads, without a system call and consistently: `sequence` is odd while the
  * values change (the same sequence lock as clock.h) and grows by two per change, so a reader who keeps the last one
- * knows how many changes were missed. The unit, the description, the element type and the shape stand in the directory.
+ * knows how many changes were missed. Whoever else wants another value asks the owner for it: request.h. The unit, the
+ * description, the element type and the shape stand in the directory.
+ *
+ * Values of up to RM_PARAMETER_INLINE_BYTES lie in the cache line of the sequence: a reader on another core takes one
+ * miss, not two.
  */
 #ifndef RINGMASTER_PARAMETER_H
 #define RINGMASTER_PARAMETER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <ringmaster/abi.h>
+#include <ringmaster/clock.h>
 #include <ringmaster/record.h>
 
 enum rm_severity {
     RM_SEVERITY_NONE = 0,
     RM_SEVERITY_MINOR = 1,
     RM_SEVERITY_MAJOR = 2,
-    RM_SEVERITY_INVALID = 3,
+    RM_SEVERITY_INVALID = 3, /**< not a number, or marked so by its owner */
 };
 
 /** NaN in a limit means: no such limit. */
@@ -31,19 +42,47 @@ struct rm_limits {
     double hysteresis;                /**< distance by which a value must return before the severity falls */
 };
 
-/** The head of a parameter object. Values follow at `values_offset`, packed, in 8-byte words. */
+/** The same quantity in another unit: other = c[0] + c[1]·v + c[2]·v² + c[3]·v³, where v is in the parameter's unit.
+ * Strictly monotone over the control limits (checked when it is planned), so it goes back too. An empty unit: there is
+ * none. */
+struct rm_conversion {
+    char unit[RM_UNIT_BYTES]; /**< "µrad" */
+    double c[4];
+};
+
+enum rm_parameter_flags {
+    RM_PARAMETER_WRITABLE = 1, /**< others may ask for it to be set */
+    RM_PARAMETER_SETTING = 2,  /**< a choice, not a reading: `ringmaster save` keeps it */
+    RM_PARAMETER_ALARMS = 4,   /**< has a minor or major limit: set when it is planned */
+};
+
+enum { RM_PARAMETER_INLINE_BYTES = 32 };
+
+/** The head of a parameter object. Values lie at `values_offset`, packed, in 8-byte words: in `value` where they fit,
+ * behind the struct where not. */
 struct rm_parameter {
-    uint64_t values_offset;     /**< bytes from the start of this struct */
-    uint64_t count;             /**< elements */
-    uint64_t value_bytes;       /**< count × size of an element */
-    struct rm_limits limits;    /**< constant */
+    uint64_t values_offset;  /**< bytes from the start of this struct */
+    uint64_t count;          /**< elements */
+    uint64_t value_bytes;    /**< count × size of an element */
+    struct rm_limits limits; /**< constant, in the parameter's unit */
+    struct rm_conversion conversion;
+    uint64_t flags;             /**< enum rm_parameter_flags */
+    uint64_t element_type;      /**< enum rm_element_type, as in the directory */
+    char group[RM_NAME_BYTES];  /**< the group object whose members change together with it, or "" */
     char owner[RM_OWNER_BYTES]; /**< of the segment; requests by others go to it */
+    uint64_t reserved[4];
 
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence; /**< odd while it changes */
     _Atomic uint64_t timestamp_tai_ns;                 /**< of the last change */
     _Atomic uint64_t turn;                             /**< of the last change, or RM_TURN_NONE */
-    _Atomic uint64_t severity;                         /**< enum rm_severity */
-    uint64_t reserved[4];
+    _Atomic uint64_t severity;                         /**< enum rm_severity; of an array that of its worst element */
+    _Atomic uint64_t value[RM_PARAMETER_INLINE_BYTES / 8];
+};
+
+/** When a change was: TAI nanoseconds, and the turn it belongs to or RM_TURN_NONE. */
+struct rm_stamp {
+    uint64_t tai_ns;
+    rm_turn turn;
 };
 
 /** A consistent copy of everything but the values. */
@@ -58,5 +97,39 @@ struct rm_parameter_reading {
  * that the parameter has, or 0 when its writer was killed inside a change. */
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading);
+
+/** The same for one double, the shortest way: no look at the clock, nothing but the value. NaN when its writer was
+ * killed inside a change. */
+double rm_parameter_read_f64(struct rm_parameter const *parameter);
+
+/** For the owner alone, from one thread: copies `bytes` ≤ value_bytes of values in, judges their severity by the limits
+ * where there are alarms, and stamps the change. Control limits are not applied: the owner knows what it does. */
+void rm_parameter_write(struct rm_parameter *parameter, void const *values, size_t bytes, struct rm_stamp stamp);
+
+/** One double. */
+void rm_parameter_write_f64(struct rm_parameter *parameter, double value, struct rm_stamp stamp);
+
+/** For the owner alone: marks the value as not to be trusted, without changing it. The next write judges anew. */
+void rm_parameter_invalidate(struct rm_parameter *parameter, struct rm_stamp stamp);
+
+/** A stamp from a copy of the clock, without a system call: some 5 ns. */
+static inline struct rm_stamp rm_stamp_of(struct rm_clock_reading const *clock, uint64_t tsc, rm_turn turn) {
+    return (struct rm_stamp){rm_clock_tai_ns(clock, tsc), turn};
+}
+
+/** A stamp from the system's clock, of no turn: some 30 ns, no system call. */
+struct rm_stamp rm_stamp_now(void);
+
+/** The severity of one value, coming from `before`: a limit that was left is left by `hysteresis` more. */
+enum rm_severity rm_severity_of(struct rm_limits const *limits, double value, enum rm_severity before);
+
+/** To the other unit and back. The way back is solved between the control limits to the last bit that the polynomial
+ * gives, and NaN for what lies outside of what they convert to. */
+double rm_convert(struct rm_conversion const *conversion, double value);
+double rm_convert_back(struct rm_conversion const *conversion, struct rm_limits const *limits, double other);
+
+/** True when the polynomial is strictly monotone between the control limits, which must then be there where it is not
+ * linear. */
+bool rm_conversion_is_good(struct rm_conversion const *conversion, struct rm_limits const *limits);
 
 #endif

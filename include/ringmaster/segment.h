@@ -6,6 +6,10 @@
  * read-only, and one `OWNER.lock`, on which a living owner holds a write lock (fcntl open file description lock): the
  * kernel drops it however the owner ends, so the lock tells a living owner from a dead one without any heartbeat.
  *
+ * Where the workspace has a folder of the owner's name, both lie in that folder: so an owner may be another user than
+ * the server's, who cannot write the workspace itself. Short-lived owners (who ask for a parameter to be set and end)
+ * have theirs in the folder `requests`, so whoever may write there may ask.
+ *
  *     offset 0      struct rm_segment_header
  *     directory     header.object_count × struct rm_object, at header.directory_offset
  *     objects       each at its object.offset, page aligned
@@ -64,6 +68,10 @@ enum rm_object_kind {
     RM_OBJECT_CLOCK = 6,     /**< struct rm_clock: clock.h */
     RM_OBJECT_HISTOGRAM = 7, /**< struct rm_histogram: histogram.h */
     RM_OBJECT_TEXT = 8,      /**< UTF-8 text of `bytes` bytes, constant */
+    RM_OBJECT_GROUP = 9,     /**< struct rm_group: parameters that change together: group.h */
+    RM_OBJECT_REQUESTS = 10, /**< struct rm_requests: what this owner asks of others: request.h */
+    RM_OBJECT_REPLIES = 11,  /**< struct rm_replies: what this owner answered: request.h */
+    RM_OBJECT_GRANT = 12,    /**< struct rm_grant: what the guard thinks of an application: grant.h */
 };
 
 /** What an object's elements are, in NumPy's words. */

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0x647D245C60E0BA56
+LAYOUT_HASH = 0xAB9102E253015664
 
-RM_ABI_VERSION = 2
+RM_ABI_VERSION = 3
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -26,6 +26,18 @@ RM_TURN_NONE = 0xFFFFFFFFFFFFFFFF
 RM_TAG_TSC_MASK = 0xFFFFFFFFFFFF
 RM_TAG_MISSING_MASK = 65535
 RM_SETPOINT_BUFFERS = 3
+RM_SETPOINT_INLINE = 4
+RM_REASON_BYTES = 120
+RM_PARAMETER_INLINE_BYTES = 32
+RM_REQUEST_SLOTS = 16
+RM_REPLY_SLOTS = 64
+RM_REQUEST_VALUE_BYTES = 4096
+RM_SUPPLIES_PER_RECORD = 10
+RM_SUPPLY_LANE_SEQUENCE = 0
+RM_SUPPLY_LANE_STATE = 1
+RM_SUPPLY_LANE_FIRST = 2
+RM_CHAIN_SUPPLIES_MAX = 40
+RM_CHAIN_ID_PARTS = 4
 RM_HISTOGRAM_SUBBITS = 4
 RM_HISTOGRAM_BUCKETS = 976
 
@@ -50,6 +62,10 @@ class ObjectKind(IntEnum):
     CLOCK = 6
     HISTOGRAM = 7
     TEXT = 8
+    GROUP = 9
+    REQUESTS = 10
+    REPLIES = 11
+    GRANT = 12
 
 
 class ElementType(IntEnum):
@@ -110,6 +126,86 @@ class Severity(IntEnum):
     MINOR = 1
     MAJOR = 2
     INVALID = 3
+
+
+class ParameterFlags(IntEnum):
+    """enum rm_parameter_flags"""
+
+    WRITABLE = 1
+    SETTING = 2
+    ALARMS = 4
+
+
+class Verdict(IntEnum):
+    """enum rm_verdict"""
+
+    DONE = 1
+    REFUSED = 2
+
+
+class ApplicationState(IntEnum):
+    """enum rm_application_state"""
+
+    ABSENT = 0
+    JOINED = 1
+    RUNNING = 2
+    STALLED = 3
+    DEAD = 4
+
+
+class Refusal(IntEnum):
+    """enum rm_refusal"""
+
+    NOTHING = 0
+    EPOCH = 1
+    STALE = 2
+    FUTURE = 3
+    NUMBER = 4
+    LOW = 5
+    HIGH = 6
+    SLEW = 7
+    OWNERSHIP = 8
+    FAULT = 9
+
+
+class StopAction(IntEnum):
+    """enum rm_stop_action"""
+
+    HOLD = 0
+    RAMP = 1
+
+
+class SupplyBits(IntEnum):
+    """enum rm_supply_bits"""
+
+    BIT_TRIPPED = 1
+    BIT_SATURATED = 2
+    BIT_SAFE = 4
+    BITS = 3
+
+
+class ChainStatus(IntEnum):
+    """enum rm_chain_status"""
+
+    TRIPPED = 1
+    SATURATED = 2
+    STOPPED = 4
+    OLD_EPOCH = 8
+    MISDIRECTED = 16
+    GAP = 32
+
+
+class SupplyState(IntEnum):
+    """enum rm_supply_state"""
+
+    TRIPPED = 1
+    SATURATED = 2
+    DEVIATES = 4
+    LOST = 8
+    JOINING = 16
+    HELD = 32
+    RAMPING = 64
+    SLEWING = 128
 
 
 def _struct(itemsize: int, *members: tuple[str, Any, int]) -> np.dtype[Any]:
@@ -228,18 +324,111 @@ DTYPES["rm_limits"] = _struct(
     ("hysteresis", "<f8", 64),
 )
 
+DTYPES["rm_conversion"] = _struct(
+    48,
+    ("unit", "S16", 0),
+    ("c", ("<f8", (4,)), 16),
+)
+
 DTYPES["rm_parameter"] = _struct(
-    192,
+    384,
     ("values_offset", "<u8", 0),
     ("count", "<u8", 8),
     ("value_bytes", "<u8", 16),
     ("limits", DTYPES["rm_limits"], 24),
-    ("owner", "S32", 96),
+    ("conversion", DTYPES["rm_conversion"], 96),
+    ("flags", "<u8", 144),
+    ("element_type", "<u8", 152),
+    ("group", "S96", 160),
+    ("owner", "S32", 256),
+    ("reserved", ("<u8", (4,)), 288),
+    ("sequence", "<u8", 320),
+    ("timestamp_tai_ns", "<u8", 328),
+    ("turn", "<u8", 336),
+    ("severity", "<u8", 344),
+    ("value", ("<u8", (4,)), 352),
+)
+
+DTYPES["rm_group"] = _struct(
+    128,
+    ("member_count", "<u8", 0),
+    ("reserved", ("<u8", (7,)), 8),
+    ("sequence", "<u8", 64),
+    ("timestamp_tai_ns", "<u8", 72),
+    ("turn", "<u8", 80),
+    ("reserved_live", ("<u8", (5,)), 88),
+)
+
+DTYPES["rm_request_slot"] = _struct(
+    4288,
+    ("number", "<u8", 0),
+    ("timestamp_tai_ns", "<u8", 8),
+    ("first", "<u8", 16),
+    ("bytes", "<u8", 24),
+    ("reserved", ("<u8", (4,)), 32),
+    ("parameter", ("<u8", (12,)), 64),
+    ("owner", ("<u8", (4,)), 160),
+    ("value", ("<u8", (512,)), 192),
+)
+
+DTYPES["rm_requests"] = _struct(
+    68672,
+    ("head", "<u8", 0),
+    ("reserved", ("<u8", (7,)), 8),
+    ("slot", (DTYPES["rm_request_slot"], (16,)), 64),
+)
+
+DTYPES["rm_reply_slot"] = _struct(
+    184,
+    ("number", "<u8", 0),
+    ("requester_epoch", "<u8", 8),
+    ("verdict", "<u8", 16),
+    ("timestamp_tai_ns", "<u8", 24),
+    ("requester", ("<u8", (4,)), 32),
+    ("reason", ("<u8", (15,)), 64),
+)
+
+DTYPES["rm_replies"] = _struct(
+    11840,
+    ("head", "<u8", 0),
+    ("refused", "<u8", 8),
+    ("missed", "<u8", 16),
+    ("doorbell", "<u4", 24),
+    ("reserved32", "<u4", 28),
+    ("reserved", ("<u8", (4,)), 32),
+    ("slot", (DTYPES["rm_reply_slot"], (64,)), 64),
+)
+
+DTYPES["rm_offence"] = _struct(
+    64,
+    ("sequence", "<u8", 0),
+    ("refusal", "<u8", 8),
+    ("actuator", "<u8", 16),
+    ("value", "<u8", 24),
+    ("limit", "<u8", 32),
+    ("turn", "<u8", 40),
+    ("row", "<u8", 48),
+    ("tai_ns", "<u8", 56),
+)
+
+DTYPES["rm_grant"] = _struct(
+    256,
+    ("application", "S32", 0),
+    ("actuator_count", "<u8", 32),
+    ("period_turns", "<u8", 40),
+    ("freshness_turns", "<u8", 48),
+    ("watchdog_cycles", "<u8", 56),
+    ("stop", "<u8", 64),
+    ("reserved", ("<u8", (7,)), 72),
     ("sequence", "<u8", 128),
-    ("timestamp_tai_ns", "<u8", 136),
-    ("turn", "<u8", 144),
-    ("severity", "<u8", 152),
-    ("reserved", ("<u8", (4,)), 160),
+    ("epoch", "<u8", 136),
+    ("instance", "<u8", 144),
+    ("pid", "<u8", 152),
+    ("state", "<u8", 160),
+    ("since_tai_ns", "<u8", 168),
+    ("stalls", "<u8", 176),
+    ("restarts", "<u8", 184),
+    ("offence", DTYPES["rm_offence"], 192),
 )
 
 DTYPES["rm_row"] = _struct(
@@ -262,22 +451,20 @@ DTYPES["rm_arrivals"] = _struct(
 )
 
 DTYPES["rm_setpoints"] = _struct(
-    128,
+    64,
     ("rows_offset", "<u8", 0),
     ("row_bytes", "<u8", 8),
     ("actuator_count", "<u8", 16),
     ("reserved", ("<u8", (5,)), 24),
-    ("commit", "<u8", 64),
-    ("reserved_live", ("<u8", (7,)), 72),
 )
 
 DTYPES["rm_setpoint_row"] = _struct(
     64,
-    ("epoch", "<u8", 0),
-    ("sequence", "<u8", 8),
+    ("sequence", "<u8", 0),
+    ("epoch", "<u8", 8),
     ("input_turn", "<u8", 16),
-    ("flags", "<u8", 24),
-    ("reserved", ("<u8", (4,)), 32),
+    ("tsc", "<u8", 24),
+    ("value", ("<u8", (4,)), 32),
 )
 
 DTYPES["rm_histogram"] = _struct(

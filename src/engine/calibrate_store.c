@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "calibration/table.h"
-#include "fabric/parameter_writer.h"
+#include <ringmaster/parameter.h>
 
 struct rm_calibrations {
     enum rm_calibrated apply;
@@ -151,7 +151,7 @@ void rm_calibrations_write(struct rm_calibrations const *calibrations, struct rm
     for (uint32_t i = 0; calibrations != NULL && i < calibrations->count; ++i)
         if (is_calibrated(calibrations, i))
             rm_parameter_write(rm_segment_memory(segment, plan, calibrations->parameter[i]),
-                               &calibrations->instrument[i].calibration, sizeof(struct rm_calibration), RM_TURN_NONE);
+                               &calibrations->instrument[i].calibration, sizeof(struct rm_calibration), rm_stamp_now());
 }
 
 struct rm_calibration_compiled const *rm_calibrations_compiled(struct rm_calibrations const *calibrations,

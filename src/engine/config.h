@@ -19,6 +19,8 @@
 #include <stdio.h>
 
 #include <ringmaster/error.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/parameter.h>
 #include <ringmaster/stream.h>
 
 #include "filter/decimator.h"
@@ -35,6 +37,10 @@ enum {
     RM_CONFIG_FORMATS_MAX = 16,
     RM_CONFIG_RATES_MAX = 8,
     RM_CONFIG_STAGES_MAX = 4, /**< decimators in a row from one rate to the next */
+    RM_CONFIG_CHAINS_MAX = 128,
+    RM_CONFIG_SUPPLIES_MAX = 2048,
+    RM_CONFIG_APPLICATIONS_MAX = 16,
+    RM_CONFIG_SUPPLY_NAME_BYTES = 65, /**< [a-z0-9_/-]{1,64}, with its terminating zero: "sr/ps/ch_s01_01" */
 };
 
 /** Value of a port's vlan: tagged or not, any. */
@@ -112,11 +118,78 @@ struct rm_config_turn_window {
     uint32_t gap_turns;     /**< newer turns that a decimator waits for a missing one, 1 … late_turns */
 };
 
+/** When and how often setpoints are sent. */
+struct rm_config_setpoints {
+    uint32_t period_turns; /**< from one cycle to the next, 1 … 65536; there are chains only if this is not 0 */
+    uint32_t phase_turns;  /**< 0 … period_turns - 1: the cycle of turn T (a multiple of the period) goes out when the
+                                turn clock stands at T + phase_turns, at the latest */
+    uint32_t lead;         /**< index into rm_config.application: its row sends the cycle at once; 0: nobody's */
+    uint32_t lost_cycles;  /**< without an answer: a chain is lost, 2 … 10000 */
+};
+
+/** A daisy chain of supplies: one datagram each cycle, one answer. Its readbacks are instruments, at the end of
+ * rm_config.instrument: CHAIN, or CHAIN_a, CHAIN_b, … for each ten supplies. */
+struct rm_config_chain {
+    char name[RM_CONFIG_NAME_BYTES];
+    uint16_t id;               /**< 1 … 16383, unique */
+    uint32_t port;             /**< index into rm_config.port; it sends there and is polled there */
+    uint32_t address_ipv4;     /**< of the chain's controller, which answers from there; host byte order */
+    uint8_t mac[6];            /**< of the controller; broadcast where the file has none */
+    uint16_t udp_port;         /**< that it listens to */
+    bool readback;             /**< false: it does not answer, and is taken to obey */
+    uint32_t first_supply;     /**< index into rm_config.supply */
+    uint32_t supply_count;     /**< 1 … RM_CHAIN_SUPPLIES_MAX */
+    uint32_t first_instrument; /**< index of its readbacks in rm_config.instrument; where it has any */
+    uint32_t instrument_count;
+};
+
+/** One supply. Numbers are in `unit`. */
+struct rm_config_supply {
+    char name[RM_CONFIG_SUPPLY_NAME_BYTES];
+    uint32_t chain;
+    uint32_t application; /**< index into rm_config.application that owns it; 0: the operator */
+    char unit[RM_UNIT_BYTES];
+    double low, high;       /**< low < high */
+    double slew_per_s;      /**< > 0 */
+    double safe;            /**< within the limits */
+    double safe_slew_per_s; /**< > 0, at most slew_per_s */
+    double tolerance;       /**< readback may differ from setpoint by so much, > 0 */
+    uint32_t settle_cycles; /**< and for so long by more, after the setpoint last moved */
+    struct rm_conversion conversion;
+};
+
+struct rm_config_setting {
+    char name[RM_CONFIG_NAME_BYTES];
+    double value;
+};
+
+/** One application. Number 0 is the operator: whoever sets a supply by hand that no application owns. */
+struct rm_config_application {
+    char name[RM_CONFIG_NAME_BYTES];
+    char code[RM_CONFIG_PATH_BYTES]; /**< its shared object; "" for the operator */
+    char user[RM_CONFIG_NAME_BYTES]; /**< of the system, whose process it will be; "" the server's own */
+    bool hosted;                     /**< on a core of the server, by a role `application`; else a process of its own */
+    int32_t core;                    /**< of its own process; -1: any */
+    uint32_t period_turns;           /**< from one step to the next; a multiple of the cycles' */
+    uint32_t deadline_turns;         /**< inputs are waited for so long after the clock expects them */
+    uint64_t freshness_turns;
+    uint32_t watchdog_cycles; /**< of its own period; default 2 */
+    enum rm_stop_action stop;
+    uint32_t input_count;
+    char (*input)[2 * RM_CONFIG_NAME_BYTES]; /**< streams, "bpm01/fast"; of one period */
+    uint32_t supply_count;
+    uint32_t *supply; /**< indices into rm_config.supply, in the order of its setpoints */
+    uint32_t setting_count;
+    struct rm_config_setting *setting;
+};
+
 enum rm_role_kind {
     RM_ROLE_RECEIVE,      /**< polls queues and fills the streams of the instruments behind them */
     RM_ROLE_HOUSEKEEPING, /**< everything that must not happen on the hot path; there is exactly one */
     RM_ROLE_SPREAD,       /**< deals the frames of one-queue devices out to software queues */
     RM_ROLE_SLOW_PATH,    /**< what no instrument sent: to the kernel and back, or answered; at most one */
+    RM_ROLE_TRANSMIT,     /**< the guard, and the way to the supplies; exactly one where there are chains, else none */
+    RM_ROLE_APPLICATION,  /**< steps a hosted application; one for each */
 };
 
 /** One receive queue of one port. */
@@ -133,6 +206,7 @@ struct rm_config_role {
     uint32_t first_count; /**< receive: so many queues, at the begin of the list, are served first; not all of them */
     struct rm_config_queue *queue; /**< receive: at least one; spread: queue 0 of each port; NULL for others. Queues
                                         of one port may go to several roles where they are steered: rm_port_steering */
+    uint32_t application;          /**< application: index into rm_config.application */
 };
 
 struct rm_config {
@@ -151,6 +225,13 @@ struct rm_config {
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
     struct rm_config_calibration calibration;
     struct rm_config_polling polling;
+    struct rm_config_setpoints setpoints;
+    uint32_t chain_count;
+    struct rm_config_chain *chain;
+    uint32_t supply_count;
+    struct rm_config_supply *supply; /**< chain by chain */
+    uint32_t application_count;      /**< with the operator, so at least 1 */
+    struct rm_config_application *application;
     uint32_t role_count;
     struct rm_config_role *role; /**< in the file's order; a housekeeping role that the file lacks comes last */
 };

@@ -157,6 +157,8 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
         return resolve_spread(config, polled, error, role, written);
     case RM_ROLE_HOUSEKEEPING:
     case RM_ROLE_SLOW_PATH:
+    case RM_ROLE_TRANSMIT:
+    case RM_ROLE_APPLICATION:
         break;
     }
     return resolve_single(config, error, role, written);

@@ -192,6 +192,9 @@ static enum rm_code make_role(struct rm_server *server, uint32_t index, bool *fi
         return make_housekeeping(server, error);
     case RM_ROLE_SLOW_PATH:
         return make_slow_path(server, error);
+    case RM_ROLE_TRANSMIT:
+    case RM_ROLE_APPLICATION:
+        break;
     }
     return RM_OK;
 }
@@ -213,6 +216,8 @@ static struct rm_duty duty_of(struct rm_server *server, uint32_t role) {
     case RM_ROLE_SLOW_PATH:
         return (struct rm_duty){rm_slow_path_duty, &server->slow_path};
     case RM_ROLE_HOUSEKEEPING:
+    case RM_ROLE_TRANSMIT:
+    case RM_ROLE_APPLICATION:
         break;
     }
     return (struct rm_duty){rm_housekeeping_duty, &server->housekeeping};

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "engine/instrument_rates.h"
 #include "engine/version.h"
-#include "fabric/parameter_writer.h"
+#include <ringmaster/parameter.h>
 
 enum { OBJECT_NAME_BYTES = 96, PARAMETER_TEXT_BYTES = 32, STEERING_LINE_BYTES = 128 };
 
@@ -219,7 +219,7 @@ void *rm_store_memory(struct rm_store const *store, rm_planned_index index) {
 static void write_text(struct rm_store *store, rm_planned_index index, char const *text) {
     char padded[PARAMETER_TEXT_BYTES] = "";
     snprintf(padded, sizeof padded, "%s", text);
-    rm_parameter_write(rm_store_memory(store, index), padded, sizeof padded, RM_TURN_NONE);
+    rm_parameter_write(rm_store_memory(store, index), padded, sizeof padded, rm_stamp_now());
 }
 
 void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
@@ -227,8 +227,8 @@ void rm_store_write_parameters(struct rm_store *store, struct rm_config const *c
     uint32_t const huge = huge_pages;
     write_text(store, store->version, RM_VERSION);
     write_text(store, store->simd, rm_simd_name(simd));
-    rm_parameter_write_f64(rm_store_memory(store, store->turn_rate_hz), config->turn_rate_hz, RM_TURN_NONE);
-    rm_parameter_write(rm_store_memory(store, store->huge_pages), &huge, sizeof huge, RM_TURN_NONE);
+    rm_parameter_write_f64(rm_store_memory(store, store->turn_rate_hz), config->turn_rate_hz, rm_stamp_now());
+    rm_parameter_write(rm_store_memory(store, store->huge_pages), &huge, sizeof huge, rm_stamp_now());
     rm_calibrations_write(store->calibrations, &store->segment, &store->plan);
 }
 
@@ -238,7 +238,7 @@ bool rm_store_write_steering(struct rm_store *store, char const *text) {
     if (padded == NULL)
         return false;
     snprintf(padded, parameter->value_bytes + 1, "%s", text);
-    rm_parameter_write(parameter, padded, parameter->value_bytes, RM_TURN_NONE);
+    rm_parameter_write(parameter, padded, parameter->value_bytes, rm_stamp_now());
     free(padded);
     return true;
 }

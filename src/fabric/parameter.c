@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/timebase.h"
-#include "fabric/parameter_writer.h"
 #include "fabric/sequence_lock.h"
 
 static _Atomic uint64_t const *values_of(struct rm_parameter const *parameter) {
@@ -13,7 +12,7 @@ static _Atomic uint64_t const *values_of(struct rm_parameter const *parameter) {
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-void rm_parameter_write(struct rm_parameter *parameter, void const *values, size_t bytes, rm_turn turn) {
+void rm_parameter_write(struct rm_parameter *parameter, void const *values, size_t bytes, struct rm_stamp stamp) {
     _Atomic uint64_t *word = (_Atomic uint64_t *)((uint8_t *)parameter + parameter->values_offset);
     size_t const wanted = smaller(bytes, parameter->value_bytes);
     rm_sequence_begin(&parameter->sequence);
@@ -22,13 +21,13 @@ void rm_parameter_write(struct rm_parameter *parameter, void const *values, size
         memcpy(&value, (uint8_t const *)values + done, smaller(sizeof value, wanted - done));
         atomic_store_explicit(word++, value, memory_order_relaxed);
     }
-    atomic_store_explicit(&parameter->timestamp_tai_ns, rm_tai_ns(), memory_order_relaxed);
-    atomic_store_explicit(&parameter->turn, turn, memory_order_relaxed);
+    atomic_store_explicit(&parameter->timestamp_tai_ns, stamp.tai_ns, memory_order_relaxed);
+    atomic_store_explicit(&parameter->turn, stamp.turn, memory_order_relaxed);
     rm_sequence_end(&parameter->sequence);
 }
 
-void rm_parameter_write_f64(struct rm_parameter *parameter, double value, rm_turn turn) {
-    rm_parameter_write(parameter, &value, sizeof value, turn);
+void rm_parameter_write_f64(struct rm_parameter *parameter, double value, struct rm_stamp stamp) {
+    rm_parameter_write(parameter, &value, sizeof value, stamp);
 }
 
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
@@ -53,4 +52,8 @@ size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, siz
             return parameter->value_bytes;
     }
     return 0;
+}
+
+struct rm_stamp rm_stamp_now(void) {
+    return (struct rm_stamp){rm_tai_ns(), RM_TURN_NONE};
 }

@@ -36,7 +36,8 @@ static bool stream_sound(struct rm_stream const *stream, uint64_t bytes) {
 
 static bool parameter_sound(struct rm_object const *object, struct rm_parameter const *parameter) {
     uint64_t const element = rm_element_bytes(object->element_type);
-    return object->bytes >= sizeof *parameter && element > 0 && parameter->values_offset >= sizeof *parameter &&
+    return object->bytes >= sizeof *parameter && element > 0 &&
+           parameter->values_offset >= offsetof(struct rm_parameter, value) &&
            parameter->values_offset % sizeof(uint64_t) == 0 && object->bytes % sizeof(uint64_t) == 0 &&
            fits(parameter->values_offset, parameter->count, element, object->bytes) &&
            parameter->value_bytes == parameter->count * element && ends(parameter->owner, sizeof parameter->owner);

@@ -176,18 +176,21 @@ rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *nam
                                    char const *description, enum rm_element_type type, size_t count,
                                    struct rm_limits const *limits) {
     struct rm_parameter constant = {
-        .values_offset = sizeof(struct rm_parameter),
         .count = count,
         .value_bytes = count * rm_element_bytes(type),
         .limits = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0.0},
+        .element_type = type,
     };
+    bool const fits = constant.value_bytes <= RM_PARAMETER_INLINE_BYTES;
+    constant.values_offset = fits ? offsetof(struct rm_parameter, value) : sizeof(struct rm_parameter);
     if (limits != NULL)
         constant.limits = *limits;
     struct rm_planned *planned =
         add(plan, RM_OBJECT_PARAMETER, name, unit, description, &constant, offsetof(struct rm_parameter, sequence));
     if (planned == NULL)
         return 0;
-    set_elements(planned, type, count, 1, constant.values_offset + round_up(constant.value_bytes, sizeof(uint64_t)));
+    set_elements(planned, type, count, 1,
+                 sizeof(struct rm_parameter) + (fits ? 0 : round_up(constant.value_bytes, sizeof(uint64_t))));
     return plan->count - 1;
 }
 

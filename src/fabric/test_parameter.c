@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/parameter_writer.h"
 #include "fabric/segment_objects.h"
 #include "fabric/sequence_lock.h"
+#include <ringmaster/parameter.h>
 
 enum { VALUES = 5, READINGS = 200000 };
 
@@ -70,7 +70,8 @@ static void test_round_trip(void **state) {
         uint8_t written[VALUES * 8], read[VALUES * 8 + 1];
         for (size_t at = 0; at < sizeof written; ++at)
             written[at] = (uint8_t)(17 * at + 1);
-        rm_parameter_write(test.parameter, written, sizeof written, 77); // more than fits is cut
+        rm_parameter_write(test.parameter, written, sizeof written,
+                           (struct rm_stamp){rm_tai_ns(), 77}); // more than fits is cut
         struct rm_parameter_reading reading;
         memset(read, 0xEE, sizeof read);
         assert_int_equal(rm_parameter_read(test.parameter, read, sizeof read, &reading), bytes);
@@ -92,8 +93,8 @@ static void test_one_double(void **state) {
     (void)state;
     struct test test;
     make(&test, RM_ELEMENT_F64, 1, NULL);
-    rm_parameter_write_f64(test.parameter, -0.27, RM_TURN_NONE);
-    rm_parameter_write_f64(test.parameter, 0.27, RM_TURN_NONE);
+    rm_parameter_write_f64(test.parameter, -0.27, rm_stamp_now());
+    rm_parameter_write_f64(test.parameter, 0.27, rm_stamp_now());
     double value;
     struct rm_parameter_reading reading;
     assert_int_equal(rm_parameter_read(test.parameter, &value, sizeof value, &reading), sizeof value);
@@ -110,7 +111,7 @@ static void test_killed_writer(void **state) {
     struct rm_parameter_reading reading;
     rm_sequence_begin(&test.parameter->sequence);
     assert_int_equal(rm_parameter_read(test.parameter, &value, sizeof value, &reading), 0);
-    rm_parameter_write_f64(test.parameter, 4.0, 5); // the next owner
+    rm_parameter_write_f64(test.parameter, 4.0, (struct rm_stamp){rm_tai_ns(), 5}); // the next owner
     assert_int_equal(rm_parameter_read(test.parameter, &value, sizeof value, &reading), sizeof value);
     assert_true(value == 4.0);
     drop(&test);
@@ -127,7 +128,7 @@ static void *write_values(void *argument) {
         uint64_t values[VALUES];
         for (uint64_t v = 0; v < VALUES; ++v)
             values[v] = i * (v + 1);
-        rm_parameter_write(race->test.parameter, values, sizeof values, i);
+        rm_parameter_write(race->test.parameter, values, sizeof values, (struct rm_stamp){0, i});
     }
     return NULL;
 }

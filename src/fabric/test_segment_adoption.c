@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One owner after another: who may have a segment, what the next owner keeps, and what attached readers see. */
 #include "fabric/clock_writer.h"
-#include "fabric/parameter_writer.h"
 #include "fabric/stream_writer.h"
 #include "fabric/test_segment_steps.h"
+#include <ringmaster/parameter.h>
 
 static void put(struct rm_stream_writer *writer, rm_turn turn, int32_t value) {
     struct rm_record record = {.turn = turn, .lane = {{.i = value}}};
@@ -35,7 +35,7 @@ static void serve(struct test *test) {
     struct rm_clock_reading const reading = {.anchored = true, .turn = 99, .tsc_hz = 1e9, .ticks_per_turn = 1000.0};
     rm_clock_publish(memory(test, test->owner.clock), &reading);
     double const gains[3] = {1.0, 2.0, 3.0};
-    rm_parameter_write(memory(test, test->owner.parameter), gains, sizeof gains, 99);
+    rm_parameter_write(memory(test, test->owner.parameter), gains, sizeof gains, (struct rm_stamp){0, 99});
     rm_counter_add(memory(test, test->owner.counters), RM_PORT_RECEIVED, 50);
     rm_histogram_add(memory(test, test->owner.histogram), 1234, 1);
     rm_stream_writer_close(&writer);

@@ -12,15 +12,19 @@
 
 #include <ringmaster/abi.h>
 #include <ringmaster/clock.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/record.h>
+#include <ringmaster/request.h>
 #include <ringmaster/row.h>
 #include <ringmaster/segment.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
+#include <ringmaster/supply.h>
 
-enum { MEMBERS_MAX = 28, CONSTANTS_MAX = 32 }; /* with the empty entry that ends a list */
+enum { MEMBERS_MAX = 28, CONSTANTS_MAX = 40 }; /* with the empty entry that ends a list */
 
 struct member {
     char const *name; /* NULL ends a list */
@@ -53,10 +57,15 @@ struct constants {
              uint64_t: "u64",                                                                                          \
              double: "f64",                                                                                            \
              struct rm_limits: "rm_limits",                                                                            \
+             struct rm_conversion: "rm_conversion",                                                                    \
+             struct rm_offence: "rm_offence",                                                                          \
              char *: "char[]",                                                                                         \
              uint32_t *: "u32[]",                                                                                      \
              uint64_t *: "u64[]",                                                                                      \
              _Atomic uint64_t *: "u64[]",                                                                              \
+             double *: "f64[]",                                                                                        \
+             struct rm_request_slot *: "rm_request_slot[]",                                                            \
+             struct rm_reply_slot *: "rm_reply_slot[]",                                                                \
              union rm_lane *: "lane[]",                                                                                \
              struct rm_lane_info *: "rm_lane_info[]")
 #define MEMBER(of, member)                                                                                             \
@@ -102,20 +111,42 @@ static struct layout const layouts[] = {
     LAYOUT(rm_limits, MEMBER(rm_limits, display_low), MEMBER(rm_limits, display_high), MEMBER(rm_limits, control_low),
            MEMBER(rm_limits, control_high), MEMBER(rm_limits, minor_low), MEMBER(rm_limits, minor_high),
            MEMBER(rm_limits, major_low), MEMBER(rm_limits, major_high), MEMBER(rm_limits, hysteresis)),
+    LAYOUT(rm_conversion, MEMBER(rm_conversion, unit), MEMBER(rm_conversion, c)),
     LAYOUT(rm_parameter, MEMBER(rm_parameter, values_offset), MEMBER(rm_parameter, count),
-           MEMBER(rm_parameter, value_bytes), MEMBER(rm_parameter, limits), MEMBER(rm_parameter, owner),
-           MEMBER(rm_parameter, sequence), MEMBER(rm_parameter, timestamp_tai_ns), MEMBER(rm_parameter, turn),
-           MEMBER(rm_parameter, severity), MEMBER(rm_parameter, reserved)),
+           MEMBER(rm_parameter, value_bytes), MEMBER(rm_parameter, limits), MEMBER(rm_parameter, conversion),
+           MEMBER(rm_parameter, flags), MEMBER(rm_parameter, element_type), MEMBER(rm_parameter, group),
+           MEMBER(rm_parameter, owner), MEMBER(rm_parameter, reserved), MEMBER(rm_parameter, sequence),
+           MEMBER(rm_parameter, timestamp_tai_ns), MEMBER(rm_parameter, turn), MEMBER(rm_parameter, severity),
+           MEMBER(rm_parameter, value)),
+    LAYOUT(rm_group, MEMBER(rm_group, member_count), MEMBER(rm_group, reserved), MEMBER(rm_group, sequence),
+           MEMBER(rm_group, timestamp_tai_ns), MEMBER(rm_group, turn), MEMBER(rm_group, reserved_live)),
+    LAYOUT(rm_request_slot, MEMBER(rm_request_slot, number), MEMBER(rm_request_slot, timestamp_tai_ns),
+           MEMBER(rm_request_slot, first), MEMBER(rm_request_slot, bytes), MEMBER(rm_request_slot, reserved),
+           MEMBER(rm_request_slot, parameter), MEMBER(rm_request_slot, owner), MEMBER(rm_request_slot, value)),
+    LAYOUT(rm_requests, MEMBER(rm_requests, head), MEMBER(rm_requests, reserved), MEMBER(rm_requests, slot)),
+    LAYOUT(rm_reply_slot, MEMBER(rm_reply_slot, number), MEMBER(rm_reply_slot, requester_epoch),
+           MEMBER(rm_reply_slot, verdict), MEMBER(rm_reply_slot, timestamp_tai_ns), MEMBER(rm_reply_slot, requester),
+           MEMBER(rm_reply_slot, reason)),
+    LAYOUT(rm_replies, MEMBER(rm_replies, head), MEMBER(rm_replies, refused), MEMBER(rm_replies, missed),
+           MEMBER(rm_replies, doorbell), MEMBER(rm_replies, reserved32), MEMBER(rm_replies, reserved),
+           MEMBER(rm_replies, slot)),
+    LAYOUT(rm_offence, MEMBER(rm_offence, sequence), MEMBER(rm_offence, refusal), MEMBER(rm_offence, actuator),
+           MEMBER(rm_offence, value), MEMBER(rm_offence, limit), MEMBER(rm_offence, turn), MEMBER(rm_offence, row),
+           MEMBER(rm_offence, tai_ns)),
+    LAYOUT(rm_grant, MEMBER(rm_grant, application), MEMBER(rm_grant, actuator_count), MEMBER(rm_grant, period_turns),
+           MEMBER(rm_grant, freshness_turns), MEMBER(rm_grant, watchdog_cycles), MEMBER(rm_grant, stop),
+           MEMBER(rm_grant, reserved), MEMBER(rm_grant, sequence), MEMBER(rm_grant, epoch), MEMBER(rm_grant, instance),
+           MEMBER(rm_grant, pid), MEMBER(rm_grant, state), MEMBER(rm_grant, since_tai_ns), MEMBER(rm_grant, stalls),
+           MEMBER(rm_grant, restarts), MEMBER(rm_grant, offence)),
     LAYOUT(rm_row, MEMBER(rm_row, cells_offset), MEMBER(rm_row, cell_count), MEMBER(rm_row, period),
            MEMBER(rm_row, arrivals_offset), MEMBER(rm_row, arrivals_count), MEMBER(rm_row, arrivals_bytes),
            MEMBER(rm_row, reserved)),
     LAYOUT(rm_arrivals, MEMBER(rm_arrivals, mask), MEMBER(rm_arrivals, reserved), MEMBER(rm_arrivals, head),
            MEMBER(rm_arrivals, reserved_live)),
     LAYOUT(rm_setpoints, MEMBER(rm_setpoints, rows_offset), MEMBER(rm_setpoints, row_bytes),
-           MEMBER(rm_setpoints, actuator_count), MEMBER(rm_setpoints, reserved), MEMBER(rm_setpoints, commit),
-           MEMBER(rm_setpoints, reserved_live)),
-    LAYOUT(rm_setpoint_row, MEMBER(rm_setpoint_row, epoch), MEMBER(rm_setpoint_row, sequence),
-           MEMBER(rm_setpoint_row, input_turn), MEMBER(rm_setpoint_row, flags), MEMBER(rm_setpoint_row, reserved)),
+           MEMBER(rm_setpoints, actuator_count), MEMBER(rm_setpoints, reserved)),
+    LAYOUT(rm_setpoint_row, MEMBER(rm_setpoint_row, sequence), MEMBER(rm_setpoint_row, epoch),
+           MEMBER(rm_setpoint_row, input_turn), MEMBER(rm_setpoint_row, tsc), MEMBER(rm_setpoint_row, value)),
     LAYOUT(rm_histogram, MEMBER(rm_histogram, total), MEMBER(rm_histogram, largest), MEMBER(rm_histogram, reserved),
            MEMBER(rm_histogram, bucket)),
 };
@@ -123,18 +154,41 @@ static struct layout const layouts[] = {
 /* Constants without an enum of a name come first, under "constants". */
 static struct constants const constant_sets[] = {
     {"constants",
-     {CONSTANT(RM_ABI_VERSION), CONSTANT(RM_SEGMENT_MAGIC), CONSTANT(RM_CACHE_LINE), CONSTANT(RM_PAGE_BYTES),
-      CONSTANT(RM_LANES), CONSTANT(RM_NAME_BYTES), CONSTANT(RM_OWNER_BYTES), CONSTANT(RM_UNIT_BYTES),
-      CONSTANT(RM_DESCRIPTION_BYTES), CONSTANT(RM_LANE_NAME_BYTES), CONSTANT(RM_TURN_NONE), CONSTANT(RM_TAG_TSC_MASK),
-      CONSTANT(RM_TAG_MISSING_MASK), CONSTANT(RM_SETPOINT_BUFFERS), CONSTANT(RM_HISTOGRAM_SUBBITS),
+     {CONSTANT(RM_ABI_VERSION),
+      CONSTANT(RM_SEGMENT_MAGIC),
+      CONSTANT(RM_CACHE_LINE),
+      CONSTANT(RM_PAGE_BYTES),
+      CONSTANT(RM_LANES),
+      CONSTANT(RM_NAME_BYTES),
+      CONSTANT(RM_OWNER_BYTES),
+      CONSTANT(RM_UNIT_BYTES),
+      CONSTANT(RM_DESCRIPTION_BYTES),
+      CONSTANT(RM_LANE_NAME_BYTES),
+      CONSTANT(RM_TURN_NONE),
+      CONSTANT(RM_TAG_TSC_MASK),
+      CONSTANT(RM_TAG_MISSING_MASK),
+      CONSTANT(RM_SETPOINT_BUFFERS),
+      CONSTANT(RM_SETPOINT_INLINE),
+      CONSTANT(RM_REASON_BYTES),
+      CONSTANT(RM_PARAMETER_INLINE_BYTES),
+      CONSTANT(RM_REQUEST_SLOTS),
+      CONSTANT(RM_REPLY_SLOTS),
+      CONSTANT(RM_REQUEST_VALUE_BYTES),
+      CONSTANT(RM_SUPPLIES_PER_RECORD),
+      CONSTANT(RM_SUPPLY_LANE_SEQUENCE),
+      CONSTANT(RM_SUPPLY_LANE_STATE),
+      CONSTANT(RM_SUPPLY_LANE_FIRST),
+      CONSTANT(RM_CHAIN_SUPPLIES_MAX),
+      CONSTANT(RM_CHAIN_ID_PARTS),
+      CONSTANT(RM_HISTOGRAM_SUBBITS),
       CONSTANT(RM_HISTOGRAM_BUCKETS)}},
     {"rm_segment_state",
      {CONSTANT(RM_SEGMENT_BUILDING), CONSTANT(RM_SEGMENT_LIVE), CONSTANT(RM_SEGMENT_CLOSED),
       CONSTANT(RM_SEGMENT_REPLACED)}},
     {"rm_object_kind",
      {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_ROW), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
-      CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM),
-      CONSTANT(RM_OBJECT_TEXT)}},
+      CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM), CONSTANT(RM_OBJECT_TEXT),
+      CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT)}},
     {"rm_element_type",
      {CONSTANT(RM_ELEMENT_RECORD), CONSTANT(RM_ELEMENT_F64), CONSTANT(RM_ELEMENT_F32), CONSTANT(RM_ELEMENT_I64),
       CONSTANT(RM_ELEMENT_I32), CONSTANT(RM_ELEMENT_U64), CONSTANT(RM_ELEMENT_U32), CONSTANT(RM_ELEMENT_U8)}},
@@ -150,6 +204,27 @@ static struct constants const constant_sets[] = {
     {"rm_severity",
      {CONSTANT(RM_SEVERITY_NONE), CONSTANT(RM_SEVERITY_MINOR), CONSTANT(RM_SEVERITY_MAJOR),
       CONSTANT(RM_SEVERITY_INVALID)}},
+    {"rm_parameter_flags",
+     {CONSTANT(RM_PARAMETER_WRITABLE), CONSTANT(RM_PARAMETER_SETTING), CONSTANT(RM_PARAMETER_ALARMS)}},
+    {"rm_verdict", {CONSTANT(RM_VERDICT_DONE), CONSTANT(RM_VERDICT_REFUSED)}},
+    {"rm_application_state",
+     {CONSTANT(RM_APPLICATION_ABSENT), CONSTANT(RM_APPLICATION_JOINED), CONSTANT(RM_APPLICATION_RUNNING),
+      CONSTANT(RM_APPLICATION_STALLED), CONSTANT(RM_APPLICATION_DEAD)}},
+    {"rm_refusal",
+     {CONSTANT(RM_REFUSED_NOTHING), CONSTANT(RM_REFUSED_EPOCH), CONSTANT(RM_REFUSED_STALE), CONSTANT(RM_REFUSED_FUTURE),
+      CONSTANT(RM_REFUSED_NUMBER), CONSTANT(RM_REFUSED_LOW), CONSTANT(RM_REFUSED_HIGH), CONSTANT(RM_REFUSED_SLEW),
+      CONSTANT(RM_REFUSED_OWNERSHIP), CONSTANT(RM_REFUSED_FAULT)}},
+    {"rm_stop_action", {CONSTANT(RM_STOP_HOLD), CONSTANT(RM_STOP_RAMP)}},
+    {"rm_supply_bits",
+     {CONSTANT(RM_SUPPLY_BIT_TRIPPED), CONSTANT(RM_SUPPLY_BIT_SATURATED), CONSTANT(RM_SUPPLY_BIT_SAFE),
+      CONSTANT(RM_SUPPLY_BITS)}},
+    {"rm_chain_status",
+     {CONSTANT(RM_CHAIN_SAYS_TRIPPED), CONSTANT(RM_CHAIN_SAYS_SATURATED), CONSTANT(RM_CHAIN_SAYS_STOPPED),
+      CONSTANT(RM_CHAIN_SAYS_OLD_EPOCH), CONSTANT(RM_CHAIN_SAYS_MISDIRECTED), CONSTANT(RM_CHAIN_SAYS_GAP)}},
+    {"rm_supply_state",
+     {CONSTANT(RM_SUPPLY_TRIPPED), CONSTANT(RM_SUPPLY_SATURATED), CONSTANT(RM_SUPPLY_DEVIATES),
+      CONSTANT(RM_SUPPLY_LOST), CONSTANT(RM_SUPPLY_JOINING), CONSTANT(RM_SUPPLY_HELD), CONSTANT(RM_SUPPLY_RAMPING),
+      CONSTANT(RM_SUPPLY_SLEWING)}},
 };
 
 static void print_constants(struct constants const *set) {

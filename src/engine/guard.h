@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The guard: stands between what applications want and what supplies get.
+ *
+ * All of it is private memory of the transmit role. It is given a row that was copied already, judges it, and keeps for
+ * every supply a target; once a cycle each supply's setpoint goes a step towards its target, by its slew at most. Only
+ * that is ever sent. So whatever a row says, whoever wrote it, how often it comes:
+ *
+ *   - no setpoint leaves [low, high];
+ *   - none moves by more than its slew from one cycle to the next, nor by more than one slew in a cycle;
+ *   - none moves for a row of another epoch, of a turn too old or not yet been, or of a value that is no number;
+ *   - none moves for an application that does not own it;
+ *   - when good rows stop, what was configured follows within `watchdog_cycles`, and stays until a good row comes.
+ *
+ * Values that are refused leave their supply's target as it was; those beside them in the row are taken. Every refusal
+ * is counted under its reason, and the last of each application is kept. Nothing here is atomic or shared: what others
+ * may see, the role publishes (grant.h).
+ *
+ * Supplies are numbered as in the configuration: chain by chain, as they stand in the chain. Units are each supply's.
+ */
+#ifndef RM_ENGINE_GUARD_H
+#define RM_ENGINE_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/counters.h>
+#include <ringmaster/error.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/record.h>
+#include <ringmaster/setpoint.h>
+
+/** What one supply may do. */
+struct rm_guard_supply {
+    double low, high; /**< low ≤ safe ≤ high */
+    double slew;      /**< per cycle, > 0 */
+    double safe;
+    double safe_slew; /**< per cycle, > 0, on the way to `safe` */
+};
+
+/** What one application may do. Number 0 is the operator, who has no watchdog, no epoch and no turn. */
+struct rm_guard_application {
+    uint32_t supply_count;
+    uint32_t const *supply; /**< of its row's values, in their order; each supply is one application's */
+    uint64_t freshness_turns;
+    uint64_t future_turns; /**< by which an input turn may be ahead of the cycle's */
+    uint32_t watchdog_cycles;
+    enum rm_stop_action stop;
+};
+
+/** The newest refusal, as struct rm_offence has it. */
+struct rm_guard_offence {
+    enum rm_refusal refusal;
+    uint64_t actuator; /**< UINT64_MAX: the row */
+    double value, limit;
+    rm_turn turn;
+    uint64_t row;
+};
+
+enum { RM_REFUSALS = 10 };
+
+/** What is seen of an application. */
+struct rm_guard_view {
+    enum rm_application_state state;
+    uint64_t rows;                 /**< good ones: not refused whole */
+    uint64_t refused[RM_REFUSALS]; /**< by reason; a row refused whole counts once, a value each time */
+    uint64_t stalls;
+    struct rm_guard_offence offence;
+};
+
+struct rm_guard;
+
+/** Copies all it is given. Every supply joins first (rm_guard_join). RM_E_ARGUMENT, RM_E_NO_SPACE. */
+enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_count,
+                          struct rm_guard_application const *application, uint32_t application_count,
+                          struct rm_guard **guard, struct rm_error *error);
+void rm_guard_free(struct rm_guard *guard);
+
+/** The supply stands at `value`: setpoint and target are that, brought within its limits. */
+void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
+
+/** The supply does not obey (tripped, lost): it stays where it is, and values for it are refused; or it does again. */
+void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
+
+/** From now on rows of this epoch count, and no other. 0: none. Targets become what was sent, so nothing moves that
+ * nobody wants any more; the state is JOINED, or with 0 ABSENT or DEAD by `died`. A stop's action follows DEAD at once,
+ * ABSENT too: an application that ends in good order has stopped. */
+void rm_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
+
+/** Judges a row for the cycle of `turn`. True when it was not refused whole. The first good row ends a stop's action.
+ * A second row in one cycle replaces the first one's targets; the slew is that of one cycle all the same. */
+bool rm_guard_row(struct rm_guard *guard, uint32_t application, struct rm_setpoint_reading const *row,
+                  double const *values, rm_turn turn);
+
+/** One value by the operator, lasting. Refused by the rules of values, or of ownership; `limit` as in the offence. */
+enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit);
+
+/** Ends a cycle: watchdogs count; every setpoint goes its step for the next one. `moved` may be NULL, or has a bit per
+ * supply that is not at its target yet. Call it once per cycle that is sent, before it is sent. */
+void rm_guard_cycle(struct rm_guard *guard, rm_turn turn);
+
+/** What to send: one per supply, valid until the next rm_guard_cycle. f32 as on the wire, rounded towards the inside of
+ * the limits. */
+float const *rm_guard_setpoints(struct rm_guard const *guard);
+
+/** The same in double, before rounding. */
+double const *rm_guard_exact(struct rm_guard const *guard);
+
+/** True while the setpoint is not at its target. */
+bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply);
+
+struct rm_guard_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The transmit role: rows of setpoints in, datagrams to daisy chains out, with the guard between.
+ *
+ *     applications' rows ─copy─▶ guard ─▶ one setpoint per supply ─▶ one datagram per chain ─▶ ports
+ *     chains' readbacks (instrument streams) ─▶ what each supply does ─▶ guard, chain counters, supply/state
+ *
+ * A cycle has the turn T, a multiple of the setpoints' period, and goes out when the turn clock stands at
+ * T + phase; or at once when the leading application commits its row for it. The clock is the published one (clock.h),
+ * copied once per cycle; where no instrument tells the turn, TAI does. A role that comes a whole period too late skips
+ * the cycle and counts it: supplies get no two cycles' steps at once.
+ *
+ * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
+ * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
+ * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
+ * at what was sent last, or at its safe values.
+ *
+ * Which application has which memory, the attendant says (attendant.h), through a mailbox of one entry per application:
+ * this role never waits for it.
+ */
+#ifndef RM_ENGINE_TRANSMIT_H
+#define RM_ENGINE_TRANSMIT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/counter.h>
+#include <ringmaster/error.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/histogram.h>
+#include <ringmaster/setpoint.h>
+#include <ringmaster/stream.h>
+
+#include "engine/config.h"
+#include "engine/guard.h"
+#include "net/port.h"
+
+struct rm_transmit;
+
+/** Where one application's rows come from, as the attendant tells it. A new letter is written before `posted` is stored
+ * with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on it uses
+ * nothing of an earlier letter, whose memory can be unmapped. */
+struct rm_transmit_letter {
+    struct rm_setpoints const *setpoints; /**< NULL: nobody there */
+    uint64_t row_bytes;                   /**< checked */
+    uint64_t epoch;                       /**< granted; 0: nobody */
+    uint64_t instance;
+    uint64_t pid;
+    bool died; /**< its process ended without closing its segment */
+};
+
+struct rm_transmit_mailbox {
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted; /**< letters so far */
+    struct rm_transmit_letter letter;
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
+};
+
+/** One value set by hand, from the attendant, in the same way; `refusal` and `limit` are the answer. */
+struct rm_transmit_put {
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
+    uint32_t supply;
+    double value;
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
+    enum rm_refusal refusal;
+    double limit;
+};
+
+/** The port's part of one chain, and the stream that its answers come by. */
+struct rm_transmit_chain {
+    struct rm_config_chain const *config;
+    struct rm_port *port;
+    uint16_t queue;
+    uint32_t source_ipv4, source_port;                 /**< of ours */
+    struct rm_stream_view readback[RM_CHAIN_ID_PARTS]; /**< as many as config->instrument_count */
+    rm_counter *counters;                              /**< set "chain" */
+};
+
+struct rm_transmit_setup {
+    struct rm_config const *config;
+    double tsc_hz;
+    uint64_t epoch;               /**< of this server: TAI nanoseconds at its start, so it grows from life to life */
+    struct rm_clock const *clock; /**< published by a receive role; NULL: no instrument tells the turn */
+    struct rm_transmit_chain const *chain; /**< as config->chain; copied */
+    struct rm_grant **grant;               /**< as config->application */
+    rm_counter **guard_counters;           /**< set "guard"; as config->application */
+    rm_counter *counters;                  /**< set "transmit" */
+    struct rm_setpoints *sent;             /**< "setpoints/sent"; what it holds at the start is the last life's */
+    struct rm_parameter *supply_state;     /**< "supply/state" */
+    struct rm_histogram *latency;          /**< commit of a row to its first datagram handed to a port, ticks */
+};
+
+enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_transmit **transmit,
+                             struct rm_error *error);
+void rm_transmit_free(struct rm_transmit *transmit);
+
+/** One per application. */
+struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
+struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit);
+
+/** One turn of the duty cycle: looks at letters and at the leading row, sends a cycle when it is due. Returns the
+ * datagrams sent. */
+uint32_t rm_transmit_duty(void *transmit, uint64_t tsc);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The setpoint datagram: all supplies of one daisy chain, one cycle. Little-endian, 36 … 192 bytes of UDP payload;
+ * docs/setpoint-format.md has it to the bit, with test vectors.
+ *
+ *     offset 0  u16 magic       0x5352, the characters "RS"
+ *            2  u8  version     1
+ *            3  u8  flags       bit 0: RM_SETPOINT_QUERY
+ *            4  u16 chain       id
+ *            6  u16 count       supplies, 1–40, as many as the chain has
+ *            8  u64 turn        of the cycle; the answer has it
+ *           16  u64 epoch       of the server: a chain refuses one older than the newest that it has seen
+ *           24  u64 sequence    one more per datagram of this chain and epoch; a gap is a lost one
+ *           32  count × f32     setpoints, in each supply's unit, in the chain's order
+ *
+ * A query holds no wish: the chain stays as it is, and answers. So a server that comes learns where the supplies stand
+ * before it moves them.
+ */
+#ifndef RM_WIRE_SETPOINT_H
+#define RM_WIRE_SETPOINT_H
+
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+#include <ringmaster/supply.h>
+
+#define RM_SETPOINT_MAGIC 0x5352u
+#define RM_SETPOINT_VERSION 1u
+
+enum rm_setpoint_flags { RM_SETPOINT_QUERY = 1 };
+
+enum {
+    RM_SETPOINT_HEADER_BYTES = 32,
+    RM_SETPOINT_LONGEST = RM_SETPOINT_HEADER_BYTES + 4 * RM_CHAIN_SUPPLIES_MAX,
+};
+
+struct rm_setpoint_datagram {
+    uint8_t flags;
+    uint16_t chain;
+    uint16_t count;
+    rm_turn turn;
+    uint64_t epoch;
+    uint64_t sequence;
+    uint8_t const *values; /**< count × f32, little-endian, any alignment */
+};
+
+enum rm_setpoint_fault {
+    RM_SETPOINT_GOOD = 0,
+    RM_SETPOINT_TOO_SHORT,
+    RM_SETPOINT_BAD_MAGIC,
+    RM_SETPOINT_UNKNOWN_VERSION,
+    RM_SETPOINT_UNKNOWN_FLAGS,
+    RM_SETPOINT_BAD_COUNT,  /**< 0, or above RM_CHAIN_SUPPLIES_MAX */
+    RM_SETPOINT_BAD_LENGTH, /**< not as long as its count says */
+};
+
+/** Reads a payload, not a byte beyond it; faults are looked for in the order of the enum. */
+enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length,
+                                         struct rm_setpoint_datagram *datagram);
+
+/** Value `i` < count. */
+float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i);
+
+/** Writes a payload of `count` values; returns its length. */
+uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t epoch,
+                           uint64_t sequence, float const *values, uint32_t count);
+
+#endif
