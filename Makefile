@@ -3,8 +3,9 @@
 PYTHON := /usr/bin/python3
 PIP := .venv/bin/pip --disable-pip-version-check --quiet
 SECONDS = 60
+REPEATS = 1000
 
-.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan bench install clean
+.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan torture bench install clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -68,6 +69,10 @@ asan tsan: | test-dependencies
 asan: SANITIZE = address,undefined ## run the C tests under the address and undefined-behaviour sanitizers
 tsan: LEFT_OUT = --no-suite net # DPDK is not built for it, and its own threads would be reported
 tsan: SANITIZE = thread ## run the C tests under the thread sanitizer
+
+torture: build .venv/dev ## make each fault of the guard's tests REPEATS=1000 times: some half an hour
+	@RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec RINGMASTER_TORTURE=$(REPEATS) .venv/bin/python -m pytest \
+	  -c python/pyproject.toml --rootdir . tests/system/test_guard.py
 
 bench: build ## measure what one machine can take in
 	@./ringmaster bench ingest

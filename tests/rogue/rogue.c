@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/** An application that goes wrong on purpose: rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [ROWS_PER_S [VALUE]]
+ *
+ * It takes the application's segment as any host does, waits for its grant, and then does WRONG over and over, as fast
+ * as it can or at a rate. At the end it prints how many rows it has written, and in how many seconds. Exit status 3:
+ * somebody else has the segment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ringmaster/grant.h>
+#include <ringmaster/owner.h>
+#include <ringmaster/workspace.h>
+
+#include "wrongs.h"
+
+enum { GRANT_TRIES = 2000, REFRESH_ROWS = 64 };
+
+static void fail(struct rm_error const *error) {
+    fprintf(stderr, "rogue: %s\n", error->text);
+    exit(error->code == RM_E_BUSY ? 3 : 1);
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static struct wrong const *find(char const *name) {
+    for (struct wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
+        if (strcmp(wrong->name, name) == 0)
+            return wrong;
+    fprintf(stderr, "rogue: no \"%s\"; there are:\n", name);
+    for (struct wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
+        fprintf(stderr, "  %-12s %s\n", wrong->name, wrong->what);
+    exit(2);
+}
+
+static void const *object(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
+    struct rm_error error;
+    struct rm_object const *entry;
+    void const *memory;
+    if (rm_workspace_find(workspace, kind, name, &entry, &memory, &error) != RM_OK)
+        fail(&error);
+    return memory;
+}
+
+/** Waits until the server has granted this process an epoch. */
+static uint64_t granted(struct rm_grant const *grant) {
+    for (int i = 0; i < GRANT_TRIES; ++i) {
+        uint64_t const epoch = atomic_load(&grant->epoch);
+        if (epoch != 0 && atomic_load(&grant->pid) == (uint64_t)getpid())
+            return epoch;
+        usleep(5000);
+    }
+    fprintf(stderr, "rogue: no epoch was granted\n");
+    exit(4);
+}
+
+static rm_turn turn_now(struct rm_clock const *clock) {
+    struct rm_clock_reading reading;
+    return rm_clock_read(clock, &reading) && reading.anchored ? rm_clock_turn(&reading, __builtin_ia32_rdtsc()) : 0;
+}
+
+static void pause_until(double due) {
+    while (now_s() < due)
+        usleep(50);
+}
+
+static void go_wrong(struct wrong const *wrong, struct rogue *rogue, struct rm_clock const *clock, double seconds,
+                     double rows_per_s) {
+    double const begin = now_s();
+    double now = begin;
+    while (now < begin + seconds) {
+        if (rows_per_s > 0)
+            pause_until(begin + (double)rogue->count / rows_per_s);
+        uint64_t const burst = rows_per_s > 0 ? 1 : REFRESH_ROWS;
+        rogue->turn = turn_now(clock);
+        for (uint64_t i = 0; i < burst; ++i, ++rogue->count)
+            wrong->once(rogue);
+        now = now_s();
+    }
+    printf("%llu rows in %.3f s\n", (unsigned long long)rogue->count, now - begin);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 6) {
+        fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [ROWS_PER_S [VALUE]]\n");
+        return 2;
+    }
+    struct wrong const *wrong = find(argv[4]);
+    uint64_t const actuators = strtoull(argv[3], NULL, 10);
+    char name[RM_NAME_BYTES];
+    struct rm_error error;
+    struct rm_owner *owner;
+    if (rm_owner_new(argv[1], argv[2], &owner, &error) != RM_OK)
+        fail(&error);
+    snprintf(name, sizeof name, "setpoints/%s", argv[2]);
+    rm_owner_index const rows = rm_owner_setpoints(owner, name, "what a rogue wants", actuators);
+    if (rm_owner_open(owner, &error) != RM_OK)
+        fail(&error);
+    struct rm_workspace *workspace;
+    if (rm_workspace_attach(argv[1], 0, &workspace, &error) != RM_OK)
+        fail(&error);
+    snprintf(name, sizeof name, "grant/%s", argv[2]);
+    struct rogue rogue = {
+        .setpoints = rm_owner_memory(owner, rows),
+        .actuators = actuators,
+        .value = argc > 7 ? strtod(argv[7], NULL) : 0.0,
+        .epoch = granted(object(workspace, RM_OBJECT_GRANT, name)),
+        .seed = 0x9E3779B97F4A7C15ull,
+    };
+    go_wrong(wrong, &rogue, object(workspace, RM_OBJECT_CLOCK, "clock"), strtod(argv[5], NULL),
+             argc > 6 ? strtod(argv[6], NULL) : 0.0);
+    rm_workspace_detach(workspace);
+    rm_owner_close(owner);
+    return 0;
+}

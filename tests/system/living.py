@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small machine with supplies, for tests: a ring of BPMs and chains of virtual supplies, a server, an application.
+
+The supplies follow at once and say at every cycle where they are. So the readback streams are the whole truth: every
+setpoint that ever reached a supply is a record of them, and a test looks at all of them.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from harness import RING_CORE, SERVER_CORE, server, unique_name, wait_for
+
+from ringmaster import Workspace
+from ringmaster.counters import lost
+from ringmaster.programs import Program, attach_to
+from ringmaster.stream import Stream
+
+TURN_RATE_HZ = 100_000
+"""So slow that a busy machine keeps up."""
+PERIOD_TURNS = 100
+CYCLE_S = PERIOD_TURNS / TURN_RATE_HZ
+CHAINS = ("c01", "c02")
+SUPPLIES = 4
+"""In each chain."""
+LIMIT_A = 10.0
+SLEW_A_PER_S = 20.0
+SLEW_A = SLEW_A_PER_S * CYCLE_S
+"""In one cycle."""
+ROUNDING_A = 2 * LIMIT_A * 2.0**-23
+"""A setpoint on the wire is an f32."""
+SAFE_A = 1.0
+SAFE_SLEW_A_PER_S = 5.0
+BPMS = ("bpm01", "bpm02")
+
+REPEATS = int(os.environ.get("RINGMASTER_TORTURE", "0"))
+"""`make torture` says how often a fault is made; 0: as often as a test can afford."""
+
+
+def repeats(few: int) -> int:
+    """How often to do it: a few times in a test, many in `make torture`."""
+    return REPEATS or few
+
+
+@dataclass
+class Machine:
+    """A server with its supplies and BPMs, running."""
+
+    name: str
+    config: Path
+    running: Program
+    ring: Program
+    stop: str
+
+    def application(self, name: str = "mover") -> Program:
+        """The host of an application, in a process of its own."""
+        return Program("ringmaster-application", self.config, name)
+
+
+def server_text(name: str, root: Path, stop: str, code: str) -> str:
+    """The server's configuration."""
+    bpms = "".join(f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1}}\n" for i, n in enumerate(BPMS, 1))
+    return (
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
+        f"buffers: {{turn_records: 262144, fast_records: 16384}}\n"
+        f"ports:\n"
+        f"  - {{name: ring, kind: memif, socket: {root}/{name}-ring.sock, role: server}}\n"
+        f"  - {{name: supplies, kind: memif, socket: {root}/{name}-ps.sock, role: server, answer: 10.30.255.1}}\n"
+        f"instruments:\n{bpms}"
+        f"setpoints: {{period_turns: {PERIOD_TURNS}, phase_turns: 10, lost_cycles: 200}}\n"
+        f"chains:\n  - name: c\n    count: {len(CHAINS)}\n    id: 1\n    port: supplies\n    address: 10.30.0.1\n"
+        f"    supplies:\n      - name: ps/c{{chain}}_\n        count: {SUPPLIES}\n        unit: A\n"
+        f"        limits: [{-LIMIT_A}, {LIMIT_A}]\n        slew: {SLEW_A_PER_S}\n        safe: {SAFE_A}\n"
+        f"        safe_slew: {SAFE_SLEW_A_PER_S}\n        tolerance: 0.5\n"
+        f"applications:\n  - name: mover\n    code: {code}\n    supplies: [\"ps/c01_*\"]\n    stop: {stop}\n"
+        f"    freshness_turns: {20 * PERIOD_TURNS}\n    watchdog_cycles: 2\n"
+        f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [ring, supplies]}}\n"
+        f"  - {{role: transmit, core: {SERVER_CORE}}}\n"
+    )
+
+
+def ring_text(name: str, root: Path) -> str:
+    """The virtual ring's: BPMs on one link, supplies on the other."""
+    bpms = "".join(f"  - {{name: {n}, kind: bpm, id: {i}, source: 10.20.0.1}}\n" for i, n in enumerate(BPMS, 1))
+    return (
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\ncore: {RING_CORE}\n"
+        f"port: {{kind: memif, socket: {root}/{name}-ring.sock, role: client}}\n"
+        f"instruments:\n{bpms}"
+        f"supplies:\n"
+        f"  port: {{kind: memif, socket: {root}/{name}-ps.sock, role: client}}\n"
+        f"  chains:\n    - {{name: c, count: {len(CHAINS)}, id: 1, address: 10.30.0.1, supplies: {SUPPLIES},\n"
+        f"       bandwidth_hz: 0, regulation_hz: 0, range: [-11, 11], timeout_ms: 200, stop: hold}}\n"
+    )
+
+
+@contextmanager
+def machine(root: Path, stop: str = "hold", code: str = "ramp") -> Iterator[Machine]:
+    """Starts it, waits until the chains have joined, and ends it."""
+    name = unique_name(f"living-{stop}")
+    config, ring_config = root / f"{name}.yaml", root / f"{name}-ring.yaml"
+    config.write_text(server_text(name, root, stop, code))
+    ring_config.write_text(ring_text(name, root))
+    with server(config) as running:
+        attach_to(name, running).close()
+        with Program("ringmaster-instruments", "run", ring_config) as ring:
+            with attach_to(name, running, ("server", "ring")) as ws:
+                wait_for(lambda: joined(ws), lambda: f"the chains to join: {running.words} {ring.words}")
+            yield Machine(name, config, running, ring, stop)
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
+def joined(ws: Workspace) -> bool:
+    """Whether all supplies have answered and take setpoints."""
+    state = np.atleast_1d(np.asarray(ws.parameters["supply/state"].value))
+    return not np.any(state & (8 | 16))
+
+
+def readbacks(ws: Workspace, chain: str, first: int, last: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
+    """Turns and currents (shape (records, supplies)) of a chain's answers from turn ``first`` to ``last``."""
+    stream: Stream = ws.streams[f"{chain}/raw"]
+    begin = max(-(-first // PERIOD_TURNS) * PERIOD_TURNS, stream.oldest(16) or 0)
+    window = stream.read(begin, max(0, (last - begin) // PERIOD_TURNS + 1))
+    lanes = [lane.name for lane in stream.lanes[2 : 2 + SUPPLIES]]
+    values = np.stack([window.values(lane) for lane in lanes], axis=1)
+    return window.turn[window.ok], values[window.ok]
+
+
+def head(ws: Workspace) -> int:
+    """Newest turn that every chain has answered."""
+    return min(ws.streams[f"{chain}/raw"].head or 0 for chain in CHAINS)
+
+
+def assert_never_hurt(ws: Workspace, first: int) -> int:
+    """From turn ``first`` on no supply left its limits, nor moved faster than its slew. Returns the newest turn seen."""
+    last = head(ws)
+    for chain in CHAINS:
+        turn, current = readbacks(ws, chain, first, last)
+        assert len(turn) > 0, f"{chain} answered nothing from turn {first} to {last}"
+        assert np.abs(current).max() <= LIMIT_A + ROUNDING_A
+        cycles = np.diff(turn.astype(np.int64)) / PERIOD_TURNS
+        step = np.abs(np.diff(current, axis=0)).max(axis=1)
+        worst = int(np.argmax(step - cycles * SLEW_A)) if len(step) else 0
+        assert np.all(step <= cycles * SLEW_A + ROUNDING_A), (
+            f"{chain} went {step[worst]} A in {cycles[worst]} cycles at turn {turn[worst]}; {SLEW_A} A a cycle are allowed"
+        )
+    return last
+
+
+def assert_nothing_was_lost(ws: Workspace) -> None:
+    """Ingest went on through it all."""
+    for bpm in BPMS:
+        counted = ws.counters(f"stream/{bpm}")
+        assert lost(counted) == 0, dict(counted)
+
+
+def cycles_go_on(ws: Workspace, cycles: int = 50) -> int:
+    """Waits until so many cycles were answered; returns the newest turn."""
+    goal = head(ws) + cycles * PERIOD_TURNS
+    wait_for(lambda: head(ws) >= goal, lambda: f"cycle {goal}, at {head(ws)}")
+    return head(ws)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guard against applications that go wrong: no supply beyond its limits or its slew, whatever they write."""
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+
+import numpy as np
+import pytest
+from harness import PATIENCE_S, ROOT, kill_at_once, wait_for
+from living import (
+    CHAINS,
+    CYCLE_S,
+    LIMIT_A,
+    PERIOD_TURNS,
+    ROUNDING_A,
+    SAFE_A,
+    SLEW_A,
+    SUPPLIES,
+    Machine,
+    assert_never_hurt,
+    assert_nothing_was_lost,
+    cycles_go_on,
+    head,
+    joined,
+    machine,
+    readbacks,
+    repeats,
+)
+
+from ringmaster import Workspace, attach
+from ringmaster.programs import Program, attach_to
+
+ROGUE = ROOT / "build/tests/rogue/rogue"
+
+# What each of the rogue's ways must be counted under.
+WRONGS = {
+    "no-number": "refused_number",
+    "beyond": "refused_high",
+    "to-and-fro": "slew_limited",
+    "old-epoch": "refused_epoch",
+    "stale": "refused_stale",
+    "future": "refused_future",
+    "any-number": "refused_number",
+    "garbage": None,
+    "layout": None,
+}
+
+
+@pytest.fixture(scope="module")
+def holding(root: Path) -> Iterator[Machine]:
+    with machine(root, "hold") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ramping(root: Path) -> Iterator[Machine]:
+    with machine(root, "ramp") as made:
+        yield made
+
+
+def rogue(facility: Machine, wrong: str, seconds: float, rows_per_s: float = 0, value: float = 0) -> Program:
+    return Program(str(ROGUE), facility.name, "mover", str(SUPPLIES), wrong, str(seconds), str(rows_per_s), str(value))
+
+
+def currents(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Where the application's supplies are now."""
+    newest = ws.streams["c01/raw"].head or 0
+    return readbacks(ws, "c01", newest - 4 * PERIOD_TURNS, newest)[1][-1]
+
+
+def refused(ws: Workspace) -> int:
+    counted = ws.counters("guard/mover")
+    return sum(count for name, count in counted.items() if name.startswith("refused") or name == "slew_limited")
+
+
+@pytest.mark.parametrize("rows_per_s", [2000.0, 0.0], ids=["paced", "as-fast-as-it-can"])
+@pytest.mark.parametrize("wrong", WRONGS)
+def test_a_rogue_moves_nothing_beyond_what_is_allowed(holding: Machine, wrong: str, rows_per_s: float) -> None:
+    with attach(holding.name) as ws:
+        begin, before = cycles_go_on(ws), dict(ws.counters("guard/mover"))
+        with rogue(holding, wrong, 0.5, rows_per_s) as running:
+            assert running.wait(PATIENCE_S) == 0, running.words
+        cycles_go_on(ws)
+        assert_never_hurt(ws, begin)
+        assert_nothing_was_lost(ws)
+        under = WRONGS[wrong]
+        if under is not None:
+            assert ws.counters("guard/mover")[under] > before[under], dict(ws.counters("guard/mover"))
+        if under in ("refused_epoch", "refused_stale", "refused_future"):
+            assert ws.counters("guard/mover")["taken"] == before["taken"]
+        others = readbacks(ws, "c02", begin, head(ws))[1]
+        assert np.ptp(others, axis=0).max() == 0, "a supply moved that is not the application's"
+
+
+def test_a_good_application_gets_what_it_wants(holding: Machine) -> None:
+    with attach(holding.name) as ws:
+        begin = cycles_go_on(ws)
+        with rogue(holding, "good", 2.0, 1000, 3.0) as running:
+            wait_for(lambda: np.allclose(currents(ws), 3.0), lambda: f"3 A: {currents(ws)} {running.words}")
+            assert running.wait(PATIENCE_S) == 0, running.words
+        assert_never_hurt(ws, begin)
+
+
+def test_the_last_offence_is_told(holding: Machine) -> None:
+    with attach(holding.name) as ws:
+        with rogue(holding, "beyond", 0.3, 1000) as running:
+            assert running.wait(PATIENCE_S) == 0, running.words
+        offence = ws.grants["mover"].offence
+        assert offence is not None
+        assert abs(offence.value) > LIMIT_A
+        assert abs(offence.limit) == LIMIT_A
+
+
+def test_another_user_cannot_write_an_applications_memory(holding: Machine, root: Path) -> None:
+    """Rights are the operating system's: what is written by one user is not opened for writing by another."""
+    if os.getuid() != 0:
+        pytest.skip("ONLY ROOT CAN TRY IT AS ANOTHER USER")
+    with attach(holding.name), rogue(holding, "good", 0.5, 100) as running:
+        segments = list((root / holding.name).rglob("*.segment"))
+        assert len(segments) >= 3, segments
+        code = (
+            "import sys\n"
+            "for path in sys.argv[1:]:\n"
+            "    open(path, 'rb').close()\n"
+            "    try:\n"
+            "        open(path, 'r+b')\n"
+            "    except PermissionError:\n"
+            "        continue\n"
+            "    sys.exit(path)\n"
+        )
+        os.chmod(root, 0o755)
+        command = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", code, *map(str, segments)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == 0, done.stderr
+        running.wait(PATIENCE_S)
+
+
+def moving(ws: Workspace) -> bool:
+    """Whether rows of the application have been taken lately."""
+    before = ws.counters("guard/mover")["taken"]
+    sleep(5 * CYCLE_S)
+    return ws.counters("guard/mover")["taken"] > before
+
+
+def test_a_killed_application_holds_and_resumes_without_a_step(holding: Machine) -> None:
+    """kill -9 at any instant: its supplies stay where they are; the next instance begins there."""
+    chance = random.Random(6)
+    with attach(holding.name) as ws:
+        begin = cycles_go_on(ws)
+        for number in range(repeats(15)):
+            goal = 2.0 if number % 2 else -2.0
+            with rogue(holding, "good", 1000, 1000, goal) as running:
+                wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")  # noqa: B023
+                sleep(chance.uniform(0, 0.05))
+                kill_at_once(running.pid)
+                running.wait(PATIENCE_S)
+            held_from = cycles_go_on(ws, 10)
+            held = readbacks(ws, "c01", held_from, cycles_go_on(ws, 10))[1]
+            assert np.ptp(held, axis=0).max() == 0, "a supply moved after its application was killed"
+            begin = assert_never_hurt(ws, begin)
+        assert_nothing_was_lost(ws)
+
+
+def test_a_killed_application_ramps_to_safe_values(ramping: Machine) -> None:
+    with attach(ramping.name) as ws:
+        begin = cycles_go_on(ws)
+        with rogue(ramping, "good", 1000, 1000, 2.0) as running:
+            wait_for(lambda: np.allclose(currents(ws), 2.0), lambda: f"2 A: {currents(ws)} {running.words}")
+            kill_at_once(running.pid)
+            running.wait(PATIENCE_S)
+        wait_for(lambda: np.allclose(currents(ws), SAFE_A), lambda: f"safe values: {currents(ws)}")
+        assert_never_hurt(ws, begin)
+        assert_nothing_was_lost(ws)
+
+
+def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
+    with attach(holding.name) as ws:
+        begin, stalls = cycles_go_on(ws), ws.counters("guard/mover")["stalls"]
+        with rogue(holding, "good", 1000, 1000, 1.0) as running:
+            wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+            os.kill(running.pid, 19)
+            wait_for(lambda: ws.counters("guard/mover")["stalls"] > stalls, "the stall to be seen")
+            wait_for(lambda: ws.grants["mover"].state.name == "STALLED", "the stall to be shown")
+            still_from = cycles_go_on(ws, 10)
+            still = readbacks(ws, "c01", still_from, cycles_go_on(ws, 10))[1]
+            assert np.ptp(still, axis=0).max() == 0
+            os.kill(running.pid, 18)
+            wait_for(lambda: moving(ws), "rows to be taken again")
+            kill_at_once(running.pid)
+        assert_never_hurt(ws, begin)
+
+
+def test_a_killed_server_is_followed_by_one_that_begins_where_the_supplies_stand(root: Path) -> None:
+    with machine(root, "hold") as facility:
+        for number in range(repeats(3)):
+            with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
+                begin = cycles_go_on(ws)
+                wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")  # noqa: B023
+                kill_at_once(facility.running.pid)
+                facility.running.wait(PATIENCE_S)
+                before = currents(ws)
+                stops = sum(ws.counters(f"supply/{chain}")["stops"] for chain in CHAINS)
+                wait_for(
+                    lambda: sum(ws.counters(f"supply/{chain}")["stops"] for chain in CHAINS) >= stops,  # noqa: B023
+                    "the supplies to see that setpoints have stopped",
+                )
+                kill_at_once(running.pid)
+                running.wait(PATIENCE_S)
+            facility.running = Program("ringmaster-server", "run", facility.config).__enter__()
+            with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
+                wait_for(lambda: joined(ws), "the chains to join")  # noqa: B023
+                cycles_go_on(ws)
+                assert np.abs(currents(ws) - before).max() <= SLEW_A + ROUNDING_A
+                assert_never_hurt(ws, begin)
+        facility.running.stop()
