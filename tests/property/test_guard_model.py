@@ -3,8 +3,8 @@
 
 Hypothesis makes up what hostile applications, operators, supplies and crashes do: rows of any numbers, epochs and
 turns, puts, grants, deaths, faults, joins, and cycles, whole, in pieces or repeated. After every step every setpoint,
-target, state, counter and offence must be the model's, bit by bit. And whatever the model says, from one cycle to the next no
-setpoint may leave its limits, move by more than its slew, or move for somebody who does not own it.
+target, state, counter and offence must be the model's, bit by bit. And whatever the model says, from one cycle to the
+next no setpoint may leave its limits, move by more than its slew, or move for somebody who does not own it.
 
 Needs the library that Meson builds from guard.c, below $BUILD_DIR (default: build).
 """
@@ -418,7 +418,7 @@ class GuardModel(RuleBasedStateMachine):
     @rule(which=st.integers(0, 24), value=NUMBERS)
     def put(self, which: int, value: float) -> None:
         """Somebody sets a supply by hand."""
-        told = ffi.new("double *")
+        told: Any = ffi.new("double *")
         verdict = Refusal(self.lib.property_guard_put(self.guard, which, value, self.turn, told))
         operator = self.applications[OPERATOR]
         owner = self.supplies[which].owner if which < len(self.supplies) else None
@@ -508,7 +508,7 @@ class GuardModel(RuleBasedStateMachine):
         """State, counters, and the newest offence."""
         if self.guard == ffi.NULL:
             return
-        seen = ffi.new("struct property_seen *")
+        seen: Any = ffi.new("struct property_seen *")
         for number, application in enumerate(self.applications):
             self.lib.property_guard_see(self.guard, number, seen)
             assert State(seen.state) == application.state
