@@ -33,6 +33,15 @@ static enum rm_code allocate(struct rm_config_file const *file, struct rm_config
     return RM_OK;
 }
 
+/* A server without any may have chains that answer. */
+static enum rm_code check_instruments(struct rm_config const *config, struct rm_error *error) {
+    if (config->instrument_count != 0)
+        return RM_OK;
+    return rm_config_fail(config, error, "",
+                          "the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of "
+                          "supplies that answer");
+}
+
 static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     enum rm_code code = resolve_machine(file, config, error);
     if (code == RM_OK)
@@ -49,6 +58,16 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
         code = rm_config_resolve_rates(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_polling(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_setpoints(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_chains(file, config, error);
+    if (code == RM_OK)
+        code = check_instruments(config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_claims(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_applications(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
@@ -88,6 +107,14 @@ void rm_config_free(struct rm_config *config) {
     for (uint32_t i = 0; i < config->format_count; i++)
         rm_format_free(&config->format[i]);
     free(config->format);
+    for (uint32_t i = 0; i < config->application_count; i++) {
+        free(config->application[i].input);
+        free(config->application[i].supply);
+        free(config->application[i].setting);
+    }
+    free(config->application);
+    free(config->supply);
+    free(config->chain);
     free(config->instrument);
     free(config->port);
     free(config);
