@@ -58,9 +58,20 @@ static void describe_supplies(struct rm_config const *config, struct rm_guard_su
     }
 }
 
-/** A watchdog counts the application's own periods, the guard the setpoints'. */
-static void describe_applications(struct rm_config const *config, struct rm_guard_application *application) {
-    for (uint32_t i = 0; i < config->application_count; ++i) {
+/** The supplies that are left to the operator. */
+static uint32_t collect_operators(struct rm_config const *config, uint32_t *supply) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->supply_count; ++i)
+        if (config->supply[i].application == 0)
+            supply[count++] = i;
+    return count;
+}
+
+static void describe_applications(struct rm_config const *config, uint32_t *operators,
+                                  struct rm_guard_application *application) {
+    application[0].supply = operators;
+    application[0].supply_count = collect_operators(config, operators);
+    for (uint32_t i = 1; i < config->application_count; ++i) {
         struct rm_config_application const *const wanted = &config->application[i];
         uint32_t const period = config->setpoints.period_turns;
         uint32_t const own = wanted->period_turns > period ? wanted->period_turns / period : 1;
@@ -69,7 +80,8 @@ static void describe_applications(struct rm_config const *config, struct rm_guar
             .supply = wanted->supply,
             .freshness_turns = wanted->freshness_turns,
             .future_turns = config->turn_window.ahead_turns,
-            .watchdog_cycles = wanted->watchdog_cycles * own,
+            .watchdog_cycles = wanted->watchdog_cycles,
+            .period_cycles = own,
             .stop = wanted->stop,
         };
     }
@@ -79,17 +91,19 @@ static enum rm_code make_guard(struct rm_transmit *transmit, struct rm_error *er
     struct rm_config const *const config = transmit->setup.config;
     struct rm_guard_supply *const supply = calloc(config->supply_count + 1u, sizeof *supply);
     struct rm_guard_application *const application = calloc(config->application_count + 1u, sizeof *application);
+    uint32_t *const operators = calloc(config->supply_count + 1u, sizeof *operators);
     enum rm_code code = RM_E_NO_SPACE;
-    if (supply != NULL && application != NULL) {
+    if (supply != NULL && application != NULL && operators != NULL) {
         describe_supplies(config, supply);
-        describe_applications(config, application);
-        code = rm_guard_new(supply, config->supply_count, application, config->application_count, &transmit->guard,
-                            error);
+        describe_applications(config, operators, application);
+        code =
+            rm_guard_new(supply, config->supply_count, application, config->application_count, &transmit->guard, error);
     } else {
         rm_fail(error, code, "no memory for the guard of %u supplies", config->supply_count);
     }
     free(supply);
     free(application);
+    free(operators);
     return code;
 }
 
@@ -188,7 +202,9 @@ struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, ui
     return &transmit->mailbox[application];
 }
 
-struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit) { return &transmit->put; }
+struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit) {
+    return &transmit->put;
+}
 
 static void note_latency(struct rm_transmit *transmit) {
     uint64_t const sane = (uint64_t)(SANE_LATENCY_SECONDS * transmit->setup.tsc_hz);
@@ -232,7 +248,7 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     ++transmit->cycle;
     transmit->cycle_turn = transmit->turn;
     transmit->turn_of[transmit->cycle % RM_TRANSMIT_WINDOW] = transmit->turn;
-    rm_guard_cycle(transmit->guard, transmit->turn);
+    rm_guard_begin(transmit->guard, transmit->turn);
     rm_transmit_open_chains(transmit);
     uint32_t const sent = rm_transmit_send(transmit);
     transmit->turn += transmit->period_turns;
@@ -258,10 +274,14 @@ static bool led(struct rm_transmit *transmit, uint64_t tsc) {
 
 static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
     close_cycle(transmit, tsc);
+    if (!transmit->anchored || tsc < transmit->due_tsc)
+        return 0; /* the clock has been stepped */
     uint64_t const late = rm_transmit_skip(transmit, tsc);
     for (uint32_t i = 1; i < transmit->application_count; ++i)
         (void)rm_transmit_take_row(transmit, i);
-    return begin_cycle(transmit, tsc, late, false);
+    uint32_t const sent = begin_cycle(transmit, tsc, late, false);
+    rm_transmit_watch(transmit); /* also where one cycle follows the other without a rest */
+    return sent;
 }
 
 /** One small piece of work that can wait, so that the leader's row is looked for soon again. */
@@ -277,6 +297,7 @@ static uint32_t without_clock(struct rm_transmit *transmit) {
     rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNANCHORED, 1);
     rm_transmit_take_letters(transmit);
     rm_transmit_take_put(transmit);
+    rm_transmit_publish_grants(transmit);
     return 0;
 }
 

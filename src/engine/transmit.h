@@ -35,6 +35,7 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
+#include <ringmaster/supply.h>
 
 #include "engine/config.h"
 #include "engine/guard.h"
@@ -77,7 +78,7 @@ struct rm_transmit_chain {
     uint16_t queue;
     uint32_t source_ipv4, source_port; /**< of ours */
     uint8_t source_mac[6];
-    uint16_t vlan; /**< 1–4094, or 0 for untagged frames */
+    uint16_t vlan;                                     /**< 1–4094, or 0 for untagged frames */
     struct rm_stream_view readback[RM_CHAIN_ID_PARTS]; /**< as many as config->instrument_count */
     rm_counter *counters;                              /**< set "chain" */
 };

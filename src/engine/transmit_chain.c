@@ -23,7 +23,7 @@ static struct rm_transmit_sender *sender_of(struct rm_transmit *transmit, struct
     return sender;
 }
 
-static void write_header(struct rm_transmit_link *link) {
+static bool prepare_frame(struct rm_transmit_link *link) {
     struct rm_transmit_chain const *const chain = &link->place;
     struct rm_flow flow = {
         .source_ipv4 = chain->source_ipv4,
@@ -34,13 +34,14 @@ static void write_header(struct rm_transmit_link *link) {
     };
     memcpy(flow.destination_mac, chain->config->mac, sizeof flow.destination_mac);
     memcpy(flow.source_mac, chain->source_mac, sizeof flow.source_mac);
-    link->header_bytes = rm_frame_write_header(link->header, &flow, RM_SETPOINT_HEADER_BYTES + 4 * link->count);
+    return rm_setpoint_frame_prepare(&link->frame, &flow, chain->config->id, link->count);
 }
 
 bool rm_transmit_make_senders(struct rm_transmit *transmit) {
     uint32_t const chains = transmit->chain_count;
     for (uint32_t i = 0; i < chains; ++i) {
-        write_header(&transmit->link[i]);
+        if (!prepare_frame(&transmit->link[i]))
+            return false;
         ++sender_of(transmit, &transmit->link[i].place)->count;
     }
     transmit->sender_chain = calloc(chains + 1u, sizeof *transmit->sender_chain);
@@ -82,7 +83,9 @@ void rm_transmit_open_chains(struct rm_transmit *transmit) {
     transmit->first_tsc = 0;
 }
 
-static void compose(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame, uint32_t *length) {
+/** The datagram of one chain, whose supplies go their step now. Returns the frame's length. */
+static uint32_t compose(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame) {
+    rm_guard_advance(transmit->guard, link->first + link->count);
     float const *values = rm_guard_setpoints(transmit->guard);
     link->query = !link->joined;
     link->catching = false;
@@ -90,11 +93,8 @@ static void compose(struct rm_transmit *transmit, struct rm_transmit_link *link,
         catch_up(transmit, link);
         values = transmit->caught;
     }
-    memcpy(frame, link->header, link->header_bytes);
-    *length = link->header_bytes + rm_setpoint_write(frame + link->header_bytes, link->query ? RM_SETPOINT_QUERY : 0,
-                                                     link->place.config->id, transmit->cycle_turn,
-                                                     transmit->setup.epoch, link->sequence + 1, values + link->first,
-                                                     link->count);
+    return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
+                                  transmit->setup.epoch, link->sequence + 1, link->query ? NULL : values + link->first);
 }
 
 /** Fills the burst with the next datagrams, as many as there are buffers. */
@@ -105,8 +105,8 @@ static void compose_burst(struct rm_transmit *transmit, struct rm_transmit_sende
         (void)rm_port_reserve(sender->port, sender->queue, &sender->out, left < most ? left : most);
     sender->spare = false;
     for (uint32_t i = 0; i < sender->out.count; ++i)
-        compose(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i],
-                &sender->out.length[i]);
+        sender->out.length[i] =
+            compose(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i]);
 }
 
 /** The port has taken `count` more. */
@@ -125,8 +125,7 @@ static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *s
     for (int tries = 0; sender->handed < sender->count && tries < TRIES;) {
         if (sender->out.count == 0 || sender->spare)
             compose_burst(transmit, sender);
-        uint32_t const sent =
-            sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
+        uint32_t const sent = sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
         hand_over(transmit, sender, sent);
         tries += sent == 0;
     }
@@ -164,6 +163,7 @@ static void close_chain(struct rm_transmit *transmit, struct rm_transmit_link *l
         rm_counter_add(counters, RM_CHAIN_UNSENT, 1);
         rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNSENT, 1);
         link->behind = true;
+        link->said[place] = 0;
         return;
     }
     link->handed = false;

@@ -30,11 +30,9 @@ void rm_transmit_publish_sent(struct rm_transmit *transmit) {
 
 /** What an application that does not send does to its supplies' state. */
 static uint32_t stopped_state(struct rm_transmit const *transmit, uint32_t application) {
-    enum rm_application_state const state = rm_guard_view(transmit->guard, application)->state;
-    if (application == 0 || state == RM_APPLICATION_JOINED || state == RM_APPLICATION_RUNNING)
+    if (application == 0 || !rm_guard_stopped(transmit->guard, application))
         return 0;
-    bool const ramps = transmit->setup.config->application[application].stop == RM_STOP_RAMP &&
-                       transmit->source[application].instance != 0;
+    bool const ramps = transmit->setup.config->application[application].stop == RM_STOP_RAMP;
     return ramps ? RM_SUPPLY_RAMPING : RM_SUPPLY_HELD;
 }
 

@@ -16,8 +16,7 @@
 #include <stdbool.h>
 
 #include "engine/transmit.h"
-#include "wire/frame.h"
-#include "wire/setpoint.h"
+#include "wire/setpoint_frame.h"
 
 enum {
     RM_TRANSMIT_WINDOW = 64,    /**< newest cycles whose answers can be told apart: a bit of a word each */
@@ -43,19 +42,18 @@ struct rm_transmit_link {
     struct rm_transmit_chain place;
     uint32_t first, count; /**< its supplies */
     uint32_t parts;        /**< of its answers */
-    uint32_t header_bytes; /**< of the frame, before the payload */
-    uint8_t header[RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES];
-    uint64_t sequence; /**< of the newest datagram handed to the port; 0 before the first */
-    bool joined;       /**< it gets setpoints, else queries */
-    bool lost;         /**< it was joined, and has not answered for too long */
-    bool handed;       /**< in this cycle, to the port */
-    bool query;        /**< what it gets in this cycle */
-    bool behind;       /**< it missed a cycle: its setpoints catch up with the guard's */
-    bool catching;     /**< in this cycle it gets what rm_transmit.caught says */
-    uint32_t silent;   /**< cycles since its last good answer */
-    rm_turn head;      /**< of its answers, when it was looked at last */
-    uint64_t pending;  /**< cycles that were sent and not answered, by their place in the window */
-    uint64_t wrong;    /**< of those, to which there was a wrong answer */
+    struct rm_setpoint_frame frame;
+    uint64_t sequence;                 /**< of the newest datagram handed to the port; 0 before the first */
+    bool joined;                       /**< it gets setpoints, else queries */
+    bool lost;                         /**< it was joined, and has not answered for too long */
+    bool handed;                       /**< in this cycle, to the port */
+    bool query;                        /**< what it gets in this cycle */
+    bool behind;                       /**< it missed a cycle: its setpoints catch up with the guard's */
+    bool catching;                     /**< in this cycle it gets what rm_transmit.caught says */
+    uint32_t silent;                   /**< cycles since its last good answer */
+    rm_turn head;                      /**< of its answers, when it was looked at last */
+    uint64_t pending;                  /**< cycles that were sent and not answered, by their place in the window */
+    uint64_t wrong;                    /**< of those, to which there was a wrong answer */
     uint64_t said[RM_TRANSMIT_WINDOW]; /**< sequence numbers, by the cycle's place */
 };
 
@@ -74,10 +72,10 @@ struct rm_transmit_sender {
 /** What is kept of one supply. */
 struct rm_transmit_supply {
     uint32_t application;
-    uint32_t state;      /**< enum rm_supply_state, as far as readbacks and chains tell */
-    float sent;          /**< newest setpoint handed to the port; NaN: none yet, and no life before knows */
-    float slew;          /**< per cycle */
-    uint64_t moved;      /**< the cycle in which it last changed */
+    uint32_t state; /**< enum rm_supply_state, as far as readbacks and chains tell */
+    float sent;     /**< newest setpoint handed to the port; NaN: none yet, and no life before knows */
+    float slew;     /**< per cycle */
+    uint64_t moved; /**< the cycle in which it last changed */
     double tolerance;
     uint32_t settle_cycles;
 };
@@ -93,32 +91,32 @@ struct rm_transmit {
     struct rm_transmit_sender *sender;
     uint32_t *sender_chain; /**< memory of all senders' lists */
     struct rm_transmit_supply *supply;
-    float *caught;        /**< per supply: what goes to a chain that catches up */
-    double *row;          /**< a row of the longest application */
-    uint32_t *state;      /**< "supply/state" as it was written last */
-    bool state_changed;   /**< something of a supply's state, since */
-    bool sent_before;     /**< the last life's setpoints were found */
+    float *caught;      /**< per supply: what goes to a chain that catches up */
+    double *row;        /**< a row of the longest application */
+    uint32_t *state;    /**< "supply/state" as it was written last */
+    bool state_changed; /**< something of a supply's state, since */
+    bool sent_before;   /**< the last life's setpoints were found */
 
     /* The clock. */
     struct rm_clock_reading clock;
-    bool anchored;          /**< turn and due_tsc are good */
-    uint64_t tai_look_tsc;  /**< when TAI was asked last */
+    bool anchored;         /**< turn and due_tsc are good */
+    uint64_t tai_look_tsc; /**< when TAI was asked last */
     uint64_t period_turns, phase_turns;
-    uint64_t period_ticks;  /**< by the clock */
-    rm_turn turn;           /**< of the next cycle */
-    uint64_t due_tsc;       /**< of the next cycle */
-    uint64_t sent_tsc;      /**< of the last one */
+    uint64_t period_ticks; /**< by the clock */
+    rm_turn turn;          /**< of the next cycle */
+    uint64_t due_tsc;      /**< of the next cycle */
+    uint64_t sent_tsc;     /**< of the last one */
 
     /* The cycle under way, or the last one. */
-    uint64_t cycle;         /**< number, from 1 */
+    uint64_t cycle; /**< number, from 1 */
     rm_turn cycle_turn;
-    bool sending;           /**< some of it is left */
-    bool open;              /**< it has not been closed: nothing of it is published */
-    uint64_t first_tsc;     /**< when its first datagram was handed over; 0: not yet */
+    bool sending;       /**< some of it is left */
+    bool open;          /**< it has not been closed: nothing of it is published */
+    uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
-    uint32_t window;        /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
-    uint32_t watched;       /**< the chain that is looked at next */
-    uint32_t heard;         /**< the application that is looked at next */
+    uint32_t window;  /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
+    uint32_t watched; /**< the chain that is looked at next */
+    uint32_t heard;   /**< the application that is looked at next */
 };
 
 /* transmit_clock.c */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/** Where a supply stood in the last life of the server, or NaN. */
+/** The supply begins at `value`. */
 static void join_at(struct rm_transmit *transmit, uint32_t index, double value) {
     struct rm_transmit_supply *const supply = &transmit->supply[index];
     rm_guard_join(transmit->guard, index, value);
@@ -66,7 +66,7 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
             rm_counter_add(link->place.counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
         link->pending &= ~given_up;
         link->wrong &= ~(over | place);
-        if (++link->silent > transmit->setup.config->setpoints.lost_cycles && link->joined)
+        if (++link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
             lose(transmit, link);
     }
 }
@@ -78,14 +78,11 @@ struct answer {
 };
 
 static double readback_of(struct answer const *answer, uint32_t supply) {
-    return answer->part[supply / RM_SUPPLIES_PER_RECORD]
-        .lane[RM_SUPPLY_LANE_FIRST + supply % RM_SUPPLIES_PER_RECORD]
-        .f;
+    return answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_FIRST + supply % RM_SUPPLIES_PER_RECORD].f;
 }
 
 static uint32_t bits_of(struct answer const *answer, uint32_t supply) {
-    uint32_t const all =
-        (uint32_t)answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_STATE].i;
+    uint32_t const all = (uint32_t)answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_STATE].i;
     return all >> supply % RM_SUPPLIES_PER_RECORD * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1);
 }
 
@@ -103,27 +100,25 @@ static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, st
         if (!isfinite(beginning(&transmit->supply[link->first + i], readback_of(answer, i))))
             return;
     for (uint32_t i = 0; i < link->count; ++i)
-        join_at(transmit, link->first + i,
-                beginning(&transmit->supply[link->first + i], readback_of(answer, i)));
+        join_at(transmit, link->first + i, beginning(&transmit->supply[link->first + i], readback_of(answer, i)));
     link->joined = true;
     link->lost = link->behind = false;
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
 }
 
-/** A supply trips, or was reset: then it begins where it stands. */
+/** A supply that has tripped does not obey: what it is sent follows it, so that it begins where it stands when somebody
+ * resets it, and does not leap to where it once was. */
 static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, bool tripped,
                       double readback) {
-    struct rm_transmit_supply *const supply = &transmit->supply[index];
-    if (tripped == ((supply->state & RM_SUPPLY_TRIPPED) != 0))
+    bool const before = (transmit->supply[index].state & RM_SUPPLY_TRIPPED) != 0;
+    if (!tripped && !before)
         return;
-    if (!tripped && link->joined && !isfinite(readback))
-        return;
+    rm_counter_add(link->place.counters, RM_CHAIN_TRIPS, tripped && !before);
     set_state(transmit, index, RM_SUPPLY_TRIPPED, tripped);
-    rm_counter_add(link->place.counters, RM_CHAIN_TRIPS, tripped);
-    if (tripped)
-        rm_guard_fault(transmit->guard, index, true);
-    else if (link->joined)
+    if (link->joined && isfinite(readback))
         join_at(transmit, index, readback);
+    else
+        rm_guard_fault(transmit->guard, index, true);
 }
 
 static void note_saturation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index,
@@ -206,9 +201,11 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
 /** The newest answer, if it is to a cycle in which the chain got no datagram. Who follows a silent stream moves its
  * head too; then there is no record. */
 static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn head) {
-    for (uint32_t place = 0; place < RM_TRANSMIT_WINDOW; ++place)
+    for (uint64_t back = 0; back < RM_TRANSMIT_WINDOW; ++back) {
+        uint32_t const place = (uint32_t)((transmit->cycle - back) % RM_TRANSMIT_WINDOW);
         if (transmit->turn_of[place] == head && link->said[place] != 0)
             return;
+    }
     struct rm_record record;
     if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
         rm_counter_add(link->place.counters, RM_CHAIN_WRONG_ANSWER, 1);
