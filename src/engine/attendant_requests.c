@@ -9,6 +9,8 @@
 
 #include "base/timebase.h"
 
+enum { TEXT_BYTES = 256 }; /**< of a reason; the reply has the beginning of it */
+
 static uint64_t const PATIENCE_NS = 200000000; /**< for the transmit role, which looks once a cycle */
 
 /** The supply whose setpoint this is, or the number of supplies. */
@@ -47,33 +49,31 @@ static bool put(struct rm_attendant *attendant, uint32_t supply, double value, e
 }
 
 static void say_why(struct rm_config_supply const *supply, double value, enum rm_refusal refusal, double limit,
-                    char reason[RM_REASON_BYTES]) {
+                    char reason[TEXT_BYTES]) {
     char const *const name = supply->name, *const unit = supply->unit;
     if (refusal == RM_REFUSED_NUMBER)
-        snprintf(reason, RM_REASON_BYTES, "%s: %g is no number that a supply can be set to", name, value);
+        snprintf(reason, TEXT_BYTES, "%s: %g is no number that a supply can be set to", name, value);
     else if (refusal == RM_REFUSED_LOW)
-        snprintf(reason, RM_REASON_BYTES, "%s: %g %s is below its lower limit of %g %s", name, value, unit, limit,
-                 unit);
+        snprintf(reason, TEXT_BYTES, "%s: %g %s is below its lower limit of %g %s", name, value, unit, limit, unit);
     else if (refusal == RM_REFUSED_HIGH)
-        snprintf(reason, RM_REASON_BYTES, "%s: %g %s is above its upper limit of %g %s", name, value, unit, limit,
-                 unit);
+        snprintf(reason, TEXT_BYTES, "%s: %g %s is above its upper limit of %g %s", name, value, unit, limit, unit);
     else if (refusal == RM_REFUSED_FAULT)
-        snprintf(reason, RM_REASON_BYTES,
-                 "%s has tripped, or its chain is lost or has not answered yet: see supply/state", name);
+        snprintf(reason, TEXT_BYTES, "%s has tripped, or its chain is lost or has not answered yet: see supply/state",
+                 name);
     else
-        snprintf(reason, RM_REASON_BYTES, "%s: refused by the guard", name);
+        snprintf(reason, TEXT_BYTES, "%s: refused by the guard", name);
 }
 
 static void say_whose(struct rm_attendant const *attendant, struct rm_config_supply const *supply,
-                      char reason[RM_REASON_BYTES]) {
+                      char reason[TEXT_BYTES]) {
     bool const here = attendant->visitor[supply->application].here;
-    snprintf(reason, RM_REASON_BYTES, "%s belongs to application %s, which %s", supply->name,
+    snprintf(reason, TEXT_BYTES, "%s belongs to application %s, which %s", supply->name,
              attendant->setup.config->application[supply->application].name,
              here ? "is running" : "does not run just now");
 }
 
 static bool set_supply(struct rm_attendant *attendant, uint32_t index, struct rm_request const *request,
-                       char reason[RM_REASON_BYTES]) {
+                       char reason[TEXT_BYTES]) {
     struct rm_config_supply const *const supply = &attendant->setup.config->supply[index];
     enum rm_refusal refusal;
     double value, limit;
@@ -82,13 +82,13 @@ static bool set_supply(struct rm_attendant *attendant, uint32_t index, struct rm
         return false;
     }
     if (request->first != 0 || request->bytes != sizeof value) {
-        snprintf(reason, RM_REASON_BYTES, "%s is one f64: %llu bytes from element %llu are not", request->parameter,
+        snprintf(reason, TEXT_BYTES, "%s is one f64: %llu bytes from element %llu are not", request->parameter,
                  (unsigned long long)request->bytes, (unsigned long long)request->first);
         return false;
     }
     memcpy(&value, request->value, sizeof value);
     if (!put(attendant, index, value, &refusal, &limit)) {
-        snprintf(reason, RM_REASON_BYTES, "%s: the transmit role does not look; does its core run?", supply->name);
+        snprintf(reason, TEXT_BYTES, "%s: the transmit role does not look; does its core run?", supply->name);
         return false;
     }
     if (refusal != RM_REFUSED_NOTHING)
@@ -102,7 +102,7 @@ static void answer(struct rm_attendant *attendant, struct rm_request const *requ
         rm_inbox_apply(attendant->inbox, request, rm_stamp_now());
         return;
     }
-    char reason[RM_REASON_BYTES] = "";
+    char reason[TEXT_BYTES] = "";
     bool const done = set_supply(attendant, supply, request, reason);
     rm_inbox_answer(attendant->inbox, request, done ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, done ? NULL : reason);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/timebase.h"
+#include "fabric/segment_map.h"
 #include "wire/arp.h"
 
 enum { NAME_BYTES = 128 };
