@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ringmaster.conversion import Conversion as Conversion
     from ringmaster.counters import CounterBlock as CounterBlock
     from ringmaster.errors import ObjectNotFound as ObjectNotFound
+    from ringmaster.errors import OwnerBusy as OwnerBusy
     from ringmaster.errors import RequestRefused as RequestRefused
     from ringmaster.errors import RequestUnanswered as RequestUnanswered
     from ringmaster.errors import UnitUnknown as UnitUnknown
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ringmaster.layout import SupplyState as SupplyState
     from ringmaster.orbit import Orbit as Orbit
     from ringmaster.orbit import read_orbit as read_orbit
+    from ringmaster.owner import Owner as Owner
     from ringmaster.parameter import Limits as Limits
     from ringmaster.parameter import Parameter as Parameter
     from ringmaster.parameter import ParameterReading as ParameterReading
@@ -81,6 +83,8 @@ _MODULE_OF = {
     "ObjectKind": "layout",
     "ObjectNotFound": "errors",
     "Orbit": "orbit",
+    "Owner": "owner",
+    "OwnerBusy": "errors",
     "Parameter": "parameter",
     "ParameterReading": "parameter",
     "ReadResult": "window",

@@ -46,22 +46,29 @@ class Conversion:
         """From the other unit to the parameter's; NaN for what no value between the control limits converts to."""
         if math.isnan(other):
             return math.nan
+        low, high = self.range
+        if not low <= other <= high:
+            return math.nan
         if self.c[2] == 0 and self.c[3] == 0:
-            return self._within((other - self.c[0]) / self.c[1] if self.c[1] else math.nan)
+            value = (other - self.c[0]) / self.c[1]
+            return min(max(value, _or(self.low, -math.inf)), _or(self.high, math.inf))  # rounding leads nowhere outside
         if self.low is None or self.high is None:
             return math.nan
         return self._solve(other, self.low, self.high)
 
-    def _within(self, value: float) -> float:
-        below = self.low is not None and value < self.low
-        above = self.high is not None and value > self.high
-        return math.nan if below or above else value
+    @property
+    def range(self) -> tuple[float, float]:
+        """What the control limits convert to, the smaller one first; infinite where there is none."""
+        rises = self.c[1] > 0 or self.c[2] != 0 or self.c[3] != 0
+        ends = [
+            (-math.inf if rises else math.inf) if self.low is None else self.there(self.low),
+            (math.inf if rises else -math.inf) if self.high is None else self.there(self.high),
+        ]
+        return min(ends), max(ends)
 
     def _solve(self, other: float, low: float, high: float) -> float:
         """Halves the interval until no number lies between its ends, and takes the end that is nearer."""
         rises = self.there(high) > self.there(low)
-        if not min(self.there(low), self.there(high)) <= other <= max(self.there(low), self.there(high)):
-            return math.nan
         while True:
             middle = low + (high - low) / 2
             if not low < middle < high:
@@ -71,3 +78,7 @@ class Conversion:
             else:
                 high = middle
         return low if abs(self.there(low) - other) <= abs(self.there(high) - other) else high
+
+
+def _or(limit: float | None, otherwise: float) -> float:
+    return otherwise if limit is None else limit

@@ -33,6 +33,10 @@ class ObjectNotFound(WorkspaceError, KeyError):
         return str(self.args[0])
 
 
+class OwnerBusy(RuntimeError):
+    """Another process owns the segment, and lives."""
+
+
 class UnitUnknown(ValueError):
     """The parameter has no such unit. The text names those that it has."""
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
@@ -27,11 +27,14 @@ from ringmaster.histogram import Histogram
 from ringmaster.layout import ObjectKind
 from ringmaster.memory import text
 from ringmaster.naming import Named
-from ringmaster.parameter import Parameter
+from ringmaster.parameter import Parameter, ParameterReading
 from ringmaster.segment import ObjectInfo, Segment, owner_lives
 from ringmaster.setpoints import Setpoints
 from ringmaster.stream import Stream
 from ringmaster.supply import Chain, Supply, find_chains, find_supplies
+
+if TYPE_CHECKING:
+    from ringmaster.request import Requester, Wanted
 
 T = TypeVar("T")
 
@@ -56,10 +59,11 @@ def attach(name: str | None = None, dead: bool = False) -> "Workspace":
     Raises WorkspaceAbsent, WorkspaceHalfMade, WorkspaceVersion, WorkspaceDead, each with its own text and all of them a
     WorkspaceError; OSError where the operating system refuses.
     """
-    return Workspace(_directory_of(name), dead)
+    return Workspace(directory_of(name), dead)
 
 
-def _directory_of(name: str | None) -> Path:
+def directory_of(name: str | None) -> Path:
+    """The directory of a workspace, named as in ``attach``."""
     if name is None:
         return _only_workspace(workspaces_root())
     return Path(name) if "/" in name else workspaces_root() / name
@@ -96,6 +100,7 @@ class Workspace:
             )
         self._files = _segment_files(directory)
         others = [path for path in sorted(self._files) if path.name != f"{SERVER}.segment"]
+        self._requester: Requester | None = None
         self._segments = [self._server, *filter(None, map(_whole_segment, others))]
 
     def __enter__(self) -> Self:
@@ -113,6 +118,9 @@ class Workspace:
             delattr(self, name)
         for segment in self._segments:
             segment.close()
+        if self._requester is not None:
+            self._requester.close()
+            self._requester = None
 
     @property
     def alive(self) -> bool:
@@ -156,6 +164,26 @@ class Workspace:
     def parameters(self) -> Named[Parameter]:
         """Parameters by name: "server/turn_rate_hz"."""
         return self._named("parameter", "", ObjectKind.PARAMETER, Parameter)
+
+    def put(
+        self, name: str, value: "Wanted", unit: str | None = None, timeout: float = 1.0, first: int = 0
+    ) -> ParameterReading:
+        """Asks the owner of a parameter to set it, waits until that is done, and returns what it is then.
+
+        Of an array ``value`` may be a part, from element ``first`` on. The first call makes a small segment of our own
+        in the workspace's folder ``requests``, so that is where one needs the right to write.
+
+        Raises RequestRefused with the owner's reason, RequestUnanswered when it does not answer within ``timeout``
+        seconds, WorkspaceDead when it has ended, ValueError for what is no value of that parameter.
+        """
+        from ringmaster.request import Requester, packed
+
+        parameter = self.parameters[name]
+        values = packed(parameter, value, unit, first)
+        if self._requester is None:
+            self._requester = Requester(self.path)
+        self._requester.put(parameter, values, first, timeout)
+        return parameter.read(unit)
 
     @cached_property
     def groups(self) -> Named[Group]:
