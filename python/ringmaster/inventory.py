@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ringmaster import moment
 from ringmaster.clock import ClockReading
 from ringmaster.errors import ObjectNotFound
 from ringmaster.layout import Calibrated, ObjectKind
@@ -85,7 +86,10 @@ def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Pla
     infos = matching(ws, name)
     if unit is None:
         return {info.name: read(ws, info) for info in infos}
-    return {info.name: _read_parameter(ws, info.name, unit) for info in infos if info.kind == ObjectKind.PARAMETER}
+    parameters = [info.name for info in infos if info.kind == ObjectKind.PARAMETER]
+    if not parameters:
+        raise not_found("parameter", name, list(ws.parameters))
+    return {found: _read_parameter(ws, found, unit) for found in parameters}
 
 
 def read(ws: Workspace, info: ObjectInfo) -> Plain:
@@ -192,7 +196,7 @@ def _read_grant(ws: Workspace, name: str) -> Plain:
         "epoch": reading.epoch,
         "pid": reading.pid,
         "instance": reading.instance,
-        "since_tai_ns": reading.since_tai_ns,
+        "since": moment.iso(reading.since_tai_ns) if reading.since_tai_ns else None,
         "stalls": reading.stalls,
         "restarts": reading.restarts,
         "actuators": grant.actuator_count,

@@ -54,9 +54,12 @@ def take(ws: Workspace, patterns: Sequence[str] = (), readings: bool = False) ->
     found = ws.parameters.match(*(patterns or ("*",)))
     chosen = {name: parameter for name, parameter in found.items() if readings or parameter.setting}
     if not chosen:
-        what = " ".join(patterns) or "the workspace"
-        hint = f"of its {len(found)} parameters none is a setting; --all takes them all" if found else "nothing matches"
-        raise ObjectNotFound(f"{what}: {hint}")
+        of = f" matching {' '.join(patterns)}" if patterns else ""
+        raise ObjectNotFound(
+            f"of {len(found)} parameters{of} none is a setting; --all takes readings, too"
+            if found
+            else f"there is no parameter{of}; `ringmaster ls` shows those that there are"
+        )
     entries = _read(ws, chosen)
     return Snapshot(ws.name, moment.iso(moment.now_tai_ns()), _turn(ws), entries)
 
@@ -74,7 +77,9 @@ def _read(ws: Workspace, chosen: dict[str, Parameter]) -> dict[str, Entry]:
 
 
 def _entry(parameter: Parameter, reading: ParameterReading) -> Entry:
-    entry: Entry = {"value": plain(reading.value), "unit": parameter.unit}
+    entry: Entry = {"value": plain(reading.value)}
+    if parameter.unit:
+        entry["unit"] = parameter.unit
     if parameter.group:
         entry["group"] = parameter.group
     if reading.timestamp_tai_ns:
@@ -95,26 +100,39 @@ def _turn(ws: Workspace) -> int | None:
 
 def write(snapshot: Snapshot, path: Path) -> None:
     """Writes JSON where the name ends so, YAML elsewhere; "-" is standard output."""
-    content = {"snapshot": VERSION, **vars(snapshot)}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n" if path.suffix == ".json" else _yaml(content)
+    text = _json(snapshot) if path.suffix == ".json" else _yaml(snapshot)
     if str(path) == "-":
         sys.stdout.write(text)
     else:
         path.write_text(text)
 
 
-def _yaml(content: dict[str, Any]) -> str:
+def _head(snapshot: Snapshot) -> dict[str, Any]:
+    return {"snapshot": VERSION, "workspace": snapshot.workspace, "time": snapshot.time, "turn": snapshot.turn}
+
+
+def _json(snapshot: Snapshot) -> str:
+    """A parameter in a line, for who compares files line by line."""
+    head = json.dumps(_head(snapshot), ensure_ascii=False)[:-1]
+    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in snapshot.parameters.items()]
+    return head + ', "parameters": {\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def _yaml(snapshot: Snapshot) -> str:
+    """The same in YAML."""
     from io import StringIO
 
     from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
 
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = None  # an entry in a line, all else in blocks
-    yaml.allow_unicode = True
+    entries = CommentedMap({name: CommentedMap(entry) for name, entry in snapshot.parameters.items()})
+    for entry in entries.values():
+        entry.fa.set_flow_style()
+    yaml = YAML()
     yaml.width = 10**6
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     out = StringIO()
-    yaml.dump(content, out)
+    yaml.dump(_head(snapshot), out)
+    yaml.dump({"parameters": entries}, out)
     return out.getvalue()
 
 
@@ -125,8 +143,8 @@ def read(path: Path) -> Snapshot:
 
     raw = sys.stdin.read() if str(path) == "-" else path.read_text()
     try:
-        content = YAML(typ="safe", pure=True).load(raw)  # JSON is YAML, too
-    except YAMLError as error:
+        content = json.loads(raw) if raw.startswith("{") else YAML(typ="safe", pure=True).load(raw)
+    except (YAMLError, ValueError) as error:
         raise SnapshotInvalid(f"{path}: neither YAML nor JSON: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or "snapshot" not in content:
         raise SnapshotInvalid(f"{path}: no snapshot; `ringmaster save` makes them")
@@ -217,13 +235,8 @@ def _same(one: Entry, other: Entry, tolerance: Tolerance) -> bool:
         return bool(one.get("unit", "") == other.get("unit", "") and a == b)
     if np.shape(a) != np.shape(b):
         return False
-    pairs = zip(np.ravel(_numbers(a)), np.ravel(_numbers(b)), strict=True)
+    pairs = zip(np.ravel(np.array(a, np.float64)), np.ravel(np.array(b, np.float64)), strict=True)
     return all(tolerance.holds(float(x), float(y)) for x, y in pairs)
-
-
-def _numbers(value: Any) -> Any:
-    """JSON has no NaN: null stands for it."""
-    return np.array(value, np.float64)
 
 
 def live(ws: Workspace, names: Sequence[str]) -> dict[str, Entry]:

@@ -89,15 +89,18 @@ def _print_reading(name: str, reading: dict[str, Any]) -> None:
     elif "value" in reading:
         click.echo(f"{name} = {_value(reading)}")
     elif "members" in reading:
-        turn = "" if reading["turn"] is None else f" at turn {reading['turn']}"
-        click.echo(f"{name}: changed {reading['changes']} times, last{turn}")
+        from ringmaster import moment
+
+        turn = "" if reading["turn"] is None else f", turn {reading['turn']}"
+        last = f", last at {moment.clock_time(reading['timestamp_tai_ns'])}{turn}" if reading["changes"] else ""
+        click.echo(f"{name}: {reading['changes']} changes{last}")
         for member, value in reading["members"].items():
             click.echo(f"  {member} = {_value(value)}")
     else:
         click.echo(f"{name}:")
         physical = {f"{lane} [{v['unit']}]": v["value"] for lane, v in reading.get("physical", {}).items()}
-        flat = {**reading, **reading.get("lanes", {}), **physical}
-        for group in ("lanes", "physical"):
+        flat = {**reading, **reading.get("lanes", {}), **reading.get("setpoints", {}), **physical}
+        for group in ("lanes", "physical", "setpoints"):
             flat.pop(group, None)
         width = max(map(len, flat))
         for key, value in flat.items():
