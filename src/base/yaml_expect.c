@@ -34,7 +34,9 @@ static void expected_enum(cyaml_schema_value_t const *schema, char expected[RM_Y
 
 static void expected_count(char const *what, char const *unit, uint32_t min, uint32_t max,
                            char expected[RM_YAML_EXPECTED_BYTES]) {
-    if (max == CYAML_UNLIMITED)
+    if (min == max)
+        snprintf(expected, RM_YAML_EXPECTED_BYTES, "%s of %" PRIu32 " %s", what, min, unit);
+    else if (max == CYAML_UNLIMITED)
         snprintf(expected, RM_YAML_EXPECTED_BYTES, "%s of at least %" PRIu32 " %s", what, min, unit);
     else
         snprintf(expected, RM_YAML_EXPECTED_BYTES, "%s of %" PRIu32 " to %" PRIu32 " %s", what, min, max, unit);

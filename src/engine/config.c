@@ -50,6 +50,14 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
     if (code == RM_OK)
         code = rm_config_resolve_polling(file, config, error);
     if (code == RM_OK)
+        code = rm_config_resolve_setpoints(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_chains(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_claims(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_applications(file, config, error);
+    if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_calibration(file, config, error);
@@ -88,6 +96,14 @@ void rm_config_free(struct rm_config *config) {
     for (uint32_t i = 0; i < config->format_count; i++)
         rm_format_free(&config->format[i]);
     free(config->format);
+    for (uint32_t i = 0; i < config->application_count; i++) {
+        free(config->application[i].input);
+        free(config->application[i].supply);
+        free(config->application[i].setting);
+    }
+    free(config->application);
+    free(config->supply);
+    free(config->chain);
     free(config->instrument);
     free(config->port);
     free(config);

@@ -41,6 +41,8 @@ enum {
     RM_CONFIG_SUPPLIES_MAX = 2048,
     RM_CONFIG_APPLICATIONS_MAX = 16,
     RM_CONFIG_SUPPLY_NAME_BYTES = 65, /**< [a-z0-9_/-]{1,64}, with its terminating zero: "sr/ps/ch_s01_01" */
+    RM_CONFIG_INPUT_BYTES = 2 * RM_CONFIG_NAME_BYTES, /**< of a stream's name, "bpm01/fast" */
+    RM_CONFIG_SETPOINT_UDP_PORT = 4662, /**< where chains listen, unless they say another; where setpoints come from */
 };
 
 /** Value of a port's vlan: tagged or not, any. */
@@ -99,6 +101,7 @@ struct rm_config_instrument {
     uint32_t format;       /**< index into rm_config.format */
     uint32_t period_turns; /**< turns from one record to the next, 1 … 65536 */
     int64_t turn_offset;   /**< turns, added to the turn of its datagrams */
+    bool follows;          /**< a chain's readback: its turns are our own, so they tell nothing of the turn clock */
     uint32_t lane_count;   /**< 1–12 */
     struct rm_lane_info lane[RM_LANES];
 };
@@ -176,9 +179,10 @@ struct rm_config_application {
     uint32_t watchdog_cycles; /**< of its own period; default 2 */
     enum rm_stop_action stop;
     uint32_t input_count;
-    char (*input)[2 * RM_CONFIG_NAME_BYTES]; /**< streams, "bpm01/fast"; of one period */
+    char (*input)[RM_CONFIG_INPUT_BYTES]; /**< streams, "bpm01/fast"; of one period, which is period_turns */
     uint32_t supply_count;
-    uint32_t *supply; /**< indices into rm_config.supply, in the order of its setpoints */
+    uint32_t *supply; /**< indices into rm_config.supply, in the order of its setpoints: as the file lists them, and
+                           what one pattern matches in the order of the chains */
     uint32_t setting_count;
     struct rm_config_setting *setting;
 };

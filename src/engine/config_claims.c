@@ -2,6 +2,8 @@
 /* Which UDP ports instruments send to, port by port: a datagram's destination tells its format. */
 #include "engine/config_resolve.h"
 
+#include <stdarg.h>
+
 /* A format on a port has one UDP port, so there is room for all. */
 _Static_assert((int)RM_CONFIG_FORMATS_MAX <= (int)RM_PORT_CLAIMS_MAX, "a port can claim the UDP port of every format");
 
@@ -16,8 +18,25 @@ uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint3
     return own != 0 ? own : config->port[port].udp_port;
 }
 
-static enum rm_code claim(struct rm_config const *config, struct claims *claims, uint32_t port, uint32_t format,
-                          uint32_t written, struct rm_error *error) {
+/* Formats are an instrument's; a chain's answers are native. */
+__attribute__((format(printf, 5, 6))) static enum rm_code fail(struct rm_config_file const *file,
+                                                               struct rm_config const *config, uint32_t instrument,
+                                                               struct rm_error *error, char const *format, ...) {
+    char text[RM_ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    uint32_t const chain = rm_config_chain_of(config, instrument);
+    if (chain != config->chain_count)
+        return rm_config_fail_entry(config, error, "chains", rm_config_written_chain(file, chain), "port", "%s", text);
+    return rm_config_fail_entry(config, error, "instruments", rm_config_written_instrument(file, instrument), "format",
+                                "%s", text);
+}
+
+static enum rm_code claim(struct rm_config_file const *file, struct rm_config const *config, struct claims *claims,
+                          uint32_t port, uint32_t instrument, struct rm_error *error) {
+    uint32_t const format = config->instrument[instrument].format;
     uint16_t const udp_port = rm_config_udp_port(config, port, format);
     struct rm_config_port const *const on = &config->port[port];
     for (uint32_t i = 0; i < claims->count; i++) {
@@ -25,17 +44,16 @@ static enum rm_code claim(struct rm_config const *config, struct claims *claims,
             continue;
         if (claims->format[i] == format)
             return RM_OK;
-        return rm_config_fail_entry(config, error, "instruments", written, "format",
-                                    "formats \"%s\" and \"%s\" both come to UDP port %u of port \"%s\", expected a "
-                                    "udp_port of its own for one of them",
-                                    config->format[claims->format[i]].name, config->format[format].name, udp_port,
-                                    on->port.name);
+        return fail(file, config, instrument, error,
+                    "formats \"%s\" and \"%s\" both come to UDP port %u of port \"%s\", expected a "
+                    "udp_port of its own for one of them",
+                    config->format[claims->format[i]].name, config->format[format].name, udp_port, on->port.name);
     }
     if (on->port.kind == RM_PORT_UDP && udp_port != on->udp_port)
-        return rm_config_fail_entry(config, error, "instruments", written, "format",
-                                    "format \"%s\" comes to UDP port %u, but port \"%s\" is a socket on %u, expected "
-                                    "one and the same",
-                                    config->format[format].name, udp_port, on->port.name, on->udp_port);
+        return fail(file, config, instrument, error,
+                    "format \"%s\" comes to UDP port %u, but port \"%s\" is a socket on %u, expected "
+                    "one and the same",
+                    config->format[format].name, udp_port, on->port.name, on->udp_port);
     claims->udp_port[claims->count] = udp_port;
     claims->format[claims->count++] = format;
     return RM_OK;
@@ -52,12 +70,9 @@ enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct 
     struct claims claims[RM_CONFIG_PORTS_MAX] = {0};
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const instrument = &config->instrument[i];
-        uint32_t const written = rm_config_written_instrument(file, i);
-        enum rm_code code =
-            claim(config, &claims[instrument->port], instrument->port, instrument->format, written, error);
+        enum rm_code code = claim(file, config, &claims[instrument->port], instrument->port, i, error);
         if (code == RM_OK && instrument->mirror.present)
-            code = claim(config, &claims[instrument->mirror.port], instrument->mirror.port, instrument->format, written,
-                         error);
+            code = claim(file, config, &claims[instrument->mirror.port], instrument->mirror.port, i, error);
         if (code != RM_OK)
             return code;
     }

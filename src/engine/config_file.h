@@ -100,6 +100,71 @@ struct rm_file_role {
     uint32_t ports_count;
     char **first; /* NULL: none */
     uint32_t first_count;
+    char *application;
+};
+
+struct rm_file_setpoints {
+    uint32_t period_turns;
+    uint32_t *phase_turns;
+    char *lead; /* NULL: nobody */
+    uint32_t *lost_cycles;
+};
+
+struct rm_file_conversion {
+    char *unit;
+    double *polynomial;
+    uint32_t polynomial_count;
+};
+
+struct rm_file_supply {
+    char *name;
+    uint32_t *count; /* NULL: one */
+    char *unit;
+    double *limits; /* two */
+    uint32_t limits_count;
+    double slew;
+    double *safe;
+    double *safe_slew;
+    double *tolerance;
+    uint32_t *settle_cycles;
+    struct rm_file_conversion *convert;
+};
+
+struct rm_file_chain {
+    char *name;
+    uint32_t *count; /* NULL: one */
+    uint16_t id;
+    char *port;
+    char *address;
+    char *mac; /* NULL: broadcast */
+    uint16_t *udp_port;
+    bool *readback;
+    struct rm_file_supply *supplies;
+    uint32_t supplies_count;
+};
+
+struct rm_file_setting {
+    char *name;
+    double value;
+};
+
+struct rm_file_application {
+    char *name;
+    char *code;
+    bool *hosted;
+    uint32_t *core;
+    char *user;
+    uint32_t *period_turns;
+    uint32_t *deadline_turns;
+    uint64_t *freshness_turns;
+    uint32_t *watchdog_cycles;
+    enum rm_stop_action *stop;
+    char **inputs;
+    uint32_t inputs_count;
+    char **supplies; /* names, or patterns with * */
+    uint32_t supplies_count;
+    struct rm_file_setting *settings;
+    uint32_t settings_count;
 };
 
 struct rm_config_file {
@@ -119,6 +184,11 @@ struct rm_config_file {
     uint32_t rates_count;
     struct rm_file_calibration *calibration;
     struct rm_file_polling *polling;
+    struct rm_file_setpoints *setpoints;
+    struct rm_file_chain *chains;
+    uint32_t chains_count;
+    struct rm_file_application *applications;
+    uint32_t applications_count;
 };
 
 /** The schema of struct rm_config_file. */

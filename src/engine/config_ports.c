@@ -52,7 +52,7 @@ static enum rm_code check_keys(struct rm_config const *config, struct rm_error *
         {"longest_frame", port->longest_frame != NULL, ALL, 0, NULL},
         {"vlan", port->vlan != NULL, FRAMES, 0, NULL},
         {"multicast", port->multicast != NULL, LINKS | AF_PACKET | AF_XDP | UDP, 0, NULL},
-        {"answer", port->answer != NULL, LINKS | AF_PACKET, 0, NULL},
+        {"answer", port->answer != NULL, LINKS | AF_PACKET | AF_XDP | RING | NONE, 0, NULL},
         {"kernel_interface", port->kernel_interface != NULL, LINKS | AF_PACKET, 0, NULL},
     };
     unsigned const kind = 1u << port->kind;
@@ -174,7 +174,8 @@ static enum rm_code resolve_groups(struct rm_config *config, struct rm_error *er
 static enum rm_code resolve_slow_path(struct rm_config *config, struct rm_error *error, uint32_t index,
                                       struct rm_file_port const *port) {
     struct rm_config_port *const resolved = &config->port[index];
-    resolved->port.slow_path = port->answer != NULL || port->kernel_interface != NULL;
+    bool const may_answer = ((LINKS | AF_PACKET) & 1u << port->kind) != 0; /* else it is where setpoints come from */
+    resolved->port.slow_path = (port->answer != NULL && may_answer) || port->kernel_interface != NULL;
     if (port->answer != NULL && (!rm_config_read_ipv4(port->answer, &resolved->answer_ipv4) ||
                                  resolved->answer_ipv4 == 0 || resolved->answer_ipv4 >> 28 >= 0xE))
         return rm_config_fail_entry(config, error, "ports", index, "answer",

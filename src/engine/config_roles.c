@@ -131,14 +131,16 @@ static enum rm_code resolve_single(struct rm_config const *config, struct rm_err
     return RM_OK;
 }
 
-/* Only a receive role polls anything in an order. */
-static enum rm_code check_no_first(struct rm_config const *config, struct rm_error *error, uint32_t role,
-                                   struct rm_file_role const *written) {
-    if (written->role == RM_ROLE_RECEIVE || written->first == NULL)
+/* Only a receive role polls anything in an order, and only one kind has an application. */
+static enum rm_code check_keys(struct rm_config const *config, struct rm_error *error, uint32_t role,
+                               struct rm_file_role const *written) {
+    bool const stray_first = written->role != RM_ROLE_RECEIVE && written->first != NULL;
+    bool const stray_application = written->role != RM_ROLE_APPLICATION && written->application != NULL;
+    if (!stray_first && !stray_application)
         return RM_OK;
-    return rm_config_fail_entry(config, error, "roles", role, "first",
-                                "a role %s has no such key, take it out; it belongs to a role receive",
-                                rm_config_role_name(written->role));
+    return rm_config_fail_entry(config, error, "roles", role, stray_first ? "first" : "application",
+                                "a role %s has no such key, take it out; it belongs to a role %s",
+                                rm_config_role_name(written->role), stray_first ? "receive" : "application");
 }
 
 static enum rm_code resolve_role(struct rm_config *config, struct polled *polled, struct rm_error *error, uint32_t role,
@@ -147,7 +149,7 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
     config->role_count = role + 1;
     enum rm_code code = check_core(config, polled, error, role, written->core);
     if (code == RM_OK)
-        code = check_no_first(config, error, role, written);
+        code = check_keys(config, error, role, written);
     if (code != RM_OK)
         return code;
     switch (written->role) {
@@ -155,10 +157,11 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
         return resolve_receive(config, polled, error, role, written);
     case RM_ROLE_SPREAD:
         return resolve_spread(config, polled, error, role, written);
-    case RM_ROLE_HOUSEKEEPING:
-    case RM_ROLE_SLOW_PATH:
     case RM_ROLE_TRANSMIT:
     case RM_ROLE_APPLICATION:
+        return rm_config_resolve_setpoint_role(config, role, written, error);
+    case RM_ROLE_HOUSEKEEPING:
+    case RM_ROLE_SLOW_PATH:
         break;
     }
     return resolve_single(config, error, role, written);
@@ -247,6 +250,8 @@ enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct r
         code = check_all_spread(config, &polled, error);
     if (code == RM_OK)
         code = check_mirrors(config, &polled, error);
+    if (code == RM_OK)
+        code = rm_config_check_setpoint_roles(config, error);
     if (code == RM_OK)
         add_missing(config);
     return code;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/config_file.h"
 #include "format/format.h"
+#include <ringmaster/supply.h>
 
 enum {
     NAME_MAX_BYTES = RM_CONFIG_NAME_BYTES - 1,
     QUEUE_NAME_MAX_BYTES = NAME_MAX_BYTES + 3, /* "NAME/15" */
     QUEUES_MAX = RM_CONFIG_PORTS_MAX * RM_CONFIG_QUEUES_MAX,
+    SUPPLY_NAME_MAX_BYTES = RM_CONFIG_SUPPLY_NAME_BYTES - 1,
+    POLYNOMIAL_MAX = 4,
+    INPUTS_MAX = 1024,
+    SETTINGS_MAX = 256,
     PLAIN = CYAML_FLAG_DEFAULT,
     WORD = CYAML_FLAG_STRICT,
     TEXT = CYAML_FLAG_POINTER,
@@ -56,9 +61,14 @@ static cyaml_strval_t const reductions[] = {
     {"and", RM_REDUCE_AND}, {"min", RM_REDUCE_MIN},   {"max", RM_REDUCE_MAX},
 };
 
-static cyaml_strval_t const applications[] = {
+static cyaml_strval_t const calibrated[] = {
     {"reading", RM_CALIBRATED_IN_READING},
     {"stream", RM_CALIBRATED_IN_STREAM},
+};
+
+static cyaml_strval_t const stop_actions[] = {
+    {"hold", RM_STOP_HOLD},
+    {"ramp", RM_STOP_RAMP},
 };
 
 static cyaml_schema_value_t const group_schema = {CYAML_VALUE_STRING(TEXT, char, 1, 15)};
@@ -143,6 +153,7 @@ static cyaml_schema_field_t const role_fields[] = {
     CYAML_FIELD_UINT("core", PLAIN, struct rm_file_role, core),
     CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_file_role, ports, &queue_name_schema, 1, QUEUES_MAX),
     CYAML_FIELD_SEQUENCE("first", MAYBE, struct rm_file_role, first, &queue_name_schema, 1, QUEUES_MAX),
+    CYAML_FIELD_STRING_PTR("application", MAYBE, struct rm_file_role, application, 1, NAME_MAX_BYTES),
     CYAML_FIELD_END,
 };
 
@@ -161,8 +172,8 @@ static cyaml_schema_value_t const rate_schema = {CYAML_VALUE_MAPPING(PLAIN, stru
 
 static cyaml_schema_field_t const calibration_fields[] = {
     CYAML_FIELD_STRING_PTR("file", TEXT, struct rm_file_calibration, file, 1, RM_CONFIG_PATH_BYTES - 1),
-    CYAML_FIELD_ENUM_PTR("apply", MAYBE_WORD, struct rm_file_calibration, apply, applications,
-                         CYAML_ARRAY_LEN(applications)),
+    CYAML_FIELD_ENUM_PTR("apply", MAYBE_WORD, struct rm_file_calibration, apply, calibrated,
+                         CYAML_ARRAY_LEN(calibrated)),
     CYAML_FIELD_END,
 };
 
@@ -171,6 +182,88 @@ static cyaml_schema_field_t const polling_fields[] = {
     CYAML_FIELD_UINT_PTR("longest_wait_ns", MAYBE, struct rm_file_polling, longest_wait_ns),
     CYAML_FIELD_END,
 };
+
+static cyaml_schema_field_t const setpoints_fields[] = {
+    CYAML_FIELD_UINT("period_turns", PLAIN, struct rm_file_setpoints, period_turns),
+    CYAML_FIELD_UINT_PTR("phase_turns", MAYBE, struct rm_file_setpoints, phase_turns),
+    CYAML_FIELD_STRING_PTR("lead", MAYBE, struct rm_file_setpoints, lead, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_UINT_PTR("lost_cycles", MAYBE, struct rm_file_setpoints, lost_cycles),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const number_schema = {CYAML_VALUE_FLOAT(PLAIN, double)};
+
+static cyaml_schema_field_t const conversion_fields[] = {
+    CYAML_FIELD_STRING_PTR("unit", TEXT, struct rm_file_conversion, unit, 1, RM_UNIT_BYTES - 1),
+    CYAML_FIELD_SEQUENCE("polynomial", CYAML_FLAG_POINTER, struct rm_file_conversion, polynomial, &number_schema, 1,
+                         POLYNOMIAL_MAX),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const supply_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_supply, name, 1, SUPPLY_NAME_MAX_BYTES),
+    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_file_supply, count),
+    CYAML_FIELD_STRING_PTR("unit", TEXT, struct rm_file_supply, unit, 0, RM_UNIT_BYTES - 1),
+    CYAML_FIELD_SEQUENCE("limits", CYAML_FLAG_POINTER, struct rm_file_supply, limits, &number_schema, 2, 2),
+    CYAML_FIELD_FLOAT("slew", PLAIN, struct rm_file_supply, slew),
+    CYAML_FIELD_FLOAT_PTR("safe", MAYBE, struct rm_file_supply, safe),
+    CYAML_FIELD_FLOAT_PTR("safe_slew", MAYBE, struct rm_file_supply, safe_slew),
+    CYAML_FIELD_FLOAT_PTR("tolerance", MAYBE, struct rm_file_supply, tolerance),
+    CYAML_FIELD_UINT_PTR("settle_cycles", MAYBE, struct rm_file_supply, settle_cycles),
+    CYAML_FIELD_MAPPING_PTR("convert", MAYBE, struct rm_file_supply, convert, conversion_fields),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const supply_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_supply, supply_fields)};
+
+static cyaml_schema_field_t const chain_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_chain, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_file_chain, count),
+    CYAML_FIELD_UINT("id", PLAIN, struct rm_file_chain, id),
+    CYAML_FIELD_STRING_PTR("port", TEXT, struct rm_file_chain, port, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("address", TEXT, struct rm_file_chain, address, 1, 15),
+    CYAML_FIELD_STRING_PTR("mac", MAYBE, struct rm_file_chain, mac, 1, 17),
+    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_file_chain, udp_port),
+    CYAML_FIELD_BOOL_PTR("readback", MAYBE, struct rm_file_chain, readback),
+    CYAML_FIELD_SEQUENCE("supplies", CYAML_FLAG_POINTER, struct rm_file_chain, supplies, &supply_schema, 1,
+                         RM_CHAIN_SUPPLIES_MAX),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const chain_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_chain, chain_fields)};
+
+static cyaml_schema_value_t const input_schema = {CYAML_VALUE_STRING(TEXT, char, 1, RM_CONFIG_INPUT_BYTES - 1)};
+static cyaml_schema_value_t const supply_name_schema = {CYAML_VALUE_STRING(TEXT, char, 1, SUPPLY_NAME_MAX_BYTES)};
+
+static cyaml_schema_field_t const setting_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_setting, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_FLOAT("value", PLAIN, struct rm_file_setting, value),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const setting_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_setting, setting_fields)};
+
+static cyaml_schema_field_t const application_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_application, name, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR("code", TEXT, struct rm_file_application, code, 1, RM_CONFIG_PATH_BYTES - 1),
+    CYAML_FIELD_BOOL_PTR("hosted", MAYBE, struct rm_file_application, hosted),
+    CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_file_application, core),
+    CYAML_FIELD_STRING_PTR("user", MAYBE, struct rm_file_application, user, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_UINT_PTR("period_turns", MAYBE, struct rm_file_application, period_turns),
+    CYAML_FIELD_UINT_PTR("deadline_turns", MAYBE, struct rm_file_application, deadline_turns),
+    CYAML_FIELD_UINT_PTR("freshness_turns", MAYBE, struct rm_file_application, freshness_turns),
+    CYAML_FIELD_UINT_PTR("watchdog_cycles", MAYBE, struct rm_file_application, watchdog_cycles),
+    CYAML_FIELD_ENUM_PTR("stop", MAYBE_WORD, struct rm_file_application, stop, stop_actions,
+                         CYAML_ARRAY_LEN(stop_actions)),
+    CYAML_FIELD_SEQUENCE("inputs", MAYBE, struct rm_file_application, inputs, &input_schema, 1, INPUTS_MAX),
+    CYAML_FIELD_SEQUENCE("supplies", CYAML_FLAG_POINTER, struct rm_file_application, supplies, &supply_name_schema, 1,
+                         RM_CONFIG_SUPPLIES_MAX),
+    CYAML_FIELD_SEQUENCE("settings", MAYBE, struct rm_file_application, settings, &setting_schema, 1, SETTINGS_MAX),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const application_schema = {
+    CYAML_VALUE_MAPPING(PLAIN, struct rm_file_application, application_fields)};
 
 static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("workspace", TEXT, struct rm_config_file, workspace, 1, NAME_MAX_BYTES),
@@ -188,6 +281,10 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_SEQUENCE("rates", MAYBE, struct rm_config_file, rates, &rate_schema, 1, RM_CONFIG_RATES_MAX),
     CYAML_FIELD_MAPPING_PTR("calibration", MAYBE, struct rm_config_file, calibration, calibration_fields),
     CYAML_FIELD_MAPPING_PTR("polling", MAYBE, struct rm_config_file, polling, polling_fields),
+    CYAML_FIELD_MAPPING_PTR("setpoints", MAYBE, struct rm_config_file, setpoints, setpoints_fields),
+    CYAML_FIELD_SEQUENCE("chains", MAYBE, struct rm_config_file, chains, &chain_schema, 1, RM_CONFIG_CHAINS_MAX),
+    CYAML_FIELD_SEQUENCE("applications", MAYBE, struct rm_config_file, applications, &application_schema, 1,
+                         RM_CONFIG_APPLICATIONS_MAX - 1), /* and the operator */
     CYAML_FIELD_END,
 };
 

@@ -12,8 +12,26 @@ static double const FRAGMENT_SECONDS = 0.05; /**< a fragment is waited for so lo
 
 enum { FRAGMENTED_AT_ONCE = 64 }; /**< datagrams in pieces, of one port: each holds RM_LAYOUT_PAYLOAD_MAX bytes */
 
+/** Readbacks of chains have the turns that we sent them: where any other instrument comes to the role, they are asked
+ * nothing about the clock. */
+static void hush_followers(struct rm_server *server, uint32_t role) {
+    uint32_t const count = server->config->instrument_count;
+    uint16_t queue;
+    bool others = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_config_instrument const *wanted = &server->config->instrument[i];
+        others |= !wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role;
+    }
+    for (uint32_t i = 0; others && i < count; ++i) {
+        struct rm_config_instrument const *wanted = &server->config->instrument[i];
+        if (wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role)
+            server->instrument[i]->counting.tells = false;
+    }
+}
+
 /** The instruments that come to a role, and who of them may vote. */
 static void collect_instruments(struct rm_server *server, uint32_t role, struct rm_receive *receive) {
+    hush_followers(server, role);
     for (uint32_t i = 0; i < server->config->instrument_count; ++i) {
         struct rm_config_instrument const *wanted = &server->config->instrument[i];
         uint16_t queue;

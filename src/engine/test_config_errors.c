@@ -65,7 +65,8 @@ static void machine(void **state) {
          "8:15: turn_rate_hz: found 1.1e+08 Hz, expected more than 0, up to 1e+08 Hz"},
         {MACHINE PORTS INSTRUMENTS ROLES "turn_rate: 1157000\n",
          "8:1: unknown key \"turn_rate\", expected one of: workspace, turn_rate_hz, ports, instruments, buffers, "
-         "turn_window, roles, formats, rates, calibration, polling (did you mean \"turn_rate_hz\"?)"},
+         "turn_window, roles, formats, rates, calibration, polling, setpoints, chains, applications (did you mean "
+         "\"turn_rate_hz\"?)"},
     };
     EXPECT_ERRORS(*state, wrong);
 }
@@ -294,9 +295,10 @@ static void sizes(void **state) {
 static void roles(void **state) {
     static struct wrong const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
-        {ONE_ROLE("role: recieve, ports: [ring], core: @"), "7:12: roles[0].role: found \"recieve\", expected one of: "
-                                                            "receive, housekeeping, spread, slow_path (did you mean "
-                                                            "\"receive\"?)"},
+        {ONE_ROLE("role: recieve, ports: [ring], core: @"),
+         "7:12: roles[0].role: found \"recieve\", expected one of: "
+         "receive, housekeeping, spread, slow_path, transmit, application (did you mean "
+         "\"receive\"?)"},
         {ONE_ROLE("role: receive, core: @"),
          "7:5: roles[0]: the key \"ports\" is missing, expected the ports that this role polls"},
         {ONE_ROLE("role: receive, ports: [], core: @"),
