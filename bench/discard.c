@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct rm_net_config const net = {.prefix = "ringmaster-discard"};
-    struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 1, .memif_server = true};
+    struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
     snprintf(config.socket_path, sizeof config.socket_path, "%s", argv[1]);
     struct rm_port *port;
     struct rm_error error;
