@@ -8,8 +8,7 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
-
-#define WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
+#include "engine/guard_pass.h"
 
 enum { OPERATOR = 0, NOBODY = UINT32_MAX };
 
@@ -41,6 +40,7 @@ struct application {
 
 struct rm_guard {
     struct rm_arena arena;
+    struct rm_guard_passes passes;
     uint32_t supply_count, application_count;
     struct application *application;
     rm_turn cycle_turn;
@@ -246,6 +246,7 @@ enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_
     struct rm_guard *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a guard of %u supplies", supply_count);
+    made->passes = rm_guard_passes_for(rm_simd_best());
     made->supply_count = supply_count;
     made->cycle_turn = RM_TURN_NONE;
     made->advanced = supply_count;
@@ -388,17 +389,19 @@ static inline void see_sign_of_life(struct application *application) {
 static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const *guard,
                                                            struct application *application, double const *values,
                                                            uint64_t row, rm_turn turn) {
-    for (uint32_t i = 0; i < application->supply_count; ++i) {
+    for (uint32_t i = application->supply_count; i-- > 0;) {
         uint32_t const supply = application->supply[i];
         double const most = guard->setpoint[supply] + guard->step[supply];
         double const least = guard->setpoint[supply] - guard->step[supply];
-        if (values[i] > most || values[i] < least)
-            application->view.offence = (struct rm_guard_offence){.refusal = RM_REFUSED_SLEW,
-                                                                  .actuator = i,
-                                                                  .value = values[i],
-                                                                  .limit = values[i] > most ? most : least,
-                                                                  .turn = turn,
-                                                                  .row = row};
+        if (values[i] >= least && values[i] <= most)
+            continue;
+        application->view.offence = (struct rm_guard_offence){.refusal = RM_REFUSED_SLEW,
+                                                              .actuator = i,
+                                                              .value = values[i],
+                                                              .limit = values[i] > most ? most : least,
+                                                              .turn = turn,
+                                                              .row = row};
+        return;
     }
 }
 
@@ -426,35 +429,14 @@ static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *
     }
 }
 
-/** How a row, or a part of it, was taken. */
-struct taking {
-    uint64_t refused; /**< values outside of what their supplies take */
-    uint64_t shortened;
-};
-
-/** Values within the limits become targets; no NaN is within any. Without a branch, so that compilers make vectors of
- * it. */
-WIDE static struct taking take_run(uint32_t count, double const *restrict value, double const *restrict low,
-                                   double const *restrict high, double const *restrict setpoint,
-                                   double const *restrict step, double *restrict target) {
-    struct taking taking = {0};
-    for (uint32_t i = 0; i < count; ++i) {
-        bool const within = (value[i] >= low[i]) & (value[i] <= high[i]);
-        bool const too_far = (value[i] > setpoint[i] + step[i]) | (value[i] < setpoint[i] - step[i]);
-        target[i] = within ? value[i] : target[i];
-        taking.refused += !within;
-        taking.shortened += within & too_far;
-    }
-    return taking;
-}
-
-static struct taking take_row(struct rm_guard *guard, struct application const *application, double const *values) {
-    struct taking taking = {0};
+static struct rm_guard_taking take_row(struct rm_guard *guard, struct application const *application,
+                                       double const *values) {
+    struct rm_guard_taking taking = {0};
     for (uint32_t i = 0; i < application->run_count; ++i) {
         struct run const run = application->run[i];
-        struct taking const part =
-            take_run(run.count, values + run.place, application->low + run.place, application->high + run.place,
-                     guard->setpoint + run.supply, guard->step + run.supply, guard->target + run.supply);
+        struct rm_guard_taking const part = guard->passes.take(
+            run.count, values + run.place, application->low + run.place, application->high + run.place,
+            guard->setpoint + run.supply, guard->step + run.supply, guard->target + run.supply);
         taking.refused += part.refused;
         taking.shortened += part.shortened;
     }
@@ -468,7 +450,7 @@ bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_re
         return false;
     if (application->stopped && any_within(guard, application, values))
         resume(guard, application);
-    struct taking const taking = take_row(guard, application, values);
+    struct rm_guard_taking const taking = take_row(guard, application, values);
     application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
     if (taking.shortened && !taking.refused)
         keep_shortened(guard, application, values, row->row, turn);
@@ -522,24 +504,6 @@ static void watch(struct rm_guard *guard, struct application *application) {
     stop(guard, application);
 }
 
-/** Every setpoint a step towards its target. A target within the step is reached exactly; else the setpoint is the
- * double nearest to the step's end, which lies between setpoint and target, so it never leaves the limits. Its f32 is
- * brought within them once more, in a comparison that even a NaN would not pass. */
-WIDE static void step(uint32_t count, double const *restrict target, double *restrict setpoint,
-                      double const *restrict step, float const *restrict low, float const *restrict high,
-                      float *restrict sent) {
-    for (uint32_t i = 0; i < count; ++i) {
-        double const least = setpoint[i] - step[i], most = setpoint[i] + step[i];
-        double const above = target[i] > least ? target[i] : least;
-        setpoint[i] = above < most ? above : most;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        float const rounded = (float)setpoint[i];
-        float const above = rounded > low[i] ? rounded : low[i];
-        sent[i] = above < high[i] ? above : high[i];
-    }
-}
-
 void rm_guard_begin(struct rm_guard *guard, rm_turn turn) {
     if (turn == guard->cycle_turn)
         return;
@@ -555,8 +519,8 @@ void rm_guard_advance(struct rm_guard *guard, uint32_t end) {
     if (first >= last)
         return;
     guard->advanced = last;
-    step(last - first, guard->target + first, guard->setpoint + first, guard->step + first, guard->sent_low + first,
-         guard->sent_high + first, guard->sent + first);
+    guard->passes.step(last - first, guard->target + first, guard->setpoint + first, guard->step + first,
+                       guard->sent_low + first, guard->sent_high + first, guard->sent + first);
 }
 
 void rm_guard_cycle(struct rm_guard *guard, rm_turn turn) {
