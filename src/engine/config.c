@@ -33,6 +33,15 @@ static enum rm_code allocate(struct rm_config_file const *file, struct rm_config
     return RM_OK;
 }
 
+/* A server without any may have chains that answer. */
+static enum rm_code check_instruments(struct rm_config const *config, struct rm_error *error) {
+    if (config->instrument_count != 0)
+        return RM_OK;
+    return rm_config_fail(config, error, "",
+                          "the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of "
+                          "supplies that answer");
+}
+
 static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     enum rm_code code = resolve_machine(file, config, error);
     if (code == RM_OK)
@@ -53,6 +62,8 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
         code = rm_config_resolve_setpoints(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_chains(file, config, error);
+    if (code == RM_OK)
+        code = check_instruments(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_claims(file, config, error);
     if (code == RM_OK)

@@ -172,7 +172,7 @@ struct rm_config_file {
     double *turn_rate_hz;
     struct rm_file_port *ports;
     uint32_t ports_count;
-    struct rm_file_instrument *instruments;
+    struct rm_file_instrument *instruments; /* NULL: only chains that answer */
     uint32_t instruments_count;
     struct rm_file_buffers *buffers;
     struct rm_file_turn_window *turn_window;

@@ -34,8 +34,9 @@ static enum rm_code fail_instrument(struct taking const *taking, size_t bytes) {
     struct rm_nearest nearest = {.wanted = name};
     for (uint32_t i = 0; i < config->instrument_count; i++)
         rm_nearest_offer(&nearest, config->instrument[i].name);
-    snprintf(problem, sizeof problem, "found \"%s\", expected INSTRUMENT/RATE of a configured instrument%s",
-             taking->stream, rm_config_guess(&nearest, guess, sizeof guess));
+    snprintf(problem, sizeof problem, "found \"%s\", expected a stream of a configured instrument, such as \"%s/%s\"%s",
+             taking->stream, config->instrument[0].name, rm_instrument_own_rate(config->instrument[0].period_turns),
+             strcmp(name, taking->stream) == 0 ? "" : rm_config_guess(&nearest, guess, sizeof guess));
     return fail(taking, problem);
 }
 

@@ -270,7 +270,7 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_config_file, turn_rate_hz),
     CYAML_FIELD_SEQUENCE("ports", CYAML_FLAG_POINTER, struct rm_config_file, ports, &port_schema, 1,
                          RM_CONFIG_PORTS_MAX),
-    CYAML_FIELD_SEQUENCE("instruments", CYAML_FLAG_POINTER, struct rm_config_file, instruments, &instrument_schema, 1,
+    CYAML_FIELD_SEQUENCE("instruments", MAYBE, struct rm_config_file, instruments, &instrument_schema, 1,
                          RM_CONFIG_INSTRUMENTS_MAX),
     CYAML_FIELD_MAPPING_PTR("buffers", MAYBE, struct rm_config_file, buffers, buffers_fields),
     CYAML_FIELD_MAPPING_PTR("turn_window", MAYBE, struct rm_config_file, turn_window, turn_window_fields),

@@ -14,32 +14,6 @@
 #define INSTRUMENTS "instruments:\n  - {name: bpm01, kind: bpm, id: 1, port: ring, source: 10.20.0.1}\n"
 #define ROLES "roles:\n  - {role: receive, ports: [ring], core: @}\n"
 
-/* Compares what loading gives with FILE:`expected`. */
-static void expect_error(struct config_file const *file, char const *expected) {
-    struct rm_config *config = NULL;
-    struct rm_error error = {.text = ""};
-    enum rm_code const code = rm_config_load(file->path, &config, &error);
-    char text[RM_ERROR_TEXT_BYTES];
-    snprintf(text, sizeof text, "%s:%s", file->path, expected);
-    assert_string_equal(error.text, text);
-    assert_int_equal(code, RM_E_CONFIG);
-    assert_null(config);
-}
-
-struct wrong {
-    char const *yaml;
-    char const *error;
-};
-
-static void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        write_config(file, wrong[i].yaml);
-        expect_error(file, wrong[i].error);
-    }
-}
-
-#define EXPECT_ERRORS(file, wrong) expect_errors(file, wrong, sizeof(wrong) / sizeof(wrong)[0])
-
 static void the_right_one_is_right(void **state) {
     struct config_file const *const file = *state;
     write_config(file, MACHINE PORTS INSTRUMENTS ROLES);
@@ -296,9 +270,8 @@ static void roles(void **state) {
     static struct wrong const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
         {ONE_ROLE("role: recieve, ports: [ring], core: @"),
-         "7:12: roles[0].role: found \"recieve\", expected one of: "
-         "receive, housekeeping, spread, slow_path, transmit, application (did you mean "
-         "\"receive\"?)"},
+         "7:12: roles[0].role: found \"recieve\", expected one of: receive, housekeeping, spread, slow_path, transmit, "
+         "application (did you mean \"receive\"?)"},
         {ONE_ROLE("role: receive, core: @"),
          "7:5: roles[0]: the key \"ports\" is missing, expected the ports that this role polls"},
         {ONE_ROLE("role: receive, ports: [], core: @"),

@@ -39,3 +39,31 @@ void write_config(struct config_file const *file, char const *yaml) {
     }
     assert_int_equal(fclose(out), 0);
 }
+
+void expect_error(struct config_file const *file, char const *expected) {
+    struct rm_config *config = NULL;
+    struct rm_error error = {.text = ""};
+    enum rm_code const code = rm_config_load(file->path, &config, &error);
+    char text[RM_ERROR_TEXT_BYTES];
+    snprintf(text, sizeof text, "%s:%s", file->path, expected);
+    assert_string_equal(error.text, text);
+    assert_int_equal(code, RM_E_CONFIG);
+    assert_null(config);
+}
+
+void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        write_config(file, wrong[i].yaml);
+        expect_error(file, wrong[i].error);
+    }
+}
+
+struct rm_config *load_config(struct config_file const *file, char const *yaml) {
+    struct rm_config *config = NULL;
+    struct rm_error error = {.text = ""};
+    write_config(file, yaml);
+    enum rm_code const code = rm_config_load(file->path, &config, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(code, RM_OK);
+    return config;
+}
