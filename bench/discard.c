@@ -18,7 +18,7 @@
 
 enum { TENTHS_MAX = 6000 };
 
-static double const PATIENCE_S = 30.0;
+static double const PATIENCE_S = 15.0;
 
 static bool pin(int cpu) {
     cpu_set_t only;

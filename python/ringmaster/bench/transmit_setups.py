@@ -22,19 +22,17 @@ def port(socket: Path, role: str = "client") -> Mapping:
 
 
 def chains(count: int, supplies: int) -> list[Mapping]:
-    """So many, of so many supplies each, that do not answer."""
-    supply: Mapping = {"name": "sr/ps/s{chain}_", "count": supplies, "unit": "A", "limits": [-LIMIT, LIMIT]}
-    chain: Mapping = {
-        "name": "c",
-        "count": count,
-        "id": 1,
-        "port": "supplies",
-        "address": "10.30.0.1",
-        "mac": "02:00:0a:1e:00:01",
-        "readback": False,
-        "supplies": [supply | {"slew": SLEW, "safe": 0}],
-    }
-    return [chain]
+    """So many, of so many supplies each, that do not answer; and one that should and is never there, because a server
+    needs somebody to listen to: it gets queries, which are as long.
+    """
+    supply: Mapping = {"count": supplies, "unit": "A", "limits": [-LIMIT, LIMIT], "slew": SLEW, "safe": 0}
+    common: Mapping = {"port": "supplies", "mac": "02:00:0a:1e:00:01"}
+    silent = {"name": "c", "count": count, "id": 1, "address": "10.30.0.1", "readback": False}
+    absent = {"name": "absent", "id": 1000, "address": "10.30.199.1"}
+    return [
+        common | silent | {"supplies": [supply | {"name": "sr/ps/s{chain}_"}]},
+        common | absent | {"supplies": [supply | {"name": "sr/absent/s_"}]},
+    ]
 
 
 def transmitting(
@@ -46,14 +44,17 @@ def transmitting(
     turn_rate_hz: float = TURN_RATE_HZ,
     applications: Sequence[Mapping] = (),
 ) -> str:
-    """A whole server configuration: the transmit role, whose turns TAI tells, and nothing that is received."""
+    """A whole server configuration: the transmit role, whose turns TAI tells, for no instrument does."""
     whole: Mapping = {
         "workspace": workspace,
         "turn_rate_hz": turn_rate_hz,
         "ports": [port(socket)],
         "setpoints": setpoints,
         "chains": list(chain_list),
-        "roles": [{"role": "transmit", "core": core}],
+        "roles": [
+            {"role": "transmit", "core": core},
+            {"role": "receive", "core": core, "ports": ["supplies"]},
+        ],
         "buffers": {"turn_records": 1 << 14, "fast_records": 1024},
     }
     if applications:

@@ -220,8 +220,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def compare(first: Path, second: Path, as_json: bool) -> None:
     """Show the headline figures of two runs of one bench, by `--json`, side by side.
 
-    Of ingest, parameters, setpoints or latency. Each figure with its spread and how they agree: "within" when each median lies in the
-    other's spread, "overlap" when the spreads do, "apart" when not even that.
+    Of ingest, parameters, setpoints or latency. Each figure with its spread, and how they agree: "within" when each
+    median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
     """
     from ringmaster.bench import headlines
 
