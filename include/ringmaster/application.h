@@ -10,9 +10,13 @@
  *     };
  *
  * The host (`ringmaster-application`, a process of its own; or the server itself, on one of its cores) calls `init`
- * once, then `step` once per cycle, always from one thread. A cycle is one index of the inputs: the host waits until
- * all inputs of a turn are there or its deadline has passed, and calls. Where there are no inputs, the turn clock is
- * what it waits for. The server's guard judges what the step wants (grant.h).
+ * when the server has granted the application its supplies, then `step` once per cycle, always from one thread. A cycle
+ * is one index of the inputs: the host waits until all inputs of a turn are there or its deadline has passed, and
+ * calls. Where there are no inputs, the turn clock is what it waits for. Turns that passed during a step that took too
+ * long are left out. The server's guard judges what the step wants (grant.h).
+ *
+ * A server that was restarted grants anew: then the state is zeroed, `init` is called again, and the first step is
+ * given what was sent last, as the first of all. Settings stay.
  *
  * `step` is a function of its inputs, its settings and its state, and of nothing else: no clock, no file, no random
  * number without a seed. So a recording gives the same setpoints, bit by bit. It allocates nothing and calls no system.
@@ -37,7 +41,9 @@ struct rm_setting {
     char const *unit;
     char const *description;
     double value;
-    struct rm_limits limits; /**< control limits: what it may be set to */
+    /** Control limits: what it may be set to. A pair of two zeros is no limit, as NaN is: so those that are not written
+     * down are none. */
+    struct rm_limits limits;
 };
 
 /** A number that the application tells: the parameter APPLICATION/NAME, written after each step that changes it. */
@@ -47,13 +53,13 @@ struct rm_reading {
     char const *description;
 };
 
-/** What an application is given once. All of it stays where it is until the end. */
+/** What an application is given at init. It stays so until the next init. */
 struct rm_application_setup {
     char const *name;
     double turn_rate_hz;   /**< nominal */
     uint64_t period_turns; /**< from one step to the next */
     uint32_t input_count;
-    struct rm_stream const *const *input; /**< the streams, as configured: rate, lanes, group delay */
+    struct rm_stream const *const *input; /**< the streams, as configured: rate, lanes, group delay; NULL before init */
     char const *const *input_name;        /**< "bpm01/fast" */
     uint32_t actuator_count;
     char const *const *actuator_name; /**< "sr/ps/ch_s01_01" */
@@ -70,13 +76,15 @@ struct rm_step {
     uint32_t missing;               /**< inputs that are */
     bool const *is_missing;         /**< which */
     double const *setting;          /**< now; they change between steps, those set at once in one step */
-    double const *sent;             /**< per actuator: what the guard sent last; at the first step where they stand */
+    double const *sent; /**< per actuator: what the guard sent last; at the first step where they stand. NaN while
+                           nobody knows, because its chain does not answer */
 };
 
 /** What it gives. */
 struct rm_wish {
-    double *setpoint; /**< per actuator, in its unit; comes with the last wish, at the first step with `sent` */
-    double *reading;  /**< as the readings' list */
+    double *setpoint; /**< per actuator, in its unit; comes with the last wish, at the first step with `sent`, and with
+                           `sent` where the last wish was no number */
+    double *reading;  /**< as the readings' list; comes with what was told last */
 };
 
 enum rm_step_result {
@@ -96,8 +104,9 @@ struct rm_application_code {
     enum rm_code (*init)(struct rm_application_setup const *setup, void *state, struct rm_error *error);
     enum rm_step_result (*step)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
                                 struct rm_wish *wish);
-    /** Judges settings that somebody asks for, beyond their limits: true, or false with a reason in `error`. `setting`
-     * are all of them, with the new ones in. May be NULL. */
+    /** Judges settings that somebody asks for, beyond their limits: true, or false with a reason in `error`, which may
+     * be NULL. `setting` are all of them, with the new ones in. It is asked before the first init too, about the first
+     * settings; the state is zero then. May be NULL. */
     bool (*accept)(struct rm_application_setup const *setup, void const *state, double const *setting,
                    struct rm_error *error);
 };

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-application: one application of a configuration, in a process of its own. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ringmaster/workspace.h>
+
+#include "base/timebase.h"
+#include "engine/application_setup.h"
+#include "engine/config.h"
+#include "engine/version.h"
+#include "host/host.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static char const USAGE[] =
+    "Usage: ringmaster-application CONFIG.yaml NAME    run application NAME of the server's configuration\n"
+    "       ringmaster-application --version | --help\n"
+    "\n"
+    "It waits for the server, steps as soon as the server grants it its supplies, and goes on when the server is\n"
+    "restarted. Ctrl-C or SIGTERM ends it in good order. With `core` in the configuration it spins on that core;\n"
+    "without, it sleeps where its period leaves time to.\n"
+    "\n"
+    "Examples:\n"
+    "  ringmaster-application configs/supplies.yaml ramp\n"
+    "  ringmaster put ramp/target 2.5       in another terminal\n"
+    "\n"
+    "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
+
+static uint64_t const WAIT_NS = 100000000; /**< from one look for the workspace to the next */
+static uint64_t const LONGEST_NAP_NS = 1000000;
+static uint64_t const WAKING_NS = 80000; /**< a sleep may last so much longer: the rest is waited for awake */
+
+/** Set by a signal; the second one ends the process at once, in the midst of a step too. */
+static volatile sig_atomic_t ending;
+
+static void end(int signal_number) {
+    (void)signal_number;
+    ending = 1;
+}
+
+static void listen_to_signals(void) {
+    struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
+    action.sa_handler = end;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void say(void *context, char const *text) {
+    fprintf(stderr, "ringmaster-application: %s: %s\n", (char const *)context, text);
+}
+
+static int fail(struct rm_error const *error) {
+    fprintf(stderr, "ringmaster-application: %s\n", error->text);
+    return EXIT_FAILED;
+}
+
+static void nap(uint64_t ns) {
+    struct timespec const time = {.tv_nsec = (long)ns};
+    nanosleep(&time, NULL);
+}
+
+/** The server makes the workspace, and in it the folder for this application's segment: so it comes first. Says once
+ * what it waits for. False when a signal ended the wait. */
+static bool wait_for_server(struct rm_config const *config, char *name) {
+    struct rm_error said = {.text = ""};
+    while (!ending) {
+        struct rm_workspace *workspace;
+        struct rm_error error;
+        if (rm_workspace_attach(config->workspace, 0, &workspace, &error) == RM_OK) {
+            rm_workspace_detach(workspace);
+            return true;
+        }
+        if (strcmp(error.text, said.text) != 0) {
+            char text[RM_ERROR_TEXT_BYTES + 32];
+            snprintf(text, sizeof text, "waiting for the server: %s", error.text);
+            say(name, text);
+        }
+        said = error;
+        nap(WAIT_NS);
+    }
+    return false;
+}
+
+/** The thread that steps, and no other, on its core. */
+static enum rm_code pin(struct rm_config const *config, uint32_t index, struct rm_error *error) {
+    int32_t const core = config->application[index].core;
+    if (core < 0)
+        return RM_OK;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET((unsigned)core, &only);
+    if (sched_setaffinity(0, sizeof only, &only) == 0)
+        return RM_OK;
+    return rm_config_fail_entry(config, error, "applications", index - 1, "core",
+                                "this process may not run on core %d: %s", (int)core, strerror(errno));
+}
+
+/** Between two turns: nothing on a core of its own, where a sleep would be what makes it late. */
+static void rest(struct rm_host const *host, bool own_core, uint64_t tsc) {
+    uint64_t const idle = rm_host_idle_ns(host, tsc);
+    bool const waits_for_grant = idle >= LONGEST_NAP_NS;
+    if ((own_core && !waits_for_grant) || idle <= WAKING_NS) {
+        rm_pause();
+        return;
+    }
+    uint64_t const time = idle - WAKING_NS;
+    nap(time < LONGEST_NAP_NS ? time : LONGEST_NAP_NS);
+}
+
+static int run(struct rm_config const *config, uint32_t index, struct rm_host *host) {
+    bool const own_core = config->application[index].core >= 0;
+    while (!ending) {
+        uint64_t const tsc = rm_tsc();
+        if (rm_host_duty(host, tsc) == 0)
+            rest(host, own_core, tsc);
+        struct rm_error const *failure = rm_host_failure(host);
+        if (failure == NULL)
+            continue;
+        struct rm_error error;
+        rm_config_fail_entry(config, &error, "applications", index - 1, NULL, "%s", failure->text);
+        return fail(&error);
+    }
+    return EXIT_GOOD;
+}
+
+static int host_it(struct rm_config *config, uint32_t index) {
+    char *name = config->application[index].name;
+    listen_to_signals();
+    prctl(PR_SET_TIMERSLACK, 1000ul); // sleeps end when they should
+    if (!wait_for_server(config, name))
+        return EXIT_GOOD;
+    struct rm_host *host;
+    struct rm_error error;
+    if (rm_application_open(config, index, say, name, &host, &error) != RM_OK)
+        return fail(&error);
+    int const status = pin(config, index, &error) == RM_OK ? run(config, index, host) : fail(&error);
+    rm_host_close(host);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("ringmaster-application %s\n", RM_VERSION);
+        return EXIT_GOOD;
+    }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(USAGE, stdout);
+        return EXIT_GOOD;
+    }
+    if (argc != 3) {
+        fputs(USAGE, stderr);
+        return EXIT_USAGE;
+    }
+    struct rm_config *config;
+    struct rm_error error;
+    if (rm_config_load(argv[1], &config, &error) != RM_OK)
+        return fail(&error);
+    uint32_t index;
+    int const status =
+        rm_application_find(config, argv[2], &index, &error) == RM_OK ? host_it(config, index) : fail(&error);
+    rm_config_free(config);
+    return status;
+}

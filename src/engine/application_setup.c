@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/application_setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/** "ramp, square" for a message. */
+static void list_names(struct rm_config const *config, char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 1; i < config->application_count && used < bytes; ++i)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i > 1 ? ", " : "", config->application[i].name);
+}
+
+enum rm_code rm_application_find(struct rm_config const *config, char const *name, uint32_t *index,
+                                 struct rm_error *error) {
+    for (uint32_t i = 1; i < config->application_count; ++i) {
+        if (strcmp(config->application[i].name, name) != 0)
+            continue;
+        *index = i;
+        if (config->application[i].hosted)
+            return rm_config_fail_entry(config, error, "applications", i - 1, "hosted",
+                                        "\"%s\" runs inside of the server; to run it in a process of its own, say "
+                                        "hosted: false",
+                                        name);
+        return RM_OK;
+    }
+    if (config->application_count < 2)
+        return rm_fail(error, RM_E_CONFIG, "%s: there is no application \"%s\": the file has no key `applications`",
+                       config->source_path, name);
+    char names[256];
+    list_names(config, names, sizeof names);
+    return rm_config_fail(config, error, "applications", "there is no application \"%s\"; there are: %s", name, names);
+}
+
+static void fill_lists(struct rm_config const *config, struct rm_config_application const *application,
+                       char const **input, struct rm_host_actuator *actuator, struct rm_host_setting *setting) {
+    for (uint32_t i = 0; i < application->input_count; ++i)
+        input[i] = application->input[i];
+    for (uint32_t i = 0; i < application->supply_count; ++i) {
+        struct rm_config_supply const *supply = &config->supply[application->supply[i]];
+        actuator[i] = (struct rm_host_actuator){
+            .name = supply->name,
+            .unit = supply->unit,
+            .low = supply->low,
+            .high = supply->high,
+            .slew_per_s = supply->slew_per_s,
+        };
+    }
+    for (uint32_t i = 0; i < application->setting_count; ++i)
+        setting[i] = (struct rm_host_setting){application->setting[i].name, application->setting[i].value};
+}
+
+static enum rm_code place(struct rm_config const *config, uint32_t index, enum rm_code code,
+                          struct rm_error const *reason, struct rm_error *error) {
+    char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code" : NULL;
+    if (member == NULL && code != RM_E_CONFIG)
+        return rm_fail(error, code, "application \"%s\": %s", config->application[index].name, reason->text);
+    return rm_config_fail_entry(config, error, "applications", index - 1, member, "%s", reason->text);
+}
+
+enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
+                                 void (*say)(void *context, char const *text), void *context, struct rm_host **host,
+                                 struct rm_error *error) {
+    struct rm_config_application const *application = &config->application[index];
+    char const **input = calloc(application->input_count + 1ul, sizeof *input);
+    struct rm_host_actuator *actuator = calloc(application->supply_count + 1ul, sizeof *actuator);
+    struct rm_host_setting *setting = calloc(application->setting_count + 1ul, sizeof *setting);
+    struct rm_host_setup const setup = {
+        .workspace = config->workspace,
+        .name = application->name,
+        .code = application->code,
+        .turn_rate_hz = config->turn_rate_hz,
+        .period_turns = application->period_turns,
+        .deadline_turns = application->deadline_turns,
+        .input_count = application->input_count,
+        .input = input,
+        .actuator_count = application->supply_count,
+        .actuator = actuator,
+        .setting_count = application->setting_count,
+        .setting = setting,
+        .say = say,
+        .context = context,
+    };
+    struct rm_error reason = {.text = "no memory"};
+    enum rm_code code = RM_E_NO_SPACE;
+    if (input != NULL && actuator != NULL && setting != NULL) {
+        fill_lists(config, application, input, actuator, setting);
+        code = rm_host_open(&setup, host, &reason);
+    }
+    free(input);
+    free(actuator);
+    free(setting);
+    return code == RM_OK ? RM_OK : place(config, index, code, &reason, error);
+}

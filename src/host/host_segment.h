@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The application's own segment: what others see of it.
+ *
+ *     setpoints/NAME                 its rows
+ *     NAME/SETTING, NAME/READING     parameters; NAME/settings is the group of all settings
+ *     counters/application/NAME      set "application"
+ *     latency/NAME                   from the inputs seen to the row committed
+ *     NAME/replies, NAME/requests
+ *
+ * Settings begin with the configuration's values. Where the last instance was killed they go on with the values that
+ * they had: a crash must not undo what an operator has set.
+ */
+#ifndef RM_HOST_HOST_SEGMENT_H
+#define RM_HOST_HOST_SEGMENT_H
+
+#include <ringmaster/error.h>
+
+struct rm_host;
+
+/** Opens it, and fills in all members of the host that lie in it. */
+enum rm_code rm_host_segment_open(struct rm_host *host, struct rm_error *error);
+
+#endif

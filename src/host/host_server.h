@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a host uses of the server's segment: the clock, its grant, its inputs, and what was sent to its supplies. */
+#ifndef RM_HOST_HOST_SERVER_H
+#define RM_HOST_HOST_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/error.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/setpoint.h>
+#include <ringmaster/stream.h>
+#include <ringmaster/workspace.h>
+
+#include "host/host.h"
+
+/** One life of the server as one application sees it. Constant after attaching. */
+struct rm_host_server {
+    struct rm_workspace *workspace;
+    struct rm_clock const *clock;
+    struct rm_grant const *grant;
+    struct rm_setpoints const *sent;
+    struct rm_parameter const *supply_state; /**< u32 per supply of the server */
+    uint32_t supply_count;
+    uint32_t *supply; /**< of each actuator its number among the server's supplies */
+    uint32_t actuator_count;
+    struct rm_stream_view *input;
+    uint32_t input_count;
+};
+
+/** Attaches to the server that lives now and finds everything in it. RM_E_ABSENT, RM_E_HALF_MADE or RM_E_DEAD while it
+ * is away; RM_E_NOT_FOUND when it runs with another configuration. */
+enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_host_server **server,
+                                   struct rm_error *error);
+
+/** NULL is allowed. */
+void rm_host_server_detach(struct rm_host_server *server);
+
+/** Copies what was sent last to each actuator. False when nothing was yet, and while it changes. Memory reads only. */
+bool rm_host_server_sent(struct rm_host_server const *server, double *sent);
+
+/** True when the server knows where all actuators stand, as far as it will: those that have not answered since it
+ * started, and are not given up as lost, are joining. */
+bool rm_host_server_joined(struct rm_host_server const *server);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/host_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+
+static long const NAP_NS = 50000;
+
+bool rm_host_settings_allocate(struct rm_host_settings *settings, uint32_t count) {
+    settings->count = count;
+    settings->parameter = calloc(count + 1ul, sizeof *settings->parameter);
+    settings->value = calloc(count + 1ul, sizeof *settings->value);
+    settings->proposed = calloc(count + 1ul, sizeof *settings->proposed);
+    return settings->parameter != NULL && settings->value != NULL && settings->proposed != NULL;
+}
+
+void rm_host_settings_free(struct rm_host_settings *settings) {
+    free(settings->parameter);
+    free(settings->value);
+    free(settings->proposed);
+}
+
+void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp) {
+    if (settings->count == 0)
+        return;
+    rm_group_begin(settings->group);
+    for (uint32_t i = 0; i < settings->count; ++i)
+        rm_parameter_write_f64(settings->parameter[i], settings->value[i], stamp);
+    rm_group_commit(settings->group, stamp);
+}
+
+/** Those that differ become what was proposed. */
+static uint32_t change(struct rm_host_settings *settings, struct rm_stamp stamp) {
+    uint32_t changed = 0;
+    rm_group_begin(settings->group);
+    for (uint32_t i = 0; i < settings->count; ++i) {
+        if (settings->value[i] == settings->proposed[i])
+            continue;
+        settings->value[i] = settings->proposed[i];
+        rm_parameter_write_f64(settings->parameter[i], settings->value[i], stamp);
+        ++changed;
+    }
+    rm_group_commit(settings->group, stamp);
+    return changed;
+}
+
+uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_application_code const *code,
+                               struct rm_application_setup const *setup, void const *state, struct rm_stamp stamp) {
+    uint32_t posted = RM_PROPOSAL_POSTED;
+    if (atomic_load_explicit(&settings->state, memory_order_relaxed) != posted)
+        return 0;
+    /* Acquire: pairs with the release in rm_host_settings_propose. */
+    if (!atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_TAKEN, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return 0;
+    settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
+    bool const accepted = code->accept == NULL || code->accept(setup, state, settings->proposed, &settings->reason);
+    uint32_t const changed = accepted ? change(settings, stamp) : 0;
+    atomic_store_explicit(&settings->state, accepted ? RM_PROPOSAL_ACCEPTED : RM_PROPOSAL_REFUSED,
+                          memory_order_release);
+    return changed;
+}
+
+/** Waits until the letter is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
+static bool answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
+    struct timespec const nap = {.tv_nsec = NAP_NS};
+    uint64_t const end = rm_monotonic_ns() + timeout_ns;
+    for (;;) {
+        uint32_t const state = atomic_load_explicit(&settings->state, memory_order_acquire);
+        if (state == RM_PROPOSAL_ACCEPTED || state == RM_PROPOSAL_REFUSED)
+            return true;
+        if (rm_monotonic_ns() >= end)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+}
+
+enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error) {
+    uint32_t posted = RM_PROPOSAL_POSTED;
+    atomic_store_explicit(&settings->state, posted, memory_order_release);
+    if (!answered(settings, timeout_ns)) {
+        /* Taken just now: then `accept` is at work, and the answer will come. */
+        if (atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_FREE, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            return rm_fail(error, RM_E_BUSY, "the application has been inside of one step for longer than %.1f s",
+                           (double)timeout_ns * 1e-9);
+        if (!answered(settings, timeout_ns))
+            return rm_fail(error, RM_E_BUSY, "the application does not come back from judging it");
+    }
+    bool const accepted = atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_ACCEPTED;
+    enum rm_code const code = accepted ? RM_OK : rm_fail(error, RM_E_ARGUMENT, "%s", settings->reason.text);
+    atomic_store_explicit(&settings->state, RM_PROPOSAL_FREE, memory_order_relaxed);
+    return code;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Settings: numbers that people change while the application runs, taken over between two steps.
+ *
+ * The thread beside (host_attendant.h) proposes a whole set of them; the one that steps takes it over or refuses it
+ * when it is between two steps. So all settings of one proposal change in one step, the application is asked by the
+ * thread that it always runs in, and the parameters have one writer.
+ *
+ * The proposal is a mailbox of one letter. `state` goes from FREE to POSTED (release, the proposer), to TAKEN (by
+ * exchange, so that a proposer who waits no longer can take it back), to ACCEPTED or REFUSED (release). What the letter
+ * says belongs to the proposer while FREE, to the stepping thread while TAKEN. `value` is written while TAKEN alone,
+ * so the proposer may read it at any other time.
+ */
+#ifndef RM_HOST_HOST_SETTINGS_H
+#define RM_HOST_HOST_SETTINGS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/application.h>
+#include <ringmaster/group.h>
+
+enum rm_proposal {
+    RM_PROPOSAL_FREE,
+    RM_PROPOSAL_POSTED,
+    RM_PROPOSAL_TAKEN,
+    RM_PROPOSAL_ACCEPTED,
+    RM_PROPOSAL_REFUSED,
+};
+
+struct rm_host_settings {
+    uint32_t count;
+    struct rm_parameter **parameter; /**< of each, in the application's segment */
+    struct rm_group *group;          /**< around them; NULL when there are none */
+    double *value;                   /**< in force */
+    double *proposed;                /**< the letter */
+    struct rm_error reason;          /**< of a refusal */
+    _Atomic uint32_t state;          /**< enum rm_proposal */
+};
+
+bool rm_host_settings_allocate(struct rm_host_settings *settings, uint32_t count);
+void rm_host_settings_free(struct rm_host_settings *settings);
+
+/** Writes all parameters, as one change of the group. */
+void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp);
+
+/** For the stepping thread, between two steps: takes over what is proposed, if `code` accepts it. Returns how many
+ * settings have changed. One load when nothing is proposed. */
+uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_application_code const *code,
+                               struct rm_application_setup const *setup, void const *state, struct rm_stamp stamp);
+
+/** For the proposer: posts `proposed` and waits at most `timeout_ns` for the answer. RM_OK; RM_E_ARGUMENT with the
+ * application's reason; RM_E_BUSY when it has not been between two steps in this time, and the proposal is void. */
+enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error);
+
+#endif

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The host with a server written by hand, and time in the test's hands. Argument: the test application's path. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <ringmaster/request.h>
+
+#include "host/host.h"
+#include "host/host_state.h"
+#include "host/test_application.h"
+#include "host/test_server.h"
+
+static char const *application;
+static double const TSC_HZ = 1e9;              /**< of the server's clock here: a thousand ticks are a turn */
+static uint64_t const BASE = 1000000000000ull; /**< TSC of turn 0 */
+static uint64_t const PATIENCE_NS = 20000000000ull;
+
+enum { ACTUATORS = 2 };
+
+static struct rm_host_actuator const actuators[ACTUATORS] = {
+    {.name = "ps/b", .unit = "A", .low = -10.0, .high = 10.0, .slew_per_s = 1000.0},
+    {.name = "ps/d", .unit = "A", .low = -10.0, .high = 10.0, .slew_per_s = 1000.0},
+};
+static char const *const inputs[TEST_INPUTS] = {"bpm01/fast", "bpm02/fast"};
+
+struct test {
+    char workspaces[PATH_MAX / 2];
+    struct test_server server;
+    struct rm_host_setup setup;
+    struct rm_host *host;
+    rm_turn turn; /**< what the clock says */
+    pthread_mutex_t lock;
+    char said[4096]; /**< all lines */
+};
+
+static void say(void *context, char const *text) {
+    struct test *test = context;
+    pthread_mutex_lock(&test->lock);
+    size_t const used = strlen(test->said);
+    snprintf(test->said + used, sizeof test->said - used, "%s\n", text);
+    pthread_mutex_unlock(&test->lock);
+}
+
+static bool has_said(struct test *test, char const *words) {
+    pthread_mutex_lock(&test->lock);
+    bool const found = strstr(test->said, words) != NULL;
+    pthread_mutex_unlock(&test->lock);
+    return found;
+}
+
+static int set_up(void **state) {
+    struct test *test = calloc(1, sizeof *test);
+    *state = test;
+    if (test == NULL || !test_workspaces_make(test->workspaces, sizeof test->workspaces))
+        return -1;
+    pthread_mutex_init(&test->lock, NULL);
+    test->setup = (struct rm_host_setup){
+        .workspace = "demo",
+        .name = "app",
+        .code = application,
+        .turn_rate_hz = TEST_TURN_RATE_HZ,
+        .period_turns = TEST_PERIOD,
+        .deadline_turns = 2 * TEST_PERIOD,
+        .actuator_count = ACTUATORS,
+        .actuator = actuators,
+        .say = say,
+        .context = test,
+    };
+    test_server_plan(&test->server, "app");
+    if (!test_server_open(&test->server))
+        return -1;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/demo/app", test->workspaces);
+    if (mkdir(folder, 0755) != 0)
+        return -1;
+    test->turn = 1200;
+    test_server_clock(&test->server, 0, BASE, TSC_HZ);
+    test_server_send(&test->server, 0.5);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct test *test = *state;
+    rm_host_close(test->host);
+    test_server_close(&test->server);
+    test_workspaces_remove(test->workspaces);
+    free(test);
+    return 0;
+}
+
+static uint32_t duty(struct test *test) { return rm_host_duty(test->host, BASE + test->turn * 1000); }
+
+static uint64_t counter(struct test *test, enum rm_application_counter which) {
+    return rm_counter_get(test->host->counters, which);
+}
+
+static void open_host(struct test *test) {
+    struct rm_error error;
+    if (rm_host_open(&test->setup, &test->host, &error) != RM_OK)
+        fail_msg("%s", error.text);
+}
+
+/** Turns the duty over, at one turn of the clock, until `which` counts `wanted`. */
+static void turn_until(struct test *test, enum rm_application_counter which, uint64_t wanted) {
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (counter(test, which) != wanted) {
+        if (rm_monotonic_ns() > end)
+            fail_msg("counter %d is %llu, not %llu; it said:\n%s", which, (unsigned long long)counter(test, which),
+                     (unsigned long long)wanted, test->said);
+        duty(test);
+        usleep(100);
+    }
+}
+
+static void wait_for_words(struct test *test, char const *words) {
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (!has_said(test, words)) {
+        if (rm_monotonic_ns() > end)
+            fail_msg("it has not said \"%s\", but:\n%s", words, test->said);
+        duty(test);
+        usleep(100);
+    }
+}
+
+static uint64_t instance_of(struct test const *test) { return rm_owner_header(test->host->owner)->epoch; }
+
+static uint64_t grant(struct test *test) {
+    return test_server_grant(&test->server, instance_of(test), (uint64_t)getpid());
+}
+
+/** The newest row. */
+static struct rm_setpoint_reading newest(struct test *test, double values[ACTUATORS]) {
+    struct rm_setpoints_place place = {.next = 0};
+    struct rm_setpoint_reading reading;
+    assert_true(
+        rm_setpoints_copy(test->host->rows, rm_setpoint_row_bytes(ACTUATORS), &place, &reading, values, ACTUATORS));
+    return reading;
+}
+
+static double setting(struct test *test, unsigned which) {
+    return rm_parameter_read_f64(test->host->settings.parameter[which]);
+}
+
+static double reading(struct test *test, unsigned which) { return rm_parameter_read_f64(test->host->reading[which]); }
+
+/** The first wish is what was sent last: to the supplies that are its own, by their names. */
+static void test_begins_where_the_supplies_stand(void **state) {
+    struct test *test = *state;
+    double values[ACTUATORS];
+    open_host(test);
+    uint64_t const epoch = grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    struct rm_setpoint_reading const row = newest(test, values);
+    assert_int_equal(row.epoch, epoch);
+    assert_int_equal(row.input_turn, 1200);
+    assert_true(values[0] == 2.5 && values[1] == 4.5);
+    assert_int_equal(duty(test), 0);
+    test->turn += TEST_PERIOD;
+    assert_int_equal(duty(test), 1);
+    assert_int_equal(newest(test, values).input_turn, 1212);
+    test->turn += 3 * TEST_PERIOD + 5;
+    assert_int_equal(duty(test), 1);
+    assert_int_equal(newest(test, values).input_turn, 1248);
+    assert_int_equal(counter(test, RM_APPLICATION_SKIPPED), 2);
+    assert_int_equal(counter(test, RM_APPLICATION_SENT), 3);
+    assert_int_equal(atomic_load(&test->host->latency->total), 3);
+    assert_true(reading(test, TEST_TURN) == 1248.0 && reading(test, TEST_STEPS) == 2.0);
+}
+
+/** Not before the server knows where they stand; those that are lost are not waited for. */
+static void test_waits_for_its_supplies(void **state) {
+    struct test *test = *state;
+    test_server_state(&test->server, 4, RM_SUPPLY_JOINING);
+    open_host(test);
+    grant(test);
+    wait_for_words(test, "is there");
+    for (unsigned i = 0; i < 100; ++i)
+        assert_int_equal(duty(test), 0);
+    test_server_state(&test->server, 3, RM_SUPPLY_JOINING); // another's
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    rm_host_close(test->host);
+    test_server_state(&test->server, 4, RM_SUPPLY_JOINING | RM_SUPPLY_LOST);
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+}
+
+static void test_only_by_its_own_grant(void **state) {
+    struct test *test = *state;
+    open_host(test);
+    test_server_grant(&test->server, instance_of(test), (uint64_t)getpid() + 1);
+    wait_for_words(test, "is there");
+    for (unsigned i = 0; i < 100; ++i)
+        assert_int_equal(duty(test), 0);
+    test_server_grant(&test->server, instance_of(test) + 1, (uint64_t)getpid());
+    assert_int_equal(duty(test), 0);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    test_server_grant(&test->server, 0, 0);
+    test->turn += TEST_PERIOD;
+    assert_int_equal(duty(test), 0);
+    grant(test);
+    assert_int_equal(duty(test), 1);
+    assert_int_equal(counter(test, RM_APPLICATION_GRANTS), 2);
+}
+
+/** A server that died and came back grants anew; the first wish is what it says then, and the state begins anew. */
+static void test_restarted_server(void **state) {
+    struct test *test = *state;
+    double values[ACTUATORS];
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"offset", 1.0};
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    newest(test, values);
+    assert_true(values[0] == 3.5);
+    test_server_die(&test->server);
+    wait_for_words(test, "has gone");
+    test->turn += TEST_PERIOD;
+    assert_int_equal(duty(test), 0);
+    assert_true(test_server_open(&test->server));
+    test_server_clock(&test->server, 0, BASE, TSC_HZ);
+    test_server_send(&test->server, 5.5);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 2);
+    newest(test, values);
+    assert_true(values[0] == 8.5 && values[1] == 10.5);
+    assert_true(reading(test, TEST_STEPS) == 0.0);
+    assert_true(setting(test, TEST_OFFSET) == 1.0);
+}
+
+/** One that comes back with another configuration has another segment: the old one is left. */
+static void test_replaced_server(void **state) {
+    struct test *test = *state;
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    test_server_close(&test->server);
+    wait_for_words(test, "has gone");
+    test_server_plan(&test->server, NULL);
+    assert_true(test_server_open(&test->server));
+    wait_for_words(test, "runs without an application \"app\"");
+    test_server_close(&test->server);
+    test_server_plan(&test->server, "app");
+    assert_true(test_server_open(&test->server));
+    test_server_clock(&test->server, 0, BASE, TSC_HZ);
+    test_server_send(&test->server, 0.5);
+    grant(test);
+    test->turn += TEST_PERIOD;
+    turn_until(test, RM_APPLICATION_STEPS, 2);
+}
+
+/* ── settings ── */
+
+struct asker {
+    struct rm_owner *owner;
+    struct rm_workspace *workspace;
+};
+
+static struct asker asker_open(void) {
+    struct asker asker;
+    struct rm_error error;
+    if (rm_owner_new_requester("demo", "test", &asker.owner, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    rm_owner_requests(asker.owner);
+    if (rm_owner_open(asker.owner, &error) != RM_OK ||
+        rm_workspace_attach("demo", 0, &asker.workspace, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    return asker;
+}
+
+static void asker_close(struct asker *asker) {
+    rm_workspace_detach(asker->workspace);
+    rm_owner_close(asker->owner);
+}
+
+static uint64_t ask(struct asker *asker, char const *name, double value) {
+    uint64_t number;
+    struct rm_error error;
+    if (rm_requests_post(asker->owner, asker->workspace, name, 0, &value, sizeof value, &number, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    return number;
+}
+
+static struct rm_reply reply_to(struct test *test, struct asker *asker, uint64_t number) {
+    struct rm_reply reply;
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (!rm_requests_reply(asker->owner, asker->workspace, "app", number, &reply)) {
+        if (rm_monotonic_ns() > end)
+            fail_msg("no reply; it said:\n%s", test->said);
+        duty(test);
+        usleep(100);
+    }
+    return reply;
+}
+
+static void assert_refused(struct test *test, struct asker *asker, char const *name, double value, char const *words) {
+    struct rm_reply const reply = reply_to(test, asker, ask(asker, name, value));
+    assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
+    if (strstr(reply.reason, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", reply.reason, words);
+}
+
+static void test_settings(void **state) {
+    struct test *test = *state;
+    double values[ACTUATORS];
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    struct asker asker = asker_open();
+    assert_int_equal(reply_to(test, &asker, ask(&asker, "app/offset", 2.0)).verdict, RM_VERDICT_DONE);
+    assert_true(setting(test, TEST_OFFSET) == 2.0);
+    test->turn += TEST_PERIOD;
+    assert_int_equal(duty(test), 1);
+    newest(test, values);
+    assert_true(values[0] == 4.5);
+    assert_refused(test, &asker, "app/offset", 11.0, "above");
+    assert_refused(test, &asker, "app/offset", NAN, "number");
+    assert_refused(test, &asker, "app/gain", 7.0, "offset times gain is above 1");
+    assert_refused(test, &asker, "app/turn", 7.0, "");
+    assert_true(setting(test, TEST_OFFSET) == 2.0 && setting(test, TEST_GAIN) == 0.0);
+    assert_int_equal(counter(test, RM_APPLICATION_SETTINGS), 1);
+    assert_int_equal(counter(test, RM_APPLICATION_REFUSED), 4);
+    asker_close(&asker);
+}
+
+/** Two that one asks for together change in one step: apart, the second would be refused. */
+static void test_settings_together(void **state) {
+    struct test *test = *state;
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"offset", 10.0};
+    open_host(test);
+    struct asker asker = asker_open();
+    uint64_t const group = atomic_load(&test->host->settings.group->sequence);
+    uint64_t const first = ask(&asker, "app/gain", 5.0);
+    uint64_t const second = ask(&asker, "app/offset", 0.125);
+    assert_int_equal(reply_to(test, &asker, first).verdict, RM_VERDICT_DONE);
+    assert_int_equal(reply_to(test, &asker, second).verdict, RM_VERDICT_DONE);
+    assert_true(setting(test, TEST_GAIN) == 5.0 && setting(test, TEST_OFFSET) == 0.125);
+    assert_int_equal(atomic_load(&test->host->settings.group->sequence), group + 2);
+    asker_close(&asker);
+}
+
+/** Who asks an application that is stuck in a step is told so. */
+static void test_settings_of_a_stuck_one(void **state) {
+    struct test *test = *state;
+    open_host(test);
+    struct asker asker = asker_open();
+    uint64_t const number = ask(&asker, "app/offset", 1.0);
+    struct rm_reply reply;
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (!rm_requests_reply(asker.owner, asker.workspace, "app", number, &reply) && rm_monotonic_ns() < end)
+        usleep(1000); // and no duty
+    assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
+    assert_non_null(strstr(reply.reason, "inside of one step"));
+    duty(test);
+    assert_true(setting(test, TEST_OFFSET) == 0.0);
+    asker_close(&asker);
+}
+
+/* ── steps ── */
+
+static void test_quiet(void **state) {
+    struct test *test = *state;
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"mode", TEST_IS_QUIET};
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_QUIET, 1);
+    assert_int_equal(counter(test, RM_APPLICATION_SENT), 0);
+    assert_int_equal(atomic_load(&test->host->latency->total), 0);
+}
+
+static void test_refuses_init(void **state) {
+    struct test *test = *state;
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"mode", TEST_REFUSES_INIT};
+    open_host(test);
+    grant(test);
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (rm_host_failure(test->host) == NULL && rm_monotonic_ns() < end)
+        duty(test);
+    assert_non_null(rm_host_failure(test->host));
+    assert_string_equal(rm_host_failure(test->host)->text, "the test wants it so");
+    assert_int_equal(counter(test, RM_APPLICATION_STEPS), 0);
+}
+
+/** One run over inputs that come irregularly, some of them never: the rows that it makes. */
+static void run_inputs(struct test *test, uint64_t rows[][ACTUATORS + 1], unsigned count) {
+    uint64_t random = 12345;
+    open_host(test);
+    grant(test);
+    /* It begins with the newest record, so the first one is there before it. */
+    for (unsigned input = 0; input < TEST_INPUTS; ++input)
+        test_server_record(&test->server, input, test->turn, 1);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    for (unsigned i = 0; i < count; ++i) {
+        test->turn += TEST_PERIOD;
+        rm_turn const turn = test->turn;
+        for (unsigned input = 0; input < TEST_INPUTS; ++input) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            if (random >> 60 != 0) // one of sixteen never comes
+                test_server_record(&test->server, input, turn, (int32_t)(random >> 40));
+        }
+        if (duty(test) == 0) { // not before the deadline
+            test->turn = turn + 6 + 2 * TEST_PERIOD;
+            assert_int_equal(duty(test), 1);
+            test->turn = turn;
+        }
+        double values[ACTUATORS];
+        rows[i][0] = newest(test, values).input_turn;
+        memcpy(&rows[i][1], values, sizeof values);
+        assert_int_equal(rows[i][0], turn);
+    }
+    assert_true(counter(test, RM_APPLICATION_MISSING) > 0);
+    rm_host_close(test->host);
+    test->host = NULL;
+}
+
+/** The same inputs give the same rows, bit by bit: in another life of the host, at other times. */
+static void test_replay(void **state) {
+    enum { ROWS = 500 };
+    static uint64_t first[ROWS][ACTUATORS + 1], second[ROWS][ACTUATORS + 1];
+    struct test *test = *state;
+    test->setup.input_count = TEST_INPUTS;
+    test->setup.input = inputs;
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"gain", 1.0 / 3.0e6};
+    run_inputs(test, first, ROWS);
+    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+        rm_stream_writer_restart(&test->server.writer[i]);
+    test->turn = 1200;
+    run_inputs(test, second, ROWS);
+    assert_memory_equal(first, second, sizeof first);
+    assert_int_not_equal(first[0][1], first[ROWS - 1][1]);
+}
+
+/* ── what is refused at the start ── */
+
+static void assert_not_opened(struct test *test, enum rm_code wanted, char const *words) {
+    struct rm_error error;
+    struct rm_host *host;
+    assert_int_equal(rm_host_open(&test->setup, &host, &error), wanted);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+}
+
+static void test_refused_at_the_start(void **state) {
+    struct test *test = *state;
+    test->setup.setting_count = 1;
+    test->setup.setting = &(struct rm_host_setting){"ofset", 1.0};
+    assert_not_opened(test, RM_E_CONFIG, "did you mean \"offset\"?");
+    test->setup.setting = &(struct rm_host_setting){"offset", 10.5};
+    assert_not_opened(test, RM_E_CONFIG, "10.5 is not within its limits -10 … 10");
+    test->setup.setting_count = 2;
+    test->setup.setting = (struct rm_host_setting[]){{"offset", 10.0}, {"gain", 1.0}};
+    assert_not_opened(test, RM_E_CONFIG, "offset times gain is above 1");
+    test->setup.setting_count = 0;
+    open_host(test);
+    assert_not_opened(test, RM_E_BUSY, "app");
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2)
+        return 2;
+    application = argv[1];
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(test_begins_where_the_supplies_stand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_waits_for_its_supplies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_only_by_its_own_grant, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_restarted_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_settings, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_settings_together, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_settings_of_a_stuck_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_quiet, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refuses_init, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_at_the_start, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

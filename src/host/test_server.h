@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/** For tests of the host: a server's segment, written by hand: a clock that runs or stands, grants, inputs, and what
+ * was sent. In a private place for workspaces. */
+#ifndef RM_HOST_TEST_SERVER_H
+#define RM_HOST_TEST_SERVER_H
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/setpoint.h>
+#include <ringmaster/supply.h>
+#include <ringmaster/workspace.h>
+
+#include "base/timebase.h"
+#include "fabric/clock_writer.h"
+#include "fabric/segment_file.h"
+#include "fabric/segment_map.h"
+#include "fabric/segment_plan.h"
+#include "fabric/sequence_lock.h"
+#include "fabric/stream_writer.h"
+#include "fabric/test_workspace.h"
+
+enum {
+    TEST_SUPPLIES = 6, /**< of the server; the application has some of them */
+    TEST_INPUTS = 2,
+    TEST_PERIOD = 12,
+};
+
+static double const TEST_TURN_RATE_HZ = 1000000.0;
+
+struct test_server {
+    struct rm_segment_plan plan;
+    struct rm_segment segment;
+    rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
+    struct rm_stream_writer writer[TEST_INPUTS];
+    uint64_t epoch; /**< granted last */
+};
+
+static inline void *test_memory(struct test_server *server, rm_planned_index index) {
+    return rm_segment_memory(&server->segment, &server->plan, index);
+}
+
+/** `application` may be NULL: a server that has none. */
+static inline void test_server_plan(struct test_server *server, char const *application) {
+    struct rm_stream const stream = {
+        .capacity = 1024,
+        .period = TEST_PERIOD,
+        .instrument_kind = RM_KIND_BPM,
+        .lane_count = 1,
+        .filter = "none",
+        .closing_delay_turns = 6.0,
+        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}},
+    };
+    char name[RM_NAME_BYTES];
+    rm_plan_init(&server->plan);
+    server->clock = rm_plan_clock(&server->plan, "clock", "the clock");
+    if (application != NULL) {
+        struct rm_grant const grant = {.actuator_count = 2, .period_turns = TEST_PERIOD};
+        snprintf(name, sizeof name, "grant/%s", application);
+        server->grant = rm_plan_grant(&server->plan, name, "a grant", &grant);
+    }
+    server->sent = rm_plan_setpoints(&server->plan, "setpoints/sent", "what was sent", TEST_SUPPLIES);
+    server->names = rm_plan_text(&server->plan, "supply/names", "supplies", "ps/a\nps/ab\nps/b\nps/c\nps/d\nps/e\n");
+    server->state =
+        rm_plan_parameter(&server->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, TEST_SUPPLIES, NULL);
+    for (unsigned i = 0; i < TEST_INPUTS; ++i) {
+        snprintf(name, sizeof name, "bpm%02u/fast", i + 1);
+        server->input[i] = rm_plan_stream(&server->plan, name, "a position monitor", &stream);
+    }
+}
+
+/** What each supply was sent: 0.5, 1.5, 2.5, … */
+static inline void test_server_send(struct test_server *server, double first) {
+    struct rm_setpoint_row *row = rm_setpoints_begin(test_memory(server, server->sent));
+    for (unsigned i = 0; i < TEST_SUPPLIES; ++i)
+        rm_setpoints_put(row, i, first + i);
+    rm_setpoints_commit(row, 1, 0, rm_tsc());
+}
+
+static inline void test_server_state(struct test_server *server, unsigned supply, uint32_t state) {
+    uint32_t all[TEST_SUPPLIES] = {0};
+    all[supply] = state;
+    rm_parameter_write(test_memory(server, server->state), all, sizeof all, rm_stamp_now());
+}
+
+/** The clock stands at `turn` at the TSC `tsc`. */
+static inline void test_server_clock(struct test_server *server, rm_turn turn, uint64_t tsc, double tsc_hz) {
+    struct rm_clock_reading const reading = {
+        .anchored = true,
+        .turn = turn,
+        .turn_tsc = tsc,
+        .ticks_per_turn = tsc_hz / TEST_TURN_RATE_HZ,
+        .tsc_hz = tsc_hz,
+        .tai_tsc = tsc,
+        .tai_ns = rm_tai_ns(),
+    };
+    rm_clock_publish(test_memory(server, server->clock), &reading);
+}
+
+/** Opens, or opens again, the segment "server" of workspace "demo"; false with what is wrong on standard error. */
+static inline bool test_server_open(struct test_server *server) {
+    struct rm_error error;
+    if (rm_segment_open("demo", "server", &server->plan, &server->segment, &error) != RM_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        return false;
+    }
+    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+        rm_stream_writer_open(&server->writer[i], test_memory(server, server->input[i]), 64);
+    rm_segment_finish(&server->segment);
+    return true;
+}
+
+/** Ends as a killed server does: the lock is gone, the segment says that it lives. */
+static inline void test_server_die(struct test_server *server) {
+    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+        rm_stream_writer_close(&server->writer[i]);
+    close(server->segment.lock_file);
+    server->segment.lock_file = -1;
+    munmap(server->segment.header, server->segment.bytes);
+    server->segment.header = NULL;
+}
+
+static inline void test_server_close(struct test_server *server) {
+    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+        rm_stream_writer_close(&server->writer[i]);
+    rm_segment_close(&server->segment);
+    rm_plan_free(&server->plan);
+}
+
+/** Says to an instance that it may send rows of a new epoch; 0 and 0 takes the grant back. */
+static inline uint64_t test_server_grant(struct test_server *server, uint64_t instance, uint64_t pid) {
+    struct rm_grant *grant = test_memory(server, server->grant);
+    server->epoch = instance == 0 ? 0 : rm_tai_ns();
+    rm_sequence_begin(&grant->sequence);
+    atomic_store_explicit(&grant->epoch, server->epoch, memory_order_relaxed);
+    atomic_store_explicit(&grant->instance, instance, memory_order_relaxed);
+    atomic_store_explicit(&grant->pid, pid, memory_order_relaxed);
+    rm_sequence_end(&grant->sequence);
+    return server->epoch;
+}
+
+/** A record of one input. */
+static inline void test_server_record(struct test_server *server, unsigned input, rm_turn turn, int32_t value) {
+    struct rm_record const record = {.turn = turn, .lane = {{.i = value}}};
+    rm_stream_writer_put(&server->writer[input], &record);
+    rm_stream_writer_publish(&server->writer[input], rm_tsc());
+}
+
+#endif
