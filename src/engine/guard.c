@@ -405,14 +405,14 @@ static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const
     }
 }
 
-/** Whether one value at least is within its supply's own limits. */
-static bool any_within(struct rm_guard const *guard, struct application const *application, double const *values) {
+/** A row is a sign of life when one value at least is within its supply's own limits, or when it has none. */
+static bool shows_life(struct rm_guard const *guard, struct application const *application, double const *values) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         uint32_t const supply = application->supply[i];
         if (values[i] >= guard->low[supply] && values[i] <= guard->high[supply])
             return true;
     }
-    return false;
+    return application->supply_count == 0;
 }
 
 /** Says of each value that was not taken why; the last one is kept. */
@@ -448,7 +448,7 @@ bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_re
     struct application *const application = &guard->application[number];
     if (!may_speak(application, row, turn))
         return false;
-    if (application->stopped && any_within(guard, application, values))
+    if (application->stopped && shows_life(guard, application, values))
         resume(guard, application);
     struct rm_guard_taking const taking = take_row(guard, application, values);
     application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
@@ -457,7 +457,7 @@ bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_re
     if (taking.refused)
         keep_refused(guard, application, values, row->row, turn);
     bool const good =
-        taking.refused == 0 || taking.refused < application->supply_count || any_within(guard, application, values);
+        taking.refused == 0 || taking.refused < application->supply_count || shows_life(guard, application, values);
     if (good)
         see_sign_of_life(application);
     return good;
