@@ -93,7 +93,7 @@ def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Pla
 
 
 def read(ws: Workspace, info: ObjectInfo) -> Plain:
-    """What an object says now; streams and setpoints what is newest. Rows and requests are only described."""
+    """What an object says now; streams and setpoints what is newest. Rows of cells and requests are only described."""
     readers: dict[ObjectKind, Callable[[Workspace, str], Plain]] = {
         ObjectKind.STREAM: _read_stream,
         ObjectKind.PARAMETER: _read_parameter,
@@ -104,6 +104,7 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.GROUP: _read_group,
         ObjectKind.SETPOINTS: _read_setpoints,
         ObjectKind.GRANT: _read_grant,
+        ObjectKind.REPLIES: lambda ws, name: dict(ws.replies[name].read()),
     }
     reader = readers.get(info.kind)
     return reader(ws, short_name(info)) if reader else describe(ws, info)

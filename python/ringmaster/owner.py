@@ -182,11 +182,12 @@ class Owner:
         while lib.rm_inbox_take(self._inbox, asked):
             answered += 1
             request = self._request(asked)
-            reason = judge(request) if judge is not None and self._is_good(asked) else None
-            if reason is not None:
-                lib.rm_inbox_answer(self._inbox, asked, lib.RM_VERDICT_REFUSED, reason.encode())
-                continue
             good = self._is_good(asked)
+            reason = judge(request) if judge is not None and good else None
+            if reason is not None:
+                words = f"{request.parameter}: {reason}".encode()
+                lib.rm_inbox_answer(self._inbox, asked, lib.RM_VERDICT_REFUSED, words)
+                continue
             lib.rm_inbox_apply(self._inbox, asked, _stamp(turn))
             granted += [request] if good else []
         return granted, answered
@@ -339,7 +340,8 @@ def _text(words: str, room: int) -> npt.NDArray[np.generic]:
 def _limits(limits: Limits | None) -> Any:
     if limits is None:
         return ffi.NULL
-    return ffi.new("struct rm_limits *", {k: np.nan if v is None else v for k, v in vars(limits).items()})
+    members = {name: np.nan if limit is None else limit for name, limit in vars(limits).items()}
+    return ffi.new("struct rm_limits *", members | {"hysteresis": limits.hysteresis or 0.0})
 
 
 def _conversion(conversion: tuple[str, Sequence[float]] | None) -> Any:

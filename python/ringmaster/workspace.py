@@ -28,6 +28,7 @@ from ringmaster.layout import ObjectKind
 from ringmaster.memory import text
 from ringmaster.naming import Named
 from ringmaster.parameter import Parameter, ParameterReading
+from ringmaster.replies import Replies
 from ringmaster.segment import ObjectInfo, Segment, owner_lives
 from ringmaster.setpoints import Setpoints
 from ringmaster.stream import Stream
@@ -210,6 +211,11 @@ class Workspace:
             return Grant(segment, info, self._actuators(info.name.removeprefix("grant/")))
 
         return self._named("grant", "grant/", ObjectKind.GRANT, make)
+
+    @cached_property
+    def replies(self) -> Named[Replies]:
+        """What owners have answered to requests, by name: "ramp/replies"."""
+        return self._named("replies object", "", ObjectKind.REPLIES, Replies)
 
     def _actuators(self, application: str) -> tuple[str, ...]:
         """Supplies in the order of an application's row, where it says them, or of the server's."""
