@@ -77,7 +77,8 @@ def read_figures(path: Path) -> dict[str, Figure | None]:
         return {name: None if figure is None else _figure(figure) for name, figure in said.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotAReport(
-            f"{path}: found no spreads ({error!r}), expected the output of ringmaster bench ingest --json"
+            f"{path}: found no spreads ({error!r}), expected the output of ringmaster bench ingest --json, "
+            "or of another bench's"
         ) from error
 
 

@@ -138,6 +138,78 @@ def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_js
     print_report(report)
 
 
+WINDOWS_HELP = "Of each figure; the median and its spread are theirs."
+
+
+@bench.command(
+    epilog=examples(
+        "ringmaster bench parameters",
+        "ringmaster bench parameters --json > parameters.json",
+        "ringmaster bench parameters --windows 3 --seconds 0.2",
+    )
+)
+@click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
+@click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Of each peer's window.")
+@json_option
+def parameters(windows: int, seconds: float, as_json: bool) -> None:
+    """Measure what a parameter costs: to read, to write, to be seen by another core, to be set by its owner.
+
+    Beside it EPICS PVAccess get and put on loopback, by p4p where that is installed, on the same cores and by turns in
+    the same run. Ctrl-C prints what was measured so far.
+    """
+    from ringmaster.bench.parameters import Options, measure
+    from ringmaster.bench.verdicts import bar
+
+    with bar("parameters", windows) as (say, step):
+        report = measure(Options(windows, seconds), say, step)
+    print_json(report.as_json()) if as_json else report.print()
+
+
+SETPOINT_PARTS = ("guard", "rate", "latency")
+"""As ringmaster.bench.setpoints has them."""
+SETPOINT_MEANINGS = """\b
+Parts:
+  guard    what the guard takes for a row and for a cycle of 1248 supplies
+  rate     datagrams a second from one core, ours and testpmd's
+  latency  from a row's commit to its first datagram
+
+"""
+
+
+@bench.command(
+    epilog=SETPOINT_MEANINGS
+    + examples(
+        "ringmaster bench setpoints",
+        "ringmaster bench setpoints --json > setpoints.json",
+        "ringmaster bench setpoints --parts rate --windows 5",
+    )
+)
+@click.option(
+    "--parts",
+    default=",".join(SETPOINT_PARTS),
+    callback=_some_of(SETPOINT_PARTS),
+    metavar="PART,…",
+    help="Of: " + ", ".join(SETPOINT_PARTS),
+)
+@click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
+@click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Length of a window.")
+@json_option
+def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: bool) -> None:
+    """Measure setpoints from an application's row to the link: guard, rate, latency.
+
+    The rate stands beside dpdk-testpmd's `txonly` over the same link, with frames of the same size and the same
+    receiver, by turns. The latency stands beside what a cache line takes between the same cores in the same window.
+    Uses two cores. Ctrl-C prints what was measured so far.
+    """
+    from ringmaster.bench.setpoints import Options, measure, steps
+    from ringmaster.bench.verdicts import bar
+
+    options = Options(parts, windows, seconds)
+    with bar("setpoints", steps(options)) as (say, step):
+        report = measure(options, say, step)
+    print_json(report.as_json()) if as_json else report.print()
+
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -146,10 +218,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("second", type=FILE)
 @json_option
 def compare(first: Path, second: Path, as_json: bool) -> None:
-    """Show the headline figures of two runs of `bench ingest --json` side by side.
+    """Show the headline figures of two runs of one bench, by `--json`, side by side.
 
-    Each with its spread, the middle half of so many rounds, and how they agree: "within" when each median lies in the
-    other's spread, "overlap" when the spreads do, "apart" when not even that.
+    Of ingest, parameters, setpoints or latency. Each figure with its spread, and how they agree: "within" when each
+    median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
     """
     from ringmaster.bench import headlines
 

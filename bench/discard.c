@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The far end of a link, which counts what comes and gives it back unseen: the same receiver for every sender.
+ *
+ *     ringmaster-discard SOCKET CPU SETTLE SECONDS      SOCKET is memif's, which it makes
+ *
+ * It waits for a first frame, lets SETTLE seconds pass, prints "begin", counts for so many SECONDS, and prints a JSON
+ * object: how many, in how long, in each tenth of a second, and what share of its core it had meanwhile.
+ */
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/timebase.h"
+#include "net/port.h"
+
+enum { TENTHS_MAX = 6000 };
+
+static double const PATIENCE_S = 15.0;
+
+static bool pin(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    return sched_setaffinity(0, sizeof only, &only) == 0;
+}
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool wait_for_first(struct rm_port *port, uint64_t ticks) {
+    for (uint64_t const begin = rm_tsc(); rm_tsc() - begin < ticks;) {
+        if (rm_port_discard(port, 0) != 0)
+            return true;
+    }
+    return false;
+}
+
+/** Frames until then. */
+static uint64_t count_until(struct rm_port *port, uint64_t end) {
+    uint64_t frames = 0;
+    while (rm_tsc() < end)
+        frames += rm_port_discard(port, 0);
+    return frames;
+}
+
+static void measure(struct rm_port *port, double seconds, double tsc_hz) {
+    static uint64_t tenth[TENTHS_MAX];
+    uint64_t frames = 0;
+    int count = 0;
+    double const cpu = cpu_seconds();
+    uint64_t const begin = rm_tsc();
+    uint64_t const end = begin + (uint64_t)(seconds * tsc_hz);
+    for (uint64_t now = begin; now < end && count < TENTHS_MAX; now = rm_tsc()) {
+        uint64_t const next = begin + (uint64_t)((count + 1) * 0.1 * tsc_hz);
+        tenth[count] = count_until(port, next < end ? next : end);
+        frames += tenth[count++];
+    }
+    double const took = (double)(rm_tsc() - begin) / tsc_hz;
+    printf("{\"received\": %llu, \"seconds\": %.6f, \"share\": %.4f, \"sub_rates_pps\": [", (unsigned long long)frames,
+           took, (cpu_seconds() - cpu) / took);
+    for (int i = 0; i < count; ++i)
+        printf("%s%.0f", i == 0 ? "" : ", ", (double)tenth[i] / 0.1);
+    puts("]}");
+}
+
+int main(int argc, char **argv) {
+    double const settle = argc == 5 ? strtod(argv[3], NULL) : -1, seconds = argc == 5 ? strtod(argv[4], NULL) : 0;
+    if (!(settle >= 0) || !(seconds > 0)) {
+        fprintf(stderr, "Usage: %s SOCKET CPU SETTLE SECONDS\n", argv[0]);
+        return 2;
+    }
+    struct rm_net_config const net = {.prefix = "ringmaster-discard"};
+    struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
+    snprintf(config.socket_path, sizeof config.socket_path, "%s", argv[1]);
+    struct rm_port *port;
+    struct rm_error error;
+    if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &port, &error) != RM_OK) {
+        fprintf(stderr, "%s: %s\n", argv[0], error.text);
+        return 1;
+    }
+    double const tsc_hz = rm_tsc_hz_measure();
+    bool good = pin(atoi(argv[2])) && wait_for_first(port, (uint64_t)(PATIENCE_S * tsc_hz));
+    if (good) {
+        count_until(port, rm_tsc() + (uint64_t)(settle * tsc_hz));
+        puts("begin");
+        fflush(stdout);
+        measure(port, seconds, tsc_hz);
+    } else {
+        fprintf(stderr, "%s: nothing came within %.0f s\n", argv[0], PATIENCE_S);
+    }
+    rm_port_close(port);
+    rm_net_stop();
+    return good ? 0 : 1;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How long from a row's commit to its first datagram? An application on one core, the server's transmit role on
+ * another.
+ *
+ *     ringmaster-setpoint-latency WORKSPACE APPLICATION SOCKET CPU SECONDS
+ *
+ * It is the leading APPLICATION of a running server, and at the same time the far end of the memif link that the server
+ * sends on: SOCKET, which it makes. In every period it commits a row, when the turn clock stands at the cycle's turn,
+ * and then looks at the link until the first datagram is there. Half a period later the server would send by itself,
+ * so what takes longer than a quarter of one is not counted among the rows that led.
+ *
+ * Prints a JSON object, nanoseconds: "arrival" is from just before the commit to the first datagram in this process's
+ * hands, two ways between the cores. The way there alone, to the datagram handed to the port, is in the server's
+ * histogram latency/setpoint.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ringmaster/clock.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/owner.h>
+#include <ringmaster/segment.h>
+#include <ringmaster/setpoint.h>
+#include <ringmaster/workspace.h>
+
+#include "base/timebase.h"
+#include "net/port.h"
+
+enum { ROWS_MAX = 1 << 20, TRIES = 10000, NAP_US = 1000, SETTLE_ROWS = 100 };
+
+static double const STEP = 0.01;
+
+struct bench {
+    char const *name;
+    struct rm_owner *owner;
+    struct rm_setpoints *setpoints;
+    struct rm_clock const *clock;
+    struct rm_grant const *grant;
+    struct rm_port *port;
+    uint64_t epoch, row;
+    double ns[ROWS_MAX];
+    size_t led;
+    uint64_t late;
+};
+
+static void die(char const *text) {
+    fprintf(stderr, "ringmaster-setpoint-latency: %s\n", text);
+    exit(1);
+}
+
+static bool pin(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    return sched_setaffinity(0, sizeof only, &only) == 0;
+}
+
+static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
+    struct rm_object const *object;
+    void const *memory;
+    struct rm_error error;
+    if (rm_workspace_find(workspace, kind, name, &object, &memory, &error) != RM_OK)
+        die(error.text);
+    return memory;
+}
+
+static struct rm_workspace *attach(char const *name) {
+    struct rm_error error = {0};
+    struct rm_workspace *workspace;
+    for (int tries = 0; tries < TRIES; ++tries, usleep(NAP_US)) {
+        if (rm_workspace_attach(name, 0, &workspace, &error) == RM_OK)
+            return workspace;
+    }
+    die(error.text);
+    return NULL;
+}
+
+static void open_segment(struct bench *bench, char const *workspace) {
+    char name[64];
+    struct rm_error error;
+    snprintf(name, sizeof name, "setpoints/%s", bench->name);
+    if (rm_owner_new(workspace, bench->name, &bench->owner, &error) != RM_OK)
+        die(error.text);
+    rm_owner_index const rows = rm_owner_setpoints(bench->owner, name, "", bench->grant->actuator_count);
+    if (rm_owner_open(bench->owner, &error) != RM_OK)
+        die(error.text);
+    bench->setpoints = rm_owner_memory(bench->owner, rows);
+}
+
+static uint64_t relaxed(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+
+/** The epoch that is granted to this process; waits for it. */
+static uint64_t granted(struct bench const *bench) {
+    struct rm_grant const *const grant = bench->grant;
+    uint64_t const instance = rm_owner_header(bench->owner)->epoch;
+    for (int tries = 0; tries < TRIES; ++tries, usleep(NAP_US)) {
+        uint64_t const seen = atomic_load_explicit(&grant->sequence, memory_order_acquire);
+        uint64_t const epoch = relaxed(&grant->epoch);
+        bool const mine = relaxed(&grant->instance) == instance && relaxed(&grant->pid) == (uint64_t)getpid();
+        atomic_thread_fence(memory_order_acquire);
+        if (seen % 2 == 0 && relaxed(&grant->sequence) == seen && mine && epoch != 0)
+            return epoch;
+    }
+    die("the server grants nothing");
+    return 0;
+}
+
+static void open_port(struct bench *bench, char const *socket) {
+    struct rm_net_config const net = {.prefix = "ringmaster-setpoint-latency"};
+    struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
+    struct rm_error error;
+    snprintf(config.socket_path, sizeof config.socket_path, "%s", socket);
+    if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error) != RM_OK)
+        die(error.text);
+}
+
+static struct rm_clock_reading clock_now(struct bench const *bench) {
+    struct rm_clock_reading reading = {0};
+    for (int tries = 0; tries < TRIES && !reading.anchored; ++tries) {
+        if (!rm_clock_read(bench->clock, &reading) || !reading.anchored)
+            usleep(NAP_US);
+    }
+    if (!reading.anchored)
+        die("the server has no turn clock");
+    return reading;
+}
+
+/** Waits for the next cycle's turn, and empties the link meanwhile. */
+static rm_turn wait_for_turn(struct bench *bench, struct rm_clock_reading const *clock, uint64_t *begin) {
+    uint64_t const period = bench->grant->period_turns;
+    rm_turn const turn = (rm_clock_turn(clock, rm_tsc()) / period + 1) * period;
+    *begin = rm_clock_tsc(clock, turn);
+    while (rm_tsc() < *begin)
+        (void)rm_port_discard(bench->port, 0);
+    return turn;
+}
+
+/** One row; ticks from its commit to its datagram, 0 when that came by itself. */
+static uint64_t lead(struct bench *bench) {
+    struct rm_clock_reading const clock = clock_now(bench);
+    uint64_t begin;
+    rm_turn const turn = wait_for_turn(bench, &clock, &begin);
+    uint64_t const limit = (uint64_t)(clock.ticks_per_turn * (double)bench->grant->period_turns / 4);
+    double const value = bench->row++ % 2 == 0 ? STEP : 0;
+    struct rm_setpoint_row *const row = rm_setpoints_begin(bench->setpoints);
+    for (size_t i = 0; i < bench->setpoints->actuator_count; ++i)
+        rm_setpoints_put(row, i, value);
+    uint64_t const commit = rm_tsc();
+    rm_setpoints_commit(row, bench->epoch, turn, commit);
+    uint64_t now = commit;
+    while (rm_port_discard(bench->port, 0) == 0 && now - begin < limit)
+        now = rm_tsc();
+    now = rm_tsc();
+    return now - begin < limit ? now - commit : 0;
+}
+
+static int by_value(void const *one, void const *other) {
+    double const a = *(double const *)one, b = *(double const *)other;
+    return (a > b) - (a < b);
+}
+
+static void print(struct bench *bench) {
+    size_t const count = bench->led;
+    if (count == 0)
+        die("no row has led: does the server send at once for this application?");
+    qsort(bench->ns, count, sizeof *bench->ns, by_value);
+    printf("{\"rows\": %llu, \"led\": %zu, \"late\": %llu, \"arrival\": {\"median\": %.1f, \"low\": %.1f, \"high\": "
+           "%.1f, \"p99\": %.1f}}\n",
+           (unsigned long long)bench->row, count, (unsigned long long)bench->late, bench->ns[count / 2],
+           bench->ns[count / 10], bench->ns[count - 1 - count / 10], bench->ns[count - 1 - count / 100]);
+}
+
+int main(int argc, char **argv) {
+    static struct bench bench;
+    double const seconds = argc == 6 ? strtod(argv[5], NULL) : 0;
+    if (!(seconds > 0)) {
+        fprintf(stderr, "Usage: %s WORKSPACE APPLICATION SOCKET CPU SECONDS\n", argv[0]);
+        return 2;
+    }
+    char name[64];
+    bench.name = argv[2];
+    open_port(&bench, argv[3]);
+    struct rm_workspace *const workspace = attach(argv[1]);
+    snprintf(name, sizeof name, "grant/%s", bench.name);
+    bench.grant = find(workspace, RM_OBJECT_GRANT, name);
+    bench.clock = find(workspace, RM_OBJECT_CLOCK, "clock");
+    open_segment(&bench, argv[1]);
+    if (!pin(atoi(argv[4])))
+        die("needs a CPU that it may use");
+    bench.epoch = granted(&bench);
+    double const tsc_hz = rm_tsc_hz_measure();
+    for (int i = 0; i < SETTLE_ROWS; ++i)
+        (void)lead(&bench);
+    bench.row = 0;
+    for (uint64_t const end = rm_tsc() + (uint64_t)(seconds * tsc_hz); rm_tsc() < end && bench.led < ROWS_MAX;) {
+        uint64_t const ticks = lead(&bench);
+        if (ticks != 0)
+            bench.ns[bench.led++] = (double)ticks / tsc_hz * 1e9;
+        else
+            ++bench.late;
+    }
+    print(&bench);
+    rm_owner_close(bench.owner);
+    rm_port_close(bench.port);
+    rm_net_stop();
+    return 0;
+}

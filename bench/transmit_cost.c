@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does a row of setpoints cost from the guard to the link, and how many datagrams a second does that make?
+ *
+ *     ringmaster-transmit-cost cost CHAINS SUPPLIES              guard and frames alone, hot, nanoseconds
+ *     ringmaster-transmit-cost flood CHAINS SUPPLIES SOCKET CPU  over memif to whoever listens, until it is interrupted
+ *     ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES      to nobody, for callgrind
+ *
+ * SUPPLIES are those of each chain. One application owns them all and sets every one anew in each cycle, within its
+ * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a
+ * JSON object: per row and per cycle of all supplies, at rest and on their way, and per datagram.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+#include "engine/guard.h"
+#include "net/port.h"
+#include "wire/setpoint_frame.h"
+
+enum { CHAINS_MAX = 128, SUPPLIES_MAX = 2048, SERIES = 101, ROUNDS = 100, WARM = 20 };
+
+static uint64_t const EPOCH = 7;
+static double const LIMIT = 10.0;
+static double const SLEW = 0.01; /* per cycle */
+static double const SWING = 0.005;
+
+struct bench {
+    uint32_t chains, supplies; /**< supplies: of a chain */
+    struct rm_guard *guard;
+    struct rm_setpoint_frame frame[CHAINS_MAX];
+    double value[SUPPLIES_MAX];
+    uint64_t row;
+    rm_turn turn;
+    struct rm_port *port;
+    struct rm_burst burst;
+    uint8_t buffer[RM_SETPOINT_FRAME_LONGEST];
+    uint64_t sum;
+};
+
+static void prepare_guard(struct bench *bench) {
+    static struct rm_guard_supply supply[SUPPLIES_MAX];
+    static uint32_t owned[SUPPLIES_MAX];
+    uint32_t const count = bench->chains * bench->supplies;
+    for (uint32_t i = 0; i < count; ++i) {
+        supply[i] = (struct rm_guard_supply){-LIMIT, LIMIT, SLEW, 0, SLEW};
+        owned[i] = i;
+    }
+    struct rm_guard_application const application[] = {
+        {0},
+        {.supply_count = count,
+         .supply = owned,
+         .freshness_turns = 1000,
+         .future_turns = 1000,
+         .period_cycles = 1,
+         .watchdog_cycles = 2},
+    };
+    struct rm_error error;
+    if (rm_guard_new(supply, count, application, 2, &bench->guard, &error) != RM_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        rm_guard_join(bench->guard, i, 0);
+    rm_guard_grant(bench->guard, 1, EPOCH, false);
+}
+
+static void prepare_frames(struct bench *bench) {
+    for (uint32_t chain = 0; chain < bench->chains; ++chain) {
+        struct rm_flow const flow = {.destination_mac = {2, 0, 10, 30, 0, (uint8_t)chain},
+                                     .source_mac = {2, 0, 10, 30, 1, 1},
+                                     .source_ipv4 = 0x0A1E0101,
+                                     .destination_ipv4 = 0x0A1E0001 + chain,
+                                     .source_port = 4662,
+                                     .destination_port = 4662};
+        rm_setpoint_frame_prepare(&bench->frame[chain], &flow, (uint16_t)(chain + 1), bench->supplies);
+    }
+}
+
+/** What an application wants next: up and down by half a slew. */
+static void wish(struct bench *bench) {
+    double const next = bench->row % 2 == 0 ? SWING : 0;
+    for (uint32_t i = 0; i < bench->chains * bench->supplies; ++i)
+        bench->value[i] = next;
+}
+
+__attribute__((noinline)) static void give_row(struct bench *bench) {
+    struct rm_setpoint_reading const row = {bench->row++, EPOCH, bench->turn, 0};
+    if (!rm_guard_row(bench->guard, 1, &row, bench->value, bench->turn))
+        exit(3);
+}
+
+__attribute__((noinline)) static void end_cycle(struct bench *bench) { rm_guard_cycle(bench->guard, bench->turn++); }
+
+/** One datagram for each chain, to nowhere. */
+__attribute__((noinline)) static void fill_cycle(struct bench *bench) {
+    float const *const setpoint = rm_guard_setpoints(bench->guard);
+    for (uint32_t chain = 0; chain < bench->chains; ++chain)
+        bench->sum += rm_setpoint_frame_fill(&bench->frame[chain], bench->buffer, 0, bench->turn, EPOCH, bench->row,
+                                             setpoint + chain * bench->supplies);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+    (void)number;
+    stopped = 1;
+}
+
+static void send_burst(struct bench *bench) {
+    while (bench->burst.count != 0 && !stopped)
+        rm_port_send(bench->port, 0, &bench->burst);
+    if (bench->burst.count != 0)
+        rm_port_release(bench->port, 0, &bench->burst);
+}
+
+/** The same into the link's buffers. */
+__attribute__((noinline)) static void send_cycle(struct bench *bench) {
+    float const *const setpoint = rm_guard_setpoints(bench->guard);
+    for (uint32_t chain = 0; chain < bench->chains && !stopped;) {
+        uint32_t const left = bench->chains - chain;
+        uint32_t const count = rm_port_reserve(bench->port, 0, &bench->burst, left < RM_BURST ? left : RM_BURST);
+        for (uint32_t i = 0; i < count; ++i, ++chain)
+            bench->burst.length[i] = rm_setpoint_frame_fill(&bench->frame[chain], bench->burst.data[i], 0, bench->turn,
+                                                            EPOCH, bench->row, setpoint + chain * bench->supplies);
+        send_burst(bench);
+    }
+}
+
+/* ── what is measured ── */
+
+static int by_value(void const *one, void const *other) {
+    double const a = *(double const *)one, b = *(double const *)other;
+    return (a > b) - (a < b);
+}
+
+static void print(char const *name, double *values, char const *end) {
+    qsort(values, SERIES, sizeof *values, by_value);
+    printf("\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f}%s", name, values[SERIES / 2], values[SERIES / 10],
+           values[SERIES - 1 - SERIES / 10], end);
+}
+
+/** Nanoseconds of one call. */
+static double timed(struct bench *bench, void (*act)(struct bench *), double tsc_hz) {
+    uint64_t const begin = rm_tsc();
+    act(bench);
+    return (double)(rm_tsc() - begin) / tsc_hz * 1e9;
+}
+
+static int cost(struct bench *bench) {
+    static double row[SERIES], moving[SERIES], resting[SERIES], fill[SERIES];
+    double const tsc_hz = rm_tsc_hz_measure();
+    for (int i = -WARM; i < SERIES; ++i) {
+        double sums[4] = {0};
+        for (int round = 0; round < ROUNDS; ++round) {
+            wish(bench);
+            sums[0] += timed(bench, give_row, tsc_hz);
+            sums[1] += timed(bench, end_cycle, tsc_hz);
+            sums[2] += timed(bench, fill_cycle, tsc_hz);
+            give_row(bench); // the same again: they are there
+            sums[3] += timed(bench, end_cycle, tsc_hz);
+        }
+        if (i < 0)
+            continue;
+        row[i] = sums[0] / ROUNDS;
+        moving[i] = sums[1] / ROUNDS;
+        fill[i] = sums[2] / ROUNDS / bench->chains;
+        resting[i] = sums[3] / ROUNDS;
+    }
+    printf("{\"chains\": %u, \"supplies\": %u, ", bench->chains, bench->chains * bench->supplies);
+    print("row_ns", row, ", ");
+    print("cycle_moving_ns", moving, ", ");
+    print("cycle_resting_ns", resting, ", ");
+    print("fill_datagram_ns", fill, "}\n");
+    return 0;
+}
+
+static void open_port(struct bench *bench, char const *socket) {
+    struct rm_net_config const net = {.prefix = "ringmaster-transmit-cost"};
+    struct rm_port_config config = {.name = "out", .kind = socket ? RM_PORT_MEMIF : RM_PORT_NULL, .queues = 1};
+    snprintf(config.socket_path, sizeof config.socket_path, "%s", socket ? socket : "");
+    struct rm_error error;
+    if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error) != RM_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+}
+
+static int flood(struct bench *bench, char const *socket, uint64_t cycles) {
+    open_port(bench, socket);
+    signal(SIGINT, stop);
+    signal(SIGTERM, stop);
+    for (uint64_t cycle = 0; cycle < cycles && !stopped; ++cycle) {
+        wish(bench);
+        give_row(bench);
+        end_cycle(bench);
+        send_cycle(bench);
+    }
+    rm_port_close(bench->port);
+    rm_net_stop();
+    return 0;
+}
+
+static void pin(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    sched_setaffinity(0, sizeof only, &only);
+}
+
+int main(int argc, char **argv) {
+    static struct bench bench;
+    char const *const what = argc > 3 ? argv[1] : "";
+    bench.chains = argc > 3 ? (uint32_t)atoi(argv[2]) : 0;
+    bench.supplies = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
+    if (bench.chains - 1 < CHAINS_MAX && bench.supplies - 1 < RM_CHAIN_SUPPLIES_MAX &&
+        bench.chains * bench.supplies <= SUPPLIES_MAX) {
+        prepare_guard(&bench);
+        prepare_frames(&bench);
+        if (strcmp(what, "cost") == 0 && argc == 4)
+            return cost(&bench);
+        if (strcmp(what, "count") == 0 && argc == 5)
+            return flood(&bench, NULL, strtoull(argv[4], NULL, 10));
+        if (strcmp(what, "flood") == 0 && argc == 6) {
+            pin(atoi(argv[5]));
+            return flood(&bench, argv[4], UINT64_MAX);
+        }
+    }
+    fprintf(stderr,
+            "Usage: %s cost CHAINS SUPPLIES | flood CHAINS SUPPLIES SOCKET CPU | count CHAINS SUPPLIES CYCLES\n",
+            argv[0]);
+    return 2;
+}

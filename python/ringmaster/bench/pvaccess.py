@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""EPICS PVAccess on loopback, by p4p: one scalar, a server process and a client process, a core each.
+
+It runs by itself as either of them, apart from the process that measures, for its threads are many:
+
+    python -m ringmaster.bench.pvaccess serve CORE              prints where it is found, and serves until it is ended
+    python -m ringmaster.bench.pvaccess get|put CORE SECONDS    the other end: reads that on its standard input
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from time import monotonic, perf_counter_ns
+
+from ringmaster.bench.log import NotMeasured
+
+NAME = "ringmaster:bench:value"
+INSTALL = "p4p is not installed (pip install p4p==4.3.0): no PVAccess beside our figures"
+WARM = 50
+TIMEOUT_S = 20.0
+BEYOND_WINDOW_S = 60.0
+"""A client that takes so much longer than its window is given up."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one window of calls, nanoseconds each."""
+
+    median: float
+    p99: float
+    count: int
+
+
+def times_of(samples: list[int]) -> Times:
+    """Of at least one."""
+    ordered = sorted(samples)
+    return Times(ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)], len(ordered))
+
+
+def has_p4p() -> bool:
+    """Whether there is a peer to measure beside us."""
+    return find_spec("p4p") is not None
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A server that runs."""
+
+    conf: str
+    """JSON: the settings by which a client finds it."""
+    core: int
+    """Of the clients."""
+
+    def window(self, what: str, seconds: float) -> Times:
+        """Calls of "get" or "put", one after the other for so long. Raises NotMeasured."""
+        command = [sys.executable, "-m", "ringmaster.bench.pvaccess", what, str(self.core), f"{seconds:g}"]
+        limit_s = seconds + BEYOND_WINDOW_S
+        try:
+            done = subprocess.run(
+                command, input=self.conf, capture_output=True, text=True, check=False, timeout=limit_s
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NotMeasured(f"PVAccess {what}: the client did not end in {limit_s:.0f} s") from error
+        if done.returncode != 0:
+            raise NotMeasured(f"PVAccess {what}: {(done.stderr.strip().splitlines() or ['the client failed'])[-1]}")
+        return Times(**json.loads(done.stdout))
+
+
+@contextmanager
+def pva_server(server_core: int, client_core: int) -> Iterator[Peer]:
+    """Starts one on loopback, with ports of its own, and ends it. Raises NotMeasured where there is no p4p."""
+    if not has_p4p():
+        raise NotMeasured(INSTALL)
+    command = [sys.executable, "-m", "ringmaster.bench.pvaccess", "serve", str(server_core)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            conf = server.stdout.readline() if server.stdout else ""
+            if not conf:
+                raise NotMeasured("the PVAccess server did not start")
+            yield Peer(conf, client_core)
+        finally:
+            server.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(TIMEOUT_S)
+            server.kill()
+
+
+def serve(core: int) -> None:
+    """Serves one double until standard input ends, which it does with whoever started this."""
+    from p4p.nt import NTScalar
+    from p4p.server import Server
+    from p4p.server.thread import SharedPV
+
+    os.sched_setaffinity(0, {core})
+    value = SharedPV(nt=NTScalar("d"), initial=0.0)
+
+    @value.put
+    def put(pv: SharedPV, operation: object) -> None:
+        pv.post(operation.value())  # type: ignore[attr-defined]
+        operation.done()  # type: ignore[attr-defined]
+
+    with Server(providers=[{NAME: value}], isolate=True) as server:
+        print(json.dumps(server.conf()), flush=True)
+        sys.stdin.read()
+
+
+def call(what: str, core: int, seconds: float) -> Times:
+    """Calls for so long, once it is warm."""
+    from p4p.client.thread import Context
+
+    os.sched_setaffinity(0, {core})
+    samples: list[int] = []
+    with Context("pva", conf=json.loads(sys.stdin.readline()), useenv=False) as context:
+        for i in range(-WARM, sys.maxsize):
+            if i == 0:
+                end = monotonic() + seconds
+            begin = perf_counter_ns()
+            if what == "get":
+                context.get(NAME, timeout=TIMEOUT_S)
+            else:
+                context.put(NAME, float(i), timeout=TIMEOUT_S)
+            if i >= 0:
+                samples.append(perf_counter_ns() - begin)
+                if monotonic() > end:
+                    return times_of(samples)
+    return times_of(samples)
+
+
+def main(arguments: list[str]) -> None:
+    """As the module's text says."""
+    if arguments[0] == "serve":
+        with suppress(KeyboardInterrupt):
+            serve(int(arguments[1]))
+        return
+    print(json.dumps(vars(call(arguments[0], int(arguments[1]), float(arguments[2])))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster bench setpoints`: what setpoints cost in the guard, how many leave in a second, how soon after a commit.
+
+A part yields its rows as they are measured; whoever interrupts it keeps those there are.
+"""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ringmaster.bench import transmit_latency, transmit_rate
+from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.bench.headlines import Figure, of_values
+from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, headline_table, number, print_all, table
+from ringmaster.demo import cores
+from ringmaster.programs import find_program
+
+PARTS = ("guard", "rate", "latency")
+RATIO, BOUND = 0.9, 1.0
+"""Targets: to testpmd's rate, at least; to the bound of transmit_latency.py, at most."""
+GUARD_CHAINS, GUARD_SUPPLIES = 96, 13
+"""1248 supplies, as many as a ring has."""
+FLOOR_S = 0.5
+LIMIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to measure, and for how long."""
+
+    parts: tuple[str, ...] = PARTS
+    windows: int = 12
+    seconds: float = 0.5
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One visit to the guard and the frames, alone and hot; nanoseconds, medians."""
+
+    supplies: int
+    chains: int
+    row_ns: float
+    """Judging a row with a value for every supply."""
+    cycle_moving_ns: float
+    """A step of every supply."""
+    cycle_resting_ns: float
+    fill_datagram_ns: float
+    """Of a chain."""
+
+
+@dataclass
+class Report:
+    """What was measured."""
+
+    options: Options
+    guard: list[Guard] = field(default_factory=list)
+    rate: list[transmit_rate.Window] = field(default_factory=list)
+    latency: list[transmit_latency.Window] = field(default_factory=list)
+    probes_ns: list[float] = field(default_factory=list)
+    floors: list[StallFloor] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def conditions(self) -> Conditions:
+        """Of the machine."""
+        probes = [*self.probes_ns, *(row.core_to_core_ns for row in [*self.rate, *self.latency])]
+        return Conditions(Spread.of(probes) if probes else None, tuple(self.floors))
+
+    def headlines(self) -> list[Headline]:
+        """Those with a target first."""
+        return [*self._rates(), *self._latencies(), *self._guards()]
+
+    def _rates(self) -> list[Headline]:
+        names = {transmit_rate.RINGMASTER: "the server", transmit_rate.ROWS: "a new row each cycle"}
+        return [
+            Headline(
+                f"rate_ratio.{sender}.{transmit_rate.frame_bytes(supplies)}",
+                of_values(transmit_rate.ratios_of(self.rate, sender, supplies), "pairs of windows"),
+                *("×", RATIO, False, f"{about}, to testpmd txonly"),
+            )
+            for sender, about in names.items()
+            for supplies in transmit_rate.SUPPLIES
+        ]
+
+    def _latencies(self) -> list[Headline]:
+        found = []
+        for chains, supplies in transmit_latency.CASES:
+            rows = [row for row in self.latency if row.chains == chains]
+            count = chains * supplies
+            over = of_values(transmit_latency.ratios_of(self.latency, chains), "windows")
+            sent = of_values([row.sent_ns["p50"] for row in rows], "windows")
+            back = of_values([row.arrival.median for row in rows], "windows")
+            found += [
+                Headline(
+                    f"commit_to_sent_over_bound.{count}", over, "×", BOUND, about=f"{chains} chains, to its bound"
+                ),
+                Headline(f"commit_to_sent_ns.{count}", sent, "ns", about="row committed, first datagram at the port"),
+                Headline(f"commit_to_arrival_ns.{count}", back, "ns", about="and back over the link"),
+            ]
+        return found
+
+    def _guards(self) -> list[Headline]:
+        abouts = {
+            "row_ns": "guard: a row of 1248 values",
+            "cycle_moving_ns": "guard: a step of 1248 supplies",
+            "fill_datagram_ns": "a datagram of 13 supplies",
+        }
+        return [Headline(f"guard.{name}", self._guard(name), "ns", about=about) for name, about in abouts.items()]
+
+    def _guard(self, name: str) -> Figure | None:
+        return of_values([getattr(row, name) for row in self.guard], "visits")
+
+    def as_json(self) -> dict[str, object]:
+        """The figures that stand for all, and the windows behind them."""
+        rates = [asdict(row) for row in self.rate]
+        latencies = [asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.latency]
+        return {
+            **as_json(self.headlines()),
+            "conditions": asdict(self.conditions),
+            "interrupted": self.interrupted,
+            "notes": self.notes,
+            "options": asdict(self.options),
+            "tables": {
+                "guard": [asdict(row) for row in self.guard],
+                "rate": rates,
+                "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.rate)],
+                "latency": latencies,
+            },
+        }
+
+    def print(self) -> None:
+        """For people."""
+        tables = [headline_table("Setpoints", self.headlines())]
+        if self.rate:
+            tables.append(_rate_table(self.rate))
+        if self.latency:
+            tables.append(_latency_table(self.latency))
+        print_all(tables, self.conditions, self.notes)
+
+
+def _of(spread: Spread | None, scale: float = 1.0) -> str:
+    if spread is None:
+        return "–"
+    low, middle, high = (number(value / scale) for value in (spread.lowest, spread.median, spread.highest))
+    return f"{middle} ({low}–{high})"
+
+
+def _rate_table(windows: Sequence[transmit_rate.Window]) -> Any:
+    senders = (transmit_rate.RINGMASTER, transmit_rate.ROWS, transmit_rate.TESTPMD)
+    head = ("bytes", "class", *(f"{name} Mpps" for name in senders), "server ratio", "rows ratio", "left out")
+    rows = [
+        (
+            *(str(row.frame_bytes), row.distance, *(_of(row.rates_pps.get(name), 1e6) for name in senders)),
+            *(_of(row.ratios.get(name)) for name in senders[:2]),
+            str(row.left_out),
+        )
+        for row in transmit_rate.compare(windows)
+    ]
+    return table("One sending core over memif, beside testpmd txonly", head, rows)
+
+
+def _latency_table(windows: Sequence[transmit_latency.Window]) -> Any:
+    rows = []
+    for chains, _supplies in transmit_latency.CASES:
+        for distance in ("near", "far", "mixed"):
+            here = [row for row in windows if (row.chains, row.distance) == (chains, distance)]
+            if here:
+                sent = {name: Spread.of([row.sent_ns[name] for row in here]) for name in ("p50", "p99")}
+                bound = Spread.of([row.bound_ns for row in here])
+                arrival = Spread.of([row.arrival.median for row in here])
+                cells = (_of(sent["p50"]), _of(sent["p99"]), _of(bound), _of(arrival))
+                rows.append((f"{here[0].supplies} in {chains}", distance, *cells))
+    head = ("supplies in chains", "class", "commit to sent p50", "p99", "bound", "back over the link p50")
+    return table("From commit to datagram, ns", head, rows)
+
+
+def guard_of(words: str) -> Guard:
+    """From the program's JSON. Raises NotMeasured where it is none of its kind."""
+    try:
+        said: Mapping[str, Any] = json.loads(words)
+        names = ("row_ns", "cycle_moving_ns", "cycle_resting_ns", "fill_datagram_ns")
+        return Guard(said["supplies"], said["chains"], *(float(said[name]["median"]) for name in names))
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotMeasured(f"ringmaster-transmit-cost printed no figures: {error!r}") from error
+
+
+def _guard(count: int, log: Log) -> Iterator[Guard]:
+    command = [find_program("ringmaster-transmit-cost"), "cost", str(GUARD_CHAINS), str(GUARD_SUPPLIES)]
+    pinned = ["taskset", "-c", str(cores()[1]), *command]
+    for number_of in range(count):
+        done = subprocess.run(pinned, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+        if done.returncode != 0:
+            raise NotMeasured(f"guard: {done.stderr.strip()}")
+        row = guard_of(done.stdout)
+        log.say(
+            f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.row_ns:.0f} ns, "
+            f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"
+        )
+        yield row
+
+
+def steps(options: Options) -> int:
+    """As many rows as there will be, at most."""
+    each = {
+        "guard": 1,
+        "rate": 3 * len(transmit_rate.SUPPLIES),
+        "latency": len(transmit_latency.CASES),
+    }
+    return options.windows * sum(each[part] for part in options.parts)
+
+
+def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
+    """Measures the parts that are asked for. An interrupt ends it early and in good order."""
+    log = Log(say)
+    report = Report(options, notes=log.notes)
+    windows, seconds = options.windows, options.seconds
+    runs: dict[str, Callable[[], Iterator[Any]]] = {
+        "guard": lambda: _guard(windows, log),
+        "rate": lambda: transmit_rate.run(windows, seconds, log),
+        "latency": lambda: transmit_latency.run(windows, seconds, log),
+    }
+    try:
+        report.floors.append(stall_floor(FLOOR_S, cores()))
+        for part in options.parts:
+            _measure_part(runs[part](), getattr(report, part), log, step)
+            if cores()[0] != cores()[1]:
+                report.probes_ns.append(core_to_core_ns(*cores()))
+        report.floors.append(stall_floor(FLOOR_S, cores()))
+    except KeyboardInterrupt:
+        report.interrupted = True
+        log.note("interrupted: what follows is what was measured until then")
+    report.notes[:] = list(dict.fromkeys(report.notes))
+    return report
+
+
+def _measure_part(rows: Iterator[Any], kept: list[Any], log: Log, step: Callable[[], None]) -> None:
+    try:
+        for row in rows:
+            kept.append(row)
+            step()
+    except NotMeasured as error:
+        log.note(f"not measured: {error}")
