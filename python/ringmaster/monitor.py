@@ -5,6 +5,15 @@ from collections import deque
 from dataclasses import dataclass, field
 from time import monotonic
 
+from ringmaster.console.driving import (
+    ApplicationFigures,
+    ChainFigures,
+    SupplyFigures,
+    SupplyReader,
+    read_applications,
+    read_chains,
+    read_supplies,
+)
 from ringmaster.console.faults import Fault, FaultWatch
 from ringmaster.console.figures import (
     ClockFigures,
@@ -51,6 +60,10 @@ class Snapshot:
     paths: tuple[PathFigures, ...]
     """The mirrored networks, where there are any."""
     senders: tuple[SenderFigures, ...]
+    applications: tuple[ApplicationFigures, ...]
+    """Who wants setpoints; empty where the server drives no supplies, as are the next two."""
+    chains: tuple[ChainFigures, ...]
+    supplies: tuple[SupplyFigures, ...]
     steering: tuple[Steering, ...]
     """Empty where the server does not say."""
     faults: tuple[Fault, ...]
@@ -85,6 +98,7 @@ class Monitor:
         self._streams: dict[str, list[Stream]] = {}
         for stream in ws.streams.values():
             self._streams.setdefault(stream.instrument, []).append(stream)
+        self._supplies = SupplyReader(ws)
         self._base: Totals = {}
         self._base_latency: dict[str, HistogramReading] = {}
         self._faults = FaultWatch()
@@ -126,6 +140,9 @@ class Monitor:
             cores=cores,
             paths=tuple(map(path_figures, readings.get("path", []))),
             senders=tuple(sender_figures(reading, tsc_hz) for reading in readings.get("sender", [])),
+            applications=read_applications(ws, readings.get("guard", []), readings.get("application", [])),
+            chains=read_chains(ws, readings.get("chain", [])),
+            supplies=read_supplies(self._supplies),
             steering=_steering(ws),
             faults=self._faults.look(readings, streams, cores, clock.turn_rate_hz, now.time_s),
             latency_ns=self._latencies(),

@@ -17,7 +17,7 @@ from ringmaster.console.pages.cores import histogram
 from ringmaster.console.view import View
 from ringmaster.console.watch import Wanted, Watch
 from ringmaster.histogram import HistogramReading
-from ringmaster.layout import ElementType
+from ringmaster.layout import ApplicationState, ElementType, InstrumentKind, LaneType, SupplyState
 
 INSTRUMENTS = [f"bpm{i:03d}" for i in range(1, 97)]
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -161,3 +161,76 @@ def test_a_histogram_fills_its_width_whatever_is_in_it(longest: int, width: int)
     labels = re.split(r"  +| (?=\d)", lines[7].strip())
     assert all(re.fullmatch(r"10{0,2} [nµmkMG]?s", label) for label in labels)
     assert lines[6].count("┴") / 2 < len(labels) <= lines[6].count("┴")
+
+
+SUPPLIES = [f"sr/ps/ch_s{chain:02d}_{number:02d}" for chain in (1, 2) for number in (1, 2)]
+
+
+@pytest.fixture
+def driving(make_owner: MakeOwner) -> Iterator[Watch]:
+    """Two chains of two supplies, one of which has tripped, and an application that asked for too much."""
+    states = np.array([0, SupplyState.TRIPPED, SupplyState.SLEWING, SupplyState.LOST], "<u4")
+    lanes = [("sequence", "", LaneType.I32), ("state", "", LaneType.I32), ("i01", "A", LaneType.F32)]
+    lanes.append(("i02", "A", LaneType.F32))
+    specs = [
+        fabric.clock(anchored=1, ticks_per_turn_bits=2000.0, tsc_hz_bits=2e9),
+        fabric.text("supply/names", "\n".join(SUPPLIES)),
+        fabric.parameter("supply/state", states, "bits", ElementType.U32),
+        fabric.setpoints("sent", [[1.0, 2.0, -3.0, 4.0]]),
+        fabric.grant("operator"),
+        fabric.grant(
+            "ramp",
+            {"refusal": 6, "actuator": 1, "value": 12.5, "limit": 10.0, "turn": 99, "row": 7},
+            state=ApplicationState.RUNNING,
+            pid=4711,
+            epoch=3,
+        ),
+        fabric.counters("guard/operator", "guard"),
+        fabric.counters("guard/ramp", "guard", rows=1000, taken=1000, refused_high=3),
+        fabric.counters("transmit", "transmit", cycles=1000),
+    ]
+    for chain in ("c01", "c02"):
+        specs.append(fabric.counters(f"chain/{chain}", "chain", sent=1000, answered=990, unanswered=10, trips=1))
+        specs.append(fabric.stream(f"{chain}/raw", kind=InstrumentKind.POWER_SUPPLY, period=12, lanes=lanes))
+    for name in SUPPLIES:
+        for what in ("setpoint", "readback"):
+            limits = {"control_low": -10.0, "control_high": 10.0}
+            specs.append(fabric.parameter(f"{name}/{what}", np.array([0.5]), "A", ElementType.F64, limits))
+    make_owner(specs)
+    with ringmaster.attach("demo") as ws:
+        yield Watch(ws)
+
+
+def test_the_page_of_supplies_says_who_is_not_well(driving: Watch) -> None:
+    text = "\n".join(drawn(driving, View("supplies"), 120, 40))
+    assert "2 of 4 good" in text
+    assert re.search(r"ch_s01_01 .* 1 .* good", text)
+    assert re.search(r"ch_s01_02 .* 2 .* tripped", text)
+    assert re.search(r"ch_s02_02 .* 4 .* lost", text)
+    assert re.search(r"c01 .* 10 ", text)
+
+
+def test_details_of_a_supply_say_what_to_do_about_its_chain(driving: Watch) -> None:
+    text = "\n".join(drawn(driving, View("supplies", detail="sr/ps/ch_s01_02"), 120, 40))
+    assert "Its chain, c01" in text
+    assert "a supply tripped" in text
+    assert "Reset it there" in text
+
+
+def test_the_page_of_applications_says_what_was_refused(driving: Watch) -> None:
+    text = "\n".join(drawn(driving, View("applications"), 120, 40))
+    assert re.search(r"ramp +running", text)
+    assert re.search(r"operator +by hand", text)
+    view = View("applications")
+    view.cursor["applications"] = 1
+    text = "\n".join(drawn(driving, view, 120, 40))
+    assert "12.5 is above the upper limit, 10" in text
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("page", ["supplies", "applications"])
+def test_no_page_of_what_moves_the_machine_is_cut(driving: Watch, page: str, size: tuple[int, int]) -> None:
+    width, height = size
+    drawn(driving, View(page), width, height)
+    whole = page_named(page).draw(driving.look(Wanted(page)), View(page), width - 2, None)
+    assert max(map(width_of, whole)) <= width - 2, [plain(spans) for spans in whole if width_of(spans) > width - 2]

@@ -126,9 +126,11 @@ def test_keys_turn_pages() -> None:
     press(view, "tab", "right", "shift+tab", "left", "left")
     assert view.page == "ports"
     press(view, "1", "left")
-    assert view.page == "tune"
+    assert view.page == "applications"
     press(view, "9")
-    assert view.page == "tune"
+    assert view.page == "supplies"
+    press(view, "0")
+    assert view.page == "applications"
 
 
 def test_keys_move_sort_and_open() -> None:

@@ -4,6 +4,10 @@
 _SENDER = "Compare a captured datagram with the format byte by byte (docs/native-format.md, `tshark -x`)."
 _CABLE = "Look for a bad cable, transceiver or switch port on the way: its own error counters say which."
 _CONFIG = "Correct the instrument's entry in the configuration, or the instrument's own settings."
+_LIMIT = (
+    "It wants more than the supply may: its own limits should be tighter than the guard's. Its page names the supply."
+)
+_LATE_ROW = "Is its core its own? `freshness_turns` says how old they may be."
 _ROOM = "Give the receive role a core of its own, or more cores to the port; see the page of cores."
 
 ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
@@ -60,6 +64,60 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ("stream", "epochs"): (False, "The machine's turn counter restarted: normal after work on the timing system."),
     ("path", "lost"): (False, f"This network loses, the other still brings the data. {_CABLE}"),
     ("path", "duplicate"): (False, "A switch of this network doubles packets: look for a loop or a mirror port."),
+    ("guard", "stalls"): (
+        True,
+        "Its supplies did what `stop` says. Is its process alive, its core its own, its step short enough?",
+    ),
+    ("guard", "refused_epoch"): (
+        False,
+        "Rows of an instance that is no longer the granted one: does an older one still run?",
+    ),
+    ("guard", "refused_stale"): (False, f"It answers turns that are long past. {_LATE_ROW}"),
+    ("guard", "refused_future"): (
+        False,
+        "It answers turns that have not been: it reads another machine's streams, or counts wrongly.",
+    ),
+    ("guard", "refused_number"): (
+        True,
+        "It divides by zero, or works with a record that is missing. Its page names the supply.",
+    ),
+    ("guard", "refused_low"): (True, f"{_LIMIT}"),
+    ("guard", "refused_high"): (True, f"{_LIMIT}"),
+    ("guard", "refused_ownership"): (
+        False,
+        "Stop the application first, or give the supply to the operator in the configuration.",
+    ),
+    ("guard", "refused_fault"): (False, "See the page of supplies: reset what has tripped, or mend the chain."),
+    ("chain", "unsent"): (True, "The link to the supplies is down or full: see the page of links."),
+    ("chain", "unanswered"): (False, f"Answers were lost or came too late. {_CABLE}"),
+    ("chain", "wrong_answer"): (
+        True,
+        "Another chain answers with this one's address and id, or an old answer came late: look for a doubled address.",
+    ),
+    ("chain", "old_epoch"): (True, "Another server sends to this chain: stop it."),
+    ("chain", "misdirected"): (
+        True,
+        "It was sent another chain's datagram, or one of another length: compare `chains` with the controller.",
+    ),
+    ("chain", "gaps"): (False, f"Setpoints were lost on their way. {_CABLE}"),
+    ("chain", "stopped"): (
+        False,
+        "It had no setpoints for its time-out: the server stood still, or the link was down.",
+    ),
+    ("chain", "lost"): (True, f"It did not answer at all for a while. Is it on? {_CABLE}"),
+    ("chain", "trips"): (True, "A supply has switched itself off: its own display says why. Reset it there."),
+    ("chain", "saturations"): (False, "A supply is at the end of what it can: voltage, current or slew."),
+    ("chain", "deviations"): (
+        False,
+        "A supply does not reach its setpoint: its tolerance or its time to settle is too tight, or it is ill.",
+    ),
+    ("transmit", "skipped"): (False, "The transmit role came a whole period too late: give it a core of its own."),
+    ("transmit", "unsent"): (True, "A port did not take setpoints: the link is down or full."),
+    ("application", "late"): (
+        False,
+        "Steps began without all inputs: see which instrument is silent on the page of streams.",
+    ),
+    ("application", "skipped"): (False, "A step takes longer than its period: make it cheaper, or its period longer."),
     ("clock", "quorum_votes"): (
         False,
         "These instruments count turns otherwise. Their `refused` on the page of streams says which.",

@@ -13,7 +13,18 @@ TEXTS: dict[tuple[str, str], tuple[str, str]] = {
 }
 """Unit and explanation of every counter."""
 
-WHAT = {"port": "port", "stream": "instrument", "path": "network", "core": "core", "clock": "clock", "sender": "sender"}
+WHAT = {
+    "port": "port",
+    "stream": "instrument",
+    "path": "network",
+    "core": "core",
+    "clock": "clock",
+    "sender": "sender",
+    "guard": "application",
+    "chain": "chain",
+    "transmit": "transmit",
+    "application": "application",
+}
 """A person's word for the object of each counter set."""
 
 SATURATED = 0.95
@@ -29,7 +40,8 @@ class Fault:
     """One thing that is wrong."""
 
     kind: str
-    """Of the object: "port", "instrument", "network", "core", "clock", "sender"."""
+    """Of the object: "port", "instrument", "network", "core", "clock", "sender",
+    "application", "chain", "transmit"."""
     name: str
     """Of the object: "bpm01"."""
     counter: str

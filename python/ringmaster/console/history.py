@@ -47,6 +47,8 @@ class History:
             self.keep("port", port.name, "rate", port.rate_pps)
         for core in snapshot.cores:
             self.keep("core", core.name, "busy", core.busy_share)
+        for application in snapshot.applications:
+            self.keep("application", application.name, "rows", application.rows_per_s)
         for path in snapshot.paths:
             self.keep("path", f"{path.instrument}/{path.port}", "rate", path.rate_hz)
         for name, reading in latency.items():

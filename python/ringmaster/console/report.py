@@ -36,6 +36,7 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
         "streams": [
             {**asdict(stream), "streams": [r._asdict() for r in stream.streams]} for stream in snapshot.streams
         ],
+        "applications": [{**asdict(one), "state": one.state.name.lower()} for one in snapshot.applications],
         "links": {
             "ports": [_link(port) for port in snapshot.ports],
             "networks": [_network(path) for path in snapshot.paths],

@@ -3,16 +3,18 @@
 
 from ringmaster.console import units
 from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
-from ringmaster.console.pages import PAGES, detail, page_named, ports
+from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 
 HEAD = 3
 """Lines above the page; one more is below it."""
 MARGIN = 1
+SHORT = 4
+"""Letters of a page's name where there is little room."""
 
 KEYS = (
-    ("1…8, tab, ← →", "another page"),
+    ("1…9, 0, tab, ← →", "another page; 0 is the tenth"),
     ("↑ ↓ page home end", "move the cursor, or scroll"),
     ("enter, escape", "details of what is under the cursor, and back"),
     ("s, S", "sort by the next column; turn the order round"),
@@ -34,7 +36,7 @@ def draw(frame: Frame, view: View, width: int, height: int) -> list[Line]:
         body = _body(frame, view, inner, rows)
     body = body[view.scroll : view.scroll + rows]
     body += [line()] * (rows - len(body))
-    head = [state(frame, view, inner), _tabs(frame, view), _message(frame, view, inner)]
+    head = [state(frame, view, inner), _tabs(frame, view, inner), _message(frame, view, inner)]
     return [_inside(spans, width) for spans in [*head, *body, _keys(view, inner)]]
 
 
@@ -42,11 +44,21 @@ def _body(frame: Frame, view: View, width: int, rows: int) -> list[Line]:
     if view.help:
         return _help(view, width)
     if view.detail is not None:
-        if view.page == ports.NAME:
-            port = next((port for port in frame.snapshot.ports if port.name == view.detail), None)
-            return ports.details(port, width) if port else [line(Span("that port is gone", "dim"))]
-        return detail.draw(frame, width)
+        return _details(frame, view.page, view.detail, width)
     return page_named(view.page).draw(frame, view, width, rows)
+
+
+def _details(frame: Frame, page: str, name: str, width: int) -> list[Line]:
+    """What stands behind a line of a page."""
+    if page == ports.NAME:
+        port = next((port for port in frame.snapshot.ports if port.name == name), None)
+        return ports.details(port, width) if port else [line(Span("that port is gone", "dim"))]
+    if page == supplies.NAME:
+        return supplies.details(frame, name, width) or [line(Span("that supply is gone", "dim"))]
+    if page == applications.NAME:
+        found = next((one for one in frame.snapshot.applications if one.name == name), None)
+        return applications.account(found, width) if found else [line(Span("that application is gone", "dim"))]
+    return detail.draw(frame, width)
 
 
 def _inside(spans: Line, width: int) -> Line:
@@ -78,15 +90,25 @@ def state(frame: Frame, view: View, width: int) -> Line:
     return [*left, Span(" " * max(1, width - width_of(left) - width_of(right))), *right]
 
 
-def _tabs(frame: Frame, view: View) -> Line:
+def _tabs(frame: Frame, view: View, width: int) -> Line:
+    """The pages with their keys; the names of the others are short where there is no room for them."""
+    whole = _tabs_of(frame, view, None)
+    return whole if width_of(whole) <= width else _tabs_of(frame, view, SHORT)
+
+
+def _tabs_of(frame: Frame, view: View, letters: int | None) -> Line:
     spans: Line = []
     severe = any(fault.severe for fault in frame.snapshot.faults)
     for i, page in enumerate(PAGES):
         here = page.name == view.page
         wrong = page.name == "faults" and frame.snapshot.faults
         style = "cursor" if here else ("bad" if severe else "warn") if wrong else "dim"
-        spans += [Span(f"{i + 1} {page.name}" + ("!" if wrong else ""), style), Span("  ")]
-    return spans
+        name = page.name if here else page.name[:letters]
+        spans += [
+            Span(f"{(i + 1) % 10} {name}" + ("!" if wrong else ""), style),
+            Span("  " if letters is None else " "),
+        ]
+    return spans[:-1]
 
 
 def _message(frame: Frame, view: View, width: int) -> Line:

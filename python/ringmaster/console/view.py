@@ -105,8 +105,8 @@ class View:
     def _turn_page(self, key: str, character: str | None, pages: Sequence[Listing]) -> bool:
         names = [page.name for page in pages]
         here = names.index(self.page)
-        if character and character.isdigit() and 1 <= int(character) <= len(names):
-            self.go(names[int(character) - 1])
+        if character and character.isdigit() and (int(character) or 10) <= len(names):
+            self.go(names[(int(character) or 10) - 1])
         elif key in ("tab", "right"):
             self.go(names[(here + 1) % len(names)])
         elif key in ("shift+tab", "left"):

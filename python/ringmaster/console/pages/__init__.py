@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ringmaster.console.lines import Line
-from ringmaster.console.pages import cores, faults, links, orbit, overview, ports, streams, tune
+from ringmaster.console.pages import applications, cores, faults, links, orbit, overview, ports, streams, supplies, tune
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 
@@ -36,6 +36,8 @@ PAGES: tuple[Page, ...] = (
     Page(faults.NAME, faults.draw, faults.ABOUT),
     Page(orbit.NAME, orbit.draw, orbit.ABOUT),
     Page(tune.NAME, tune.draw, tune.ABOUT),
+    Page(supplies.NAME, supplies.draw, supplies.ABOUT, tuple(supplies.SORTS), selects=True),
+    Page(applications.NAME, applications.draw, applications.ABOUT, tuple(applications.SORTS), selects=True),
 )
 
 PAGE_NAMES = tuple(page.name for page in PAGES)
