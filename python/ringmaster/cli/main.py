@@ -15,7 +15,7 @@ from ringmaster.cli.demo import demo
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.measure import measure
-from ringmaster.cli.programs import check, run, virtual
+from ringmaster.cli.programs import application, check, run, virtual
 from ringmaster.cli.replay import replay
 from ringmaster.cli.top import top
 from ringmaster.cli.twin import twin
@@ -70,7 +70,7 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (demo, run, check, virtual, ls, get, top, replay, calibration, align, bench, measure, twin, completion):
+for command in (demo, run, check, virtual, application, ls, get, top, replay, calibration, align, bench, measure, twin, completion):
     cli.add_command(command)
 
 
