@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The attendant: everything around setpoints and parameters that takes system calls. A thread of its own, on no core
- * of the engine, that sleeps on the doorbell of request.h:
+ * of the engine where there is another, that sleeps on the doorbell of request.h:
  *
  *   - applications that come, go or die: it maps their segments, checks them, grants an epoch, and tells the transmit
  *     role by its mailbox; it unmaps what the role has let go;
@@ -8,18 +8,42 @@
  *   - SUPPLY/setpoint and SUPPLY/readback, for people and slow programs, ten times a second.
  *
  * It runs where there are chains, applications or writable parameters; it is on no datagram's way.
+ *
+ * What an application's user may do to its segment, the attendant must stand: a segment counts only if its file is that
+ * user's, if it lies whole and sound in its place, and if its setpoints are where and as many as the configuration
+ * says. Who cuts the file afterwards harms itself: fabric/truncation.h.
  */
 #ifndef RM_ENGINE_ATTENDANT_H
 #define RM_ENGINE_ATTENDANT_H
 
 #include <ringmaster/error.h>
+#include <ringmaster/owner.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/setpoint.h>
+
+#include "engine/config.h"
+#include "engine/transmit.h"
 
 struct rm_attendant;
-struct rm_server;
 
-enum rm_code rm_attendant_start(struct rm_server *server, struct rm_attendant **attendant, struct rm_error *error);
+/** All of it outlives the attendant. */
+struct rm_attendant_setup {
+    struct rm_config const *config;
+    uint64_t epoch;                      /**< of the server; what it grants begins above */
+    struct rm_owner *owner;              /**< the server's segment, which has a replies object */
+    struct rm_transmit_mailbox *mailbox; /**< of the transmit role, as config->application; NULL without chains */
+    struct rm_transmit_put *put;         /**< of the transmit role; NULL without chains */
+    struct rm_setpoints const *sent;     /**< "setpoints/sent" */
+    struct rm_transmit_chain const *chain;
+    struct rm_parameter *const *setpoint; /**< "SUPPLY/setpoint", as config->supply */
+    struct rm_parameter *const *readback; /**< "SUPPLY/readback", as config->supply */
+};
 
-/** Joins its thread; before the roles are freed. NULL is allowed. */
+/** Makes the folders of the applications and of requesters in the workspace, then starts. `setup` is copied. */
+enum rm_code rm_attendant_start(struct rm_attendant_setup const *setup, struct rm_attendant **attendant,
+                                struct rm_error *error);
+
+/** Joins its thread; before the roles are freed, and after they have stopped: then it unmaps all. NULL is allowed. */
 void rm_attendant_stop(struct rm_attendant *attendant);
 
 #endif

@@ -6,14 +6,22 @@
  * that is ever sent. So whatever a row says, whoever wrote it, how often it comes:
  *
  *   - no setpoint leaves [low, high];
- *   - none moves by more than its slew from one cycle to the next, nor by more than one slew in a cycle;
+ *   - none moves by more than its slew from one cycle to the next;
  *   - none moves for a row of another epoch, of a turn too old or not yet been, or of a value that is no number;
  *   - none moves for an application that does not own it;
  *   - when good rows stop, what was configured follows within `watchdog_cycles`, and stays until a good row comes.
  *
- * Values that are refused leave their supply's target as it was; those beside them in the row are taken. Every refusal
- * is counted under its reason, and the last of each application is kept. Nothing here is atomic or shared: what others
- * may see, the role publishes (grant.h).
+ * Exactly: in double a step goes no further than the double nearest to setpoint ± slew; as sent, in f32, steps are no
+ * longer than the slew and one unit in the last place of the f32 of the larger magnitude, half of it from each end.
+ * Limits have no such margin, in neither.
+ *
+ * A row is refused whole for its epoch or its turn, or value by value. Values that are refused leave their supply's
+ * target as it was; those beside them in the row are taken. A row is *good*, a sign of life, when it is not refused
+ * whole and at least one of its values is within its supply's limits: supplies that are tripped or lost are not its
+ * writer's fault, but who writes nothing but nonsense counts as stopped. Every refusal is counted under its reason, and
+ * the last of each application is kept.
+ *
+ * Nothing here is atomic or shared: what others may see, the role publishes (grant.h).
  *
  * Supplies are numbered as in the configuration: chain by chain, as they stand in the chain. Units are each supply's.
  */
@@ -29,31 +37,43 @@
 #include <ringmaster/record.h>
 #include <ringmaster/setpoint.h>
 
-/** What one supply may do. */
+/** What one supply may do. All numbers are finite and fit an f32; between the limits lies one f32 at least. */
 struct rm_guard_supply {
     double low, high; /**< low ≤ safe ≤ high */
-    double slew;      /**< per cycle, > 0 */
+    double slew;      /**< per cycle; not so small that a setpoint at its limits would not move by it */
     double safe;
-    double safe_slew; /**< per cycle, > 0, on the way to `safe` */
+    double safe_slew; /**< per cycle, as slew; on the way to `safe` */
 };
 
-/** What one application may do. Number 0 is the operator, who has no watchdog, no epoch and no turn. */
+/** What one application may do. Number 0 is the operator, who has no watchdog, no epoch, no turn and no rows: what is
+ * said of them here is not looked at for him. A supply that nobody owns does not move. */
 struct rm_guard_application {
     uint32_t supply_count;
     uint32_t const *supply; /**< of its row's values, in their order; each supply is one application's */
     uint64_t freshness_turns;
-    uint64_t future_turns; /**< by which an input turn may be ahead of the cycle's */
-    uint32_t watchdog_cycles;
+    uint64_t future_turns;    /**< by which an input turn may be ahead of the cycle's */
+    uint32_t watchdog_cycles; /**< of its own period, ≥ 1: so many without a good row, and it has stopped */
+    uint32_t period_cycles;   /**< cycles of the guard in its period, ≥ 1 */
     enum rm_stop_action stop;
 };
 
-/** The newest refusal, as struct rm_offence has it. */
+/** The newest refusal, as struct rm_offence has it; of several in one row the last, and a shortened step only where
+ * nothing in its row was refused.
+ *
+ *     refusal            value               limit
+ *     EPOCH              the row's           the granted one
+ *     STALE, FUTURE      its input turn      the oldest, or the newest, that would have been taken
+ *     NUMBER             as it came          0
+ *     LOW, HIGH          as it came          the supply's
+ *     SLEW               as it came          as far as it may go in this cycle
+ *     OWNERSHIP          as it came          number of the application that owns the supply; -1: nobody
+ *     FAULT              as it came          where the supply stays */
 struct rm_guard_offence {
     enum rm_refusal refusal;
-    uint64_t actuator; /**< UINT64_MAX: the row */
+    uint64_t actuator; /**< index in the row; UINT64_MAX: the row; of the operator: the supply */
     double value, limit;
-    rm_turn turn;
-    uint64_t row;
+    rm_turn turn; /**< of the cycle */
+    uint64_t row; /**< UINT64_MAX for the operator, who has none */
 };
 
 enum { RM_REFUSALS = 10 };
@@ -61,7 +81,7 @@ enum { RM_REFUSALS = 10 };
 /** What is seen of an application. */
 struct rm_guard_view {
     enum rm_application_state state;
-    uint64_t rows;                 /**< good ones: not refused whole */
+    uint64_t rows;                 /**< good ones; of the operator, values taken */
     uint64_t refused[RM_REFUSALS]; /**< by reason; a row refused whole counts once, a value each time */
     uint64_t stalls;
     struct rm_guard_offence offence;
@@ -69,34 +89,49 @@ struct rm_guard_view {
 
 struct rm_guard;
 
-/** Copies all it is given. Every supply joins first (rm_guard_join). RM_E_ARGUMENT, RM_E_NO_SPACE. */
+/** Copies all it is given. Every supply joins first (rm_guard_join): until then its setpoint is its safe value, and
+ * must not be sent. RM_E_ARGUMENT, RM_E_NO_SPACE. */
 enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_count,
                           struct rm_guard_application const *application, uint32_t application_count,
                           struct rm_guard **guard, struct rm_error *error);
 void rm_guard_free(struct rm_guard *guard);
 
-/** The supply stands at `value`: setpoint and target are that, brought within its limits. */
+/** The supply stands at `value`: setpoint and target are that, brought within its limits. A value that is no number is
+ * not listened to. A supply whose application has stopped goes on from there to where the stop's action wants it. */
 void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
 
-/** The supply does not obey (tripped, lost): it stays where it is, and values for it are refused; or it does again. */
+/** The supply does not obey (tripped, lost): it stays where it is, and values for it are refused; or it does again, and
+ * where its application has stopped, the stop's action goes on. */
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 
 /** From now on rows of this epoch count, and no other. 0: none. Targets become what was sent, so nothing moves that
  * nobody wants any more; the state is JOINED, or with 0 ABSENT or DEAD by `died`. A stop's action follows DEAD at once,
- * ABSENT too: an application that ends in good order has stopped. */
+ * ABSENT too: an application that ends in good order has stopped. One that was never granted anything has not: its
+ * supplies stay where they joined.
+ *
+ * A grant in the midst of a stop's action only pauses it, so that the new instance begins where the supplies stand: if
+ * it sends no good row within its watchdog's time, the action goes on, and the state stays JOINED. */
 void rm_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
 
-/** Judges a row for the cycle of `turn`. True when it was not refused whole. The first good row ends a stop's action.
- * A second row in one cycle replaces the first one's targets; the slew is that of one cycle all the same. */
+/** Judges a row for the cycle of `turn`. True when it is good. The first good row ends a stop's action, for all of the
+ * application's supplies: those whose values it refuses stay where they are. A second row in one cycle replaces the
+ * first one's targets; the slew is that of one cycle all the same. A step that is too long for a cycle counts under
+ * RM_REFUSED_SLEW each time, and its value is the target all the same. */
 bool rm_guard_row(struct rm_guard *guard, uint32_t application, struct rm_setpoint_reading const *row,
                   double const *values, rm_turn turn);
 
-/** One value by the operator, lasting. Refused by the rules of values, or of ownership; `limit` as in the offence. */
+/** One value by the operator, lasting: the supply goes there by its slew. Refused by the rules of values, or of
+ * ownership; `limit` as in the offence. */
 enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit);
 
-/** Ends a cycle: watchdogs count; every setpoint goes its step for the next one. `moved` may be NULL, or has a bit per
- * supply that is not at its target yet. Call it once per cycle that is sent, before it is sent. */
+/** Ends a cycle: watchdogs count; every setpoint goes its step for the next one. Call it once per cycle that is sent,
+ * before it is sent; again for the same turn it does nothing. It is rm_guard_begin, and rm_guard_advance to the end. */
 void rm_guard_cycle(struct rm_guard *guard, rm_turn turn);
+
+/** The same in pieces, for who wants to send the first chain before the last one is reckoned: the watchdogs; then the
+ * supplies before `end` that have not gone their step in this cycle. Those that are left out stay where they are. */
+void rm_guard_begin(struct rm_guard *guard, rm_turn turn);
+void rm_guard_advance(struct rm_guard *guard, uint32_t end);
 
 /** What to send: one per supply, valid until the next rm_guard_cycle. f32 as on the wire, rounded towards the inside of
  * the limits. */
@@ -107,6 +142,10 @@ double const *rm_guard_exact(struct rm_guard const *guard);
 
 /** True while the setpoint is not at its target. */
 bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply);
+
+/** True from when the application stopped until its next good row, a pause by a new grant included: its supplies are
+ * held, or on their way to their safe values. */
+bool rm_guard_stopped(struct rm_guard const *guard, uint32_t application);
 
 struct rm_guard_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application);
 

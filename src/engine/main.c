@@ -10,6 +10,7 @@
 #include "engine/measure.h"
 #include "engine/server.h"
 #include "engine/version.h"
+#include "fabric/truncation.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -40,6 +41,12 @@ static void announce(struct rm_config const *config, struct rm_server const *ser
     fprintf(stderr, "ringmaster-server: workspace \"%s\" is ready: %u instruments on %u ports%s\n", config->workspace,
             config->instrument_count, config->port_count,
             rm_server_adopted(server) ? "; the rings of the last run were taken over" : "");
+    if (config->chain_count > 0)
+        fprintf(stderr,
+                "ringmaster-server: it drives %u supplies on %u chains every %u turns, for %u applications and the "
+                "operator\n",
+                config->supply_count, config->chain_count, config->setpoints.period_turns,
+                config->application_count - 1);
     if (!rm_server_huge_pages(server))
         fprintf(stderr,
                 "ringmaster-server: no huge pages: it works, with more TLB misses; `sysctl vm.nr_hugepages=1024` and a "
@@ -55,6 +62,8 @@ static int run(struct rm_config const *config) {
     sigprocmask(SIG_BLOCK, &ending, NULL);
     struct rm_server *server;
     struct rm_error error;
+    if (rm_truncation_survive(&error) != RM_OK)
+        return fail(&error);
     if (rm_server_start(config, rm_simd_best(), &server, &error) != RM_OK)
         return fail(&error);
     announce(config, server);

@@ -129,7 +129,8 @@ static enum rm_code make_receive(struct rm_server *server, uint32_t index, bool 
     };
     rm_turn_gate_init(&receive->gate, &gate, rm_store_memory(&server->store, server->store.gate_counters[index]));
     receive->follow_ticks = (uint64_t)(FOLLOW_SECONDS * server->tsc_hz);
-    receive->clock = first ? rm_store_memory(&server->store, server->store.clock) : NULL;
+    bool const tells = first && !rm_server_transmit_tells(server);
+    receive->clock = tells ? rm_store_memory(&server->store, server->store.clock) : NULL;
     receive->latency = rm_store_memory(&server->store, server->store.latency[index]);
     receive->core_counters = core_counters(server, role->core);
     return RM_OK;
@@ -211,7 +212,8 @@ static enum rm_code make_role(struct rm_server *server, uint32_t index, bool *fi
     case RM_ROLE_SLOW_PATH:
         return make_slow_path(server, error);
     case RM_ROLE_TRANSMIT:
-    case RM_ROLE_APPLICATION:
+        return rm_server_make_transmit(server, error);
+    case RM_ROLE_APPLICATION: /* the host of applications makes it */
         break;
     }
     return RM_OK;
@@ -233,13 +235,17 @@ static struct rm_duty duty_of(struct rm_server *server, uint32_t role) {
         return (struct rm_duty){rm_spread_duty, server->spread[role]};
     case RM_ROLE_SLOW_PATH:
         return (struct rm_duty){rm_slow_path_duty, &server->slow_path};
-    case RM_ROLE_HOUSEKEEPING:
     case RM_ROLE_TRANSMIT:
-    case RM_ROLE_APPLICATION:
+        return (struct rm_duty){rm_transmit_duty, server->transmit};
+    case RM_ROLE_APPLICATION: /* the host of applications steps it */
+    case RM_ROLE_HOUSEKEEPING:
         break;
     }
     return (struct rm_duty){rm_housekeeping_duty, &server->housekeeping};
 }
+
+/** Roles that answer to one event and not to many: what waits on purpose comes late there. */
+static bool hurries(enum rm_role_kind kind) { return kind == RM_ROLE_TRANSMIT || kind == RM_ROLE_APPLICATION; }
 
 static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct rm_error *error) {
     struct rm_config const *config = server->config;
@@ -258,6 +264,8 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
             return rm_config_fail_entry(config, error, "roles", role, "core", "core %u has more than %d roles",
                                         core->cpu, RM_CORE_DUTIES_MAX);
         core->duty[core->duty_count++] = duty_of(server, role);
+        if (hurries(config->role[role].kind))
+            core->polling.target_packets = 0;
     }
     return RM_OK;
 }
@@ -310,4 +318,5 @@ void rm_server_free_roles(struct rm_server *server) {
     free(server->housekeeping.port);
     free(server->housekeeping.counters);
     free(server->slow_path.port);
+    rm_server_free_setpoints(server);
 }

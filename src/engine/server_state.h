@@ -4,18 +4,22 @@
  *     server.c         the order of things, and instruments
  *     server_ports.c   ports, with what each must know of the instruments behind it
  *     server_roles.c   roles and the cores they run on
+ *     server_setpoints.c   the transmit role and the attendant
  */
 #ifndef RM_ENGINE_SERVER_STATE_H
 #define RM_ENGINE_SERVER_STATE_H
 
 #include <stdatomic.h>
 
+#include "engine/attendant.h"
 #include "engine/config.h"
 #include "engine/core.h"
 #include "engine/housekeeping.h"
 #include "engine/receive.h"
 #include "engine/slow_path.h"
 #include "engine/store.h"
+#include "engine/transmit.h"
+#include "fabric/owner_parts.h"
 
 /** One port and who sends through it. */
 struct rm_server_port {
@@ -25,6 +29,17 @@ struct rm_server_port {
     struct rm_identity_table identities;
     struct rm_receive_format format[RM_PORT_CLAIMS_MAX]; /**< that come to it */
     uint32_t format_count;
+};
+
+/** What the transmit role and the attendant share of the segment. */
+struct rm_server_setpoints {
+    struct rm_transmit_chain *chain; /**< as config->chain */
+    struct rm_grant **grant;         /**< as config->application */
+    rm_counter **guard_counters;     /**< as config->application */
+    struct rm_setpoints *sent;       /**< NULL without chains */
+    struct rm_parameter **setpoint;  /**< as config->supply */
+    struct rm_parameter **readback;  /**< as config->supply */
+    struct rm_owner owner;           /**< the server's own segment; a view, that owns nothing */
 };
 
 struct rm_server {
@@ -41,6 +56,10 @@ struct rm_server {
     struct rm_spread **spread;         /**< as config->role; NULL for other roles */
     struct rm_housekeeping housekeeping;
     struct rm_slow_path slow_path;
+    uint64_t epoch; /**< of this life: TAI nanoseconds at its start */
+    struct rm_server_setpoints setpoints;
+    struct rm_transmit *transmit; /**< NULL without chains */
+    struct rm_attendant *attendant;
     struct rm_core *core; /**< as store.core */
     uint32_t cores_started;
     atomic_bool stop;
@@ -68,5 +87,11 @@ enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *err
 enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error);
 void rm_server_stop_cores(struct rm_server *server);
 void rm_server_free_roles(struct rm_server *server);
+
+/** True where there are chains and no instrument tells the turn: then the transmit role publishes the clock. */
+bool rm_server_transmit_tells(struct rm_server const *server);
+enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error);
+enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error *error);
+void rm_server_free_setpoints(struct rm_server *server);
 
 #endif

@@ -6,13 +6,18 @@
  *
  * A cycle has the turn T, a multiple of the setpoints' period, and goes out when the turn clock stands at
  * T + phase; or at once when the leading application commits its row for it. The clock is the published one (clock.h),
- * copied once per cycle; where no instrument tells the turn, TAI does. A role that comes a whole period too late skips
- * the cycle and counts it: supplies get no two cycles' steps at once.
+ * copied once per cycle; where no instrument tells the turn, TAI does, and this role publishes it. A role that comes a
+ * whole period too late skips the cycle and counts it: supplies get no two cycles' steps at once. So does one whose
+ * clock was stepped, or began a new machine epoch: it goes on with the next cycle by the new time.
+ *
+ * The leader's row may send a cycle from one period before its time on, and not sooner than half a period after the
+ * cycle before. What the link does not take at once is offered again until the next cycle; what is left then is
+ * counted, and its chain catches up by one slew a cycle from what it was sent last.
  *
  * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
  * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
  * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
- * at what was sent last, or at its safe values.
+ * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply of which nobody knows yet.
  *
  * Which application has which memory, the attendant says (attendant.h), through a mailbox of one entry per application:
  * this role never waits for it.
@@ -30,6 +35,7 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
+#include <ringmaster/supply.h>
 
 #include "engine/config.h"
 #include "engine/guard.h"
@@ -70,7 +76,9 @@ struct rm_transmit_chain {
     struct rm_config_chain const *config;
     struct rm_port *port;
     uint16_t queue;
-    uint32_t source_ipv4, source_port;                 /**< of ours */
+    uint32_t source_ipv4, source_port; /**< of ours */
+    uint8_t source_mac[6];
+    uint16_t vlan;                                     /**< 1–4094, or 0 for untagged frames */
     struct rm_stream_view readback[RM_CHAIN_ID_PARTS]; /**< as many as config->instrument_count */
     rm_counter *counters;                              /**< set "chain" */
 };
@@ -80,6 +88,7 @@ struct rm_transmit_setup {
     double tsc_hz;
     uint64_t epoch;               /**< of this server: TAI nanoseconds at its start, so it grows from life to life */
     struct rm_clock const *clock; /**< published by a receive role; NULL: no instrument tells the turn */
+    struct rm_clock *publish;     /**< where `clock` is NULL: the turns by TAI are published here; or NULL */
     struct rm_transmit_chain const *chain; /**< as config->chain; copied */
     struct rm_grant **grant;               /**< as config->application */
     rm_counter **guard_counters;           /**< set "guard"; as config->application */

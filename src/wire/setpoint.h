@@ -13,7 +13,7 @@
  *           32  count × f32     setpoints, in each supply's unit, in the chain's order
  *
  * A query holds no wish: the chain stays as it is, and answers. So a server that comes learns where the supplies stand
- * before it moves them.
+ * before it moves them. Its values are zeros, and nobody looks at them.
  */
 #ifndef RM_WIRE_SETPOINT_H
 #define RM_WIRE_SETPOINT_H
@@ -30,6 +30,7 @@ enum rm_setpoint_flags { RM_SETPOINT_QUERY = 1 };
 
 enum {
     RM_SETPOINT_HEADER_BYTES = 32,
+    RM_SETPOINT_SHORTEST = RM_SETPOINT_HEADER_BYTES + 4,
     RM_SETPOINT_LONGEST = RM_SETPOINT_HEADER_BYTES + 4 * RM_CHAIN_SUPPLIES_MAX,
 };
 
@@ -45,7 +46,7 @@ struct rm_setpoint_datagram {
 
 enum rm_setpoint_fault {
     RM_SETPOINT_GOOD = 0,
-    RM_SETPOINT_TOO_SHORT,
+    RM_SETPOINT_TOO_SHORT, /**< for a header and one value */
     RM_SETPOINT_BAD_MAGIC,
     RM_SETPOINT_UNKNOWN_VERSION,
     RM_SETPOINT_UNKNOWN_FLAGS,
@@ -53,14 +54,16 @@ enum rm_setpoint_fault {
     RM_SETPOINT_BAD_LENGTH, /**< not as long as its count says */
 };
 
-/** Reads a payload, not a byte beyond it; faults are looked for in the order of the enum. */
+/** Reads a payload, not a byte beyond it; faults are looked for in the order of the enum. `*datagram` is filled only
+ * when it is good. */
 enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length,
                                          struct rm_setpoint_datagram *datagram);
 
-/** Value `i` < count. */
+/** Value `i` < count. It may be any bit pattern, NaN too. */
 float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i);
 
-/** Writes a payload of `count` values; returns its length. */
+/** Writes a payload of `count` values, NULL for zeros; returns its length, or 0 and nothing written for another number
+ * of values than 1–40. The buffer has RM_SETPOINT_LONGEST bytes at any alignment. */
 uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t epoch,
                            uint64_t sequence, float const *values, uint32_t count);
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What others ask for: parameters of the server, and setpoints of supplies that are the operator's. */
+#include "engine/attendant_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/timebase.h"
+
+enum { TEXT_BYTES = 256 }; /**< of a reason; the reply has the beginning of it */
+
+static uint64_t const PATIENCE_NS = 200000000; /**< for the transmit role, which looks once a cycle */
+
+/** The supply whose setpoint this is, or the number of supplies. */
+static uint32_t supply_of(struct rm_attendant const *attendant, char const *parameter) {
+    static char const TAIL[] = "/setpoint";
+    struct rm_config const *const config = attendant->setup.config;
+    size_t const length = strnlen(parameter, RM_NAME_BYTES), tail = sizeof TAIL - 1;
+    if (length <= tail || strncmp(parameter + length - tail, TAIL, tail) != 0)
+        return config->supply_count;
+    uint32_t i = 0;
+    while (i < config->supply_count && (strlen(config->supply[i].name) != length - tail ||
+                                        strncmp(config->supply[i].name, parameter, length - tail) != 0))
+        ++i;
+    return i;
+}
+
+/** Gives a value to the transmit role, and waits for what the guard says. False when the role does not look. */
+static bool put(struct rm_attendant *attendant, uint32_t supply, double value, enum rm_refusal *refusal,
+                double *limit) {
+    struct rm_transmit_put *const box = attendant->setup.put;
+    uint64_t const posted = atomic_load_explicit(&box->posted, memory_order_relaxed);
+    if (atomic_load_explicit(&box->taken, memory_order_acquire) != posted)
+        return false;
+    box->supply = supply;
+    box->value = value;
+    atomic_store_explicit(&box->posted, posted + 1, memory_order_release);
+    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    while (atomic_load_explicit(&box->taken, memory_order_acquire) != posted + 1) {
+        if (rm_monotonic_ns() > end)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    *refusal = box->refusal;
+    *limit = box->limit;
+    return true;
+}
+
+static void say_why(struct rm_config_supply const *supply, double value, enum rm_refusal refusal, double limit,
+                    char reason[TEXT_BYTES]) {
+    char const *const name = supply->name, *const unit = supply->unit;
+    if (refusal == RM_REFUSED_NUMBER)
+        snprintf(reason, TEXT_BYTES, "%s: %g is no number that a supply can be set to", name, value);
+    else if (refusal == RM_REFUSED_LOW)
+        snprintf(reason, TEXT_BYTES, "%s: %g %s is below its lower limit of %g %s", name, value, unit, limit, unit);
+    else if (refusal == RM_REFUSED_HIGH)
+        snprintf(reason, TEXT_BYTES, "%s: %g %s is above its upper limit of %g %s", name, value, unit, limit, unit);
+    else if (refusal == RM_REFUSED_FAULT)
+        snprintf(reason, TEXT_BYTES, "%s has tripped, or its chain is lost or has not answered yet: see supply/state",
+                 name);
+    else
+        snprintf(reason, TEXT_BYTES, "%s: refused by the guard", name);
+}
+
+static void say_whose(struct rm_attendant const *attendant, struct rm_config_supply const *supply,
+                      char reason[TEXT_BYTES]) {
+    bool const here = attendant->visitor[supply->application].here;
+    snprintf(reason, TEXT_BYTES, "%s belongs to application %s, which %s", supply->name,
+             attendant->setup.config->application[supply->application].name,
+             here ? "is running" : "does not run just now");
+}
+
+static bool set_supply(struct rm_attendant *attendant, uint32_t index, struct rm_request const *request,
+                       char reason[TEXT_BYTES]) {
+    struct rm_config_supply const *const supply = &attendant->setup.config->supply[index];
+    enum rm_refusal refusal;
+    double value, limit;
+    if (supply->application != 0) {
+        say_whose(attendant, supply, reason);
+        return false;
+    }
+    if (request->first != 0 || request->bytes != sizeof value) {
+        snprintf(reason, TEXT_BYTES, "%s is one f64: %llu bytes from element %llu are not", request->parameter,
+                 (unsigned long long)request->bytes, (unsigned long long)request->first);
+        return false;
+    }
+    memcpy(&value, request->value, sizeof value);
+    if (!put(attendant, index, value, &refusal, &limit)) {
+        snprintf(reason, TEXT_BYTES, "%s: the transmit role does not look; does its core run?", supply->name);
+        return false;
+    }
+    if (refusal != RM_REFUSED_NOTHING)
+        say_why(supply, value, refusal, limit, reason);
+    return refusal == RM_REFUSED_NOTHING;
+}
+
+static void answer(struct rm_attendant *attendant, struct rm_request const *request) {
+    uint32_t const supply = supply_of(attendant, request->parameter);
+    if (attendant->setup.put == NULL || supply == attendant->setup.config->supply_count) {
+        rm_inbox_apply(attendant->inbox, request, rm_stamp_now());
+        return;
+    }
+    char reason[TEXT_BYTES] = "";
+    bool const done = set_supply(attendant, supply, request, reason);
+    rm_inbox_answer(attendant->inbox, request, done ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, done ? NULL : reason);
+}
+
+void rm_attendant_answer(struct rm_attendant *attendant) {
+    struct rm_request request;
+    while (!atomic_load_explicit(&attendant->stop, memory_order_relaxed) && rm_inbox_take(attendant->inbox, &request))
+        answer(attendant, &request);
+}

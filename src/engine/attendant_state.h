@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the parts of the attendant share; attendant.h is its outside.
+ *
+ *     attendant.c             the thread, and what it does when
+ *     attendant_visitors.c    applications that come and go
+ *     attendant_requests.c    what others ask for
+ *     attendant_supplies.c    SUPPLY/setpoint and SUPPLY/readback
+ */
+#ifndef RM_ENGINE_ATTENDANT_STATE_H
+#define RM_ENGINE_ATTENDANT_STATE_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <ringmaster/request.h>
+
+#include "engine/attendant.h"
+#include "fabric/segment_map.h"
+
+/** What is kept of one application. */
+struct rm_attendant_visitor {
+    uid_t uid;                       /**< whose segment counts */
+    bool here;                       /**< it was granted an epoch, and has not gone */
+    uint64_t instance;               /**< of the one that is here */
+    struct rm_mapped_segment mapped; /**< its segment, while it is here */
+    struct rm_mapped_segment gone;   /**< that of one which has gone, until the transmit role has let it go */
+    uint64_t gone_letter;            /**< by this letter */
+};
+
+struct rm_attendant {
+    struct rm_attendant_setup setup;
+    char workspace[PATH_MAX]; /**< its directory */
+    struct rm_inbox *inbox;
+    struct rm_attendant_visitor *visitor; /**< as config->application */
+    uint64_t grants;                      /**< so far */
+    rm_turn shown;                        /**< the cycle that SUPPLY/setpoint is of */
+    rm_turn *heard;                       /**< per instrument of the chains: the turn that was shown last */
+    double *sent;                         /**< a row of it */
+    struct rm_setpoints_place place;
+    pthread_t thread;
+    bool started;
+    atomic_bool stop;
+};
+
+/** Finds out whose segments count, and makes their folders. */
+enum rm_code rm_attendant_make_folders(struct rm_attendant *attendant, struct rm_error *error);
+
+/** Looks at all applications: who has come, who has gone. */
+void rm_attendant_look_at_visitors(struct rm_attendant *attendant);
+void rm_attendant_free_visitors(struct rm_attendant *attendant);
+
+/** Answers all requests that wait. */
+void rm_attendant_answer(struct rm_attendant *attendant);
+
+/** Shows what was sent and read back. */
+void rm_attendant_show_supplies(struct rm_attendant *attendant);
+
+#endif

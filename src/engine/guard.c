@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/guard.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "engine/guard_pass.h"
+
+enum { OPERATOR = 0, NOBODY = UINT32_MAX };
+
+/** Values of a row that belong to supplies beside each other. */
+struct run {
+    uint32_t place; /**< of the first value */
+    uint32_t supply;
+    uint32_t count;
+};
+
+/** What is known of an application, and each of its supplies' limits in the order of its row: there a supply that takes
+ * no values has limits that none is within, so that a row is judged in one pass. */
+struct application {
+    struct rm_guard_view view;
+    uint64_t granted;
+    uint64_t freshness_turns, future_turns;
+    uint64_t watchdog; /**< cycles */
+    uint64_t silent;   /**< cycles without a good row so far */
+    enum rm_stop_action stop;
+    bool ever_granted;
+    bool row_came; /**< a good one, in this cycle */
+    bool stopped;  /**< until a good row */
+    bool paused;   /**< stopped, but just granted anew */
+    uint32_t supply_count, run_count;
+    uint32_t *supply;
+    struct run *run;
+    double *low, *high;
+};
+
+struct rm_guard {
+    struct rm_arena arena;
+    struct rm_guard_passes passes;
+    uint32_t supply_count, application_count;
+    struct application *application;
+    rm_turn cycle_turn;
+    uint32_t advanced; /**< supplies that went their step in this cycle: those before this one */
+
+    /* One per supply, each at a cache line. What every cycle needs: */
+    double *target;
+    double *setpoint;
+    double *step; /**< slew, or safe_slew where a stop's action moves it */
+    float *sent;
+    float *sent_low, *sent_high; /**< the outermost f32 within the limits */
+
+    /* and what judging and changes need: */
+    double *low, *high, *slew, *safe, *safe_slew;
+    uint32_t *owner; /**< or NOBODY */
+    uint32_t *place; /**< in its owner's row */
+    bool *joined, *faulty;
+};
+
+static float round_up(double value) {
+    float const rounded = (float)value;
+    return (double)rounded < value ? nextafterf(rounded, INFINITY) : rounded;
+}
+
+static float round_down(double value) { return -round_up(-value); }
+
+/** Whether a setpoint anywhere within the limits moves by that slew, in double. */
+static bool slew_moves(struct rm_guard_supply const *supply, double slew) {
+    double const largest = fmax(fabs(supply->low), fabs(supply->high));
+    return isfinite(slew) && slew > 0 && slew >= nextafter(largest, INFINITY) - largest;
+}
+
+static enum rm_code check_supply(struct rm_guard_supply const *supply, uint32_t number, struct rm_error *error) {
+    bool const fit = fabs(supply->low) <= (double)FLT_MAX && fabs(supply->high) <= (double)FLT_MAX;
+    if (!fit || !(supply->low <= supply->safe && supply->safe <= supply->high))
+        return rm_fail(
+            error, RM_E_ARGUMENT,
+            "supply %u of the guard: limits [%g, %g] and safe value %g are not low ≤ safe ≤ high within what "
+            "an f32 holds",
+            number, supply->low, supply->high, supply->safe);
+    if (round_up(supply->low) > round_down(supply->high))
+        return rm_fail(
+            error, RM_E_ARGUMENT,
+            "supply %u of the guard: no f32 lies within its limits [%.17g, %.17g], so nothing could be sent; "
+            "make them wider",
+            number, supply->low, supply->high);
+    if (!slew_moves(supply, supply->slew) || !slew_moves(supply, supply->safe_slew))
+        return rm_fail(
+            error, RM_E_ARGUMENT,
+            "supply %u of the guard: slew %g and safe slew %g per cycle must be above zero, and large enough "
+            "to move a setpoint at its limits [%g, %g]",
+            number, supply->slew, supply->safe_slew, supply->low, supply->high);
+    return RM_OK;
+}
+
+static enum rm_code check_application(struct rm_guard_application const *application, uint32_t number,
+                                      uint32_t supply_count, struct rm_error *error) {
+    if (number != OPERATOR && (application->watchdog_cycles == 0 || application->period_cycles == 0))
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "application %u of the guard: a watchdog of %u periods of %u cycles never ends; both must be 1 "
+                       "at least",
+                       number, application->watchdog_cycles, application->period_cycles);
+    for (uint32_t i = 0; i < application->supply_count; ++i)
+        if (application->supply[i] >= supply_count)
+            return rm_fail(error, RM_E_ARGUMENT, "application %u of the guard: supply %u is none of the %u", number,
+                           application->supply[i], supply_count);
+    return RM_OK;
+}
+
+/** True when all of it was there; what was is given back with the arena. */
+static bool take_supplies(struct rm_guard *guard, size_t count) {
+    struct rm_arena *const arena = &guard->arena;
+    guard->target = rm_arena_take(arena, count * sizeof *guard->target);
+    guard->setpoint = rm_arena_take(arena, count * sizeof *guard->setpoint);
+    guard->step = rm_arena_take(arena, count * sizeof *guard->step);
+    guard->sent = rm_arena_take(arena, count * sizeof *guard->sent);
+    guard->sent_low = rm_arena_take(arena, count * sizeof *guard->sent_low);
+    guard->sent_high = rm_arena_take(arena, count * sizeof *guard->sent_high);
+    guard->low = rm_arena_take(arena, count * sizeof *guard->low);
+    guard->high = rm_arena_take(arena, count * sizeof *guard->high);
+    guard->slew = rm_arena_take(arena, count * sizeof *guard->slew);
+    guard->safe = rm_arena_take(arena, count * sizeof *guard->safe);
+    guard->safe_slew = rm_arena_take(arena, count * sizeof *guard->safe_slew);
+    guard->owner = rm_arena_take(arena, count * sizeof *guard->owner);
+    guard->place = rm_arena_take(arena, count * sizeof *guard->place);
+    guard->joined = rm_arena_take(arena, count * sizeof *guard->joined);
+    guard->faulty = rm_arena_take(arena, count * sizeof *guard->faulty);
+    return guard->target && guard->setpoint && guard->step && guard->sent && guard->sent_low && guard->sent_high &&
+           guard->low && guard->high && guard->slew && guard->safe && guard->safe_slew && guard->owner &&
+           guard->place && guard->joined && guard->faulty;
+}
+
+static bool take_applications(struct rm_guard *guard, struct rm_guard_application const *setup, uint32_t count) {
+    guard->application = rm_arena_take(&guard->arena, count * sizeof *guard->application);
+    if (guard->application == NULL)
+        return false;
+    guard->application_count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct application *const application = &guard->application[i];
+        size_t const supplies = setup[i].supply_count ? setup[i].supply_count : 1;
+        application->supply = rm_arena_take(&guard->arena, supplies * sizeof *application->supply);
+        application->run = rm_arena_take(&guard->arena, supplies * sizeof *application->run);
+        application->low = rm_arena_take(&guard->arena, supplies * sizeof *application->low);
+        application->high = rm_arena_take(&guard->arena, supplies * sizeof *application->high);
+        if (!application->supply || !application->run || !application->low || !application->high)
+            return false;
+    }
+    return true;
+}
+
+static float as_sent(struct rm_guard const *guard, uint32_t supply, double setpoint) {
+    float const sent = (float)setpoint;
+    float const above = sent > guard->sent_low[supply] ? sent : guard->sent_low[supply];
+    return above < guard->sent_high[supply] ? above : guard->sent_high[supply];
+}
+
+/** Where a supply stands: nothing moves it from there until somebody wants it to. */
+static void stand_at(struct rm_guard *guard, uint32_t supply, double value) {
+    guard->setpoint[supply] = guard->target[supply] = value;
+    guard->sent[supply] = as_sent(guard, supply, value);
+}
+
+static void set_supply(struct rm_guard *guard, uint32_t number, struct rm_guard_supply const *supply) {
+    guard->low[number] = supply->low;
+    guard->high[number] = supply->high;
+    guard->sent_low[number] = round_up(supply->low);
+    guard->sent_high[number] = round_down(supply->high);
+    guard->slew[number] = guard->step[number] = supply->slew;
+    guard->safe[number] = supply->safe;
+    guard->safe_slew[number] = supply->safe_slew;
+    guard->owner[number] = NOBODY;
+    stand_at(guard, number, supply->safe);
+}
+
+/** Opens or closes the supply to its owner's values. */
+static void set_admission(struct rm_guard *guard, uint32_t supply) {
+    if (guard->owner[supply] == NOBODY)
+        return;
+    bool const open = guard->joined[supply] && !guard->faulty[supply];
+    struct application *const owner = &guard->application[guard->owner[supply]];
+    owner->low[guard->place[supply]] = open ? guard->low[supply] : INFINITY;
+    owner->high[guard->place[supply]] = open ? guard->high[supply] : -INFINITY;
+}
+
+static void add_to_runs(struct application *application, uint32_t place, uint32_t supply) {
+    struct run *const last = application->run_count ? &application->run[application->run_count - 1] : NULL;
+    if (last != NULL && supply == last->supply + last->count)
+        ++last->count;
+    else
+        application->run[application->run_count++] = (struct run){.place = place, .supply = supply, .count = 1};
+}
+
+static enum rm_code set_application(struct rm_guard *guard, uint32_t number, struct rm_guard_application const *setup,
+                                    struct rm_error *error) {
+    struct application *const application = &guard->application[number];
+    application->freshness_turns = setup->freshness_turns;
+    application->future_turns = setup->future_turns;
+    application->watchdog = (uint64_t)setup->watchdog_cycles * setup->period_cycles;
+    application->stop = setup->stop;
+    application->supply_count = setup->supply_count;
+    application->view.state = number == OPERATOR ? RM_APPLICATION_RUNNING : RM_APPLICATION_ABSENT;
+    for (uint32_t i = 0; i < setup->supply_count; ++i) {
+        uint32_t const supply = setup->supply[i];
+        if (guard->owner[supply] != NOBODY)
+            return rm_fail(error, RM_E_ARGUMENT,
+                           "supply %u of the guard: applications %u and %u cannot both own it; leave it to one", supply,
+                           guard->owner[supply], number);
+        application->supply[i] = supply;
+        guard->owner[supply] = number;
+        guard->place[supply] = i;
+        add_to_runs(application, i, supply);
+        set_admission(guard, supply);
+    }
+    return RM_OK;
+}
+
+static enum rm_code fill(struct rm_guard *guard, struct rm_guard_supply const *supply,
+                         struct rm_guard_application const *application, uint32_t application_count,
+                         struct rm_error *error) {
+    if (!take_supplies(guard, guard->supply_count) || !take_applications(guard, application, application_count))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for a guard of %u supplies", guard->supply_count);
+    for (uint32_t i = 0; i < guard->supply_count; ++i)
+        set_supply(guard, i, &supply[i]);
+    for (uint32_t i = 0; i < application_count; ++i) {
+        enum rm_code const code = set_application(guard, i, &application[i], error);
+        if (code)
+            return code;
+    }
+    return RM_OK;
+}
+
+enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_count,
+                          struct rm_guard_application const *application, uint32_t application_count,
+                          struct rm_guard **guard, struct rm_error *error) {
+    if (supply_count == 0 || application_count == 0)
+        return rm_fail(error, RM_E_ARGUMENT, "a guard needs one supply at least, and the operator");
+    for (uint32_t i = 0; i < supply_count; ++i)
+        if (check_supply(&supply[i], i, error))
+            return RM_E_ARGUMENT;
+    for (uint32_t i = 0; i < application_count; ++i)
+        if (check_application(&application[i], i, supply_count, error))
+            return RM_E_ARGUMENT;
+    struct rm_guard *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for a guard of %u supplies", supply_count);
+    made->passes = rm_guard_passes_for(rm_simd_best());
+    made->supply_count = supply_count;
+    made->cycle_turn = RM_TURN_NONE;
+    made->advanced = supply_count;
+    enum rm_code const code = fill(made, supply, application, application_count, error);
+    if (code == RM_OK)
+        *guard = made;
+    else
+        rm_guard_free(made);
+    return code;
+}
+
+void rm_guard_free(struct rm_guard *guard) {
+    if (guard == NULL)
+        return;
+    rm_arena_free(&guard->arena);
+    free(guard);
+}
+
+/** Gives the supply the target that nobody's row gives it: where it stands, or where a stop's action wants it. */
+static void aim(struct rm_guard *guard, uint32_t supply) {
+    guard->target[supply] = guard->setpoint[supply];
+    guard->step[supply] = guard->slew[supply];
+    if (guard->owner[supply] == NOBODY || !guard->joined[supply] || guard->faulty[supply])
+        return;
+    struct application const *const owner = &guard->application[guard->owner[supply]];
+    if (owner->stopped && !owner->paused && owner->stop == RM_STOP_RAMP) {
+        guard->target[supply] = guard->safe[supply];
+        guard->step[supply] = guard->safe_slew[supply];
+    }
+}
+
+static void aim_all(struct rm_guard *guard, struct application const *application) {
+    for (uint32_t i = 0; i < application->supply_count; ++i)
+        aim(guard, application->supply[i]);
+}
+
+/** The action of a stop begins, or goes on after a pause. */
+static void stop(struct rm_guard *guard, struct application *application) {
+    application->stopped = true;
+    application->paused = false;
+    aim_all(guard, application);
+}
+
+void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value) {
+    if (!isfinite(value))
+        return;
+    double const above = value > guard->low[supply] ? value : guard->low[supply];
+    stand_at(guard, supply, above < guard->high[supply] ? above : guard->high[supply]);
+    guard->joined[supply] = true;
+    set_admission(guard, supply);
+    aim(guard, supply);
+}
+
+void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
+    if (guard->faulty[supply] == faulty)
+        return;
+    guard->faulty[supply] = faulty;
+    set_admission(guard, supply);
+    aim(guard, supply);
+}
+
+void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t epoch, bool died) {
+    if (number == OPERATOR)
+        return;
+    struct application *const application = &guard->application[number];
+    bool const rows_stop = application->stopped || application->view.state == RM_APPLICATION_RUNNING;
+    application->granted = epoch;
+    application->silent = 0;
+    application->row_came = false;
+    if (epoch) {
+        application->view.state = RM_APPLICATION_JOINED;
+        application->ever_granted = true;
+        application->stopped = application->paused = rows_stop;
+        aim_all(guard, application);
+    } else {
+        application->view.state = died ? RM_APPLICATION_DEAD : RM_APPLICATION_ABSENT;
+        if (died || application->ever_granted)
+            stop(guard, application);
+    }
+}
+
+/** What was refused, and against what. */
+static void keep_offence(struct application *application, struct rm_guard_offence const *offence) {
+    ++application->view.refused[offence->refusal];
+    application->view.offence = *offence;
+}
+
+static __attribute__((cold, noinline)) bool refuse_row(struct application *application, enum rm_refusal refusal,
+                                                       double value, double limit, uint64_t row, rm_turn turn) {
+    keep_offence(
+        application,
+        &(struct rm_guard_offence){
+            .refusal = refusal, .actuator = UINT64_MAX, .value = value, .limit = limit, .turn = turn, .row = row});
+    return false;
+}
+
+/** Differences only, so that no turn is too large for it. */
+static inline bool may_speak(struct application *application, struct rm_setpoint_reading const *row, rm_turn turn) {
+    rm_turn const input = row->input_turn;
+    if (application->granted == 0 || row->epoch != application->granted)
+        return refuse_row(application, RM_REFUSED_EPOCH, (double)row->epoch, (double)application->granted, row->row,
+                          turn);
+    if (input <= turn && turn - input > application->freshness_turns)
+        return refuse_row(application, RM_REFUSED_STALE, (double)input, (double)(turn - application->freshness_turns),
+                          row->row, turn);
+    if (input > turn && (input == RM_TURN_NONE || input - turn > application->future_turns))
+        return refuse_row(application, RM_REFUSED_FUTURE, (double)input,
+                          (double)turn + (double)application->future_turns, row->row, turn);
+    return true;
+}
+
+/** Why this supply does not take this value, and what that is held against. */
+static enum rm_refusal judge_value(struct rm_guard const *guard, uint32_t supply, double value, double *limit) {
+    *limit = 0;
+    if (!isfinite(value))
+        return RM_REFUSED_NUMBER;
+    *limit = guard->low[supply];
+    if (value < *limit)
+        return RM_REFUSED_LOW;
+    *limit = guard->high[supply];
+    if (value > *limit)
+        return RM_REFUSED_HIGH;
+    *limit = guard->setpoint[supply];
+    return guard->joined[supply] && !guard->faulty[supply] ? RM_REFUSED_NOTHING : RM_REFUSED_FAULT;
+}
+
+/** The first good row after a stop: nobody wants the stop's targets any more. */
+static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct application *application) {
+    application->stopped = application->paused = false;
+    aim_all(guard, application);
+}
+
+static inline void see_sign_of_life(struct application *application) {
+    application->view.state = RM_APPLICATION_RUNNING;
+    ++application->view.rows;
+    application->row_came = true;
+}
+
+/** Keeps the last value of a row that is further away than a step. */
+static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const *guard,
+                                                           struct application *application, double const *values,
+                                                           uint64_t row, rm_turn turn) {
+    for (uint32_t i = application->supply_count; i-- > 0;) {
+        uint32_t const supply = application->supply[i];
+        double const most = guard->setpoint[supply] + guard->step[supply];
+        double const least = guard->setpoint[supply] - guard->step[supply];
+        if (values[i] >= least && values[i] <= most)
+            continue;
+        application->view.offence = (struct rm_guard_offence){.refusal = RM_REFUSED_SLEW,
+                                                              .actuator = i,
+                                                              .value = values[i],
+                                                              .limit = values[i] > most ? most : least,
+                                                              .turn = turn,
+                                                              .row = row};
+        return;
+    }
+}
+
+/** A row is a sign of life when one value at least is within its supply's own limits, or when it has none. */
+static bool shows_life(struct rm_guard const *guard, struct application const *application, double const *values) {
+    for (uint32_t i = 0; i < application->supply_count; ++i) {
+        uint32_t const supply = application->supply[i];
+        if (values[i] >= guard->low[supply] && values[i] <= guard->high[supply])
+            return true;
+    }
+    return application->supply_count == 0;
+}
+
+/** Says of each value that was not taken why; the last one is kept. */
+static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *guard, struct application *application,
+                                                         double const *values, uint64_t row, rm_turn turn) {
+    for (uint32_t i = 0; i < application->supply_count; ++i) {
+        double limit;
+        enum rm_refusal const refusal = judge_value(guard, application->supply[i], values[i], &limit);
+        if (refusal)
+            keep_offence(
+                application,
+                &(struct rm_guard_offence){
+                    .refusal = refusal, .actuator = i, .value = values[i], .limit = limit, .turn = turn, .row = row});
+    }
+}
+
+static struct rm_guard_taking take_row(struct rm_guard *guard, struct application const *application,
+                                       double const *values) {
+    struct rm_guard_taking taking = {0};
+    for (uint32_t i = 0; i < application->run_count; ++i) {
+        struct run const run = application->run[i];
+        struct rm_guard_taking const part = guard->passes.take(
+            run.count, values + run.place, application->low + run.place, application->high + run.place,
+            guard->setpoint + run.supply, guard->step + run.supply, guard->target + run.supply);
+        taking.refused += part.refused;
+        taking.shortened += part.shortened;
+    }
+    return taking;
+}
+
+bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_reading const *row, double const *values,
+                  rm_turn turn) {
+    struct application *const application = &guard->application[number];
+    if (!may_speak(application, row, turn))
+        return false;
+    if (application->stopped && shows_life(guard, application, values))
+        resume(guard, application);
+    struct rm_guard_taking const taking = take_row(guard, application, values);
+    application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
+    if (taking.shortened && !taking.refused)
+        keep_shortened(guard, application, values, row->row, turn);
+    if (taking.refused)
+        keep_refused(guard, application, values, row->row, turn);
+    bool const good =
+        taking.refused == 0 || taking.refused < application->supply_count || shows_life(guard, application, values);
+    if (good)
+        see_sign_of_life(application);
+    return good;
+}
+
+static enum rm_refusal judge_put(struct rm_guard const *guard, uint32_t supply, double value, double *limit) {
+    *limit = -1;
+    if (supply >= guard->supply_count || guard->owner[supply] == NOBODY)
+        return RM_REFUSED_OWNERSHIP;
+    *limit = guard->owner[supply];
+    if (guard->owner[supply] != OPERATOR)
+        return RM_REFUSED_OWNERSHIP;
+    return judge_value(guard, supply, value, limit);
+}
+
+enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit) {
+    struct application *const person = &guard->application[OPERATOR];
+    enum rm_refusal const refusal = judge_put(guard, supply, value, limit);
+    if (refusal) {
+        keep_offence(person, &(struct rm_guard_offence){.refusal = refusal,
+                                                        .actuator = supply,
+                                                        .value = value,
+                                                        .limit = *limit,
+                                                        .turn = turn,
+                                                        .row = UINT64_MAX});
+        return refusal;
+    }
+    guard->target[supply] = value;
+    ++person->view.rows;
+    return RM_REFUSED_NOTHING;
+}
+
+static void watch(struct rm_guard *guard, struct application *application) {
+    bool const came = application->row_came;
+    application->row_came = false;
+    application->silent = came ? 0 : application->silent + 1;
+    bool const running = application->view.state == RM_APPLICATION_RUNNING;
+    if (application->silent < application->watchdog || !(running || application->paused))
+        return;
+    if (running) {
+        application->view.state = RM_APPLICATION_STALLED;
+        ++application->view.stalls;
+    }
+    stop(guard, application);
+}
+
+void rm_guard_begin(struct rm_guard *guard, rm_turn turn) {
+    if (turn == guard->cycle_turn)
+        return;
+    guard->cycle_turn = turn;
+    guard->advanced = 0;
+    for (uint32_t i = OPERATOR + 1; i < guard->application_count; ++i)
+        watch(guard, &guard->application[i]);
+}
+
+void rm_guard_advance(struct rm_guard *guard, uint32_t end) {
+    uint32_t const first = guard->advanced;
+    uint32_t const last = end < guard->supply_count ? end : guard->supply_count;
+    if (first >= last)
+        return;
+    guard->advanced = last;
+    guard->passes.step(last - first, guard->target + first, guard->setpoint + first, guard->step + first,
+                       guard->sent_low + first, guard->sent_high + first, guard->sent + first);
+}
+
+void rm_guard_cycle(struct rm_guard *guard, rm_turn turn) {
+    rm_guard_begin(guard, turn);
+    rm_guard_advance(guard, guard->supply_count);
+}
+
+float const *rm_guard_setpoints(struct rm_guard const *guard) { return guard->sent; }
+
+double const *rm_guard_exact(struct rm_guard const *guard) { return guard->setpoint; }
+
+bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply) {
+    return guard->setpoint[supply] != guard->target[supply];
+}
+
+bool rm_guard_stopped(struct rm_guard const *guard, uint32_t application) {
+    return guard->application[application].stopped;
+}
+
+struct rm_guard_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application) {
+    return &guard->application[application].view;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The transmit role and the attendant: what they are given of the configuration, the segment and the ports. */
+#include "engine/server_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "fabric/segment_map.h"
+#include "wire/arp.h"
+
+enum { NAME_BYTES = 128 };
+
+/** Looks objects up by name. They are asked for in the order in which they were planned, mostly, so each search begins
+ * where the last one ended. */
+struct finder {
+    struct rm_store const *store;
+    size_t at;
+    enum rm_code code;
+    struct rm_error *error;
+};
+
+static void *find(struct finder *finder, char const *name) {
+    struct rm_segment_plan const *const plan = &finder->store->plan;
+    for (size_t i = 0; i < plan->count; ++i) {
+        size_t const at = (finder->at + i) % plan->count;
+        if (strcmp(plan->planned[at].object.name, name) != 0)
+            continue;
+        finder->at = at + 1;
+        return rm_store_memory(finder->store, at);
+    }
+    finder->code = rm_fail(finder->error, RM_E_NOT_FOUND, "the server's segment has no object \"%s\"", name);
+    return NULL;
+}
+
+static void *find_of(struct finder *finder, char const *before, char const *name, char const *behind) {
+    char whole[NAME_BYTES];
+    snprintf(whole, sizeof whole, "%s%s%s", before, name, behind);
+    return find(finder, whole);
+}
+
+static bool allocate(struct rm_server_setpoints *made, struct rm_config const *config) {
+    made->chain = calloc(config->chain_count + 1u, sizeof *made->chain);
+    made->grant = calloc(config->application_count + 1u, sizeof *made->grant);
+    made->guard_counters = calloc(config->application_count + 1u, sizeof *made->guard_counters);
+    made->setpoint = calloc(config->supply_count + 1u, sizeof *made->setpoint);
+    made->readback = calloc(config->supply_count + 1u, sizeof *made->readback);
+    return made->chain && made->grant && made->guard_counters && made->setpoint && made->readback;
+}
+
+static struct rm_stream_view view_of(struct rm_stream const *stream) {
+    return (struct rm_stream_view){
+        .header = stream,
+        .slot = (struct rm_slot const *)((uint8_t const *)stream + stream->slots_offset),
+        .mask = stream->capacity - 1,
+        .period = stream->period,
+    };
+}
+
+static void fill_chain(struct rm_server *server, uint32_t index, struct finder *finder) {
+    struct rm_config_chain const *const wanted = &server->config->chain[index];
+    struct rm_config_port const *const port = &server->config->port[wanted->port];
+    struct rm_transmit_chain *const chain = &server->setpoints.chain[index];
+    *chain = (struct rm_transmit_chain){
+        .config = wanted,
+        .port = server->port[wanted->port].port,
+        .source_ipv4 = port->answer_ipv4,
+        .source_port = RM_CONFIG_SETPOINT_UDP_PORT,
+        .vlan = port->vlan == RM_CONFIG_ANY_VLAN ? 0 : port->vlan,
+        .counters = find_of(finder, "counters/chain/", wanted->name, ""),
+    };
+    if (!rm_port_mac(chain->port, chain->source_mac))
+        rm_arp_make_mac(port->answer_ipv4, chain->source_mac);
+    for (uint32_t p = 0; p < wanted->instrument_count; ++p)
+        chain->readback[p] =
+            view_of(rm_store_memory(&server->store, server->store.instrument[wanted->first_instrument + p].own));
+}
+
+static void fill_applications(struct rm_server *server, struct finder *finder) {
+    for (uint32_t i = 0; i < server->config->application_count; ++i) {
+        char const *const name = server->config->application[i].name;
+        server->setpoints.grant[i] = find_of(finder, "grant/", name, "");
+        server->setpoints.guard_counters[i] = find_of(finder, "counters/guard/", name, "");
+    }
+}
+
+static void fill_supplies(struct rm_server *server, struct finder *finder) {
+    for (uint32_t i = 0; i < server->config->supply_count; ++i) {
+        char const *const name = server->config->supply[i].name;
+        server->setpoints.setpoint[i] = find_of(finder, "", name, "/setpoint");
+        server->setpoints.readback[i] = find_of(finder, "", name, "/readback");
+    }
+}
+
+/** True when an instrument tells the first receive role the turn. Chains do not: their turns are ours. */
+static bool clock_is_told(struct rm_server const *server) {
+    struct rm_config const *const config = server->config;
+    uint32_t first = 0;
+    while (first < config->role_count && config->role[first].kind != RM_ROLE_RECEIVE)
+        ++first;
+    for (uint32_t i = 0; first < config->role_count && i < config->instrument_count; ++i) {
+        struct rm_config_instrument const *const instrument = &config->instrument[i];
+        uint16_t queue;
+        if (!instrument->follows &&
+            rm_server_role_of(server, instrument->port, instrument->source_ipv4, &queue) == first)
+            return true;
+    }
+    return false;
+}
+
+bool rm_server_transmit_tells(struct rm_server const *server) {
+    return server->config->chain_count != 0 && !clock_is_told(server);
+}
+
+enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error) {
+    struct rm_config const *const config = server->config;
+    struct rm_server_setpoints *const made = &server->setpoints;
+    struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
+    if (!allocate(made, config))
+        return rm_server_no_memory(error);
+    for (uint32_t i = 0; i < config->chain_count; ++i)
+        fill_chain(server, i, &finder);
+    fill_applications(server, &finder);
+    fill_supplies(server, &finder);
+    made->sent = find(&finder, "setpoints/sent");
+    struct rm_clock *const clock = rm_store_memory(&server->store, server->store.clock);
+    bool const tells = rm_server_transmit_tells(server);
+    struct rm_transmit_setup const setup = {
+        .config = config,
+        .tsc_hz = server->tsc_hz,
+        .epoch = server->epoch,
+        .clock = tells ? NULL : clock,
+        .publish = tells ? clock : NULL,
+        .chain = made->chain,
+        .grant = made->grant,
+        .guard_counters = made->guard_counters,
+        .counters = find(&finder, "counters/transmit"),
+        .sent = made->sent,
+        .supply_state = find(&finder, "supply/state"),
+        .latency = find(&finder, "latency/setpoint"),
+    };
+    if (finder.code != RM_OK)
+        return finder.code;
+    return rm_transmit_new(&setup, &server->transmit, error);
+}
+
+/** The server's segment as others see an owner's: the same memory, under the name that requests are addressed to. */
+static enum rm_code make_owner(struct rm_server *server, struct finder *finder, struct rm_error *error) {
+    struct rm_owner *const owner = &server->setpoints.owner;
+    *owner = (struct rm_owner){.name = "server",
+                               .plan = server->store.plan,
+                               .segment = server->store.segment,
+                               .requests = RM_OWNER_NONE,
+                               .replies = RM_OWNER_NONE,
+                               .open = true};
+    if (find(finder, "server/replies") == NULL)
+        return finder->code;
+    owner->replies = finder->at - 1;
+    return rm_workspace_path(server->config->workspace, owner->workspace, error);
+}
+
+enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error *error) {
+    struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
+    enum rm_code const code = make_owner(server, &finder, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_transmit *const transmit = server->transmit;
+    struct rm_attendant_setup const setup = {
+        .config = server->config,
+        .epoch = server->epoch,
+        .owner = &server->setpoints.owner,
+        .mailbox = transmit != NULL ? rm_transmit_mailbox(transmit, 0) : NULL,
+        .put = transmit != NULL ? rm_transmit_put(transmit) : NULL,
+        .sent = server->setpoints.sent,
+        .chain = server->setpoints.chain,
+        .setpoint = server->setpoints.setpoint,
+        .readback = server->setpoints.readback,
+    };
+    return rm_attendant_start(&setup, &server->attendant, error);
+}
+
+void rm_server_free_setpoints(struct rm_server *server) {
+    rm_transmit_free(server->transmit);
+    free(server->setpoints.chain);
+    free(server->setpoints.grant);
+    free(server->setpoints.guard_counters);
+    free(server->setpoints.setpoint);
+    free(server->setpoints.readback);
+}

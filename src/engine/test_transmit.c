@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The cycle: when it goes out, by whose row, and what becomes of rows. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/test_transmit_rig.h"
+
+enum { EPOCH = 5001 };
+
+static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
+    (void)state;
+    for (uint32_t phase = 0; phase < RIG_PERIOD; phase += 5) {
+        struct rig *const rig = rig_make(&(struct rig_wish){.chains = 2, .supplies = 3, .phase_turns = phase});
+        rig_pass_cycles(rig, 2);
+        for (int i = 0; i < 20; ++i) {
+            rm_turn const turn = rig_next_turn(rig);
+            uint32_t const before = rig->chain[1].datagrams;
+            rig_pass(rig, rig_due(rig, turn) - rig->tsc - 1);
+            assert_int_equal(rig->chain[1].datagrams, before);
+            rig_pass(rig, 1);
+            assert_int_equal(rig->chain[1].datagrams, before + 1);
+            assert_int_equal(rig->chain[1].turn, turn);
+            assert_int_equal(rig->chain[1].epoch, 77);
+        }
+        assert_int_equal(rig_count(rig, RM_TRANSMIT_LATE), 0);
+        assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 0);
+        assert_int_equal(rig_count(rig, RM_TRANSMIT_DATAGRAMS), 2 * rig_count(rig, RM_TRANSMIT_CYCLES));
+        rig_free(rig);
+    }
+}
+
+static void rows_move_supplies_by_their_slew(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 2});
+    rig_pass_cycles(rig, 3);
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass_cycles(rig, 2);
+    float const at = rig->chain[0].got[0];
+    for (int i = 1; i <= 4; ++i) {
+        rig_commit(rig, 1, EPOCH, 2.25);
+        rig_pass_cycles(rig, 1);
+        float const wanted = at + (float)i * (float)RIG_SLEW;
+        assert_true(rig->chain[0].got[0] == (wanted < 2.25f ? wanted : 2.25f));
+        assert_true(rig->chain[0].got[1] == at);
+    }
+    rig_commit(rig, 1, EPOCH, 2.25);
+    rig_pass_cycles(rig, 1);
+    assert_true(rig->chain[0].got[0] == 2.25f);
+    assert_true(rig_sent(rig, 0) == 2.25);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_TAKEN), 5);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_ROWS), 5);
+    assert_true(atomic_load(&rig->latency.total) == 5);
+    rig_free(rig);
+}
+
+static void the_leaders_row_sends_the_cycle_at_once(void **state) {
+    (void)state;
+    struct rig *const rig =
+        rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_grant(rig, 2, EPOCH + 1, 1);
+    rig_pass_cycles(rig, 4);
+    rm_turn const turn = rig_next_turn(rig);
+    uint32_t const before = rig->chain[0].datagrams;
+    rig_pass(rig, rig_due(rig, turn) - rig->tsc - RIG_CYCLE / 4);
+    rig_commit(rig, 2, EPOCH + 1, 0.25);
+    rig_pass(rig, 10 * RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, before); /* not its row */
+    rig_commit(rig, 1, EPOCH, 0.25);
+    uint64_t const committed = rig->tsc;
+    rig_pass(rig, RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, before + 1);
+    assert_int_equal(rig->chain[0].turn, turn);
+    assert_int_equal(rig->chain[0].sent_tsc, committed + RIG_STEP);
+    rig_commit(rig, 1, EPOCH, 0.5); /* one cycle a period, whatever is wished */
+    rig_pass(rig, RIG_CYCLE / 4 - RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, before + 1);
+    rig_pass(rig, RIG_CYCLE);
+    assert_int_equal(rig->chain[0].datagrams, before + 2);
+    assert_int_equal(rig->chain[0].turn, turn + RIG_PERIOD);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 2);
+    rig_free(rig);
+}
+
+static void a_leader_who_floods_sends_one_cycle_a_period(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass_cycles(rig, 4);
+    uint32_t const before = rig->chain[0].datagrams;
+    float last = rig->chain[0].got[0];
+    for (int i = 0; i < 100 * RIG_CYCLE / RIG_STEP; ++i) {
+        rig_commit(rig, 1, EPOCH, i % 2 ? 10 : -10);
+        uint32_t const sent = rig->chain[0].datagrams;
+        rig_pass(rig, RIG_STEP);
+        assert_in_range(rig->chain[0].datagrams - sent, 0, 1);
+        assert_true(fabsf(rig->chain[0].got[0] - last) <= (float)RIG_SLEW);
+        last = rig->chain[0].got[0];
+    }
+    assert_in_range(rig->chain[0].datagrams - before, 99, 101);
+    rig_free(rig);
+}
+
+static void a_leaders_bad_row_sends_nothing_before_its_time(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass_cycles(rig, 4);
+    rig_pass(rig, rig_due(rig, rig_next_turn(rig)) - rig->tsc - RIG_CYCLE / 4);
+    uint32_t const before = rig->chain[0].datagrams;
+    rig_commit(rig, 1, EPOCH - 1, 3);
+    rig_pass(rig, RIG_CYCLE / 8);
+    assert_int_equal(rig->chain[0].datagrams, before);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 0);
+    rig_pass(rig, RIG_CYCLE / 4);
+    assert_int_equal(rig->chain[0].datagrams, before + 1);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_REFUSED_EPOCH), 1);
+    assert_int_equal(atomic_load(&rig->grant[1]->offence.refusal), RM_REFUSED_EPOCH);
+    rig_free(rig);
+}
+
+static void a_role_that_slept_skips_cycles_and_makes_one_step(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .applications = 1});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass_cycles(rig, 4);
+    rig_commit(rig, 1, EPOCH, 9);
+    rig_pass_cycles(rig, 1);
+    float const at = rig->chain[0].got[0];
+    uint32_t const before = rig->chain[0].datagrams;
+    rm_turn const turn = rig_next_turn(rig);
+    rig->tsc = rig_due(rig, turn) + 3 * RIG_CYCLE + RIG_CYCLE / 2 - RIG_STEP; /* the role was not called meanwhile */
+    rig_commit(rig, 1, EPOCH, 9);
+    rig_pass(rig, RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, before + 1);
+    assert_int_equal(rig->chain[0].turn, turn + 3 * RIG_PERIOD);
+    assert_true(rig->chain[0].got[0] == at + (float)RIG_SLEW);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 3);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LATE), 1);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LATEST_TICKS), RIG_CYCLE / 2);
+    rig_free(rig);
+}
+
+static void without_a_clock_nothing_is_sent(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    atomic_store(&rig->clock.anchored, 0);
+    rig_pass_cycles(rig, 5);
+    assert_int_equal(rig->chain[0].datagrams, 0);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_UNANCHORED), 5 * RIG_CYCLE / RIG_STEP);
+    rig_set_clock(rig, 50000, 1);
+    rig_pass_cycles(rig, 5);
+    assert_in_range(rig->chain[0].datagrams, 4, 5);
+    rig_free(rig);
+}
+
+static void a_stepped_clock_is_followed(void **state) {
+    (void)state;
+    for (int back = 0; back < 2; ++back) {
+        struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .phase_turns = 3});
+        rig_pass_cycles(rig, 20);
+        rig_set_clock(rig, back ? 7 : 1000000, back ? 2 : 1);
+        uint32_t const before = rig->chain[0].datagrams;
+        rig_pass_cycles(rig, 10);
+        assert_in_range(rig->chain[0].datagrams - before, 8, 11);
+        assert_int_equal(rig->chain[0].turn, rig_next_turn(rig) - RIG_PERIOD);
+        assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 1);
+        rig_free(rig);
+    }
+}
+
+static void where_no_instrument_tells_the_turn_tai_does(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .by_tai = true});
+    rig_pass_cycles(rig, 10);
+    assert_in_range(rig->chain[0].datagrams, 9, 11);
+    assert_int_equal(rig->chain[0].turn % RIG_PERIOD, 0);
+    assert_true(rig->chain[0].turn > 1600000000ull * 1000000); /* this century, at a million turns a second */
+    struct rm_clock_reading reading;
+    assert_true(rm_clock_read(&rig->published, &reading));
+    assert_true(reading.anchored);
+    rig_free(rig);
+}
+
+static void an_application_is_granted_and_its_end_is_seen(void **state) {
+    (void)state;
+    struct rig *const rig =
+        rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .applications = 1, .stop = RM_STOP_RAMP});
+    rig_commit(rig, 1, EPOCH, 3); /* what an instance left behind, even with an epoch guessed right */
+    rig_pass_cycles(rig, 3);
+    assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_ABSENT);
+    rig_grant(rig, 1, EPOCH, 9);
+    rig_pass_cycles(rig, 2);
+    assert_int_equal(atomic_load(&rig->grant[1]->epoch), EPOCH);
+    assert_int_equal(atomic_load(&rig->grant[1]->instance), 9);
+    assert_int_equal(atomic_load(&rig->grant[1]->pid), 4711);
+    assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_JOINED);
+    assert_true(rig->chain[0].got[0] == 0);
+    for (int i = 0; i < 10; ++i) {
+        rig_commit(rig, 1, EPOCH, 3);
+        rig_pass_cycles(rig, 1);
+    }
+    assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_RUNNING);
+    assert_true(rig->chain[0].got[0] == 3);
+    rig_pass_cycles(rig, 3);
+    assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_STALLED);
+    assert_int_equal(atomic_load(&rig->grant[1]->stalls), 1);
+    rig_leave(rig, 1, true);
+    rig_pass_cycles(rig, 40);
+    assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_DEAD);
+    assert_true(rig->chain[0].got[0] == (float)RIG_SAFE);
+    assert_true(rig_state(rig, 0) & RM_SUPPLY_RAMPING);
+    rig_grant(rig, 1, EPOCH + 1, 10);
+    rig_pass_cycles(rig, 1);
+    rig_commit(rig, 1, EPOCH, 5);
+    rig_pass_cycles(rig, 1);
+    assert_true(rig->chain[0].got[0] == (float)RIG_SAFE);
+    rig_commit(rig, 1, EPOCH + 1, 1.25);
+    rig_pass_cycles(rig, 20);
+    assert_true(rig->chain[0].got[0] >= 1);
+    assert_int_equal(atomic_load(&rig->grant[1]->restarts), 1);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_RESTARTS), 1);
+    rig_free(rig);
+}
+
+static enum rm_refusal put(struct rig *rig, uint32_t supply, double value) {
+    struct rm_transmit_put *const box = rm_transmit_put(rig->transmit);
+    box->supply = supply;
+    box->value = value;
+    atomic_store(&box->posted, atomic_load(&box->posted) + 1);
+    rig_pass_cycles(rig, 1);
+    assert_int_equal(atomic_load(&box->taken), atomic_load(&box->posted));
+    return box->refusal;
+}
+
+static void the_operator_sets_what_no_application_owns(void **state) {
+    (void)state;
+    struct rig *rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2});
+    rig_pass_cycles(rig, 3);
+    assert_int_equal(put(rig, 1, 2), RM_REFUSED_NOTHING);
+    assert_int_equal(put(rig, 1, 11), RM_REFUSED_HIGH);
+    assert_true(rm_transmit_put(rig->transmit)->limit == 10);
+    assert_int_equal(put(rig, 0, (double)NAN), RM_REFUSED_NUMBER);
+    rig_pass_cycles(rig, 10);
+    assert_true(rig->chain[0].got[1] == 2 && rig->chain[0].got[0] == 0);
+    rig_free(rig);
+    rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1});
+    rig_pass_cycles(rig, 3);
+    assert_int_equal(put(rig, 1, 2), RM_REFUSED_OWNERSHIP);
+    rig_pass_cycles(rig, 3);
+    assert_true(rig->chain[0].got[1] == 0);
+    rig_free(rig);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(a_cycle_goes_out_at_its_phase_and_not_before),
+        cmocka_unit_test(rows_move_supplies_by_their_slew),
+        cmocka_unit_test(the_leaders_row_sends_the_cycle_at_once),
+        cmocka_unit_test(a_leader_who_floods_sends_one_cycle_a_period),
+        cmocka_unit_test(a_leaders_bad_row_sends_nothing_before_its_time),
+        cmocka_unit_test(a_role_that_slept_skips_cycles_and_makes_one_step),
+        cmocka_unit_test(without_a_clock_nothing_is_sent),
+        cmocka_unit_test(a_stepped_clock_is_followed),
+        cmocka_unit_test(where_no_instrument_tells_the_turn_tai_does),
+        cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
+        cmocka_unit_test(the_operator_sets_what_no_application_owns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/test_transmit_rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+#include "fabric/clock_writer.h"
+#include "wire/frame.h"
+#include <ringmaster/segment.h>
+
+enum { RING_RECORDS = 1024, RING_MARGIN = 64 };
+
+static struct rig *running;
+
+uint64_t rm_tsc(void) { return running->tsc; }
+
+static void require(bool held) {
+    if (!held)
+        abort();
+}
+
+static void *zeroed(size_t bytes) {
+    size_t const whole = (bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
+    void *const memory = aligned_alloc(RM_CACHE_LINE, whole);
+    require(memory != NULL);
+    return memset(memory, 0, whole);
+}
+
+struct rm_setpoints *rig_make_rows(uint32_t actuators) {
+    struct rm_setpoints *const made = zeroed(rm_setpoints_bytes(actuators));
+    *made = (struct rm_setpoints){
+        .rows_offset = sizeof *made, .row_bytes = rm_setpoint_row_bytes(actuators), .actuator_count = actuators};
+    return made;
+}
+
+static struct rm_parameter *make_states(uint32_t count) {
+    struct rm_parameter *const made = zeroed(sizeof *made + 4ul * count + 8);
+    made->values_offset = sizeof *made;
+    made->count = count;
+    made->value_bytes = 4ul * count;
+    made->element_type = RM_ELEMENT_U32;
+    return made;
+}
+
+static void make_supplies(struct rig *rig, struct rig_wish const *wish) {
+    double const cycles = rig->config.turn_rate_hz / RIG_PERIOD;
+    for (uint32_t i = 0; i < wish->chains * wish->supplies; ++i) {
+        struct rm_config_supply *const supply = &rig->supply_config[i];
+        *supply = (struct rm_config_supply){
+            .chain = i / wish->supplies,
+            .application = wish->applications != 0 ? 1 + i % wish->applications : 0,
+            .unit = "A",
+            .low = -10,
+            .high = 10,
+            .slew_per_s = RIG_SLEW * cycles,
+            .safe = RIG_SAFE,
+            .safe_slew_per_s = RIG_SLEW / 2 * cycles,
+            .tolerance = RIG_TOLERANCE,
+            .settle_cycles = wish->settle_cycles != 0 ? wish->settle_cycles : 5,
+        };
+        snprintf(supply->name, sizeof supply->name, "sr/ps/s%u", i);
+    }
+    rig->config.supply = rig->supply_config;
+    rig->config.supply_count = wish->chains * wish->supplies;
+}
+
+static void make_applications(struct rig *rig, struct rig_wish const *wish) {
+    rig->config.application = rig->application_config;
+    rig->config.application_count = 1 + wish->applications;
+    for (uint32_t a = 0; a < rig->config.application_count; ++a) {
+        struct rm_config_application *const application = &rig->application_config[a];
+        *application = (struct rm_config_application){
+            .period_turns = RIG_PERIOD, .freshness_turns = 240, .watchdog_cycles = 2, .stop = wish->stop};
+        snprintf(application->name, sizeof application->name, a == 0 ? "operator" : "app%u", a);
+        application->supply = calloc(rig->config.supply_count + 1u, sizeof *application->supply);
+        require(application->supply != NULL);
+        for (uint32_t s = 0; s < rig->config.supply_count; ++s)
+            if (rig->supply_config[s].application == a)
+                application->supply[application->supply_count++] = s;
+        rig->rows[a] = rig_make_rows(application->supply_count);
+        rig->grant[a] = zeroed(sizeof *rig->grant[a]);
+        rig->guard_counters[a] = zeroed(RM_GUARD_COUNTERS * sizeof(rm_counter));
+    }
+}
+
+static void make_chains(struct rig *rig, struct rig_wish const *wish) {
+    rig->config.chain = rig->chain_config;
+    rig->config.chain_count = wish->chains;
+    for (uint32_t c = 0; c < wish->chains; ++c) {
+        uint32_t const parts = wish->deaf ? 0 : (wish->supplies + RM_SUPPLIES_PER_RECORD - 1) / RM_SUPPLIES_PER_RECORD;
+        rig->chain_config[c] = (struct rm_config_chain){
+            .id = (uint16_t)(c + 1),
+            .address_ipv4 = 0x0A1E0001 + c,
+            .mac = {2, 0, 0x0A, 0x1E, 0, 1},
+            .udp_port = 4662,
+            .readback = !wish->deaf,
+            .first_supply = c * wish->supplies,
+            .supply_count = wish->supplies,
+            .instrument_count = parts,
+        };
+        rig->chain_setup[c] = (struct rm_transmit_chain){
+            .config = &rig->chain_config[c],
+            .port = rig->port,
+            .source_ipv4 = 0x0A1E00FE,
+            .source_port = 4662,
+            .counters = rig->chain_counters[c],
+        };
+        for (uint32_t p = 0; p < parts; ++p) {
+            require(test_ring_make(&rig->chain[c].ring[p], RING_RECORDS, RING_MARGIN, RIG_PERIOD, 64 * RIG_PERIOD));
+            rig->chain_setup[c].readback[p] = rig->chain[c].ring[p].view;
+        }
+    }
+}
+
+void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t machine_epoch) {
+    struct rm_clock_reading const reading = {.anchored = true,
+                                             .machine_epoch = machine_epoch,
+                                             .turn = turn,
+                                             .turn_tsc = rig->tsc,
+                                             .ticks_per_turn = RIG_TICKS,
+                                             .tsc_hz = 1e9,
+                                             .tai_tsc = rig->tsc,
+                                             .tai_ns = 1700000000000000000u};
+    rm_clock_publish(&rig->clock, &reading);
+}
+
+static void make_transmit(struct rig *rig, struct rig_wish const *wish) {
+    struct rm_transmit_setup const setup = {
+        .config = &rig->config,
+        .tsc_hz = 1e9,
+        .epoch = 77,
+        .clock = wish->by_tai ? NULL : &rig->clock,
+        .publish = wish->by_tai ? &rig->published : NULL,
+        .chain = rig->chain_setup,
+        .grant = rig->grant,
+        .guard_counters = rig->guard_counters,
+        .counters = rig->counters,
+        .sent = rig->sent,
+        .supply_state = rig->supply_state,
+        .latency = &rig->latency,
+    };
+    struct rm_error error = {0};
+    if (rm_transmit_new(&setup, &rig->transmit, &error) != RM_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+}
+
+struct rig *rig_make(struct rig_wish const *wish) {
+    struct rig *const rig = zeroed(sizeof *rig);
+    running = rig;
+    rig->tsc = 1000000;
+    rig->config.turn_rate_hz = 1e6;
+    rig->config.turn_window.ahead_turns = 2048;
+    rig->config.setpoints = (struct rm_config_setpoints){
+        .period_turns = RIG_PERIOD,
+        .phase_turns = wish->phase_turns,
+        .lead = wish->lead,
+        .lost_cycles = wish->lost_cycles != 0 ? wish->lost_cycles : 10,
+    };
+    rig->port = fake_port_make(0);
+    make_supplies(rig, wish);
+    make_applications(rig, wish);
+    make_chains(rig, wish);
+    rig->sent = wish->last_life != NULL ? wish->last_life : rig_make_rows(rig->config.supply_count);
+    rig->supply_state = make_states(rig->config.supply_count);
+    rig_set_clock(rig, RIG_FIRST_TURN, 1);
+    make_transmit(rig, wish);
+    return rig;
+}
+
+void rig_free(struct rig *rig) {
+    rm_transmit_free(rig->transmit);
+    require(rig->port->lent == 0);
+    for (uint32_t c = 0; c < rig->config.chain_count; ++c)
+        for (uint32_t p = 0; p < rig->chain_config[c].instrument_count; ++p)
+            test_ring_free(&rig->chain[c].ring[p]);
+    for (uint32_t a = 0; a < rig->config.application_count; ++a) {
+        free(rig->application_config[a].supply);
+        free(rig->rows[a]);
+        free(rig->grant[a]);
+        free(rig->guard_counters[a]);
+    }
+    free(rig->sent);
+    free(rig->supply_state);
+    free(rig->port);
+    free(rig);
+}
+
+/** The chain answers, part by part. */
+static void answer(struct rig *rig, uint32_t index) {
+    struct rig_chain *const chain = &rig->chain[index];
+    struct rm_config_chain const *const config = &rig->chain_config[index];
+    for (uint32_t p = 0; p < config->instrument_count; ++p) {
+        struct rm_record record = {.turn = chain->turn, .tag = rm_tag_full_rate(rig->tsc, chain->says)};
+        uint32_t state = 0;
+        record.lane[RM_SUPPLY_LANE_SEQUENCE].i = (int32_t)(uint32_t)(chain->sequence + chain->sequence_error);
+        for (uint32_t i = 0; i < RM_SUPPLIES_PER_RECORD && p * RM_SUPPLIES_PER_RECORD + i < config->supply_count; ++i) {
+            record.lane[RM_SUPPLY_LANE_FIRST + i].f = chain->stands[p * RM_SUPPLIES_PER_RECORD + i];
+            state |= chain->bits[p * RM_SUPPLIES_PER_RECORD + i] << i * RM_SUPPLY_BITS;
+        }
+        record.lane[RM_SUPPLY_LANE_STATE].i = (int32_t)state;
+        rm_stream_writer_put(&chain->ring[p].writer, &record);
+        rm_stream_writer_publish(&chain->ring[p].writer, rig->tsc);
+    }
+}
+
+static void obey(struct rig *rig, struct fake_frame const *frame) {
+    struct rm_datagram udp = {0};
+    struct rm_setpoint_datagram datagram;
+    require(rm_frame_parse(frame->byte, frame->length, false, &udp) == RM_PORT_DECODED);
+    require(rm_setpoint_parse(udp.payload, udp.length, &datagram) == RM_SETPOINT_GOOD);
+    uint32_t const index = datagram.chain - 1u;
+    require(index < rig->config.chain_count && udp.destination_ipv4 == rig->chain_config[index].address_ipv4 &&
+            udp.destination_port == 4662 && udp.source_port == 4662 &&
+            datagram.count == rig->chain_config[index].supply_count);
+    struct rig_chain *const chain = &rig->chain[index];
+    bool const query = (datagram.flags & RM_SETPOINT_QUERY) != 0;
+    require(datagram.sequence == chain->sequence + 1);
+    chain->turn = datagram.turn;
+    chain->sequence = datagram.sequence;
+    chain->epoch = datagram.epoch;
+    chain->sent_tsc = rig->tsc;
+    ++chain->datagrams;
+    chain->queries += query;
+    for (uint32_t i = 0; !query && i < datagram.count; ++i) {
+        chain->got[i] = rm_setpoint_value(&datagram, i);
+        if (!chain->stuck && (chain->bits[i] & RM_SUPPLY_BIT_TRIPPED) == 0)
+            chain->stands[i] = chain->got[i];
+    }
+    if (!chain->mute)
+        answer(rig, index);
+}
+
+void rig_pass(struct rig *rig, uint64_t ticks) {
+    for (uint64_t const end = rig->tsc + ticks; rig->tsc < end;) {
+        rig->tsc += end - rig->tsc < RIG_STEP ? end - rig->tsc : RIG_STEP;
+        rm_transmit_duty(rig->transmit, rig->tsc);
+        for (uint32_t i = 0; i < rig->port->sent_count; ++i)
+            obey(rig, &rig->port->sent[i]);
+        rig->port->sent_count = 0;
+    }
+}
+
+void rig_pass_cycles(struct rig *rig, uint32_t cycles) { rig_pass(rig, (uint64_t)cycles * RIG_CYCLE); }
+
+static struct rm_clock_reading clock_of(struct rig const *rig) {
+    struct rm_clock_reading reading;
+    require(rm_clock_read(&rig->clock, &reading));
+    return reading;
+}
+
+uint64_t rig_due(struct rig const *rig, rm_turn turn) {
+    struct rm_clock_reading const reading = clock_of(rig);
+    return rm_clock_tsc(&reading, turn + rig->config.setpoints.phase_turns);
+}
+
+rm_turn rig_next_turn(struct rig const *rig) {
+    struct rm_clock_reading const reading = clock_of(rig);
+    rm_turn const now = rm_clock_turn(&reading, rig->tsc) - rig->config.setpoints.phase_turns;
+    return (now / RIG_PERIOD + 1) * RIG_PERIOD;
+}
+
+static void post(struct rig *rig, uint32_t application, struct rm_transmit_letter letter) {
+    struct rm_transmit_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
+    require(atomic_load(&mailbox->posted) == atomic_load(&mailbox->taken));
+    mailbox->letter = letter;
+    atomic_store(&mailbox->posted, atomic_load(&mailbox->posted) + 1);
+}
+
+void rig_grant(struct rig *rig, uint32_t application, uint64_t epoch, uint64_t instance) {
+    post(rig, application,
+         (struct rm_transmit_letter){.setpoints = rig->rows[application],
+                                     .row_bytes = rig->rows[application]->row_bytes,
+                                     .epoch = epoch,
+                                     .instance = instance,
+                                     .pid = 4711});
+}
+
+void rig_leave(struct rig *rig, uint32_t application, bool died) {
+    post(rig, application, (struct rm_transmit_letter){.died = died});
+}
+
+void rig_commit(struct rig *rig, uint32_t application, uint64_t epoch, double value) {
+    struct rm_setpoint_row *const row = rm_setpoints_begin(rig->rows[application]);
+    for (uint32_t i = 0; i < rig->application_config[application].supply_count; ++i)
+        rm_setpoints_put(row, i, value);
+    struct rm_clock_reading const reading = clock_of(rig);
+    rm_setpoints_commit(row, epoch, rm_clock_turn(&reading, rig->tsc), rig->tsc);
+}
+
+uint64_t rig_count(struct rig const *rig, unsigned counter) { return rm_counter_get(rig->counters, counter); }
+
+uint64_t rig_chain_count(struct rig const *rig, uint32_t chain, unsigned counter) {
+    return rm_counter_get(rig->chain_counters[chain], counter);
+}
+
+uint32_t rig_state(struct rig const *rig, uint32_t supply) {
+    static uint32_t state[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
+    struct rm_parameter_reading when;
+    require(rm_parameter_read(rig->supply_state, state, sizeof state, &when) != 0);
+    return state[supply];
+}
+
+double rig_sent(struct rig const *rig, uint32_t supply) {
+    static double sent[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
+    struct rm_setpoints_place place = {0};
+    struct rm_setpoint_reading reading;
+    bool const there =
+        rm_setpoints_copy(rig->sent, rig->sent->row_bytes, &place, &reading, sent, rig->config.supply_count);
+    return there ? sent[supply] : (double)NAN;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The transmit role on a bench: a port, a clock, chains and applications in the test's hands.
+ *
+ * A turn has RIG_TICKS ticks, a cycle RIG_PERIOD turns. Chain c has the supplies from c × `supplies` on; all have the
+ * limits ±10, a slew of 0.5 a cycle, the safe value 1 and a tolerance of 0.1. Chains obey at once, and answer in the
+ * step in which they are asked, as long as the test lets them. Application 1 and further ones share the chains out
+ * evenly: application a has all supplies s with s % applications == a - 1; without any they are the operator's. */
+#ifndef RM_ENGINE_TEST_TRANSMIT_RIG_H
+#define RM_ENGINE_TEST_TRANSMIT_RIG_H
+
+#include "engine/test_slow_path_ports.h"
+#include "engine/transmit.h"
+#include "fabric/test_ring.h"
+#include "wire/setpoint.h"
+
+enum {
+    RIG_TICKS = 1000,
+    RIG_PERIOD = 12,
+    RIG_CYCLE = RIG_TICKS * RIG_PERIOD,
+    RIG_STEP = 100, /**< ticks from one call of the duty to the next */
+    RIG_FIRST_TURN = 1200,
+    RIG_CHAINS = 96,
+    RIG_APPLICATIONS = 4,
+};
+
+#define RIG_SLEW 0.5
+#define RIG_SAFE 1.0
+#define RIG_TOLERANCE 0.1
+
+/** What the test wants. */
+struct rig_wish {
+    uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
+    bool deaf;   /**< chains have no readback */
+    bool by_tai; /**< there is no clock */
+    enum rm_stop_action stop;
+    struct rm_setpoints *last_life; /**< what an earlier role left; taken over */
+};
+
+/** One chain, as the world sees it. */
+struct rig_chain {
+    uint32_t datagrams, queries;
+    rm_turn turn;
+    uint64_t sequence, epoch, sent_tsc;
+    float got[RM_CHAIN_SUPPLIES_MAX]; /**< in the newest setpoint datagram */
+    float stands[RM_CHAIN_SUPPLIES_MAX];
+    uint32_t bits[RM_CHAIN_SUPPLIES_MAX]; /**< of lane "state" */
+    bool mute, stuck;
+    uint16_t says;
+    uint64_t sequence_error; /**< added in answers */
+    struct test_ring ring[RM_CHAIN_ID_PARTS];
+};
+
+struct rig {
+    uint64_t tsc;
+    struct rm_config config;
+    struct rm_config_chain chain_config[RIG_CHAINS];
+    struct rm_config_supply supply_config[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
+    struct rm_config_application application_config[RIG_APPLICATIONS];
+    struct rm_transmit_chain chain_setup[RIG_CHAINS];
+    struct rig_chain chain[RIG_CHAINS];
+    struct rm_grant *grant[RIG_APPLICATIONS];
+    rm_counter *guard_counters[RIG_APPLICATIONS];
+    struct rm_setpoints *rows[RIG_APPLICATIONS]; /**< of each application */
+    rm_counter counters[RM_TRANSMIT_COUNTERS];
+    rm_counter chain_counters[RIG_CHAINS][RM_CHAIN_COUNTERS];
+    struct rm_setpoints *sent;
+    struct rm_parameter *supply_state;
+    struct rm_histogram latency;
+    struct rm_clock clock, published;
+    struct rm_port *port;
+    struct rm_transmit *transmit;
+};
+
+/** The rig of the test that runs; there is one at a time. */
+struct rig *rig_make(struct rig_wish const *wish);
+void rig_free(struct rig *rig);
+
+/** Sets the clock: `turn` is now, in this machine epoch. */
+void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t machine_epoch);
+
+/** Lets time pass. */
+void rig_pass(struct rig *rig, uint64_t ticks);
+void rig_pass_cycles(struct rig *rig, uint32_t cycles);
+
+/** TSC at which the cycle of `turn` is due. */
+uint64_t rig_due(struct rig const *rig, rm_turn turn);
+
+/** Turn of the next cycle that is due by its time. */
+rm_turn rig_next_turn(struct rig const *rig);
+
+/** Grants application `a` an epoch, as the attendant does. */
+void rig_grant(struct rig *rig, uint32_t application, uint64_t epoch, uint64_t instance);
+void rig_leave(struct rig *rig, uint32_t application, bool died);
+
+/** Commits a row of application `a` in which all values are the same. */
+void rig_commit(struct rig *rig, uint32_t application, uint64_t epoch, double value);
+
+uint64_t rig_count(struct rig const *rig, unsigned counter);
+uint64_t rig_chain_count(struct rig const *rig, uint32_t chain, unsigned counter);
+uint32_t rig_state(struct rig const *rig, uint32_t supply);
+double rig_sent(struct rig const *rig, uint32_t supply);
+
+struct rm_setpoints *rig_make_rows(uint32_t actuators);
+
+#endif

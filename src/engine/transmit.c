@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transmit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "engine/transmit_state.h"
+
+static double const SANE_LATENCY_SECONDS = 1.0; /**< a row's TSC is its application's word: what is older is no time */
+
+/** Zeroed, with cache lines of its own. */
+static void *zeroed(size_t count, size_t bytes) {
+    size_t const whole = (count * bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
+    void *const memory = aligned_alloc(RM_CACHE_LINE, whole);
+    return memory != NULL ? memset(memory, 0, whole) : NULL;
+}
+
+static double cycles_per_second(struct rm_config const *config) {
+    return config->turn_rate_hz / (double)config->setpoints.period_turns;
+}
+
+static uint32_t longest_row(struct rm_config const *config) {
+    uint32_t longest = 1;
+    for (uint32_t i = 0; i < config->application_count; ++i)
+        if (config->application[i].supply_count > longest)
+            longest = config->application[i].supply_count;
+    return longest;
+}
+
+static bool allocate(struct rm_transmit *transmit) {
+    struct rm_config const *const config = transmit->setup.config;
+    transmit->source = zeroed(transmit->application_count, sizeof *transmit->source);
+    transmit->mailbox = zeroed(transmit->application_count, sizeof *transmit->mailbox);
+    transmit->link = zeroed(transmit->chain_count, sizeof *transmit->link);
+    transmit->sender = zeroed(transmit->chain_count, sizeof *transmit->sender);
+    transmit->supply = zeroed(transmit->supply_count, sizeof *transmit->supply);
+    transmit->caught = zeroed(transmit->supply_count, sizeof *transmit->caught);
+    transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
+    transmit->row = zeroed(longest_row(config), sizeof *transmit->row);
+    return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
+           transmit->caught && transmit->state && transmit->row;
+}
+
+static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
+    double const cycles = cycles_per_second(config);
+    for (uint32_t i = 0; i < config->supply_count; ++i) {
+        struct rm_config_supply const *const wanted = &config->supply[i];
+        supply[i] = (struct rm_guard_supply){
+            .low = wanted->low,
+            .high = wanted->high,
+            .slew = wanted->slew_per_s / cycles,
+            .safe = wanted->safe,
+            .safe_slew = wanted->safe_slew_per_s / cycles,
+        };
+    }
+}
+
+/** The supplies that are left to the operator. */
+static uint32_t collect_operators(struct rm_config const *config, uint32_t *supply) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->supply_count; ++i)
+        if (config->supply[i].application == 0)
+            supply[count++] = i;
+    return count;
+}
+
+static void describe_applications(struct rm_config const *config, uint32_t *operators,
+                                  struct rm_guard_application *application) {
+    application[0].supply = operators;
+    application[0].supply_count = collect_operators(config, operators);
+    for (uint32_t i = 1; i < config->application_count; ++i) {
+        struct rm_config_application const *const wanted = &config->application[i];
+        uint32_t const period = config->setpoints.period_turns;
+        uint32_t const own = wanted->period_turns > period ? wanted->period_turns / period : 1;
+        application[i] = (struct rm_guard_application){
+            .supply_count = wanted->supply_count,
+            .supply = wanted->supply,
+            .freshness_turns = wanted->freshness_turns,
+            .future_turns = config->turn_window.ahead_turns,
+            .watchdog_cycles = wanted->watchdog_cycles,
+            .period_cycles = own,
+            .stop = wanted->stop,
+        };
+    }
+}
+
+static enum rm_code make_guard(struct rm_transmit *transmit, struct rm_error *error) {
+    struct rm_config const *const config = transmit->setup.config;
+    struct rm_guard_supply *const supply = calloc(config->supply_count + 1u, sizeof *supply);
+    struct rm_guard_application *const application = calloc(config->application_count + 1u, sizeof *application);
+    uint32_t *const operators = calloc(config->supply_count + 1u, sizeof *operators);
+    enum rm_code code = RM_E_NO_SPACE;
+    if (supply != NULL && application != NULL && operators != NULL) {
+        describe_supplies(config, supply);
+        describe_applications(config, operators, application);
+        code =
+            rm_guard_new(supply, config->supply_count, application, config->application_count, &transmit->guard, error);
+    } else {
+        rm_fail(error, code, "no memory for the guard of %u supplies", config->supply_count);
+    }
+    free(supply);
+    free(application);
+    free(operators);
+    return code;
+}
+
+/** What the last life of the server sent; NaN where it knew nothing, or there was none. */
+static void find_last_life(struct rm_transmit *transmit) {
+    double *const last = calloc(transmit->supply_count + 1u, sizeof *last);
+    struct rm_setpoints_place place = {0};
+    struct rm_setpoint_reading reading;
+    transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->row_bytes,
+                                                              &place, &reading, last, transmit->supply_count);
+    for (uint32_t i = 0; i < transmit->supply_count; ++i)
+        transmit->supply[i].sent = transmit->sent_before ? (float)last[i] : NAN;
+    free(last);
+}
+
+static void make_supplies(struct rm_transmit *transmit) {
+    struct rm_config const *const config = transmit->setup.config;
+    for (uint32_t i = 0; i < transmit->supply_count; ++i) {
+        struct rm_config_supply const *const wanted = &config->supply[i];
+        transmit->supply[i] = (struct rm_transmit_supply){
+            .application = wanted->application,
+            .slew = (float)(wanted->slew_per_s / cycles_per_second(config)),
+            .tolerance = wanted->tolerance,
+            .settle_cycles = wanted->settle_cycles,
+        };
+    }
+    find_last_life(transmit);
+}
+
+static void make_links(struct rm_transmit *transmit) {
+    for (uint32_t i = 0; i < transmit->chain_count; ++i) {
+        struct rm_transmit_link *const link = &transmit->link[i];
+        link->place = transmit->setup.chain[i];
+        link->first = link->place.config->first_supply;
+        link->count = link->place.config->supply_count;
+        link->parts = link->place.config->readback ? link->place.config->instrument_count : 0;
+    }
+    memset(transmit->turn_of, 0xff, sizeof transmit->turn_of); /* RM_TURN_NONE */
+    uint32_t const patience = transmit->setup.config->setpoints.lost_cycles;
+    transmit->window = patience < RM_TRANSMIT_WINDOW ? patience : RM_TRANSMIT_WINDOW - 1;
+}
+
+static enum rm_code make(struct rm_transmit *transmit, struct rm_error *error) {
+    if (!allocate(transmit))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u supplies", transmit->supply_count);
+    enum rm_code const code = make_guard(transmit, error);
+    if (code != RM_OK)
+        return code;
+    make_supplies(transmit);
+    make_links(transmit);
+    if (!rm_transmit_make_senders(transmit))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u chains", transmit->chain_count);
+    rm_transmit_join_first(transmit);
+    rm_transmit_publish_first(transmit);
+    return RM_OK;
+}
+
+enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_transmit **transmit,
+                             struct rm_error *error) {
+    struct rm_transmit *const made = zeroed(1, sizeof *made);
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the transmit role");
+    made->setup = *setup;
+    made->application_count = setup->config->application_count;
+    made->chain_count = setup->config->chain_count;
+    made->supply_count = setup->config->supply_count;
+    made->period_turns = setup->config->setpoints.period_turns;
+    made->phase_turns = setup->config->setpoints.phase_turns;
+    enum rm_code const code = make(made, error);
+    if (code == RM_OK)
+        *transmit = made;
+    else
+        rm_transmit_free(made);
+    return code;
+}
+
+void rm_transmit_free(struct rm_transmit *transmit) {
+    if (transmit == NULL)
+        return;
+    if (transmit->sender != NULL)
+        rm_transmit_release(transmit);
+    rm_guard_free(transmit->guard);
+    free(transmit->source);
+    free(transmit->mailbox);
+    free(transmit->link);
+    free(transmit->sender);
+    free(transmit->sender_chain);
+    free(transmit->supply);
+    free(transmit->caught);
+    free(transmit->state);
+    free(transmit->row);
+    free(transmit);
+}
+
+struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application) {
+    return &transmit->mailbox[application];
+}
+
+struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit) {
+    return &transmit->put;
+}
+
+static void note_latency(struct rm_transmit *transmit) {
+    uint64_t const sane = (uint64_t)(SANE_LATENCY_SECONDS * transmit->setup.tsc_hz);
+    for (uint32_t i = 1; i < transmit->application_count; ++i) {
+        struct rm_transmit_source *const source = &transmit->source[i];
+        uint64_t const latency = transmit->first_tsc - source->row_tsc;
+        if (source->row_tsc != 0 && transmit->first_tsc != 0 && latency <= sane)
+            rm_histogram_add(transmit->setup.latency, latency, 1);
+        source->row_tsc = 0;
+        source->looked = false;
+    }
+}
+
+/** What can wait until the cycle's datagrams are gone, or its time is over. */
+static void close_cycle(struct rm_transmit *transmit, uint64_t tsc) {
+    if (!transmit->open)
+        return;
+    transmit->open = false;
+    rm_transmit_close_chains(transmit);
+    rm_transmit_publish_sent(transmit);
+    note_latency(transmit);
+    rm_transmit_take_letters(transmit);
+    rm_transmit_take_put(transmit);
+    rm_transmit_publish_grants(transmit);
+    rm_transmit_publish_states(transmit);
+    (void)rm_transmit_look_at_clock(transmit, tsc);
+    rm_transmit_reserve(transmit);
+}
+
+static void count_cycle(struct rm_transmit *transmit, uint64_t late_ticks, bool led) {
+    rm_counter *const counters = transmit->setup.counters;
+    rm_counter_add(counters, RM_TRANSMIT_CYCLES, 1);
+    rm_counter_add(counters, RM_TRANSMIT_LED, led);
+    rm_counter_add(counters, RM_TRANSMIT_LATE, late_ticks > transmit->period_ticks / 10);
+    if (late_ticks > rm_counter_get(counters, RM_TRANSMIT_LATEST_TICKS))
+        rm_counter_set(counters, RM_TRANSMIT_LATEST_TICKS, late_ticks);
+}
+
+/** Sends the cycle at hand. Rows have been taken. */
+static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t late_ticks, bool led) {
+    ++transmit->cycle;
+    transmit->cycle_turn = transmit->turn;
+    transmit->turn_of[transmit->cycle % RM_TRANSMIT_WINDOW] = transmit->turn;
+    rm_guard_begin(transmit->guard, transmit->turn);
+    rm_transmit_open_chains(transmit);
+    uint32_t const sent = rm_transmit_send(transmit);
+    transmit->turn += transmit->period_turns;
+    transmit->sent_tsc = tsc;
+    transmit->open = true;
+    count_cycle(transmit, late_ticks, led);
+    rm_transmit_count_silence(transmit);
+    /* The clock is looked at when the cycle is closed, which may be only when the next one is due. */
+    transmit->due_tsc = rm_clock_tsc(&transmit->clock, transmit->turn + transmit->phase_turns);
+    if (!transmit->sending)
+        close_cycle(transmit, tsc);
+    return sent;
+}
+
+/** True when the leader's row has come, and may send the cycle now. */
+static bool led(struct rm_transmit *transmit, uint64_t tsc) {
+    uint32_t const leader = transmit->setup.config->setpoints.lead;
+    if (leader == 0 || tsc + transmit->period_ticks < transmit->due_tsc ||
+        tsc - transmit->sent_tsc < transmit->period_ticks / 2)
+        return false;
+    return rm_transmit_take_row(transmit, leader);
+}
+
+static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
+    close_cycle(transmit, tsc);
+    if (!transmit->anchored || tsc < transmit->due_tsc)
+        return 0; /* the clock has been stepped */
+    uint64_t const late = rm_transmit_skip(transmit, tsc);
+    for (uint32_t i = 1; i < transmit->application_count; ++i)
+        (void)rm_transmit_take_row(transmit, i);
+    uint32_t const sent = begin_cycle(transmit, tsc, late, false);
+    rm_transmit_watch(transmit); /* also where one cycle follows the other without a rest */
+    return sent;
+}
+
+/** One small piece of work that can wait, so that the leader's row is looked for soon again. */
+static void idle(struct rm_transmit *transmit) {
+    transmit->heard = transmit->heard + 1 < transmit->application_count ? transmit->heard + 1 : 0;
+    struct rm_transmit_source *const source = &transmit->source[transmit->heard];
+    if (transmit->heard != 0 && transmit->heard != transmit->setup.config->setpoints.lead && !source->looked)
+        source->looked = rm_transmit_take_row(transmit, transmit->heard);
+    rm_transmit_watch(transmit);
+}
+
+static uint32_t without_clock(struct rm_transmit *transmit) {
+    rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNANCHORED, 1);
+    rm_transmit_take_letters(transmit);
+    rm_transmit_take_put(transmit);
+    rm_transmit_publish_grants(transmit);
+    return 0;
+}
+
+uint32_t rm_transmit_duty(void *role, uint64_t tsc) {
+    struct rm_transmit *const transmit = role;
+    if (!transmit->anchored && !rm_transmit_look_at_clock(transmit, tsc))
+        return without_clock(transmit);
+    if (!transmit->sending && led(transmit, tsc))
+        return begin_cycle(transmit, tsc, 0, true);
+    if (tsc >= transmit->due_tsc)
+        return send_due(transmit, tsc);
+    if (!transmit->sending) {
+        idle(transmit);
+        return 0;
+    }
+    uint32_t const sent = rm_transmit_send(transmit);
+    if (!transmit->sending)
+        close_cycle(transmit, tsc);
+    return sent;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Composing the chains' datagrams, and sending them. */
+#include "engine/transmit_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+
+enum {
+    TRIES = 4, /**< that a full link gets per turn of the duty cycle: other roles of the core shall have theirs */
+    LATER_BURST = 32,
+};
+
+static struct rm_transmit_sender *sender_of(struct rm_transmit *transmit, struct rm_transmit_chain const *chain) {
+    for (uint32_t i = 0; i < transmit->sender_count; ++i)
+        if (transmit->sender[i].port == chain->port && transmit->sender[i].queue == chain->queue)
+            return &transmit->sender[i];
+    struct rm_transmit_sender *const sender = &transmit->sender[transmit->sender_count++];
+    sender->port = chain->port;
+    sender->queue = chain->queue;
+    return sender;
+}
+
+static bool prepare_frame(struct rm_transmit_link *link) {
+    struct rm_transmit_chain const *const chain = &link->place;
+    struct rm_flow flow = {
+        .source_ipv4 = chain->source_ipv4,
+        .destination_ipv4 = chain->config->address_ipv4,
+        .source_port = (uint16_t)chain->source_port,
+        .destination_port = chain->config->udp_port,
+        .vlan = chain->vlan,
+    };
+    memcpy(flow.destination_mac, chain->config->mac, sizeof flow.destination_mac);
+    memcpy(flow.source_mac, chain->source_mac, sizeof flow.source_mac);
+    return rm_setpoint_frame_prepare(&link->frame, &flow, chain->config->id, link->count);
+}
+
+bool rm_transmit_make_senders(struct rm_transmit *transmit) {
+    uint32_t const chains = transmit->chain_count;
+    for (uint32_t i = 0; i < chains; ++i) {
+        if (!prepare_frame(&transmit->link[i]))
+            return false;
+        ++sender_of(transmit, &transmit->link[i].place)->count;
+    }
+    transmit->sender_chain = calloc(chains + 1u, sizeof *transmit->sender_chain);
+    if (transmit->sender_chain == NULL)
+        return false;
+    uint32_t *list = transmit->sender_chain;
+    for (uint32_t s = 0; s < transmit->sender_count; ++s) {
+        struct rm_transmit_sender *const sender = &transmit->sender[s];
+        sender->chain = list;
+        list += sender->count;
+        sender->count = 0;
+    }
+    for (uint32_t i = 0; i < chains; ++i) {
+        struct rm_transmit_sender *const sender = sender_of(transmit, &transmit->link[i].place);
+        sender->chain[sender->count++] = i;
+    }
+    return true;
+}
+
+/** What a chain gets that missed a cycle: from what it was sent last it goes one slew at most towards what the guard
+ * has reached meanwhile. */
+static void catch_up(struct rm_transmit *transmit, struct rm_transmit_link *link) {
+    float const *const wanted = rm_guard_setpoints(transmit->guard);
+    link->catching = true;
+    link->behind = false;
+    for (uint32_t i = link->first; i < link->first + link->count; ++i) {
+        struct rm_transmit_supply const *const supply = &transmit->supply[i];
+        float const step = wanted[i] - supply->sent;
+        bool const far = fabsf(step) > supply->slew;
+        transmit->caught[i] = far ? supply->sent + copysignf(supply->slew, step) : wanted[i];
+        link->behind |= far;
+    }
+}
+
+void rm_transmit_open_chains(struct rm_transmit *transmit) {
+    for (uint32_t s = 0; s < transmit->sender_count; ++s)
+        transmit->sender[s].composed = transmit->sender[s].handed = 0;
+    transmit->sending = transmit->chain_count != 0;
+    transmit->first_tsc = 0;
+}
+
+/** The datagram of one chain, whose supplies go their step now. Returns the frame's length. */
+static uint32_t compose(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame) {
+    rm_guard_advance(transmit->guard, link->first + link->count);
+    float const *values = rm_guard_setpoints(transmit->guard);
+    link->query = !link->joined;
+    link->catching = false;
+    if (link->behind && link->joined) {
+        catch_up(transmit, link);
+        values = transmit->caught;
+    }
+    return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
+                                  transmit->setup.epoch, link->sequence + 1, link->query ? NULL : values + link->first);
+}
+
+/** Fills the burst with the next datagrams, as many as there are buffers. */
+static void compose_burst(struct rm_transmit *transmit, struct rm_transmit_sender *sender) {
+    uint32_t const left = sender->count - sender->composed;
+    uint32_t const most = sender->composed == 0 ? RM_TRANSMIT_FIRST_BURST : LATER_BURST;
+    if (!sender->spare)
+        (void)rm_port_reserve(sender->port, sender->queue, &sender->out, left < most ? left : most);
+    sender->spare = false;
+    for (uint32_t i = 0; i < sender->out.count; ++i)
+        sender->out.length[i] =
+            compose(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i]);
+}
+
+/** The port has taken `count` more. */
+static void hand_over(struct rm_transmit *transmit, struct rm_transmit_sender *sender, uint32_t count) {
+    if (count != 0 && transmit->first_tsc == 0)
+        transmit->first_tsc = rm_tsc();
+    for (uint32_t i = 0; i < count; ++i) {
+        struct rm_transmit_link *const link = &transmit->link[sender->chain[sender->handed++]];
+        ++link->sequence;
+        link->handed = true;
+    }
+}
+
+/** Sends what the port takes. True when nothing is left. */
+static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *sender) {
+    for (int tries = 0; sender->handed < sender->count && tries < TRIES;) {
+        if (sender->out.count == 0 || sender->spare)
+            compose_burst(transmit, sender);
+        uint32_t const sent = sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
+        hand_over(transmit, sender, sent);
+        tries += sent == 0;
+    }
+    return sender->handed == sender->count;
+}
+
+uint32_t rm_transmit_send(struct rm_transmit *transmit) {
+    uint32_t sent = 0;
+    bool left = false;
+    for (uint32_t s = 0; s < transmit->sender_count; ++s) {
+        uint32_t const before = transmit->sender[s].handed;
+        left |= !send_some(transmit, &transmit->sender[s]);
+        sent += transmit->sender[s].handed - before;
+    }
+    transmit->sending = left;
+    return sent;
+}
+
+/** Notes the setpoints that a chain was sent. */
+static void note_sent(struct rm_transmit *transmit, struct rm_transmit_link const *link) {
+    float const *const values = link->catching ? transmit->caught : rm_guard_setpoints(transmit->guard);
+    for (uint32_t i = link->first; i < link->first + link->count; ++i) {
+        struct rm_transmit_supply *const supply = &transmit->supply[i];
+        if (supply->sent == values[i])
+            continue;
+        supply->sent = values[i];
+        supply->moved = transmit->cycle;
+    }
+}
+
+static void close_chain(struct rm_transmit *transmit, struct rm_transmit_link *link) {
+    rm_counter *const counters = link->place.counters;
+    uint32_t const place = transmit->cycle % RM_TRANSMIT_WINDOW;
+    if (!link->handed) {
+        rm_counter_add(counters, RM_CHAIN_UNSENT, 1);
+        rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNSENT, 1);
+        link->behind = true;
+        link->said[place] = 0;
+        return;
+    }
+    link->handed = false;
+    rm_counter_add(counters, RM_CHAIN_SENT, 1);
+    rm_counter_add(transmit->setup.counters, RM_TRANSMIT_DATAGRAMS, 1);
+    if (link->parts != 0) {
+        link->said[place] = link->sequence;
+        link->pending |= 1ull << place;
+    }
+    if (link->query)
+        rm_counter_add(counters, RM_CHAIN_QUERIES, 1);
+    else
+        note_sent(transmit, link);
+}
+
+void rm_transmit_close_chains(struct rm_transmit *transmit) {
+    for (uint32_t s = 0; s < transmit->sender_count; ++s) {
+        struct rm_transmit_sender *const sender = &transmit->sender[s];
+        if (sender->out.count != 0)
+            rm_port_release(sender->port, sender->queue, &sender->out);
+        sender->spare = false;
+    }
+    for (uint32_t i = 0; i < transmit->chain_count; ++i)
+        close_chain(transmit, &transmit->link[i]);
+    transmit->sending = false;
+}
+
+void rm_transmit_reserve(struct rm_transmit *transmit) {
+    for (uint32_t s = 0; s < transmit->sender_count; ++s) {
+        struct rm_transmit_sender *const sender = &transmit->sender[s];
+        sender->spare = rm_port_reserve(sender->port, sender->queue, &sender->out, RM_TRANSMIT_FIRST_BURST) != 0;
+    }
+}
+
+void rm_transmit_release(struct rm_transmit *transmit) {
+    for (uint32_t s = 0; s < transmit->sender_count; ++s)
+        if (transmit->sender[s].out.count != 0)
+            rm_port_release(transmit->sender[s].port, transmit->sender[s].queue, &transmit->sender[s].out);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which turn it is, and when the next cycle is due. */
+#include "engine/transmit_state.h"
+
+#include "base/timebase.h"
+#include "fabric/clock_writer.h"
+
+static double const TAI_LOOK_SECONDS = 0.01;
+
+/** Turns by TAI, counted from 1970, at the nominal rate: right modulo any short counter, and growing from one life of
+ * the server to the next. Asked a hundred times a second, because the TSC's rate is known to some 1e-5 only. */
+static void look_at_tai(struct rm_transmit *transmit, uint64_t tsc) {
+    struct rm_transmit_setup const *setup = &transmit->setup;
+    struct rm_clock_reading *const clock = &transmit->clock;
+    if (clock->anchored && tsc - transmit->tai_look_tsc < (uint64_t)(TAI_LOOK_SECONDS * setup->tsc_hz))
+        return;
+    transmit->tai_look_tsc = tsc;
+    double const rate = setup->config->turn_rate_hz;
+    clock->anchored = true;
+    clock->tsc_hz = setup->tsc_hz;
+    clock->ticks_per_turn = setup->tsc_hz / rate;
+    clock->tai_tsc = rm_tsc();
+    clock->tai_ns = rm_tai_ns();
+    uint64_t const seconds = clock->tai_ns / 1000000000u;
+    uint64_t const rest = clock->tai_ns % 1000000000u;
+    /* In two parts: a double holds turns since 1970 to no better than a fraction of one. */
+    double const whole = (double)seconds * rate;
+    double const turns = whole - (double)(uint64_t)whole + (double)rest * 1e-9 * rate;
+    clock->turn = (uint64_t)whole + (uint64_t)turns;
+    clock->turn_tsc = clock->tai_tsc - (uint64_t)((turns - (double)(uint64_t)turns) * clock->ticks_per_turn);
+    if (setup->publish != NULL)
+        rm_clock_publish(setup->publish, clock);
+}
+
+/** A clock that is just being written is looked at the next time: its writer may have lost its core, and this role has
+ * the last reading to go by. */
+static void look_at_published(struct rm_transmit *transmit) {
+    struct rm_clock const *const clock = transmit->setup.clock;
+    struct rm_clock_reading reading;
+    if ((atomic_load_explicit(&clock->sequence, memory_order_relaxed) & 1) == 0 && rm_clock_read(clock, &reading))
+        transmit->clock = reading;
+}
+
+static bool usable(struct rm_clock_reading const *clock) { return clock->anchored && clock->ticks_per_turn > 0; }
+
+/** True when `now` tells another time than `before` did, by a period or more. */
+static bool stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before, uint64_t tsc) {
+    struct rm_clock_reading const *const now = &transmit->clock;
+    if (before->machine_epoch != now->machine_epoch)
+        return true;
+    int64_t const step = (int64_t)(rm_clock_turn(now, tsc) - rm_clock_turn(before, tsc));
+    return step >= (int64_t)transmit->period_turns || -step >= (int64_t)transmit->period_turns;
+}
+
+/** The next cycle is the first whose time is still to come. */
+static void synchronise(struct rm_transmit *transmit, uint64_t tsc) {
+    rm_turn const now = rm_clock_turn(&transmit->clock, tsc);
+    uint64_t const period = transmit->period_turns;
+    uint64_t const from = now >= transmit->phase_turns ? now - transmit->phase_turns : 0;
+    transmit->turn = (from / period + 1) * period;
+}
+
+bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc) {
+    struct rm_clock_reading const before = transmit->clock;
+    if (transmit->setup.clock != NULL)
+        look_at_published(transmit);
+    else
+        look_at_tai(transmit, tsc);
+    if (!usable(&transmit->clock))
+        return transmit->anchored = false;
+    transmit->period_ticks = (uint64_t)((double)transmit->period_turns * transmit->clock.ticks_per_turn);
+    bool const jumped = transmit->anchored && stepped(transmit, &before, tsc);
+    if (jumped)
+        rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, 1);
+    if (jumped || !transmit->anchored)
+        synchronise(transmit, tsc);
+    transmit->anchored = true;
+    transmit->due_tsc = rm_clock_tsc(&transmit->clock, transmit->turn + transmit->phase_turns);
+    return true;
+}
+
+uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc) {
+    uint64_t const behind = tsc > transmit->due_tsc ? tsc - transmit->due_tsc : 0;
+    if (behind < transmit->period_ticks || transmit->period_ticks == 0)
+        return behind;
+    uint64_t const skipped = behind / transmit->period_ticks;
+    transmit->turn += skipped * transmit->period_turns;
+    transmit->due_tsc = rm_clock_tsc(&transmit->clock, transmit->turn + transmit->phase_turns);
+    rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, skipped);
+    return tsc > transmit->due_tsc ? tsc - transmit->due_tsc : 0;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What others may see: sent setpoints, states of supplies, grants. */
+#include "engine/transmit_state.h"
+
+#include <string.h>
+
+#include "base/timebase.h"
+#include "fabric/sequence_lock.h"
+
+enum { STATE_LOOK_CYCLES = 16 }; /**< what only the guard knows of supplies is looked at so often */
+
+static void store(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+
+static uint64_t bits(double value) {
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+static uint64_t tai_now(struct rm_transmit const *transmit) {
+    return transmit->anchored ? rm_clock_tai_ns(&transmit->clock, rm_tsc()) : rm_tai_ns();
+}
+
+void rm_transmit_publish_sent(struct rm_transmit *transmit) {
+    struct rm_setpoint_row *const row = rm_setpoints_begin(transmit->setup.sent);
+    for (uint32_t i = 0; i < transmit->supply_count; ++i)
+        rm_setpoints_put(row, i, (double)transmit->supply[i].sent);
+    rm_setpoints_commit(row, transmit->setup.epoch, transmit->cycle_turn, transmit->first_tsc);
+}
+
+/** What an application that does not send does to its supplies' state. */
+static uint32_t stopped_state(struct rm_transmit const *transmit, uint32_t application) {
+    if (application == 0 || !rm_guard_stopped(transmit->guard, application))
+        return 0;
+    bool const ramps = transmit->setup.config->application[application].stop == RM_STOP_RAMP;
+    return ramps ? RM_SUPPLY_RAMPING : RM_SUPPLY_HELD;
+}
+
+void rm_transmit_publish_states(struct rm_transmit *transmit) {
+    if (!transmit->state_changed && transmit->cycle % STATE_LOOK_CYCLES != 0)
+        return;
+    transmit->state_changed = false;
+    bool changed = false;
+    uint32_t stopped[RM_CONFIG_APPLICATIONS_MAX + 1];
+    for (uint32_t i = 0; i < transmit->application_count; ++i)
+        stopped[i] = stopped_state(transmit, i);
+    for (uint32_t i = 0; i < transmit->supply_count; ++i) {
+        struct rm_transmit_supply const *const supply = &transmit->supply[i];
+        bool const slewing = rm_guard_slewing(transmit->guard, i);
+        uint32_t const state = supply->state | stopped[supply->application] | (slewing ? RM_SUPPLY_SLEWING : 0);
+        changed |= state != transmit->state[i];
+        transmit->state[i] = state;
+    }
+    if (changed)
+        rm_parameter_write(transmit->setup.supply_state, transmit->state,
+                           transmit->supply_count * sizeof *transmit->state,
+                           (struct rm_stamp){tai_now(transmit), transmit->cycle_turn});
+}
+
+static void write_offence(struct rm_offence *to, struct rm_guard_offence const *from, uint64_t tai_ns) {
+    rm_sequence_begin(&to->sequence);
+    store(&to->refusal, from->refusal);
+    store(&to->actuator, from->actuator);
+    store(&to->value, bits(from->value));
+    store(&to->limit, bits(from->limit));
+    store(&to->turn, from->turn);
+    store(&to->row, from->row);
+    store(&to->tai_ns, tai_ns);
+    rm_sequence_end(&to->sequence);
+}
+
+static void write_grant(struct rm_grant *grant, struct rm_transmit_source const *source,
+                        struct rm_guard_view const *view) {
+    rm_sequence_begin(&grant->sequence);
+    store(&grant->epoch, source->letter.epoch);
+    store(&grant->instance, source->letter.instance);
+    store(&grant->pid, source->letter.pid);
+    store(&grant->state, view->state);
+    store(&grant->since_tai_ns, source->since_tai_ns);
+    store(&grant->stalls, view->stalls);
+    store(&grant->restarts, source->restarts);
+    rm_sequence_end(&grant->sequence);
+}
+
+static void write_counters(rm_counter *counters, struct rm_guard_view const *view) {
+    rm_counter_set(counters, RM_GUARD_TAKEN, view->rows);
+    for (unsigned reason = RM_REFUSED_EPOCH; reason < RM_REFUSALS; ++reason)
+        rm_counter_set(counters, RM_GUARD_REFUSED_EPOCH + reason - RM_REFUSED_EPOCH, view->refused[reason]);
+    rm_counter_set(counters, RM_GUARD_STALLS, view->stalls);
+}
+
+_Static_assert((int)RM_GUARD_REFUSED_FAULT - (int)RM_GUARD_REFUSED_EPOCH ==
+                   (int)RM_REFUSED_FAULT - (int)RM_REFUSED_EPOCH,
+               "reasons and their counters go in one order");
+_Static_assert((int)RM_REFUSED_FAULT + 1 == (int)RM_REFUSALS, "and these are all");
+
+static bool refused_more(struct rm_guard_view const *now, struct rm_guard_view const *shown) {
+    for (unsigned reason = RM_REFUSED_EPOCH; reason < RM_REFUSALS; ++reason)
+        if (now->refused[reason] != shown->refused[reason])
+            return true;
+    return false;
+}
+
+static void publish_grant(struct rm_transmit *transmit, uint32_t application) {
+    struct rm_transmit_source *const source = &transmit->source[application];
+    struct rm_guard_view const *const view = rm_guard_view(transmit->guard, application);
+    struct rm_guard_view const *const shown = &source->shown;
+    bool const refused = refused_more(view, shown);
+    bool const state = !source->told || view->state != shown->state || view->stalls != shown->stalls ||
+                       source->letter.epoch != source->shown_epoch;
+    if (view->state != shown->state || !source->told) {
+        source->since_tai_ns = tai_now(transmit);
+        transmit->state_changed = true;
+    }
+    if (state)
+        write_grant(transmit->setup.grant[application], source, view);
+    if (refused)
+        write_offence(&transmit->setup.grant[application]->offence, &view->offence, tai_now(transmit));
+    if (refused || state || view->rows != shown->rows)
+        write_counters(transmit->setup.guard_counters[application], view);
+    source->shown = *view;
+    source->shown_epoch = source->letter.epoch;
+    source->told = true;
+}
+
+void rm_transmit_publish_grants(struct rm_transmit *transmit) {
+    for (uint32_t i = 0; i < transmit->application_count; ++i)
+        publish_grant(transmit, i);
+}
+
+void rm_transmit_publish_first(struct rm_transmit *transmit) {
+    static struct rm_guard_offence const NONE = {.refusal = RM_REFUSED_NOTHING};
+    for (uint32_t i = 0; i < transmit->application_count; ++i)
+        write_offence(&transmit->setup.grant[i]->offence, &NONE, 0);
+    rm_transmit_publish_grants(transmit);
+    transmit->state_changed = true;
+    memset(transmit->state, 0xff, transmit->supply_count * sizeof *transmit->state);
+    rm_transmit_publish_states(transmit);
+}

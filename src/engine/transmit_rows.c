@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What applications and the operator want: letters, rows, values set by hand. */
+#include "engine/transmit_state.h"
+
+#include "base/timebase.h"
+
+bool rm_transmit_take_row(struct rm_transmit *transmit, uint32_t application) {
+    struct rm_transmit_source *const source = &transmit->source[application];
+    struct rm_transmit_letter const *const letter = &source->letter;
+    if (letter->setpoints == NULL)
+        return false;
+    uint64_t const next = source->place.next;
+    struct rm_setpoint_reading reading;
+    size_t const count = transmit->setup.config->application[application].supply_count;
+    if (!rm_setpoints_copy(letter->setpoints, letter->row_bytes, &source->place, &reading, transmit->row, count))
+        return false;
+    bool const taken = rm_guard_row(transmit->guard, application, &reading, transmit->row, transmit->turn);
+    if (taken)
+        source->row_tsc = reading.tsc;
+    rm_counter *const counters = transmit->setup.guard_counters[application];
+    rm_counter_add(counters, RM_GUARD_ROWS, 1);
+    if (reading.row > next) /* a row number that fell back says nothing */
+        rm_counter_add(counters, RM_GUARD_OVERRUN, reading.row - next);
+    return taken;
+}
+
+/** Rows that lie there already are of older epochs: nobody can have used one that is granted now. */
+static void pass_over_old_rows(struct rm_transmit *transmit, struct rm_transmit_source *source, uint32_t application) {
+    struct rm_setpoint_reading reading;
+    source->place = (struct rm_setpoints_place){0};
+    if (source->letter.setpoints != NULL)
+        (void)rm_setpoints_copy(source->letter.setpoints, source->letter.row_bytes, &source->place, &reading,
+                                transmit->row, transmit->setup.config->application[application].supply_count);
+}
+
+static void take_letter(struct rm_transmit *transmit, uint32_t application) {
+    struct rm_transmit_source *const source = &transmit->source[application];
+    struct rm_transmit_mailbox *const mailbox = &transmit->mailbox[application];
+    uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_acquire);
+    if (posted == atomic_load_explicit(&mailbox->taken, memory_order_relaxed))
+        return;
+    source->letter = mailbox->letter;
+    pass_over_old_rows(transmit, source, application);
+    if (source->letter.epoch != 0) {
+        source->restarts += source->instance != 0 && source->instance != source->letter.instance;
+        rm_counter_set(transmit->setup.guard_counters[application], RM_GUARD_RESTARTS, source->restarts);
+        source->instance = source->letter.instance;
+    }
+    rm_guard_grant(transmit->guard, application, source->letter.epoch, source->letter.died);
+    atomic_store_explicit(&mailbox->taken, posted, memory_order_release);
+}
+
+void rm_transmit_take_letters(struct rm_transmit *transmit) {
+    for (uint32_t i = 1; i < transmit->application_count; ++i)
+        take_letter(transmit, i);
+}
+
+void rm_transmit_take_put(struct rm_transmit *transmit) {
+    struct rm_transmit_put *const put = &transmit->put;
+    uint64_t const posted = atomic_load_explicit(&put->posted, memory_order_acquire);
+    if (posted == atomic_load_explicit(&put->taken, memory_order_relaxed))
+        return;
+    put->limit = 0;
+    put->refusal = rm_guard_put(transmit->guard, put->supply, put->value, transmit->turn, &put->limit);
+    rm_counter_add(transmit->setup.guard_counters[0], RM_GUARD_ROWS, 1);
+    atomic_store_explicit(&put->taken, posted, memory_order_release);
+}

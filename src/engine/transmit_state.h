@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the parts of the transmit role share; transmit.h is its outside.
+ *
+ *     transmit.c           making and freeing; the cycle: when is it due, and what comes in which order
+ *     transmit_clock.c     which turn it is, and when the next cycle is due
+ *     transmit_rows.c      what applications and the operator want: letters, rows, values set by hand
+ *     transmit_chain.c     composing datagrams and sending them
+ *     transmit_watch.c     readbacks: what became of the datagrams, and what each supply does
+ *     transmit_publish.c   what others may see: sent setpoints, states, grants
+ *
+ * All of it is one thread's. Until the first datagram of a cycle is handed over nothing is done that can wait.
+ */
+#ifndef RM_ENGINE_TRANSMIT_STATE_H
+#define RM_ENGINE_TRANSMIT_STATE_H
+
+#include <stdbool.h>
+
+#include "engine/transmit.h"
+#include "wire/setpoint_frame.h"
+
+enum {
+    RM_TRANSMIT_WINDOW = 64,    /**< newest cycles whose answers can be told apart: a bit of a word each */
+    RM_TRANSMIT_FIRST_BURST = 1 /**< datagrams of a cycle's first burst: it shall leave soon */
+};
+
+/** What is kept of one application, 0 being the operator. */
+struct rm_transmit_source {
+    struct rm_transmit_letter letter; /**< taken over; setpoints NULL: nobody */
+    struct rm_setpoints_place place;
+    uint64_t row_tsc;  /**< when the newest row that was taken since the last cycle was committed; 0: none was */
+    bool looked;       /**< since the last cycle */
+    uint64_t instance; /**< the newest that was granted an epoch */
+    uint64_t restarts;
+    uint64_t since_tai_ns;
+    bool told;                  /**< the grant has been written once, … */
+    struct rm_guard_view shown; /**< … and says this */
+    uint64_t shown_epoch;
+};
+
+/** One chain. */
+struct rm_transmit_link {
+    struct rm_transmit_chain place;
+    uint32_t first, count; /**< its supplies */
+    uint32_t parts;        /**< of its answers */
+    struct rm_setpoint_frame frame;
+    uint64_t sequence;                 /**< of the newest datagram handed to the port; 0 before the first */
+    bool joined;                       /**< it gets setpoints, else queries */
+    bool lost;                         /**< it was joined, and has not answered for too long */
+    bool handed;                       /**< in this cycle, to the port */
+    bool query;                        /**< what it gets in this cycle */
+    bool behind;                       /**< it missed a cycle: its setpoints catch up with the guard's */
+    bool catching;                     /**< in this cycle it gets what rm_transmit.caught says */
+    uint32_t silent;                   /**< cycles since its last good answer */
+    rm_turn head;                      /**< of its answers, when it was looked at last */
+    uint64_t pending;                  /**< cycles that were sent and not answered, by their place in the window */
+    uint64_t wrong;                    /**< of those, to which there was a wrong answer */
+    uint64_t said[RM_TRANSMIT_WINDOW]; /**< sequence numbers, by the cycle's place */
+};
+
+/** One port, and the chains behind it. */
+struct rm_transmit_sender {
+    struct rm_port *port;
+    uint16_t queue;
+    uint32_t count;
+    uint32_t *chain;     /**< which */
+    uint32_t composed;   /**< of this cycle: chains whose datagram was composed, … */
+    uint32_t handed;     /**< … and handed over; `out` holds those between */
+    bool spare;          /**< `out` holds one buffer for the next cycle's first datagram */
+    struct rm_burst out; /**< lent by the port */
+};
+
+/** What is kept of one supply. */
+struct rm_transmit_supply {
+    uint32_t application;
+    uint32_t state; /**< enum rm_supply_state, as far as readbacks and chains tell */
+    float sent;     /**< newest setpoint handed to the port; NaN: none yet, and no life before knows */
+    float slew;     /**< per cycle */
+    uint64_t moved; /**< the cycle in which it last changed */
+    double tolerance;
+    uint32_t settle_cycles;
+};
+
+struct rm_transmit {
+    struct rm_transmit_setup setup;
+    struct rm_guard *guard;
+    uint32_t application_count, chain_count, supply_count, sender_count;
+    struct rm_transmit_source *source;
+    struct rm_transmit_mailbox *mailbox;
+    struct rm_transmit_put put;
+    struct rm_transmit_link *link;
+    struct rm_transmit_sender *sender;
+    uint32_t *sender_chain; /**< memory of all senders' lists */
+    struct rm_transmit_supply *supply;
+    float *caught;      /**< per supply: what goes to a chain that catches up */
+    double *row;        /**< a row of the longest application */
+    uint32_t *state;    /**< "supply/state" as it was written last */
+    bool state_changed; /**< something of a supply's state, since */
+    bool sent_before;   /**< the last life's setpoints were found */
+
+    /* The clock. */
+    struct rm_clock_reading clock;
+    bool anchored;         /**< turn and due_tsc are good */
+    uint64_t tai_look_tsc; /**< when TAI was asked last */
+    uint64_t period_turns, phase_turns;
+    uint64_t period_ticks; /**< by the clock */
+    rm_turn turn;          /**< of the next cycle */
+    uint64_t due_tsc;      /**< of the next cycle */
+    uint64_t sent_tsc;     /**< of the last one */
+
+    /* The cycle under way, or the last one. */
+    uint64_t cycle; /**< number, from 1 */
+    rm_turn cycle_turn;
+    bool sending;       /**< some of it is left */
+    bool open;          /**< it has not been closed: nothing of it is published */
+    uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
+    rm_turn turn_of[RM_TRANSMIT_WINDOW];
+    uint32_t window;  /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
+    uint32_t watched; /**< the chain that is looked at next */
+    uint32_t heard;   /**< the application that is looked at next */
+};
+
+/* transmit_clock.c */
+
+/** Copies the clock and says when the next cycle is due. False while there is no turn to go by. */
+bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc);
+
+/** Passes over the cycles whose time has gone; returns how many ticks the one at hand is late. */
+uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc);
+
+/* transmit_rows.c */
+
+/** Looks for a new row of an application; true when it was taken. */
+bool rm_transmit_take_row(struct rm_transmit *transmit, uint32_t application);
+
+/** Takes over what the attendant has posted. */
+void rm_transmit_take_letters(struct rm_transmit *transmit);
+void rm_transmit_take_put(struct rm_transmit *transmit);
+
+/* transmit_chain.c */
+
+/** Lists the chains by ports, and makes what is constant in their datagrams. */
+bool rm_transmit_make_senders(struct rm_transmit *transmit);
+
+/** Says what goes to each chain in the cycle that begins. */
+void rm_transmit_open_chains(struct rm_transmit *transmit);
+
+/** Sends what ports take just now; returns how much. Clears `sending` when nothing is left. */
+uint32_t rm_transmit_send(struct rm_transmit *transmit);
+
+/** What was not sent is given back, and counted; what was sent is noted. */
+void rm_transmit_close_chains(struct rm_transmit *transmit);
+
+/** Takes a buffer for the first datagram of the next cycle. */
+void rm_transmit_reserve(struct rm_transmit *transmit);
+void rm_transmit_release(struct rm_transmit *transmit);
+
+/* transmit_watch.c */
+
+/** Begins: supplies join where the last life left them, or wait for their chains' answers. */
+void rm_transmit_join_first(struct rm_transmit *transmit);
+
+/** A cycle goes out: answers to the oldest of the window are given up. */
+void rm_transmit_count_silence(struct rm_transmit *transmit);
+
+/** Looks at the answers of the next chain in turn. */
+void rm_transmit_watch(struct rm_transmit *transmit);
+
+/* transmit_publish.c */
+
+void rm_transmit_publish_first(struct rm_transmit *transmit);
+void rm_transmit_publish_sent(struct rm_transmit *transmit);
+void rm_transmit_publish_states(struct rm_transmit *transmit);
+void rm_transmit_publish_grants(struct rm_transmit *transmit);
+
+#endif

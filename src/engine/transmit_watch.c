@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Readbacks: what became of the datagrams, and what each supply does. */
+#include "engine/transmit_state.h"
+
+#include <math.h>
+
+/** The supply begins at `value`. */
+static void join_at(struct rm_transmit *transmit, uint32_t index, double value) {
+    struct rm_transmit_supply *const supply = &transmit->supply[index];
+    rm_guard_join(transmit->guard, index, value);
+    rm_guard_fault(transmit->guard, index, (supply->state & RM_SUPPLY_TRIPPED) != 0);
+    supply->sent = rm_guard_setpoints(transmit->guard)[index];
+    supply->moved = transmit->cycle;
+}
+
+static void set_state(struct rm_transmit *transmit, uint32_t index, uint32_t bit, bool on) {
+    uint32_t *const state = &transmit->supply[index].state;
+    uint32_t const now = on ? *state | bit : *state & ~bit;
+    transmit->state_changed |= now != *state;
+    *state = now;
+}
+
+static void set_chain_state(struct rm_transmit *transmit, struct rm_transmit_link const *link, uint32_t bit, bool on) {
+    for (uint32_t i = link->first; i < link->first + link->count; ++i)
+        set_state(transmit, i, bit, on);
+}
+
+void rm_transmit_join_first(struct rm_transmit *transmit) {
+    for (uint32_t c = 0; c < transmit->chain_count; ++c) {
+        struct rm_transmit_link *const link = &transmit->link[c];
+        link->joined = link->parts == 0;
+        link->head = RM_TURN_NONE;
+        for (uint32_t i = link->first; i < link->first + link->count; ++i) {
+            double const safe = transmit->setup.config->supply[i].safe;
+            double const last = transmit->supply[i].sent;
+            if (link->joined)
+                join_at(transmit, i, isfinite(last) ? last : safe);
+            else
+                rm_guard_fault(transmit->guard, i, true);
+        }
+        set_chain_state(transmit, link, RM_SUPPLY_JOINING, !link->joined);
+    }
+    transmit->state_changed = true;
+}
+
+/** The chain has not answered for as many cycles as it may. */
+static void lose(struct rm_transmit *transmit, struct rm_transmit_link *link) {
+    rm_counter_add(link->place.counters, RM_CHAIN_LOST, 1);
+    link->joined = false;
+    link->lost = true;
+    set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, true);
+    for (uint32_t i = link->first; i < link->first + link->count; ++i)
+        rm_guard_fault(transmit->guard, i, true);
+}
+
+void rm_transmit_count_silence(struct rm_transmit *transmit) {
+    /* The place of the cycle that begins, and that of the one which has had its time. */
+    uint64_t const place = 1ull << transmit->cycle % RM_TRANSMIT_WINDOW;
+    uint64_t const over = 1ull << (transmit->cycle - transmit->window) % RM_TRANSMIT_WINDOW;
+    for (uint32_t c = 0; c < transmit->chain_count; ++c) {
+        struct rm_transmit_link *const link = &transmit->link[c];
+        if (link->parts == 0)
+            continue;
+        uint64_t const given_up = link->pending & (over | place);
+        if (given_up != 0)
+            rm_counter_add(link->place.counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
+        link->pending &= ~given_up;
+        link->wrong &= ~(over | place);
+        if (++link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
+            lose(transmit, link);
+    }
+}
+
+/** One answer, whole. */
+struct answer {
+    uint64_t cycle;
+    struct rm_record part[RM_CHAIN_ID_PARTS];
+};
+
+static double readback_of(struct answer const *answer, uint32_t supply) {
+    return answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_FIRST + supply % RM_SUPPLIES_PER_RECORD].f;
+}
+
+static uint32_t bits_of(struct answer const *answer, uint32_t supply) {
+    uint32_t const all = (uint32_t)answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_STATE].i;
+    return all >> supply % RM_SUPPLIES_PER_RECORD * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1);
+}
+
+/** Where a supply begins, or NaN while nobody can say: at what it was sent last, where its readback agrees with that;
+ * else where it stands. */
+static double beginning(struct rm_transmit_supply const *supply, double readback) {
+    if (!isfinite(readback))
+        return supply->sent;
+    return fabs(readback - supply->sent) <= supply->tolerance ? supply->sent : readback;
+}
+
+/** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
+static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, struct answer const *answer) {
+    for (uint32_t i = 0; i < link->count; ++i)
+        if (!isfinite(beginning(&transmit->supply[link->first + i], readback_of(answer, i))))
+            return;
+    for (uint32_t i = 0; i < link->count; ++i)
+        join_at(transmit, link->first + i, beginning(&transmit->supply[link->first + i], readback_of(answer, i)));
+    link->joined = true;
+    link->lost = link->behind = false;
+    set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
+}
+
+/** A supply that has tripped does not obey: what it is sent follows it, so that it begins where it stands when somebody
+ * resets it, and does not leap to where it once was. */
+static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, bool tripped,
+                      double readback) {
+    bool const before = (transmit->supply[index].state & RM_SUPPLY_TRIPPED) != 0;
+    if (!tripped && !before)
+        return;
+    rm_counter_add(link->place.counters, RM_CHAIN_TRIPS, tripped && !before);
+    set_state(transmit, index, RM_SUPPLY_TRIPPED, tripped);
+    if (link->joined && isfinite(readback))
+        join_at(transmit, index, readback);
+    else
+        rm_guard_fault(transmit->guard, index, true);
+}
+
+static void note_saturation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index,
+                            bool saturated) {
+    bool const before = (transmit->supply[index].state & RM_SUPPLY_SATURATED) != 0;
+    rm_counter_add(link->place.counters, RM_CHAIN_SATURATIONS, saturated && !before);
+    set_state(transmit, index, RM_SUPPLY_SATURATED, saturated);
+}
+
+/** While the setpoint moves the readback may be anywhere behind it; it must be there when it has stood long enough. */
+static void note_deviation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, uint64_t cycle,
+                           double readback) {
+    struct rm_transmit_supply const *const supply = &transmit->supply[index];
+    bool const settled = cycle >= supply->moved + supply->settle_cycles;
+    bool const before = (supply->state & RM_SUPPLY_DEVIATES) != 0;
+    bool const near = fabs(readback - supply->sent) <= supply->tolerance; /* false for NaN */
+    bool const deviates = link->joined && !near && (settled || before);
+    rm_counter_add(link->place.counters, RM_CHAIN_DEVIATIONS, deviates && !before);
+    set_state(transmit, index, RM_SUPPLY_DEVIATES, deviates);
+}
+
+static void count_what_it_says(struct rm_transmit_link *link, struct answer const *answer) {
+    uint16_t says = 0;
+    for (uint32_t p = 0; p < link->parts; ++p)
+        says |= rm_tag_status(answer->part[p].tag);
+    rm_counter *const counters = link->place.counters;
+    rm_counter_add(counters, RM_CHAIN_ANSWERED, 1);
+    rm_counter_add(counters, RM_CHAIN_OLD_EPOCH, (says & RM_CHAIN_SAYS_OLD_EPOCH) != 0);
+    rm_counter_add(counters, RM_CHAIN_MISDIRECTED, (says & RM_CHAIN_SAYS_MISDIRECTED) != 0);
+    rm_counter_add(counters, RM_CHAIN_GAPS, (says & RM_CHAIN_SAYS_GAP) != 0);
+    rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
+}
+
+static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, struct answer const *answer) {
+    count_what_it_says(link, answer);
+    link->silent = 0;
+    for (uint32_t i = 0; i < link->count; ++i) {
+        uint32_t const bits = bits_of(answer, i), index = link->first + i;
+        double const readback = readback_of(answer, i);
+        note_trip(transmit, link, index, (bits & RM_SUPPLY_BIT_TRIPPED) != 0, readback);
+        note_saturation(transmit, link, index, (bits & RM_SUPPLY_BIT_SATURATED) != 0);
+        note_deviation(transmit, link, index, answer->cycle, readback);
+    }
+    if (!link->joined)
+        join(transmit, link, answer);
+}
+
+enum part_verdict { PART_ABSENT, PART_GOOD, PART_WRONG };
+
+/** One part of the answer to the datagram at `place`. */
+static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm_transmit_link const *link,
+                                   uint32_t part, uint32_t place, struct rm_record *record) {
+    if (rm_stream_read(&link->place.readback[part], transmit->turn_of[place], record) != RM_READ_OK)
+        return PART_ABSENT;
+    bool const right = (uint32_t)record->lane[RM_SUPPLY_LANE_SEQUENCE].i == (uint32_t)link->said[place];
+    return right ? PART_GOOD : PART_WRONG;
+}
+
+static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t place) {
+    struct answer answer;
+    uint64_t const bit = 1ull << place;
+    uint32_t good = 0;
+    bool wrong = false;
+    for (uint32_t p = 0; p < link->parts; ++p) {
+        enum part_verdict const verdict = read_part(transmit, link, p, place, &answer.part[p]);
+        good += verdict == PART_GOOD;
+        wrong |= verdict == PART_WRONG;
+    }
+    if (wrong && (link->wrong & bit) == 0) {
+        rm_counter_add(link->place.counters, RM_CHAIN_WRONG_ANSWER, 1);
+        link->wrong |= bit;
+    }
+    if (good != link->parts)
+        return;
+    link->pending &= ~bit;
+    answer.cycle = transmit->cycle - (transmit->cycle - place) % RM_TRANSMIT_WINDOW;
+    judge(transmit, link, &answer);
+}
+
+/** The newest answer, if it is to a cycle in which the chain got no datagram. Who follows a silent stream moves its
+ * head too; then there is no record. */
+static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn head) {
+    for (uint64_t back = 0; back < RM_TRANSMIT_WINDOW; ++back) {
+        uint32_t const place = (uint32_t)((transmit->cycle - back) % RM_TRANSMIT_WINDOW);
+        if (transmit->turn_of[place] == head && link->said[place] != 0)
+            return;
+    }
+    struct rm_record record;
+    if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
+        rm_counter_add(link->place.counters, RM_CHAIN_WRONG_ANSWER, 1);
+}
+
+/** Fetches what the look at this chain will need. */
+static void prefetch(struct rm_transmit const *transmit, struct rm_transmit_link const *link) {
+    if (link->pending == 0)
+        return;
+    uint32_t const place = transmit->cycle % RM_TRANSMIT_WINDOW;
+    for (uint32_t p = 0; p < link->parts; ++p) {
+        struct rm_stream_view const *const view = &link->place.readback[p];
+        __builtin_prefetch(&view->header->head);
+        __builtin_prefetch(&view->slot[transmit->turn_of[place] / view->period & view->mask]);
+    }
+}
+
+static void watch_chain(struct rm_transmit *transmit, struct rm_transmit_link *link) {
+    rm_turn const head = rm_stream_head(&link->place.readback[0]);
+    uint64_t left = link->pending & ~link->wrong;
+    /* From the oldest on, so that what is newer has the last word. */
+    uint32_t const oldest = (uint32_t)(transmit->cycle + 1) % RM_TRANSMIT_WINDOW;
+    while (left != 0 && head != RM_TURN_NONE) {
+        uint64_t const turned = left >> oldest | (oldest != 0 ? left << (RM_TRANSMIT_WINDOW - oldest) : 0);
+        uint32_t const place = ((uint32_t)__builtin_ctzll(turned) + oldest) % RM_TRANSMIT_WINDOW;
+        left &= ~(1ull << place);
+        look_for_answer(transmit, link, place);
+    }
+    if (head != link->head && head != RM_TURN_NONE && head != transmit->cycle_turn)
+        look_for_stray(transmit, link, head);
+    link->head = head;
+}
+
+void rm_transmit_watch(struct rm_transmit *transmit) {
+    if (transmit->chain_count == 0)
+        return;
+    struct rm_transmit_link *const link = &transmit->link[transmit->watched];
+    transmit->watched = transmit->watched + 1 < transmit->chain_count ? transmit->watched + 1 : 0;
+    prefetch(transmit, &transmit->link[transmit->watched]);
+    if (link->parts != 0)
+        watch_chain(transmit, link);
+}
