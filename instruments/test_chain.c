@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The protocol of a virtual chain of supplies: each rule by which it refuses, obeys and answers, and its faults. */
+#include "chain.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ringmaster/counters.h>
+#include <ringmaster/stream.h>
+
+#include "wire/setpoint.h"
+
+enum { ID = 7, SUPPLIES = 13, PARTS = 2, FAULTS = 4 };
+
+struct bench {
+    struct rm_supply_config physics[RM_CHAIN_SUPPLIES_MAX];
+    struct rm_supply supply[RM_CHAIN_SUPPLIES_MAX];
+    struct rm_chain_config config;
+    struct rm_chain_fault fault[FAULTS];
+    uint32_t faults;
+    rm_counter counters[RM_SUPPLY_COUNTERS];
+    struct rm_chain chain;
+    struct rm_chain_answer answer;
+    float wish[RM_CHAIN_SUPPLIES_MAX];
+};
+
+static struct bench *begin(void) {
+    struct bench *bench = calloc(1, sizeof *bench);
+    assert_non_null(bench);
+    for (uint32_t s = 0; s < RM_CHAIN_SUPPLIES_MAX; ++s) {
+        bench->physics[s] = (struct rm_supply_config){.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
+        bench->wish[s] = 0.5f * (float)s;
+    }
+    bench->config =
+        (struct rm_chain_config){.id = ID, .supply_count = SUPPLIES, .timeout_s = 0.1, .supply = bench->physics};
+    return bench;
+}
+
+static struct bench *made(struct bench *bench) {
+    rm_chain_make(&bench->chain, &bench->config, bench->supply, bench->fault, bench->faults, 1, bench->counters);
+    return bench;
+}
+
+static struct bench *make(void) { return made(begin()); }
+
+/** Sends what is wished, or a query, to chain ID. */
+static bool send(struct bench *bench, uint8_t flags, uint64_t epoch, uint64_t sequence, double time) {
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    uint32_t const length = rm_setpoint_write(payload, flags, ID, 1000 + sequence, epoch, sequence, bench->wish,
+                                              bench->config.supply_count);
+    return rm_chain_take(&bench->chain, payload, length, time, &bench->answer);
+}
+
+static uint64_t counted(struct bench const *bench, enum rm_supply_counter counter) {
+    return rm_counter_get(&bench->counters[0], counter);
+}
+
+/** One part of the answer. */
+struct part {
+    struct rm_native native;
+    struct rm_record record;
+};
+
+static struct part part_of(struct bench const *bench, uint32_t p) {
+    struct part part;
+    assert_in_range(p, 0, bench->answer.parts - 1);
+    assert_int_equal(rm_native_parse(bench->answer.payload[p], bench->answer.length[p], &part.native), RM_PORT_DECODED);
+    rm_native_record(&part.native, part.native.turn, 0, &part.record);
+    return part;
+}
+
+static unsigned status_of(struct bench const *bench) {
+    unsigned const status = part_of(bench, 0).native.status;
+    for (uint32_t p = 1; p < bench->answer.parts; ++p)
+        assert_int_equal(part_of(bench, p).native.status, status);
+    return status;
+}
+
+static float current_of(struct bench const *bench, uint32_t supply) {
+    return part_of(bench, supply / 10).record.lane[2 + supply % 10].f;
+}
+
+static unsigned bits_of(struct bench const *bench, uint32_t supply) {
+    return (unsigned)part_of(bench, supply / 10).record.lane[1].i >> 3 * (supply % 10) & 7;
+}
+
+static void every_supply_is_set_and_read_back(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 5, 0xABCDEF0123u, 1));
+    assert_int_equal(bench->answer.parts, PARTS);
+    for (uint32_t p = 0; p < PARTS; ++p) {
+        struct part const part = part_of(bench, p);
+        assert_int_equal(part.native.kind, RM_KIND_POWER_SUPPLY);
+        assert_int_equal(part.native.instrument, ID * 4 + p);
+        assert_int_equal(part.native.turn, 1000 + 0xABCDEF0123u);
+        assert_int_equal(part.native.status, 0);
+        assert_int_equal(part.native.lane_count, p == 0 ? 12 : 2 + SUPPLIES - 10);
+        assert_int_equal((uint32_t)part.record.lane[0].i, 0xCDEF0123u);
+        assert_int_equal(part.record.lane[1].i, 0);
+    }
+    for (uint32_t s = 0; s < SUPPLIES; ++s)
+        assert_float_equal(current_of(bench, s), bench->wish[s], 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 1);
+    assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
+    free(bench);
+}
+
+static void chains_of_every_length_answer(void **state) {
+    (void)state;
+    for (uint32_t count = 1; count <= RM_CHAIN_SUPPLIES_MAX; ++count) {
+        struct bench *bench = begin();
+        bench->config.supply_count = count;
+        for (uint32_t s = 0; s < count; ++s)
+            bench->wish[s] = 0.2f * (float)s;
+        made(bench);
+        assert_true(send(bench, 0, 1, 1, 1));
+        assert_int_equal(bench->answer.parts, (count + 9) / 10);
+        for (uint32_t s = 0; s < count; ++s)
+            assert_float_equal(current_of(bench, s), bench->wish[s], 0);
+        free(bench);
+    }
+}
+
+static void a_query_changes_nothing_and_is_answered(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 1, 1));
+    assert_float_equal(current_of(bench, 12), 0, 0);
+    assert_true(send(bench, 0, 5, 2, 1));
+    memset(bench->wish, 0, sizeof bench->wish);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 3, 1.01));
+    assert_float_equal(current_of(bench, 12), 6, 0);
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_QUERIES), 2);
+    assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
+    /* nor is it a sign of life: nobody has a wish */
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 4, 1.2));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    free(bench);
+}
+
+static void an_older_server_is_refused(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 5, 100, 1));
+    bench->wish[3] = 9;
+    assert_false(send(bench, 0, 4, 101, 1.01));
+    assert_false(send(bench, RM_SETPOINT_QUERY, 4, 102, 1.01));
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 101, 1.02));
+    assert_float_equal(current_of(bench, 3), 1.5, 0);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_EPOCH);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 102, 1.03)); /* said once */
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_OLD_EPOCH), 2);
+    free(bench);
+}
+
+/** A newer server begins its own sequence, anywhere, without a gap; a query makes it known. */
+static void a_newer_server_takes_over(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 5, 100, 1));
+    assert_true(send(bench, RM_SETPOINT_QUERY, 6, 1, 1.01));
+    assert_int_equal(status_of(bench), 0);
+    assert_false(send(bench, 0, 5, 101, 1.02));
+    assert_true(send(bench, 0, 6, 2, 1.03));
+    assert_int_equal(counted(bench, RM_SUPPLY_GAPS), 0);
+    free(bench);
+}
+
+static void misdirected_and_malformed_are_refused(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    uint32_t length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, bench->wish, SUPPLIES);
+    assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->wish, SUPPLIES - 1);
+    assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->wish, SUPPLIES);
+    assert_false(rm_chain_take(&bench->chain, payload, length - 1, 1, &bench->answer));
+    payload[0] ^= 1;
+    assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
+    assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 4);
+    assert_int_equal(counted(bench, RM_SUPPLY_MISDIRECTED), 2);
+    assert_int_equal(counted(bench, RM_SUPPLY_MALFORMED), 2);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 1, 1, 1)); /* what was misdirected made no epoch known */
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_MISDIRECTED);
+    assert_float_equal(current_of(bench, 12), 0, 0);
+    free(bench);
+}
+
+static void repeated_are_refused_and_missing_are_counted(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 5, 10, 1));
+    assert_int_equal(status_of(bench), 0);
+    bench->wish[1] = 7;
+    assert_false(send(bench, 0, 5, 10, 1.01));
+    assert_false(send(bench, 0, 5, 9, 1.01));
+    assert_int_equal(counted(bench, RM_SUPPLY_REPEATED), 2);
+    assert_true(send(bench, 0, 5, 14, 1.02));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_GAP);
+    assert_int_equal(counted(bench, RM_SUPPLY_GAPS), 3);
+    assert_false(send(bench, 0, 5, 12, 1.03)); /* overtaken: too late */
+    assert_true(send(bench, 0, 5, 15, 1.04));
+    assert_int_equal(status_of(bench), 0);
+    free(bench);
+}
+
+static void it_holds_when_setpoints_stop(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    rm_chain_tick(&bench->chain, 100); /* never given any: there is nothing to stop */
+    assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 0);
+    assert_true(send(bench, 0, 5, 1, 101));
+    rm_chain_tick(&bench->chain, 101.09);
+    assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 0);
+    rm_chain_tick(&bench->chain, 101.11);
+    rm_chain_tick(&bench->chain, 105);
+    assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 1);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 2, 106));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    assert_float_equal(current_of(bench, 12), 6, 0);
+    assert_int_equal(bits_of(bench, 12), 0);
+    assert_true(send(bench, 0, 5, 3, 106.01));
+    assert_int_equal(status_of(bench), 0);
+    free(bench);
+}
+
+static void it_ramps_when_setpoints_stop(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->config.ramps = true;
+    bench->physics[12].safe = 1;
+    bench->physics[12].safe_slew = 2;
+    made(bench);
+    assert_true(send(bench, 0, 5, 1, 1));
+    /* found out late, and yet as of 1.1 s */
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 2, 2.1));
+    assert_float_equal(current_of(bench, 12), 4, 1e-6);
+    assert_int_equal(bits_of(bench, 12), RM_SUPPLY_BIT_SAFE);
+    assert_float_equal(current_of(bench, 3), 0, 0);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 3, 9));
+    assert_float_equal(current_of(bench, 12), 1, 0);
+    assert_true(send(bench, 0, 5, 4, 9));
+    assert_float_equal(current_of(bench, 12), 6, 0);
+    assert_int_equal(bits_of(bench, 12), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 1);
+    free(bench);
+}
+
+static struct rm_chain_fault fault_of(enum rm_chain_fault_kind kind, int32_t supply, double from, double to) {
+    return (struct rm_chain_fault){
+        .kind = kind, .supply = supply, .from_s = from, .to_s = to, .probability = 1, .key = 99};
+}
+
+static void trips_last_until_they_are_reset(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_TRIP, 11, 2, 3);
+    bench->fault[1] = fault_of(RM_CHAIN_FAULT_TRIP, 4, 2.5, INFINITY);
+    bench->faults = 2;
+    made(bench);
+    assert_true(send(bench, 0, 1, 1, 1.99));
+    assert_int_equal(status_of(bench), 0);
+    assert_true(send(bench, 0, 1, 2, 2.05));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_TRIPPED);
+    assert_int_equal(bits_of(bench, 11), RM_SUPPLY_BIT_TRIPPED);
+    assert_float_equal(current_of(bench, 11), 0, 0);
+    assert_float_equal(current_of(bench, 12), 6, 0);
+    assert_true(send(bench, 0, 1, 3, 3.05)); /* the first is over */
+    assert_float_equal(current_of(bench, 11), 5.5, 0);
+    assert_int_equal(bits_of(bench, 11), 0);
+    assert_int_equal(bits_of(bench, 4), RM_SUPPLY_BIT_TRIPPED);
+    rm_chain_reset(&bench->chain);
+    assert_true(send(bench, 0, 1, 4, 3.1));
+    assert_float_equal(current_of(bench, 4), 2, 0);
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_TRIPS), 2);
+    free(bench);
+}
+
+static void answers_are_lost_by_chance_and_the_same_ones_again(void **state) {
+    (void)state;
+    bool lost[2][1000];
+    for (unsigned round = 0; round < 2; ++round) {
+        struct bench *bench = begin();
+        bench->fault[0] = fault_of(RM_CHAIN_FAULT_SILENT, RM_CHAIN_ALL_SUPPLIES, 0, INFINITY);
+        bench->fault[0].probability = 0.3;
+        bench->faults = 1;
+        made(bench);
+        for (unsigned k = 0; k < 1000; ++k)
+            lost[round][k] = !send(bench, 0, 1, k + 1, 1 + 1e-5 * k + 0.1 * round);
+        assert_in_range(counted(bench, RM_SUPPLY_FAULT_LOST), 230, 370); /* 5 standard deviations */
+        assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1000);
+        free(bench);
+    }
+    assert_memory_equal(lost[0], lost[1], sizeof lost[0]);
+}
+
+static void a_chain_answers_for_another(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_OTHER_ID, RM_CHAIN_ALL_SUPPLIES, 1, 2);
+    bench->fault[0].other_id = 3;
+    bench->faults = 1;
+    made(bench);
+    for (unsigned k = 0; k < 3; ++k) {
+        assert_true(send(bench, 0, 1, k + 1, 0.5 + k));
+        assert_int_equal(part_of(bench, 1).native.instrument, (k == 1 ? 3 : ID) * 4 + 1);
+    }
+    assert_int_equal(counted(bench, RM_SUPPLY_FAULT_OTHER), 1);
+    free(bench);
+}
+
+static void some_are_stuck_deaf_or_saturated(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_STUCK, 2, 2, 3);
+    bench->fault[1] = fault_of(RM_CHAIN_FAULT_DEAF, 3, 2, 3);
+    bench->fault[2] = fault_of(RM_CHAIN_FAULT_SATURATE, 4, 2, 3);
+    bench->fault[2].limit = 1.25;
+    bench->faults = 3;
+    made(bench);
+    assert_true(send(bench, 0, 1, 1, 1.95));
+    for (uint32_t s = 0; s < SUPPLIES; ++s)
+        bench->wish[s] = 8;
+    assert_true(send(bench, 0, 1, 2, 2));
+    assert_float_equal(current_of(bench, 2), 1, 0);
+    assert_float_equal(rm_supply_current(&bench->supply[2], 2), 8, 0);
+    assert_float_equal(current_of(bench, 3), 1.5, 0);
+    assert_float_equal(rm_supply_current(&bench->supply[3], 2), 1.5, 0);
+    assert_float_equal(current_of(bench, 4), 1.25, 0);
+    assert_int_equal(bits_of(bench, 4), RM_SUPPLY_BIT_SATURATED);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_SATURATED);
+    assert_float_equal(current_of(bench, 5), 8, 0);
+    assert_true(send(bench, 0, 1, 3, 3));
+    for (uint32_t s = 2; s < 6; ++s)
+        assert_float_equal(current_of(bench, s), 8, 0);
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_SATURATIONS), 1);
+    free(bench);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(every_supply_is_set_and_read_back),
+        cmocka_unit_test(chains_of_every_length_answer),
+        cmocka_unit_test(a_query_changes_nothing_and_is_answered),
+        cmocka_unit_test(an_older_server_is_refused),
+        cmocka_unit_test(a_newer_server_takes_over),
+        cmocka_unit_test(misdirected_and_malformed_are_refused),
+        cmocka_unit_test(repeated_are_refused_and_missing_are_counted),
+        cmocka_unit_test(it_holds_when_setpoints_stop),
+        cmocka_unit_test(it_ramps_when_setpoints_stop),
+        cmocka_unit_test(trips_last_until_they_are_reset),
+        cmocka_unit_test(answers_are_lost_by_chance_and_the_same_ones_again),
+        cmocka_unit_test(a_chain_answers_for_another),
+        cmocka_unit_test(some_are_stuck_deaf_or_saturated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
