@@ -93,8 +93,8 @@ def ring_text(name: str, root: Path) -> str:
         f"instruments:\n{bpms}"
         f"supplies:\n"
         f"  port: {{kind: memif, socket: {root}/{name}-ps.sock, role: client}}\n"
-        f"  chains:\n    - {{name: c, count: {len(CHAINS)}, id: 1, address: 10.30.0.1, supplies: {SUPPLIES},\n"
-        f"       bandwidth_hz: 0, regulation_hz: 0, range: [-11, 11], timeout_ms: 200, stop: hold}}\n"
+        f"  chains:\n    - {{name: c, count: {len(CHAINS)}, id: 1, address: 10.30.0.1, timeout_ms: 200, stop: hold,\n"
+        f"       supplies: [{{count: {SUPPLIES}, bandwidth_hz: 0, regulation_hz: 0, range: [-11, 11]}}]}}\n"
     )
 
 
