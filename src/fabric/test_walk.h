@@ -20,6 +20,11 @@ static inline uint64_t test_sum(void const *memory, uint64_t bytes) {
     return sum;
 }
 
+/** The last byte of a struct: what lies before it is read by test_walk_object. */
+static inline uint64_t test_end(void const *memory, uint64_t bytes) {
+    return test_sum((uint8_t const *)memory + bytes - 1, 1);
+}
+
 static inline uint64_t test_walk_stream(struct rm_stream_view const *view) {
     struct rm_record record;
     rm_turn const head = rm_stream_head(view);
@@ -87,9 +92,9 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
     case RM_OBJECT_SETPOINTS:
         return sum + test_walk_setpoints(memory);
     case RM_OBJECT_REQUESTS:
-        return sum + test_sum(memory, sizeof(struct rm_requests));
+        return sum + test_end(memory, sizeof(struct rm_requests));
     case RM_OBJECT_REPLIES:
-        return sum + test_sum(memory, sizeof(struct rm_replies));
+        return sum + test_end(memory, sizeof(struct rm_replies));
     case RM_OBJECT_GRANT:
         return sum + strlen(((struct rm_grant const *)memory)->application) + test_sum(memory, sizeof(struct rm_grant));
     default:
