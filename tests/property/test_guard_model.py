@@ -348,14 +348,20 @@ class GuardModel(RuleBasedStateMachine):
         for _ in range(times):
             self.row(number, epoch, TURN_NONE if none else (self.turn - age) % 2**64, values)
 
-    @rule(number=st.integers(1, 2), choice=st.lists(st.integers(0, 4), min_size=23, max_size=23))
-    def good_row(self, number: int, choice: list[int]) -> None:
-        """A row all within the limits: at their edges, between them, or where the supply stands."""
+    @rule(
+        number=st.integers(1, 2),
+        choice=st.lists(st.integers(0, 4), min_size=23, max_size=23),
+        spoiled=st.sampled_from([None, 0, 1]),
+    )
+    def good_row(self, number: int, choice: list[int], spoiled: int | None) -> None:
+        """A row all within the limits: at their edges, between them, or where the supply stands; but for one value."""
         application = self.applications[number]
         values = []
         for i, pick in zip(application.supplies, choice, strict=False):
             s = self.supplies[i]
             values.append([s.low, s.high, (s.low + s.high) / 2, s.setpoint, min(s.setpoint + s.step(), s.high)][pick])
+        if spoiled is not None and spoiled < len(values):
+            values[spoiled] = math.nan
         if application.epoch == 0:
             self.grant(number, 1, False)
         self.row(number, application.epoch, self.turn, values)
