@@ -56,8 +56,8 @@ static void chains_and_applications(void **state) {
     *end = '\0';
     assert_string_equal(
         begin,
-        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 6 turns after the cycle's; a chain is "
-        "lost after 10 cycles without an answer\n"
+        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 6 turns after the turn that they are "
+        "of; a chain is lost after 10 cycles without an answer\n"
         "chains: 4\n"
         "  c01 … c03: id 1–3, 10.30.0.1 … 10.30.0.3 UDP port 4662, 02:00:0a:1e:00:01 … on link, 11 supplies, answer "
         "c01_a/raw to c01_b/raw\n"
