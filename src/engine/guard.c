@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/guard.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,11 +9,19 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "engine/guard_pass.h"
 
 enum { OPERATOR = 0, NOBODY = UINT32_MAX };
 
-/** What only a change asks for, and each supply's limits in the order of its owner's row: there a supply that takes no
- * values has limits that none is within, so that a row is judged in one pass. */
+/** Values of a row that belong to supplies beside each other. */
+struct run {
+    uint32_t place; /**< of the first value */
+    uint32_t supply;
+    uint32_t count;
+};
+
+/** What is known of an application, and each of its supplies' limits in the order of its row: there a supply that takes
+ * no values has limits that none is within, so that a row is judged in one pass. */
 struct application {
     struct rm_guard_view view;
     uint64_t granted;
@@ -24,16 +33,19 @@ struct application {
     bool row_came; /**< a good one, in this cycle */
     bool stopped;  /**< until a good row */
     bool paused;   /**< stopped, but just granted anew */
-    uint32_t supply_count;
+    uint32_t supply_count, run_count;
     uint32_t *supply;
+    struct run *run;
     double *low, *high;
 };
 
 struct rm_guard {
     struct rm_arena arena;
+    struct rm_guard_passes passes;
     uint32_t supply_count, application_count;
     struct application *application;
     rm_turn cycle_turn;
+    uint32_t advanced; /**< supplies that went their step in this cycle: those before this one */
 
     /* One per supply, each at a cache line. What every cycle needs: */
     double *target;
@@ -131,9 +143,10 @@ static bool take_applications(struct rm_guard *guard, struct rm_guard_applicatio
         struct application *const application = &guard->application[i];
         size_t const supplies = setup[i].supply_count ? setup[i].supply_count : 1;
         application->supply = rm_arena_take(&guard->arena, supplies * sizeof *application->supply);
+        application->run = rm_arena_take(&guard->arena, supplies * sizeof *application->run);
         application->low = rm_arena_take(&guard->arena, supplies * sizeof *application->low);
         application->high = rm_arena_take(&guard->arena, supplies * sizeof *application->high);
-        if (!application->supply || !application->low || !application->high)
+        if (!application->supply || !application->run || !application->low || !application->high)
             return false;
     }
     return true;
@@ -173,6 +186,19 @@ static void set_admission(struct rm_guard *guard, uint32_t supply) {
     owner->high[guard->place[supply]] = open ? guard->high[supply] : -INFINITY;
 }
 
+/** Where the supply is the next one after those of the last run, it is one more of them. */
+static void add_to_runs(struct application *application, uint32_t place, uint32_t supply) {
+    uint32_t const runs = application->run_count;
+    struct run *const run = application->run;
+    assert(run != NULL);
+    if (runs != 0 && supply == run[runs - 1].supply + run[runs - 1].count) {
+        ++run[runs - 1].count;
+    } else {
+        run[runs] = (struct run){.place = place, .supply = supply, .count = 1};
+        ++application->run_count;
+    }
+}
+
 static enum rm_code set_application(struct rm_guard *guard, uint32_t number, struct rm_guard_application const *setup,
                                     struct rm_error *error) {
     struct application *const application = &guard->application[number];
@@ -191,6 +217,7 @@ static enum rm_code set_application(struct rm_guard *guard, uint32_t number, str
         application->supply[i] = supply;
         guard->owner[supply] = number;
         guard->place[supply] = i;
+        add_to_runs(application, i, supply);
         set_admission(guard, supply);
     }
     return RM_OK;
@@ -225,8 +252,10 @@ enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_
     struct rm_guard *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a guard of %u supplies", supply_count);
+    made->passes = rm_guard_passes_for(rm_simd_best());
     made->supply_count = supply_count;
     made->cycle_turn = RM_TURN_NONE;
+    made->advanced = supply_count;
     enum rm_code const code = fill(made, supply, application, application_count, error);
     if (code == RM_OK)
         *guard = made;
@@ -356,77 +385,68 @@ static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struc
     aim_all(guard, application);
 }
 
-static inline void see_sign_of_life(struct rm_guard *guard, struct application *application) {
-    if (application->stopped)
-        resume(guard, application);
+static inline void see_sign_of_life(struct application *application) {
     application->view.state = RM_APPLICATION_RUNNING;
     ++application->view.rows;
     application->row_came = true;
 }
 
-static inline bool too_far(struct rm_guard const *guard, uint32_t supply, double value) {
-    return (value > guard->setpoint[supply] + guard->step[supply]) |
-           (value < guard->setpoint[supply] - guard->step[supply]);
-}
-
-/** Counts a step that will be shortened; the last one of its row is kept. */
-static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard *guard, struct application *application,
-                                                           double const *values, uint64_t row, rm_turn turn) {
+/** Keeps the last value of a row that is further away than a step. */
+static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const *guard,
+                                                           struct application *application, double const *values,
+                                                           uint64_t row, rm_turn turn) {
     for (uint32_t i = application->supply_count; i-- > 0;) {
         uint32_t const supply = application->supply[i];
-        if (!too_far(guard, supply, values[i]))
+        double const most = guard->setpoint[supply] + guard->step[supply];
+        double const least = guard->setpoint[supply] - guard->step[supply];
+        if (values[i] >= least && values[i] <= most)
             continue;
-        double const sign = values[i] > guard->setpoint[supply] ? 1 : -1;
-        application->view.offence =
-            (struct rm_guard_offence){.refusal = RM_REFUSED_SLEW,
-                                      .actuator = i,
-                                      .value = values[i],
-                                      .limit = guard->setpoint[supply] + sign * guard->step[supply],
-                                      .turn = turn,
-                                      .row = row};
+        application->view.offence = (struct rm_guard_offence){.refusal = RM_REFUSED_SLEW,
+                                                              .actuator = i,
+                                                              .value = values[i],
+                                                              .limit = values[i] > most ? most : least,
+                                                              .turn = turn,
+                                                              .row = row};
         return;
     }
 }
 
-static bool any_within(struct rm_guard const *guard, struct application const *application, double const *values) {
+/** A row is a sign of life when one value at least is within its supply's own limits, or when it has none. */
+static bool shows_life(struct rm_guard const *guard, struct application const *application, double const *values) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         uint32_t const supply = application->supply[i];
         if (values[i] >= guard->low[supply] && values[i] <= guard->high[supply])
             return true;
     }
-    return false;
+    return application->supply_count == 0;
 }
 
-/** A row in which something is to be refused. */
-static __attribute__((cold, noinline)) bool take_one_by_one(struct rm_guard *guard, struct application *application,
-                                                            double const *values, uint64_t row, rm_turn turn) {
-    bool const good = any_within(guard, application, values);
-    if (good)
-        see_sign_of_life(guard, application);
+/** Says of each value that was not taken why; the last one is kept. */
+static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *guard, struct application *application,
+                                                         double const *values, uint64_t row, rm_turn turn) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
-        uint32_t const supply = application->supply[i];
         double limit;
-        enum rm_refusal const refusal = judge_value(guard, supply, values[i], &limit);
-        if (refusal) {
+        enum rm_refusal const refusal = judge_value(guard, application->supply[i], values[i], &limit);
+        if (refusal)
             keep_offence(
                 application,
                 &(struct rm_guard_offence){
                     .refusal = refusal, .actuator = i, .value = values[i], .limit = limit, .turn = turn, .row = row});
-            continue;
-        }
-        application->view.refused[RM_REFUSED_SLEW] += too_far(guard, supply, values[i]);
-        guard->target[supply] = values[i];
     }
-    return good;
 }
 
-/** Whether every value is within what its supply takes. No NaN is. */
-static inline bool all_within(struct application const *application, double const *values) {
-    double const *const low = application->low, *const high = application->high;
-    uint64_t outside = 0;
-    for (uint32_t i = 0; i < application->supply_count; ++i)
-        outside |= (uint64_t) !(values[i] >= low[i]) | (uint64_t) !(values[i] <= high[i]);
-    return outside == 0;
+static struct rm_guard_taking take_row(struct rm_guard *guard, struct application const *application,
+                                       double const *values) {
+    struct rm_guard_taking taking = {0};
+    for (uint32_t i = 0; i < application->run_count; ++i) {
+        struct run const run = application->run[i];
+        struct rm_guard_taking const part = guard->passes.take(
+            run.count, values + run.place, application->low + run.place, application->high + run.place,
+            guard->setpoint + run.supply, guard->step + run.supply, guard->target + run.supply);
+        taking.refused += part.refused;
+        taking.shortened += part.shortened;
+    }
+    return taking;
 }
 
 bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_reading const *row, double const *values,
@@ -434,20 +454,19 @@ bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_re
     struct application *const application = &guard->application[number];
     if (!may_speak(application, row, turn))
         return false;
-    if (!all_within(application, values))
-        return take_one_by_one(guard, application, values, row->row, turn);
-    see_sign_of_life(guard, application);
-    uint64_t shortened = 0;
-    for (uint32_t i = 0; i < application->supply_count; ++i) {
-        uint32_t const supply = application->supply[i];
-        shortened += too_far(guard, supply, values[i]);
-        guard->target[supply] = values[i];
-    }
-    if (shortened) {
-        application->view.refused[RM_REFUSED_SLEW] += shortened;
+    if (application->stopped && shows_life(guard, application, values))
+        resume(guard, application);
+    struct rm_guard_taking const taking = take_row(guard, application, values);
+    application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
+    if (taking.shortened && !taking.refused)
         keep_shortened(guard, application, values, row->row, turn);
-    }
-    return true;
+    if (taking.refused)
+        keep_refused(guard, application, values, row->row, turn);
+    bool const good =
+        taking.refused == 0 || taking.refused < application->supply_count || shows_life(guard, application, values);
+    if (good)
+        see_sign_of_life(application);
+    return good;
 }
 
 static enum rm_refusal judge_put(struct rm_guard const *guard, uint32_t supply, double value, double *limit) {
@@ -491,31 +510,28 @@ static void watch(struct rm_guard *guard, struct application *application) {
     stop(guard, application);
 }
 
-/** Every setpoint a step towards its target. A target within the step is reached exactly; else the setpoint is the
- * double nearest to the step's end, which lies between setpoint and target, so it never leaves the limits. Its f32 is
- * brought within them once more, in a comparison that even a NaN would not pass. */
-static void step(uint32_t count, double const *restrict target, double *restrict setpoint, double const *restrict step,
-                 float const *restrict low, float const *restrict high, float *restrict sent) {
-    for (uint32_t i = 0; i < count; ++i) {
-        double const least = setpoint[i] - step[i], most = setpoint[i] + step[i];
-        double const above = target[i] > least ? target[i] : least;
-        setpoint[i] = above < most ? above : most;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        float const rounded = (float)setpoint[i];
-        float const above = rounded > low[i] ? rounded : low[i];
-        sent[i] = above < high[i] ? above : high[i];
-    }
+void rm_guard_begin(struct rm_guard *guard, rm_turn turn) {
+    if (turn == guard->cycle_turn)
+        return;
+    guard->cycle_turn = turn;
+    guard->advanced = 0;
+    for (uint32_t i = OPERATOR + 1; i < guard->application_count; ++i)
+        watch(guard, &guard->application[i]);
+}
+
+void rm_guard_advance(struct rm_guard *guard, uint32_t end) {
+    uint32_t const first = guard->advanced;
+    uint32_t const last = end < guard->supply_count ? end : guard->supply_count;
+    if (first >= last)
+        return;
+    guard->advanced = last;
+    guard->passes.step(last - first, guard->target + first, guard->setpoint + first, guard->step + first,
+                       guard->sent_low + first, guard->sent_high + first, guard->sent + first);
 }
 
 void rm_guard_cycle(struct rm_guard *guard, rm_turn turn) {
-    if (turn == guard->cycle_turn && turn != RM_TURN_NONE)
-        return;
-    guard->cycle_turn = turn;
-    for (uint32_t i = OPERATOR + 1; i < guard->application_count; ++i)
-        watch(guard, &guard->application[i]);
-    step(guard->supply_count, guard->target, guard->setpoint, guard->step, guard->sent_low, guard->sent_high,
-         guard->sent);
+    rm_guard_begin(guard, turn);
+    rm_guard_advance(guard, guard->supply_count);
 }
 
 float const *rm_guard_setpoints(struct rm_guard const *guard) { return guard->sent; }

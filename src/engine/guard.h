@@ -125,8 +125,13 @@ bool rm_guard_row(struct rm_guard *guard, uint32_t application, struct rm_setpoi
 enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit);
 
 /** Ends a cycle: watchdogs count; every setpoint goes its step for the next one. Call it once per cycle that is sent,
- * before it is sent; again for the same turn it does nothing. */
+ * before it is sent; again for the same turn it does nothing. It is rm_guard_begin, and rm_guard_advance to the end. */
 void rm_guard_cycle(struct rm_guard *guard, rm_turn turn);
+
+/** The same in pieces, for who wants to send the first chain before the last one is reckoned: the watchdogs; then the
+ * supplies before `end` that have not gone their step in this cycle. Those that are left out stay where they are. */
+void rm_guard_begin(struct rm_guard *guard, rm_turn turn);
+void rm_guard_advance(struct rm_guard *guard, uint32_t end);
 
 /** What to send: one per supply, valid until the next rm_guard_cycle. f32 as on the wire, rounded towards the inside of
  * the limits. */
