@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include <ringmaster/clock.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
 #include <ringmaster/parameter.h>
+#include <ringmaster/request.h>
+#include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
 
-#include "fabric/segment_plan.h"
+#include "fabric/element.h"
 
 static bool ends(char const *field, size_t bytes) { return memchr(field, '\0', bytes) != NULL; }
 
@@ -34,13 +38,35 @@ static bool stream_sound(struct rm_stream const *stream, uint64_t bytes) {
            stream->period > 0 && ends(stream->filter, sizeof stream->filter) && lanes_sound(stream);
 }
 
+/** The directory's shape has as many elements as there are, without a product that could overflow. */
+static bool shape_sound(struct rm_object const *object, uint64_t count) {
+    return object->shape[1] > 0 && count % object->shape[1] == 0 && count / object->shape[1] == object->shape[0];
+}
+
+static bool parameter_texts_sound(struct rm_parameter const *parameter) {
+    return ends(parameter->conversion.unit, sizeof parameter->conversion.unit) &&
+           ends(parameter->group, sizeof parameter->group) && ends(parameter->owner, sizeof parameter->owner);
+}
+
 static bool parameter_sound(struct rm_object const *object, struct rm_parameter const *parameter) {
     uint64_t const element = rm_element_bytes(object->element_type);
     return object->bytes >= sizeof *parameter && element > 0 &&
            parameter->values_offset >= offsetof(struct rm_parameter, value) &&
            parameter->values_offset % sizeof(uint64_t) == 0 && object->bytes % sizeof(uint64_t) == 0 &&
            fits(parameter->values_offset, parameter->count, element, object->bytes) &&
-           parameter->value_bytes == parameter->count * element && ends(parameter->owner, sizeof parameter->owner);
+           parameter->value_bytes == parameter->count * element && parameter->element_type == object->element_type &&
+           shape_sound(object, parameter->count) && parameter_texts_sound(parameter);
+}
+
+static bool setpoints_sound(struct rm_object const *object, struct rm_setpoints const *setpoints) {
+    return object->bytes >= sizeof *setpoints && setpoints->rows_offset == sizeof *setpoints &&
+           setpoints->actuator_count > 0 && setpoints->actuator_count <= object->bytes / sizeof(uint64_t) &&
+           setpoints->row_bytes == rm_setpoint_row_bytes(setpoints->actuator_count) &&
+           fits(setpoints->rows_offset, RM_SETPOINT_BUFFERS, setpoints->row_bytes, object->bytes);
+}
+
+static bool grant_sound(struct rm_object const *object, struct rm_grant const *grant) {
+    return object->bytes >= sizeof *grant && ends(grant->application, sizeof grant->application);
 }
 
 /** The object's own header. Kinds that this version does not read have only their place checked. */
@@ -58,6 +84,16 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
         return object->bytes >= sizeof(struct rm_histogram);
     case RM_OBJECT_TEXT:
         return object->shape[0] <= object->bytes;
+    case RM_OBJECT_GROUP:
+        return object->bytes >= sizeof(struct rm_group);
+    case RM_OBJECT_REQUESTS:
+        return object->bytes >= sizeof(struct rm_requests);
+    case RM_OBJECT_REPLIES:
+        return object->bytes >= sizeof(struct rm_replies);
+    case RM_OBJECT_SETPOINTS:
+        return setpoints_sound(object, memory);
+    case RM_OBJECT_GRANT:
+        return grant_sound(object, memory);
     default:
         return true;
     }

@@ -17,29 +17,14 @@
 #include "abi_hash.h"
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "fabric/directories.h"
 #include "fabric/huge_pages.h"
+#include "fabric/owner_folder.h"
 #include "fabric/segment_lock.h"
 #include "fabric/segment_map.h"
 #include "fabric/segment_objects.h"
 
-enum { WORKSPACE_MODE = 0755, SEGMENT_MODE = 0644 };
-
-static enum rm_code make_directories(char const *path, struct rm_error *error) {
-    char partial[PATH_MAX];
-    snprintf(partial, sizeof partial, "%s", path);
-    for (char *slash = partial + 1;; ++slash) {
-        if (*slash != '/' && *slash != '\0')
-            continue;
-        char const end = *slash;
-        *slash = '\0';
-        if (mkdir(partial, WORKSPACE_MODE) != 0 && errno != EEXIST)
-            return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be made: %s", partial,
-                           strerror(errno));
-        if (end == '\0')
-            return RM_OK;
-        *slash = end;
-    }
-}
+enum { SEGMENT_MODE = 0644 };
 
 static void *map(int file, uint64_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
@@ -52,9 +37,44 @@ static bool adoptable(struct rm_segment_header const *header, uint64_t mapped_by
     return header->segment_bytes == bytes && mapped_bytes >= bytes && rm_objects_equal(header, plan);
 }
 
+/** The segment's file on huge pages: below the mount, the workspace's whole path again, so that no two workspaces meet.
+ */
+static bool huge_path(char target[PATH_MAX], char const *mount, char const *path) {
+    char folder[PATH_MAX], real[PATH_MAX];
+    char const *file = strrchr(path, '/');
+    if (file == NULL || snprintf(folder, sizeof folder, "%.*s", (int)(file - path), path) >= PATH_MAX)
+        return false;
+    return realpath(folder, real) != NULL &&
+           snprintf(target, PATH_MAX, "%s/ringmaster%s%s", mount, real, file) < PATH_MAX;
+}
+
+/** Where the link at `path` leads, if it is one that an owner of this segment makes; false for every other file. Other
+ * links are somebody's attempt to have us open, or remove, what is none of ours. */
+static bool own_link(char target[PATH_MAX], char const *path) {
+    struct rm_huge_pages pages;
+    char expected[PATH_MAX];
+    ssize_t const length = readlink(path, target, PATH_MAX - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    return rm_huge_pages_find(&pages) && huge_path(expected, pages.mount, path) && strcmp(target, expected) == 0;
+}
+
+/** Opens what an earlier owner of the same user left. Another user could write it still. */
+static int open_left(char const *path) {
+    char target[PATH_MAX];
+    int const how = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int const file = open(own_link(target, path) ? target : path, how);
+    struct stat status;
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
+        return file;
+    close(file);
+    return -1;
+}
+
 /** Maps what an earlier owner left, if it equals the plan. Otherwise tells its readers. */
 static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_plan const *plan) {
-    int const file = open(segment->path, O_RDWR | O_CLOEXEC);
+    int const file = open_left(segment->path);
     if (file < 0)
         return false;
     struct stat status;
@@ -81,11 +101,8 @@ static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_
 
 static void remove_segment(char const *path) {
     char target[PATH_MAX];
-    ssize_t const length = readlink(path, target, sizeof target - 1);
-    if (length > 0) {
-        target[length] = '\0';
+    if (own_link(target, path))
         unlink(target);
-    }
     unlink(path);
 }
 
@@ -103,23 +120,19 @@ static int reserve(int file, uint64_t bytes, struct rm_segment *segment) {
     return segment->header != NULL ? 0 : errno;
 }
 
-/** The segment's file on huge pages: below the mount, the workspace's whole path again, so that no two workspaces meet.
- */
-static bool huge_path(char path[PATH_MAX], char const *mount, char const *directory, char const *owner) {
-    char real[PATH_MAX], target[PATH_MAX];
-    if (realpath(directory, real) == NULL ||
-        snprintf(target, sizeof target, "%s/ringmaster%s", mount, real) >= (int)sizeof target)
-        return false;
-    rm_segment_path(path, target, owner);
-    return path[0] != '\0' && make_directories(target, NULL) == RM_OK;
+/** Makes the folders that the file at `path` lies in. */
+static bool make_folders(char const *path) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return rm_directories_make(folder, NULL) == RM_OK;
 }
 
 /** Makes the segment on huge pages, with a link from the workspace, when enough of them are free. */
-static bool create_huge(char const *directory, char const *owner, uint64_t bytes, struct rm_segment *segment) {
+static bool create_huge(uint64_t bytes, struct rm_segment *segment) {
     struct rm_huge_pages pages;
     char target[PATH_MAX];
     if (!rm_huge_pages_find(&pages) || pages.free_bytes < bytes + pages.page_bytes ||
-        !huge_path(target, pages.mount, directory, owner))
+        !huge_path(target, pages.mount, segment->path) || !make_folders(target))
         return false;
     unlink(target);
     int const file = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SEGMENT_MODE);
@@ -147,9 +160,8 @@ static enum rm_code no_space(char const *directory, uint64_t bytes, int reason, 
         directory, (double)bytes / 0x1p20, (double)space.f_bavail * (double)space.f_frsize / 0x1p20, strerror(reason));
 }
 
-static enum rm_code create(char const *directory, char const *owner, uint64_t bytes, struct rm_segment *segment,
-                           struct rm_error *error) {
-    if (create_huge(directory, owner, bytes, segment))
+static enum rm_code create(char const *directory, uint64_t bytes, struct rm_segment *segment, struct rm_error *error) {
+    if (create_huge(bytes, segment))
         return RM_OK;
     int const file = open(segment->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SEGMENT_MODE);
     if (file < 0)
@@ -165,30 +177,14 @@ static enum rm_code create(char const *directory, char const *owner, uint64_t by
     return rm_fail(error, RM_E_SYSTEM, "%s: cannot be reserved: %s", segment->path, strerror(reason));
 }
 
-/** An owner's name is a file's name and fits its field. */
-static enum rm_code check_owner(char const *owner, struct rm_error *error) {
-    size_t const length = strlen(owner);
-    if (length > 0 && length < RM_OWNER_BYTES && owner[0] != '.' && strchr(owner, '/') == NULL)
-        return RM_OK;
-    return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is no name for an owner: 1 to %d bytes, no slash, no dot in front",
-                   owner, RM_OWNER_BYTES - 1);
-}
-
-enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm_segment_plan *plan,
-                             struct rm_segment *segment, struct rm_error *error) {
+/** Opens, in a directory that is there. */
+enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct rm_segment_plan *plan,
+                                struct rm_segment *segment, struct rm_error *error) {
     *segment = (struct rm_segment){.lock_file = -1};
-    char directory[PATH_MAX];
-    enum rm_code code = rm_plan_check(plan, error);
-    if (code == RM_OK)
-        code = check_owner(owner, error);
-    if (code == RM_OK)
-        code = rm_workspace_path(workspace, directory, error);
-    if (code == RM_OK)
-        code = make_directories(directory, error);
-    if (code == RM_OK)
-        code = rm_segment_lock_take(directory, owner, &segment->lock_file, error);
+    enum rm_code code = rm_segment_lock_take(directory, owner, &segment->lock_file, error);
     if (code != RM_OK)
         return code;
+    rm_plan_own(plan, owner);
     uint64_t const bytes = rm_plan_layout(plan);
     rm_segment_path(segment->path, directory, owner);
     segment->adopted = adopt(segment, bytes, plan);
@@ -198,12 +194,31 @@ enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm
         return RM_OK;
     }
     remove_segment(segment->path);
-    code = create(directory, owner, bytes, segment, error);
+    code = create(directory, bytes, segment, error);
     if (code == RM_OK)
         rm_objects_begin(segment->header, plan, owner, bytes);
     else
         close(segment->lock_file);
     return code;
+}
+
+enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm_segment_plan *plan,
+                             struct rm_segment *segment, struct rm_error *error) {
+    *segment = (struct rm_segment){.lock_file = -1};
+    char path[PATH_MAX], directory[PATH_MAX];
+    enum rm_code code = rm_plan_check(plan, error);
+    if (code == RM_OK && !rm_owner_name_good(owner))
+        code = rm_fail(error, RM_E_ARGUMENT,
+                       "\"%s\" is no name for an owner: 1 to %d bytes, no slash, no dot in front, not \"%s\"", owner,
+                       RM_OWNER_BYTES - 1, RM_REQUESTS_FOLDER);
+    if (code == RM_OK)
+        code = rm_workspace_path(workspace, path, error);
+    if (code == RM_OK)
+        code = rm_directories_make(path, error);
+    if (code != RM_OK)
+        return code;
+    rm_owner_directory(directory, path, owner);
+    return rm_segment_open_in(directory, owner, plan, segment, error);
 }
 
 void *rm_segment_memory(struct rm_segment const *segment, struct rm_segment_plan const *plan, rm_planned_index index) {
@@ -229,6 +244,25 @@ void rm_segment_close(struct rm_segment *segment) {
         atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
     else
         remove_segment(segment->path);
+    munmap(segment->header, segment->bytes);
+    close(segment->lock_file);
+    segment->header = NULL;
+}
+
+/** Removes the lock beside a segment, held as it is: who takes it next makes a new one (segment_lock.c). */
+static void remove_lock(char const *segment_path) {
+    char path[PATH_MAX];
+    size_t const length = strlen(segment_path) - strlen(".segment");
+    snprintf(path, sizeof path, "%.*s.lock", (int)length, segment_path);
+    unlink(path);
+}
+
+void rm_segment_remove(struct rm_segment *segment) {
+    if (segment->header == NULL)
+        return;
+    atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
+    remove_segment(segment->path);
+    remove_lock(segment->path);
     munmap(segment->header, segment->bytes);
     close(segment->lock_file);
     segment->header = NULL;

@@ -29,11 +29,15 @@ struct rm_segment {
     bool huge;    /**< on huge pages */
 };
 
-/** Opens the segment OWNER of a workspace, which is created when absent. The memory is reserved and touched: a full
- * file system is RM_E_NO_SPACE here, never a fault later. RM_E_BUSY when another living process owns it, with its
- * process id. */
+/** Opens the segment OWNER of a workspace, which is created when absent, in OWNER's folder where there is one. The
+ * memory is reserved and touched: a full file system is RM_E_NO_SPACE here, never a fault later. RM_E_BUSY when another
+ * living process owns it, with its process id. */
 enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm_segment_plan *plan,
                              struct rm_segment *segment, struct rm_error *error);
+
+/** The same in this directory, which is there, under a name that is good; the plan was checked. */
+enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct rm_segment_plan *plan,
+                                struct rm_segment *segment, struct rm_error *error);
 
 /** Memory of a planned object. */
 void *rm_segment_memory(struct rm_segment const *segment, struct rm_segment_plan const *plan, rm_planned_index index);
@@ -43,5 +47,8 @@ void rm_segment_finish(struct rm_segment *segment);
 
 /** Closes in good order. A segment that was never finished is removed: nobody has seen it. */
 void rm_segment_close(struct rm_segment *segment);
+
+/** Closes, and removes segment and lock: for an owner of whom nobody wants to know afterwards. */
+void rm_segment_remove(struct rm_segment *segment);
 
 #endif

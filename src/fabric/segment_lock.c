@@ -6,12 +6,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "fabric/owner_folder.h"
+#include "fabric/segment_map.h"
 
-static void lock_path(char path[PATH_MAX], char const *workspace_path, char const *owner) {
-    snprintf(path, PATH_MAX, "%s/%s.lock", workspace_path, owner);
+static void lock_path(char path[PATH_MAX], char const *directory, char const *owner) {
+    if (snprintf(path, PATH_MAX, "%s/%s.lock", directory, owner) >= PATH_MAX)
+        path[0] = '\0';
 }
 
 /** The process id that the holder wrote, for messages; 0 when it is not readable. */
@@ -23,44 +27,97 @@ static long holder(int file) {
     return pid;
 }
 
-enum rm_code rm_segment_lock_take(char const *workspace_path, char const *owner, int *file, struct rm_error *error) {
-    char path[PATH_MAX];
-    lock_path(path, workspace_path, owner);
-    int const opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (opened < 0)
-        return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be opened: %s", path,
-                       strerror(errno));
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(opened, F_OFD_SETLK, &whole) != 0) {
-        int const reason = errno;
-        long const pid = holder(opened);
-        close(opened);
-        if (reason != EAGAIN && reason != EACCES)
-            return rm_fail(error, RM_E_SYSTEM, "%s: cannot be locked: %s", path, strerror(reason));
-        return rm_fail(error, RM_E_BUSY,
-                       "%s: process %ld owns \"%s\" of this workspace and is alive; stop it, or choose another "
-                       "workspace name",
-                       workspace_path, pid, owner);
-    }
-    char text[24];
-    int const length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(opened, 0) != 0 || pwrite(opened, text, (size_t)length, 0) != length) {
-        int const reason = errno;
-        close(opened);
-        return rm_fail(error, RM_E_NO_SPACE, "%s: cannot be written: %s", path, strerror(reason));
-    }
-    *file = opened;
-    return RM_OK;
+/** Never through a link of either kind, and never waiting: the directory may be another user's. */
+static int open_lock(char const *path, int how) {
+    int const file = open(path, how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    struct stat status;
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1))
+        return file;
+    close(file);
+    errno = EINVAL;
+    return -1;
 }
 
-bool rm_segment_lock_held(char const *workspace_path, char const *owner) {
+static bool lock_whole(int file) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_OFD_SETLK, &whole) == 0;
+}
+
+/** True when the file at `path` is the open one: nobody has removed it since. */
+static bool still_there(char const *path, int file) {
+    struct stat there, open_one;
+    return lstat(path, &there) == 0 && fstat(file, &open_one) == 0 && there.st_ino == open_one.st_ino &&
+           there.st_dev == open_one.st_dev;
+}
+
+static enum rm_code busy(char const *directory, char const *owner, int file, struct rm_error *error) {
+    return rm_fail(error, RM_E_BUSY,
+                   "%s: process %ld owns \"%s\" of this workspace and is alive; stop it, or choose another "
+                   "workspace name",
+                   directory, holder(file), owner);
+}
+
+enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int *file, struct rm_error *error) {
     char path[PATH_MAX];
-    lock_path(path, workspace_path, owner);
-    int const file = open(path, O_RDONLY | O_CLOEXEC);
+    lock_path(path, directory, owner);
+    for (;;) {
+        int const opened = open_lock(path, O_RDWR | O_CREAT);
+        if (opened < 0)
+            return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be opened: %s", path,
+                           strerror(errno));
+        if (!lock_whole(opened)) {
+            int const reason = errno;
+            enum rm_code const code =
+                reason == EAGAIN || reason == EACCES
+                    ? busy(directory, owner, opened, error)
+                    : rm_fail(error, RM_E_SYSTEM, "%s: cannot be locked: %s", path, strerror(reason));
+            close(opened);
+            return code;
+        }
+        if (!still_there(path, opened)) {
+            close(opened); // whoever cleared it away was quicker; the next one is ours
+            continue;
+        }
+        char text[24];
+        int const length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+        if (ftruncate(opened, 0) != 0 || pwrite(opened, text, (size_t)length, 0) != length) {
+            int const reason = errno;
+            close(opened);
+            return rm_fail(error, RM_E_NO_SPACE, "%s: cannot be written: %s", path, strerror(reason));
+        }
+        *file = opened;
+        return RM_OK;
+    }
+}
+
+bool rm_segment_lock_held_in(char const *directory, char const *owner) {
+    char path[PATH_MAX];
+    lock_path(path, directory, owner);
+    int const file = open_lock(path, O_RDONLY);
     if (file < 0)
         return false;
     struct flock question = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     bool const held = fcntl(file, F_OFD_GETLK, &question) == 0 && question.l_type != F_UNLCK;
     close(file);
     return held;
+}
+
+bool rm_segment_lock_held(char const *workspace_path, char const *owner) {
+    char directory[PATH_MAX];
+    rm_owner_directory(directory, workspace_path, owner);
+    return rm_segment_lock_held_in(directory, owner);
+}
+
+void rm_segment_lock_clear(char const *directory, char const *owner) {
+    char path[PATH_MAX], segment[PATH_MAX];
+    lock_path(path, directory, owner);
+    rm_segment_path(segment, directory, owner);
+    int const file = open_lock(path, O_RDWR);
+    if (file < 0)
+        return;
+    if (lock_whole(file) && still_there(path, file)) {
+        unlink(segment);
+        unlink(path);
+    }
+    close(file);
 }

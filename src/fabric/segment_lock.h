@@ -9,9 +9,16 @@
 
 /** Takes the lock for this process, writing its process id into the file. `*file` is the descriptor that holds it until
  * it is closed. RM_E_BUSY when another living process has it. */
-enum rm_code rm_segment_lock_take(char const *workspace_path, char const *owner, int *file, struct rm_error *error);
+enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int *file, struct rm_error *error);
 
 /** True while some process holds the lock. Takes nothing, so it never disturbs an owner that is about to start. */
+bool rm_segment_lock_held_in(char const *directory, char const *owner);
+
+/** The same of an owner wherever its files lie: in the workspace, or in its folder there. */
 bool rm_segment_lock_held(char const *workspace_path, char const *owner);
+
+/** Removes lock and segment of an owner that has ended. Does nothing while it lives, or while it begins: removing takes
+ * the lock, and taking it asks whether the file is still the one in the directory. */
+void rm_segment_lock_clear(char const *directory, char const *owner);
 
 #endif

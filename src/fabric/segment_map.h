@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <ringmaster/error.h>
 #include <ringmaster/segment.h>
@@ -24,13 +25,20 @@ bool rm_segment_whole(struct rm_segment_header const *header);
 struct rm_mapped_segment {
     struct rm_segment_header const *header;
     uint64_t bytes;
-    char owner[RM_OWNER_BYTES];
+    char owner[RM_OWNER_BYTES]; /**< by the file's name, and by the header */
+    uid_t uid;                  /**< the file's user: told by the system */
+    dev_t device;               /**< with `inode`: which file it was */
+    ino_t inode;
 };
 
-/** Maps OWNER's segment read-only and checks that it is whole, of this version, and sound (segment_check.h):
- * RM_E_ABSENT, RM_E_HALF_MADE (damaged too), RM_E_VERSION, RM_E_SYSTEM. */
+/** Maps OWNER's segment (in the workspace, or in its folder there) read-only and checks that it is whole, of this
+ * version, and sound (segment_check.h): RM_E_ABSENT, RM_E_HALF_MADE (damaged too), RM_E_VERSION, RM_E_SYSTEM. */
 enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *owner, struct rm_mapped_segment *mapped,
                                      struct rm_error *error);
+
+/** The same from this directory. */
+enum rm_code rm_segment_map_in(char const *directory, char const *owner, struct rm_mapped_segment *mapped,
+                               struct rm_error *error);
 void rm_segment_unmap(struct rm_mapped_segment *mapped);
 
 #endif

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include <ringmaster/clock.h>
+#include <ringmaster/group.h>
+#include <ringmaster/request.h>
 
 #include "abi_hash.h"
+#include "fabric/parameter_parts.h"
 #include "fabric/sequence_lock.h"
+#include "fabric/setpoint_rows.h"
 
 static void *memory_of(struct rm_segment_header *header, struct rm_planned const *planned) {
     return (uint8_t *)header + planned->object.offset;
@@ -34,11 +38,36 @@ static void renew_clock(struct rm_clock *clock, _Atomic uint64_t const *end) {
     rm_sequence_end(&clock->sequence);
 }
 
+/** A choice outlives who was asked for it; a reading was of an instance that is no more. */
 static void renew_parameter(struct rm_parameter *parameter, _Atomic uint64_t const *end) {
+    rm_parameter_heal(parameter);
+    if (parameter->flags & (RM_PARAMETER_SETTING | RM_PARAMETER_WRITABLE))
+        return;
     rm_sequence_begin(&parameter->sequence);
     clear_words(&parameter->sequence + 1, end);
     atomic_store_explicit(&parameter->turn, RM_TURN_NONE, memory_order_relaxed);
     rm_sequence_end(&parameter->sequence);
+}
+
+/** A change in which the last owner was killed is over. */
+static void renew_group(struct rm_group *group) {
+    if (atomic_load_explicit(&group->sequence, memory_order_relaxed) & 1)
+        rm_sequence_end(&group->sequence);
+}
+
+static void renew_grant(struct rm_grant *grant) {
+    rm_sequence_begin(&grant->sequence);
+    clear_words(&grant->sequence + 1, &grant->offence.sequence);
+    rm_sequence_end(&grant->sequence);
+    rm_sequence_begin(&grant->offence.sequence);
+    clear_words(&grant->offence.sequence + 1, (_Atomic uint64_t const *)(grant + 1));
+    rm_sequence_end(&grant->offence.sequence);
+}
+
+/** Rows go on counting, if these are rows: the sequences of three neighbours, each in its buffer. */
+static void renew_setpoints(struct rm_setpoints *setpoints, _Atomic uint64_t const *end) {
+    if (rm_setpoints_confused(setpoints))
+        clear_words((_Atomic uint64_t *)(setpoints + 1), end);
 }
 
 static void begin_object(void *memory, struct rm_planned const *planned) {
@@ -97,5 +126,13 @@ void rm_objects_renew(struct rm_segment_header *header, struct rm_segment_plan c
             renew_clock(memory, end);
         else if (object->kind == RM_OBJECT_PARAMETER)
             renew_parameter(memory, end);
+        else if (object->kind == RM_OBJECT_GROUP)
+            renew_group(memory);
+        else if (object->kind == RM_OBJECT_GRANT)
+            renew_grant(memory);
+        else if (object->kind == RM_OBJECT_SETPOINTS)
+            renew_setpoints(memory, end);
+        else if (object->kind == RM_OBJECT_REQUESTS)
+            atomic_store_explicit(&((struct rm_requests *)memory)->head, 0, memory_order_release);
     }
 }

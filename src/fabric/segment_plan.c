@@ -6,13 +6,19 @@
 #include <string.h>
 
 #include <ringmaster/clock.h>
+#include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/request.h>
+#include <ringmaster/setpoint.h>
 
 #include "base/fail.h"
+#include "fabric/severity.h"
 
 enum {
-    STREAM_MARGIN = 512 /**< records; a burst brings at most 64 of one stream, and three quarters of 2048 slots are left
-                             to readers */
+    STREAM_MARGIN = 512,     /**< records; a burst brings at most 64 of one stream, and three quarters of 2048 slots are
+                                left     to readers */
+    ACTUATORS_MAX = 1 << 20, /**< of one row: a thousand times what a machine has */
+    ELEMENTS_MAX = 1 << 30,  /**< of one parameter, and of each side of it, so that no product overflows */
 };
 
 static uint64_t const CAPACITY_MAX = 1ull << 40; /**< slots; more memory than any machine has, and no sum overflows */
@@ -154,44 +160,164 @@ rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, ch
     return plan->count - 1;
 }
 
-size_t rm_element_bytes(enum rm_element_type type) {
-    switch (type) {
-    case RM_ELEMENT_RECORD:
-        return sizeof(struct rm_record);
-    case RM_ELEMENT_F64:
-    case RM_ELEMENT_I64:
-    case RM_ELEMENT_U64:
-        return 8;
-    case RM_ELEMENT_F32:
-    case RM_ELEMENT_I32:
-    case RM_ELEMENT_U32:
-        return 4;
-    case RM_ELEMENT_U8:
-        return 1;
+/** Two limits that contradict each other would make an alarm of every value. */
+static void check_pair(struct rm_segment_plan *plan, char const *name, char const *what, double low, double high) {
+    if (low > high)
+        rm_fail(first_error(plan), RM_E_ARGUMENT,
+                "parameter \"%s\": its lower %s limit, %g, is above the upper one, %g", name, what, low, high);
+}
+
+static void check_limits(struct rm_segment_plan *plan, char const *name, struct rm_limits const *limits) {
+    check_pair(plan, name, "display", limits->display_low, limits->display_high);
+    check_pair(plan, name, "control", limits->control_low, limits->control_high);
+    check_pair(plan, name, "minor", limits->minor_low, limits->minor_high);
+    check_pair(plan, name, "major", limits->major_low, limits->major_high);
+    if (!(limits->hysteresis >= 0.0))
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\": a hysteresis of %g is not 0 or more", name,
+                limits->hysteresis);
+}
+
+/** Counts a member in. */
+static void join_group(struct rm_segment_plan *plan, char const *parameter, char const *group) {
+    for (size_t i = 0; i < plan->count; ++i) {
+        struct rm_planned *planned = &plan->planned[i];
+        if (planned->object.kind != RM_OBJECT_GROUP || strcmp(planned->object.name, group) != 0)
+            continue;
+        ((struct rm_group *)planned->constant)->member_count += 1;
+        planned->object.shape[0] += 1;
+        return;
     }
-    return 0;
+    rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\" is of the group \"%s\", which was not added before it",
+            parameter, group);
+}
+
+static char const *text_or_empty(char const *text) { return text != NULL ? text : ""; }
+
+/** The constant part, but for the owner's name. */
+static struct rm_parameter constant_of(struct rm_parameter_plan const *wanted, uint64_t count) {
+    struct rm_parameter constant = {
+        .count = count,
+        .value_bytes = count * rm_element_bytes(wanted->type),
+        .limits = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0.0},
+        .flags = wanted->flags & ~(unsigned)RM_PARAMETER_ALARMS,
+        .element_type = wanted->type,
+    };
+    bool const fits = constant.value_bytes <= RM_PARAMETER_INLINE_BYTES;
+    constant.values_offset = fits ? offsetof(struct rm_parameter, value) : sizeof(struct rm_parameter);
+    if (wanted->limits != NULL)
+        constant.limits = *wanted->limits;
+    if (wanted->conversion != NULL)
+        constant.conversion = *wanted->conversion;
+    if (rm_limits_alarm(&constant.limits))
+        constant.flags |= RM_PARAMETER_ALARMS;
+    return constant;
+}
+
+static void check_parameter(struct rm_segment_plan *plan, char const *name, struct rm_parameter const *constant) {
+    check_limits(plan, name, &constant->limits);
+    if (rm_element_bytes((enum rm_element_type)constant->element_type) == 0 ||
+        constant->element_type == RM_ELEMENT_RECORD)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\": there is no element type %u for it", name,
+                (unsigned)constant->element_type);
+    if (memchr(constant->conversion.unit, '\0', RM_UNIT_BYTES) == NULL)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\": its other unit is longer than %d bytes", name,
+                RM_UNIT_BYTES - 1);
+    else if (!rm_conversion_is_good(&constant->conversion, &constant->limits))
+        rm_fail(first_error(plan), RM_E_ARGUMENT,
+                "parameter \"%s\": its conversion to %s cannot be gone back: it must rise or fall all the way between "
+                "two control limits, which only a straight line can do without",
+                name, constant->conversion.unit);
+}
+
+rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_parameter_plan const *wanted) {
+    uint64_t const columns = wanted->columns > 1 ? wanted->columns : 1;
+    if (wanted->rows > ELEMENTS_MAX || columns > ELEMENTS_MAX || wanted->rows * columns > ELEMENTS_MAX) {
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\": more than 2^30 elements", wanted->name);
+        return 0;
+    }
+    struct rm_parameter constant = constant_of(wanted, wanted->rows * columns);
+    put_text(plan, constant.group, sizeof constant.group, text_or_empty(wanted->group));
+    check_parameter(plan, wanted->name, &constant);
+    struct rm_planned *planned =
+        add(plan, RM_OBJECT_PARAMETER, wanted->name, text_or_empty(wanted->unit), text_or_empty(wanted->description),
+            &constant, offsetof(struct rm_parameter, sequence));
+    if (planned == NULL)
+        return 0;
+    bool const fits = constant.value_bytes <= RM_PARAMETER_INLINE_BYTES;
+    set_elements(planned, wanted->type, wanted->rows, columns,
+                 sizeof constant + (fits ? 0 : round_up(constant.value_bytes, sizeof(uint64_t))));
+    if (constant.group[0] != '\0')
+        join_group(plan, wanted->name, constant.group);
+    return plan->count - 1;
 }
 
 rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *name, char const *unit,
                                    char const *description, enum rm_element_type type, size_t count,
                                    struct rm_limits const *limits) {
-    struct rm_parameter constant = {
-        .count = count,
-        .value_bytes = count * rm_element_bytes(type),
-        .limits = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0.0},
-        .element_type = type,
-    };
-    bool const fits = constant.value_bytes <= RM_PARAMETER_INLINE_BYTES;
-    constant.values_offset = fits ? offsetof(struct rm_parameter, value) : sizeof(struct rm_parameter);
-    if (limits != NULL)
-        constant.limits = *limits;
+    struct rm_parameter_plan const parameter = {
+        .name = name, .unit = unit, .description = description, .type = type, .rows = count, .limits = limits};
+    return rm_plan_full_parameter(plan, &parameter);
+}
+
+rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description) {
+    struct rm_group const constant = {.member_count = 0};
     struct rm_planned *planned =
-        add(plan, RM_OBJECT_PARAMETER, name, unit, description, &constant, offsetof(struct rm_parameter, sequence));
+        add(plan, RM_OBJECT_GROUP, name, "", description, &constant, offsetof(struct rm_group, sequence));
     if (planned == NULL)
         return 0;
-    set_elements(planned, type, count, 1,
-                 sizeof(struct rm_parameter) + (fits ? 0 : round_up(constant.value_bytes, sizeof(uint64_t))));
+    set_elements(planned, RM_ELEMENT_U64, 0, 1, sizeof constant);
     return plan->count - 1;
+}
+
+rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
+                                   size_t actuator_count) {
+    if (actuator_count == 0 || actuator_count > ACTUATORS_MAX)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "setpoints \"%s\": %zu actuators are not 1 to %d", name,
+                actuator_count, ACTUATORS_MAX);
+    size_t const count = actuator_count > ACTUATORS_MAX ? 0 : actuator_count;
+    struct rm_setpoints const constant = {
+        .rows_offset = sizeof constant, .row_bytes = rm_setpoint_row_bytes(count), .actuator_count = count};
+    struct rm_planned *planned = add(plan, RM_OBJECT_SETPOINTS, name, "", description, &constant, sizeof constant);
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_F64, count, 1, rm_setpoints_bytes(count));
+    return plan->count - 1;
+}
+
+/** An object that begins with nothing but zeros. */
+static rm_planned_index plan_zeros(struct rm_segment_plan *plan, enum rm_object_kind kind, char const *name,
+                                   char const *description, uint64_t count, uint64_t bytes) {
+    struct rm_planned *planned = add(plan, kind, name, "", description, NULL, 0);
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_U64, count, 1, bytes);
+    return plan->count - 1;
+}
+
+rm_planned_index rm_plan_requests(struct rm_segment_plan *plan, char const *name, char const *description) {
+    return plan_zeros(plan, RM_OBJECT_REQUESTS, name, description, RM_REQUEST_SLOTS, sizeof(struct rm_requests));
+}
+
+rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name, char const *description) {
+    return plan_zeros(plan, RM_OBJECT_REPLIES, name, description, RM_REPLY_SLOTS, sizeof(struct rm_replies));
+}
+
+rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
+                               struct rm_grant const *grant) {
+    struct rm_planned *planned =
+        add(plan, RM_OBJECT_GRANT, name, "", description, grant, offsetof(struct rm_grant, sequence));
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_U64, sizeof *grant / sizeof(uint64_t), 1, sizeof *grant);
+    return plan->count - 1;
+}
+
+void rm_plan_own(struct rm_segment_plan *plan, char const *owner) {
+    for (size_t i = 0; i < plan->count; ++i) {
+        struct rm_parameter *constant = plan->planned[i].constant;
+        if (plan->planned[i].object.kind == RM_OBJECT_PARAMETER)
+            strncpy(constant->owner, owner, sizeof constant->owner - 1);
+    }
 }
 
 uint64_t rm_plan_layout(struct rm_segment_plan *plan) {

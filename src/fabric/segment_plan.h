@@ -16,9 +16,13 @@
 
 #include <ringmaster/counters.h>
 #include <ringmaster/error.h>
+#include <ringmaster/grant.h>
+#include <ringmaster/owner.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/segment.h>
 #include <ringmaster/stream.h>
+
+#include "fabric/element.h"
 
 /** One object to be: its directory entry, and the bytes it starts with. */
 struct rm_planned {
@@ -59,13 +63,33 @@ rm_planned_index rm_plan_histogram(struct rm_segment_plan *plan, char const *nam
 rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, char const *description,
                               char const *text);
 
-/** A parameter of `count` elements. `limits` may be NULL: none. The full name is as given: "ring/tune_x". */
+/** A parameter of `count` elements that its owner alone sets. `limits` may be NULL: none. The full name is as given:
+ * "ring/tune_x". */
 rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *name, char const *unit,
                                    char const *description, enum rm_element_type type, size_t count,
                                    struct rm_limits const *limits);
 
-/** Bytes of an element. */
-size_t rm_element_bytes(enum rm_element_type type);
+/** A parameter with all that one can have. Its group was planned before; limits are in order, the conversion goes back
+ * (rm_conversion_is_good). */
+rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_parameter_plan const *parameter);
+
+/** A group, which counts the parameters that name it. */
+rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description);
+
+/** Rows of setpoints of so many actuators, 1 to 2^20. */
+rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
+                                   size_t actuator_count);
+
+/** Requests to others ("ramp/requests"), and replies to theirs ("ramp/replies"). */
+rm_planned_index rm_plan_requests(struct rm_segment_plan *plan, char const *name, char const *description);
+rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name, char const *description);
+
+/** A grant; `grant` is its constant part. */
+rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
+                               struct rm_grant const *grant);
+
+/** Writes into every parameter whose it is. Opening a segment does so, before the layout is settled. */
+void rm_plan_own(struct rm_segment_plan *plan, char const *owner);
 
 /** Offsets of all objects are settled; returns the segment's size. */
 uint64_t rm_plan_layout(struct rm_segment_plan *plan);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ringmaster/workspace.h>
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,41 +8,30 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "fabric/owner_names.h"
 #include "fabric/segment_lock.h"
 #include "fabric/segment_map.h"
-
-enum { OWNERS_MAX = 64 };
+#include "fabric/workspace_parts.h"
 
 static char const SERVER[] = "server";
-static char const SUFFIX[] = ".segment";
 
 struct rm_workspace {
     char path[PATH_MAX];
-    struct rm_mapped_segment segment[OWNERS_MAX]; /**< the server's first */
+    struct rm_mapped_segment segment[RM_OWNERS_MAX]; /**< the server's first */
     size_t segment_count;
 };
 
-static int is_segment(struct dirent const *entry) {
-    size_t const length = strlen(entry->d_name);
-    size_t const suffix = sizeof SUFFIX - 1;
-    return length > suffix && length - suffix < RM_OWNER_BYTES && strcmp(entry->d_name + length - suffix, SUFFIX) == 0;
-}
-
 /** Maps what other owners have; those that are not whole are theirs to finish, not this reader's concern. */
 static void map_others(struct rm_workspace *workspace) {
-    struct dirent **names = NULL;
-    int const count = scandir(workspace->path, &names, is_segment, alphasort);
-    for (int i = 0; i < count; ++i) {
-        char owner[RM_OWNER_BYTES];
-        snprintf(owner, sizeof owner, "%.*s", (int)(strlen(names[i]->d_name) - (sizeof SUFFIX - 1)), names[i]->d_name);
-        free(names[i]);
-        if (strcmp(owner, SERVER) == 0 || workspace->segment_count == OWNERS_MAX)
-            continue;
+    struct rm_owner_names names;
+    rm_owner_names_list(&names, workspace->path);
+    for (size_t i = 0; i < names.count; ++i) {
         struct rm_mapped_segment mapped;
-        if (rm_segment_map_readonly(workspace->path, owner, &mapped, NULL) == RM_OK)
+        if (strcmp(names.name[i], SERVER) != 0 && workspace->segment_count < RM_OWNERS_MAX &&
+            rm_segment_map_readonly(workspace->path, names.name[i], &mapped, NULL) == RM_OK)
             workspace->segment[workspace->segment_count++] = mapped;
     }
-    free(names);
+    rm_owner_names_free(&names);
 }
 
 static enum rm_code attach_server(struct rm_workspace *workspace, char const *name, unsigned flags,
@@ -175,3 +163,21 @@ enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char cons
     };
     return RM_OK;
 }
+
+struct rm_mapped_segment const *rm_workspace_holder(struct rm_workspace const *workspace, void const *memory) {
+    for (size_t i = 0; i < workspace->segment_count; ++i) {
+        uint8_t const *start = (uint8_t const *)workspace->segment[i].header;
+        if ((uint8_t const *)memory >= start && (uint8_t const *)memory < start + workspace->segment[i].bytes)
+            return &workspace->segment[i];
+    }
+    return NULL;
+}
+
+struct rm_mapped_segment const *rm_workspace_segment(struct rm_workspace const *workspace, char const *owner) {
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        if (strcmp(workspace->segment[i].owner, owner) == 0)
+            return &workspace->segment[i];
+    return NULL;
+}
+
+char const *rm_workspace_directory(struct rm_workspace const *workspace) { return workspace->path; }

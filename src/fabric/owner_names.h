@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Who has, or had, a segment: by the names of files and folders. */
+#ifndef RM_FABRIC_OWNER_NAMES_H
+#define RM_FABRIC_OWNER_NAMES_H
+
+#include <stddef.h>
+
+#include <ringmaster/abi.h>
+
+enum { RM_OWNERS_MAX = 64 /**< segments that a reader maps of one workspace */ };
+
+struct rm_owner_names {
+    char (*name)[RM_OWNER_BYTES]; /**< in the order of the alphabet, each once */
+    size_t count;
+};
+
+/** Owners of a workspace: NAME.segment in it, or a folder NAME in it (in which there need not be a segment). Those in
+ * the folder of requesters are not among them. Empty when the directory cannot be read. */
+void rm_owner_names_list(struct rm_owner_names *names, char const *workspace_path);
+
+/** NAME.segment and NAME.lock in one directory, no folders: requesters, and what is left of them. */
+void rm_owner_names_list_in(struct rm_owner_names *names, char const *directory);
+
+void rm_owner_names_free(struct rm_owner_names *names);
+
+#endif

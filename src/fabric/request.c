@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ringmaster/request.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "fabric/doorbell.h"
+#include "fabric/element.h"
+#include "fabric/owner_parts.h"
+#include "fabric/segment_find.h"
+#include "fabric/segment_lock.h"
+#include "fabric/words.h"
+#include "fabric/workspace_parts.h"
+
+enum {
+    LOOKS_AT_ONCE = 2000,      /**< at replies, before the first sleep: an owner that polls has answered by then */
+    NAP_NS = 50000,            /**< between looks after that */
+    RING_AGAIN_NS = 2000000,   /**< a ring that came between the owner's look and its sleep is lost */
+    ALIVE_AGAIN_NS = 50000000, /**< asking whether the owner lives takes system calls */
+};
+
+static void put(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+
+static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+
+/** The parameter in the workspace that a request is about, and whose it is. */
+struct target {
+    struct rm_parameter const *parameter;
+    struct rm_mapped_segment const *holder;
+    struct rm_replies const *replies;
+};
+
+static enum rm_code find_target(struct rm_workspace *workspace, char const *name, struct target *target,
+                                struct rm_error *error) {
+    struct rm_object const *object;
+    void const *memory;
+    enum rm_code const code = rm_workspace_find(workspace, RM_OBJECT_PARAMETER, name, &object, &memory, error);
+    if (code != RM_OK)
+        return code;
+    target->parameter = memory;
+    target->holder = rm_workspace_holder(workspace, memory);
+    if (target->holder == NULL ||
+        rm_segment_find(target->holder, RM_OBJECT_REPLIES, NULL, sizeof(struct rm_replies), &memory) == NULL)
+        return rm_fail(error, RM_E_NOT_FOUND, "%s: its owner%s%s answers no requests", name,
+                       target->holder != NULL ? ", " : "", target->holder != NULL ? target->holder->owner : "");
+    target->replies = memory;
+    return RM_OK;
+}
+
+static enum rm_code check_part(char const *name, struct rm_parameter const *parameter, uint64_t first, size_t bytes,
+                               struct rm_error *error) {
+    size_t const each = rm_element_bytes((enum rm_element_type)parameter->element_type);
+    uint64_t const count = parameter->count;
+    if (bytes == 0 || bytes > RM_REQUEST_VALUE_BYTES || each == 0 || bytes % each != 0)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "%s: a request has 1 to %zu whole elements of %zu bytes, not %zu bytes; set longer arrays in "
+                       "parts",
+                       name, RM_REQUEST_VALUE_BYTES / (each ? each : 1), each, bytes);
+    if (first > count || bytes / each > count - first)
+        return rm_fail(error, RM_E_ARGUMENT, "%s: has elements 0 to %llu; %zu from %llu on are not among them", name,
+                       (unsigned long long)(count ? count - 1 : 0), bytes / each, (unsigned long long)first);
+    return RM_OK;
+}
+
+static enum rm_code check_alive(struct rm_workspace *workspace, char const *name, struct target const *target,
+                                struct rm_error *error) {
+    uint32_t const state = atomic_load_explicit(&target->holder->header->state, memory_order_acquire);
+    if (state == RM_SEGMENT_REPLACED)
+        return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, began anew with other objects; attach again", name,
+                       target->holder->owner);
+    if (rm_segment_lock_held(rm_workspace_directory(workspace), target->holder->owner))
+        return RM_OK;
+    return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, has ended; start it again", name, target->holder->owner);
+}
+
+static uint64_t post(struct rm_requests *requests, struct target const *target, char const *name, uint64_t first,
+                     void const *values, size_t bytes) {
+    uint64_t const number = get(&requests->head) + 1;
+    struct rm_request_slot *slot = &requests->slot[number & (RM_REQUEST_SLOTS - 1)];
+    /* Release: no store below is seen before the head is that of the request before it. So a reader that finds the head
+       RM_REQUEST_SLOTS - 1 ahead of its request knows that this slot may be changing. */
+    atomic_thread_fence(memory_order_release);
+    put(&slot->number, number);
+    put(&slot->timestamp_tai_ns, rm_tai_ns());
+    put(&slot->first, first);
+    put(&slot->bytes, bytes);
+    rm_words_put_text(slot->parameter, name, RM_NAME_BYTES);
+    rm_words_put_text(slot->owner, target->holder->owner, RM_OWNER_BYTES);
+    rm_words_put(slot->value, values, bytes);
+    atomic_store_explicit(&requests->head, number, memory_order_release);
+    return number;
+}
+
+static enum rm_code post_to(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                            uint64_t first, void const *values, size_t bytes, struct target *target, uint64_t *number,
+                            struct rm_error *error) {
+    if (!owner->open || owner->requests == RM_OWNER_NONE)
+        return rm_fail(error, RM_E_ARGUMENT, "\"%s\" has no requests object, or is not open", owner->name);
+    enum rm_code code = find_target(workspace, parameter, target, error);
+    if (code == RM_OK)
+        code = check_part(parameter, target->parameter, first, bytes, error);
+    if (code == RM_OK)
+        code = check_alive(workspace, parameter, target, error);
+    if (code != RM_OK)
+        return code;
+    *number = post(rm_owner_memory(owner, owner->requests), target, parameter, first, values, bytes);
+    rm_doorbell_ring(&target->replies->doorbell);
+    return RM_OK;
+}
+
+enum rm_code rm_requests_post(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                              uint64_t first, void const *values, size_t bytes, uint64_t *number,
+                              struct rm_error *error) {
+    struct target target;
+    return post_to(owner, workspace, parameter, first, values, bytes, &target, number, error);
+}
+
+/** True when reply `m` is to this request of this owner, and was copied whole. */
+static bool read_reply(struct rm_replies const *replies, uint64_t m, struct rm_owner const *owner, uint64_t number,
+                       struct rm_reply *reply) {
+    struct rm_reply_slot const *slot = &replies->slot[m & (RM_REPLY_SLOTS - 1)];
+    uint64_t const epoch = atomic_load_explicit(&owner->segment.header->epoch, memory_order_relaxed);
+    if (get(&slot->number) != number || get(&slot->requester_epoch) != epoch)
+        return false;
+    char requester[RM_OWNER_BYTES];
+    rm_words_get_text(requester, slot->requester, sizeof requester);
+    *reply = (struct rm_reply){
+        .verdict = get(&slot->verdict) == RM_VERDICT_DONE ? RM_VERDICT_DONE : RM_VERDICT_REFUSED,
+        .timestamp_tai_ns = get(&slot->timestamp_tai_ns),
+    };
+    rm_words_get_text(reply->reason, slot->reason, sizeof reply->reason);
+    atomic_thread_fence(memory_order_acquire);
+    return get(&replies->head) - m < RM_REPLY_SLOTS && strcmp(requester, owner->name) == 0;
+}
+
+static bool find_reply(struct rm_replies const *replies, struct rm_owner const *owner, uint64_t number,
+                       struct rm_reply *reply) {
+    /* Acquire: pairs with the release in rm_inbox_answer. */
+    uint64_t const head = atomic_load_explicit(&replies->head, memory_order_acquire);
+    uint64_t const kept = head < RM_REPLY_SLOTS ? head : RM_REPLY_SLOTS - 1;
+    for (uint64_t back = 1; back <= kept; ++back)
+        if (read_reply(replies, head - back, owner, number, reply))
+            return true;
+    return false;
+}
+
+bool rm_requests_reply(struct rm_owner const *owner, struct rm_workspace *workspace, char const *to, uint64_t number,
+                       struct rm_reply *reply) {
+    struct rm_mapped_segment const *holder = rm_workspace_segment(workspace, to);
+    void const *memory;
+    return owner->open && holder != NULL &&
+           rm_segment_find(holder, RM_OBJECT_REPLIES, NULL, sizeof(struct rm_replies), &memory) != NULL &&
+           find_reply(memory, owner, number, reply);
+}
+
+/** Between two looks: spins at first, then sleeps. */
+static void pause_between(uint64_t looks) {
+    struct timespec const nap = {.tv_nsec = NAP_NS};
+    if (looks < LOOKS_AT_ONCE)
+        rm_pause();
+    else
+        nanosleep(&nap, NULL);
+}
+
+static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *workspace, char const *name,
+                                   struct target const *target, uint64_t number, uint64_t timeout_ns,
+                                   struct rm_reply *reply, struct rm_error *error) {
+    uint64_t const begun = rm_monotonic_ns();
+    uint64_t ring_at = begun + RING_AGAIN_NS, alive_at = begun + ALIVE_AGAIN_NS;
+    for (uint64_t looks = 0;; ++looks) {
+        if (find_reply(target->replies, owner, number, reply))
+            return RM_OK;
+        uint64_t const now = rm_monotonic_ns();
+        if (now - begun >= timeout_ns)
+            break;
+        if (now >= ring_at) {
+            rm_doorbell_ring(&target->replies->doorbell);
+            ring_at = now + RING_AGAIN_NS;
+        }
+        if (now >= alive_at) {
+            enum rm_code const code = check_alive(workspace, name, target, error);
+            if (code != RM_OK)
+                return find_reply(target->replies, owner, number, reply) ? RM_OK : code;
+            alive_at = now + ALIVE_AGAIN_NS;
+        }
+        pause_between(looks);
+    }
+    enum rm_code const code = check_alive(workspace, name, target, error);
+    return code != RM_OK ? code
+                         : rm_fail(error, RM_E_BUSY, "%s: its owner, %s, is alive and has not answered within %.3g s",
+                                   name, target->holder->owner, (double)timeout_ns * 1e-9);
+}
+
+enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                             uint64_t first, void const *values, size_t bytes, uint64_t timeout_ns,
+                             struct rm_reply *reply, struct rm_error *error) {
+    struct target target;
+    uint64_t number = 0;
+    enum rm_code const code = post_to(owner, workspace, parameter, first, values, bytes, &target, &number, error);
+    return code != RM_OK ? code
+                         : wait_for_reply(owner, workspace, parameter, &target, number, timeout_ns, reply, error);
+}
