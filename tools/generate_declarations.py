@@ -1,54 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write python/ringmaster/twin/_declarations.py, what cffi has to know of the twin's public headers.
+"""Write what cffi has to know of our public headers: one module for each library that the Python package loads.
 
-With --check: write nothing, exit 1 when it differs.
+With --check: write nothing, exit 1 when one differs.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 from repository import ROOT
 
-HEADERS = ("error.h", "lattice.h", "twin.h")
-MODULE = ROOT / "python/ringmaster/twin/_declarations.py"
+PACKAGE = ROOT / "python/ringmaster"
+MODULES: dict[Path, tuple[str, ...]] = {
+    PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "twin.h"),
+    PACKAGE / "_declarations.py": (
+        *("error.h", "abi.h", "record.h", "segment.h", "parameter.h", "group.h", "setpoint.h"),
+        *("owner.h", "workspace.h", "request.h"),
+    ),
+}
 
 
-def declarations() -> str:
-    """The headers without comments and directives, which cffi does not take."""
-    text = "".join((ROOT / "include/ringmaster" / header).read_text() for header in HEADERS)
-    bare = re.sub(r"/\*.*?\*/|//[^\n]*|^#[^\n]*", "", text, flags=re.S | re.M)
-    return re.sub(r"\n{2,}", "\n\n", re.sub(r"[ \t]+$", "", bare, flags=re.M)).strip("\n")
+def bare(header: str) -> str:
+    """A header without comments and directives, which cffi does not take."""
+    text = (ROOT / "include/ringmaster" / header).read_text()
+    return re.sub(r"/\*.*?\*/|//[^\n]*|^#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.S | re.M)
 
 
-def python_module() -> str:
+def top_level(text: str) -> list[str]:
+    """The declarations and definitions of a header, each with the blank lines before it."""
+    out, depth, begin = [], 0, 0
+    for place, character in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        ends_function = character == "}" and depth == 0 and "static inline" in text[begin:place]
+        if depth == 0 and (character == ";" or ends_function):
+            out.append(text[begin : place + 1])
+            begin = place + 1
+    return out
+
+
+def told(declaration: str) -> str:
+    """A declaration as cffi takes it.
+
+    Inline functions and assertions go. A struct in shared memory, with atomic members or on a cache line of its own,
+    keeps its name alone: Python reaches into these by the types of _abi.py.
+    """
+    if re.search(r"static inline|_Static_assert", declaration):
+        return ""
+    plain = declaration.replace("_Alignas(8) ", "")
+    struct = re.match(r"\s*struct (\w+) \{", plain)
+    if struct and re.search(r"_Atomic|_Alignas", plain):
+        return f"\n\nstruct {struct[1]};"
+    return plain
+
+
+def declarations(headers: tuple[str, ...]) -> str:
+    """All headers in one text."""
+    text = "".join(told(declaration) for header in headers for declaration in [*top_level(bare(header)), "\n"])
+    return re.sub(r"\n{2,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip("\n")
+
+
+def python_module(headers: tuple[str, ...]) -> str:
     """The whole module."""
-    names = ", ".join(HEADERS)
-    return "\n".join(
-        [
-            "# SPDX-License-Identifier: Apache-2.0",
-            f'"""Made from {names} in include/ringmaster by tools/generate_declarations.py: change them there."""',
-            "",
-            'DECLARATIONS = """',
-            declarations(),
-            '"""',
-            "",
-        ]
-    )
+    made = [
+        "Made by tools/generate_declarations.py from include/ringmaster: change the headers there.",
+        ", ".join(headers),
+    ]
+    head = [
+        "# SPDX-License-Identifier: Apache-2.0",
+        f'"""{made[0]}',
+        "",
+        f"{made[1]}.",
+        '"""',
+        "",
+        'DECLARATIONS = """',
+    ]
+    return "\n".join([*head, declarations(headers), '"""', ""])
 
 
 def main() -> int:
     """Write or check; returns the exit status."""
-    text = python_module()
-    stale = not MODULE.exists() or MODULE.read_text() != text
-    if "--check" in sys.argv[1:]:
-        if stale:
-            print(f"{MODULE.relative_to(ROOT)}: not what the headers say; run `make generate`", file=sys.stderr)
-        return 1 if stale else 0
-    if stale:
-        MODULE.write_text(text)
-    return 0
+    status = 0
+    for module, headers in MODULES.items():
+        text = python_module(headers)
+        if module.exists() and module.read_text() == text:
+            continue
+        if "--check" in sys.argv[1:]:
+            print(f"{module.relative_to(ROOT)}: not what the headers say; run `make generate`", file=sys.stderr)
+            status = 1
+        else:
+            module.write_text(text)
+    return status
 
 
 if __name__ == "__main__":

@@ -57,6 +57,12 @@ class ClockReading:
             raise ValueError("the clock has not been set yet")
         return self.tai_ns + round((tsc - self.tai_tsc) * 1e9 / self.tsc_hz)
 
+    def tsc_at_tai_ns(self, tai_ns: int) -> int:
+        """TSC ticks at a time stamp."""
+        if self.tsc_hz <= 0:
+            raise ValueError("the clock has not been set yet")
+        return (self.tai_tsc + round((tai_ns - self.tai_ns) * self.tsc_hz / 1e9)) & _U64
+
     def _need_anchor(self) -> None:
         if not self.anchored or self.ticks_per_turn <= 0:
             raise ValueError("the turn clock is not anchored: no instrument's turn was accepted yet")

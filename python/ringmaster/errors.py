@@ -33,6 +33,22 @@ class ObjectNotFound(WorkspaceError, KeyError):
         return str(self.args[0])
 
 
+class OwnerBusy(RuntimeError):
+    """Another process owns the segment, and lives."""
+
+
+class UnitUnknown(ValueError):
+    """The parameter has no such unit. The text names those that it has."""
+
+
+class RequestRefused(RuntimeError):
+    """The owner of a parameter did not set it. The text is its reason."""
+
+
+class RequestUnanswered(RuntimeError):
+    """The owner of a parameter lives and has not answered in time: it may set the parameter yet."""
+
+
 class TwinError(RuntimeError):
     """Base of all errors of the digital twin. The text says what happened, at which element, and what to do."""
 

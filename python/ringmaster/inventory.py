@@ -2,16 +2,21 @@
 """The objects of a workspace in plain Python, as ``ringmaster ls`` and ``ringmaster get`` show them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from ringmaster import moment
 from ringmaster.clock import ClockReading
+from ringmaster.errors import ObjectNotFound
 from ringmaster.layout import Calibrated, ObjectKind
 from ringmaster.naming import not_found
+from ringmaster.parameter import ParameterReading
 from ringmaster.segment import ObjectInfo
 from ringmaster.stream import Stream
+from ringmaster.wording import plain, split_name
 from ringmaster.workspace import Workspace
 
 Plain = dict[str, Any]
@@ -70,8 +75,25 @@ def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
     }
 
 
+def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Plain]:
+    """What the objects that match say now; of NAME[3] that element of a parameter. ``unit``: of parameters.
+
+    Raises ObjectNotFound where there is none, UnitUnknown where a parameter does not have that unit.
+    """
+    base, first, count = split_name(name)
+    if count is not None and name not in ws.objects and base in ws.parameters:
+        return {name: _read_parameter(ws, base, unit, slice(first, first + count))}
+    infos = matching(ws, name)
+    if unit is None:
+        return {info.name: read(ws, info) for info in infos}
+    parameters = [info.name for info in infos if info.kind == ObjectKind.PARAMETER]
+    if not parameters:
+        raise not_found("parameter", name, list(ws.parameters))
+    return {found: _read_parameter(ws, found, unit) for found in parameters}
+
+
 def read(ws: Workspace, info: ObjectInfo) -> Plain:
-    """What an object says now; a stream its newest record. Rows and setpoints are only described."""
+    """What an object says now; streams and setpoints what is newest. Rows of cells and requests are only described."""
     readers: dict[ObjectKind, Callable[[Workspace, str], Plain]] = {
         ObjectKind.STREAM: _read_stream,
         ObjectKind.PARAMETER: _read_parameter,
@@ -79,6 +101,10 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.CLOCK: lambda ws, _: _read_clock(ws.clock.read()),
         ObjectKind.HISTOGRAM: lambda ws, name: {f"{k}_ns": v for k, v in ws.histograms[name].read().summary().items()},
         ObjectKind.TEXT: lambda ws, name: {"text": ws.texts[name]},
+        ObjectKind.GROUP: _read_group,
+        ObjectKind.SETPOINTS: _read_setpoints,
+        ObjectKind.GRANT: _read_grant,
+        ObjectKind.REPLIES: lambda ws, name: dict(ws.replies[name].read()),
     }
     reader = readers.get(info.kind)
     return reader(ws, short_name(info)) if reader else describe(ws, info)
@@ -107,16 +133,80 @@ def _read_stream(ws: Workspace, name: str) -> Plain:
     return plain
 
 
-def _read_parameter(ws: Workspace, name: str) -> Plain:
+def _read_parameter(ws: Workspace, name: str, unit: str | None = None, part: slice | None = None) -> Plain:
     parameter = ws.parameters[name]
-    reading = parameter.read()
+    reading = parameter.read(unit)
+    if part is not None:
+        values = np.atleast_1d(np.asarray(reading.value)).ravel()[part]
+        if not values.size:
+            raise ObjectNotFound(f"{name} has {parameter.count} elements, from 0 on; {part.start} is none of them")
+        reading = replace(reading, value=values.item() if values.size == 1 else values)
     return {
-        "value": reading.value.tolist() if isinstance(reading.value, np.ndarray) else reading.value,
-        "unit": parameter.unit,
+        **_plain_reading(reading),
+        "owner": parameter.owner,
+        "writable": parameter.writable,
+        "setting": parameter.setting,
+        "group": parameter.group,
+        "units": list(parameter.units),
+        "limits": {name: limit for name, limit in vars(parameter.limits).items() if limit is not None},
+    }
+
+
+def _plain_reading(reading: ParameterReading) -> Plain:
+    return {
+        "value": plain(reading.value),
+        "unit": reading.unit,
         "timestamp_tai_ns": reading.timestamp_tai_ns,
         "turn": reading.turn,
         "severity": reading.severity.name.lower(),
-        "limits": {name: limit for name, limit in vars(parameter.limits).items() if limit is not None},
+        "changes": reading.changes,
+    }
+
+
+def _read_group(ws: Workspace, name: str) -> Plain:
+    reading = ws.groups[name].read()
+    return {
+        "changes": reading.changes,
+        "timestamp_tai_ns": reading.timestamp_tai_ns,
+        "turn": reading.turn,
+        "members": {member: _plain_reading(value) for member, value in reading.readings.items()},
+    }
+
+
+def _read_setpoints(ws: Workspace, name: str) -> Plain:
+    row = ws.setpoints[name.removeprefix("setpoints/")].read()
+    if row is None:
+        return {"row": None}
+    names = row.names or tuple(f"[{i}]" for i in range(len(row.values)))
+    return {
+        "row": row.row,
+        "epoch": row.epoch,
+        "input_turn": row.input_turn,
+        "tsc": row.tsc,
+        "setpoints": dict(zip(names, row.values.tolist(), strict=True)),
+    }
+
+
+def _read_grant(ws: Workspace, name: str) -> Plain:
+    grant = ws.grants[name.removeprefix("grant/")]
+    reading = grant.read()
+    offence = reading.offence
+    return {
+        "application": grant.application,
+        "state": reading.state.name.lower(),
+        "epoch": reading.epoch,
+        "pid": reading.pid,
+        "instance": reading.instance,
+        "since": moment.iso(reading.since_tai_ns) if reading.since_tai_ns else None,
+        "stalls": reading.stalls,
+        "restarts": reading.restarts,
+        "actuators": grant.actuator_count,
+        "period_turns": grant.period_turns,
+        "freshness_turns": grant.freshness_turns,
+        "watchdog_cycles": grant.watchdog_cycles,
+        "when_it_stops": grant.stop.name.lower(),
+        "refused_last": None if offence is None else offence.reason,
+        "refused_last_at_turn": None if offence is None else offence.turn,
     }
 
 

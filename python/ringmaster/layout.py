@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layout of shared memory in Python's words; the only module that knows the generated one."""
 
+import numpy as np
+
 from ringmaster._abi import (
     DTYPES,
     LAYOUT_HASH,
     RM_ABI_VERSION,
     RM_LANES,
     RM_SEGMENT_MAGIC,
+    RM_SETPOINT_BUFFERS,
     RM_TURN_NONE,
+    ApplicationState,
     Calibrated,
+    ChainStatus,
     ElementType,
     InstrumentKind,
     LaneType,
     ObjectKind,
+    ParameterFlags,
+    Refusal,
     SegmentState,
     Severity,
+    StopAction,
+    SupplyState,
+    Verdict,
 )
 
 ABI_VERSION = RM_ABI_VERSION
@@ -28,6 +38,14 @@ STREAM = DTYPES["rm_stream"]
 PARAMETER = DTYPES["rm_parameter"]
 CLOCK = DTYPES["rm_clock"]
 HISTOGRAM = DTYPES["rm_histogram"]
+GROUP = DTYPES["rm_group"]
+SETPOINTS = DTYPES["rm_setpoints"]
+SETPOINT_ROW = DTYPES["rm_setpoint_row"]
+SETPOINT_BUFFERS = RM_SETPOINT_BUFFERS
+GRANT = DTYPES["rm_grant"]
+OFFENCE = DTYPES["rm_offence"]
+REQUESTS = DTYPES["rm_requests"]
+REPLIES = DTYPES["rm_replies"]
 
 RECORD_BYTES = 64
 LANES = RM_LANES
@@ -45,28 +63,57 @@ ELEMENT_FORMATS: dict[ElementType, str] = {
 }
 LANE_FORMATS: dict[LaneType, str] = {LaneType.I32: "<i4", LaneType.F32: "<f4"}
 
+
+def member_offset(dtype: np.dtype[np.void], member: str) -> int:
+    """Bytes from a struct's start to a member."""
+    assert dtype.fields is not None
+    return int(dtype.fields[member][1])
+
+
+def words(bits: type[SupplyState] | type[ChainStatus], word: int) -> list[str]:
+    """The bits that are set in a word of state, by name: ["tripped", "lost"]."""
+    return [bit.name.lower() for bit in bits if word & bit]
+
+
 __all__ = [
     "ABI_VERSION",
     "CLOCK",
     "ELEMENT_FORMATS",
+    "GRANT",
+    "GROUP",
     "HISTOGRAM",
     "LANES",
     "LANES_OFFSET",
     "LANE_FORMATS",
     "LAYOUT_HASH",
     "OBJECT",
+    "OFFENCE",
     "PARAMETER",
     "RECORD_BYTES",
+    "REPLIES",
+    "REQUESTS",
     "SEGMENT_HEADER",
     "SEGMENT_MAGIC",
+    "SETPOINTS",
+    "SETPOINT_BUFFERS",
+    "SETPOINT_ROW",
     "STREAM",
     "TAG_TSC_BITS",
     "TURN_NONE",
+    "ApplicationState",
     "Calibrated",
+    "ChainStatus",
     "ElementType",
     "InstrumentKind",
     "LaneType",
     "ObjectKind",
+    "ParameterFlags",
+    "Refusal",
     "SegmentState",
     "Severity",
+    "StopAction",
+    "SupplyState",
+    "Verdict",
+    "member_offset",
+    "words",
 ]

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from ringmaster.errors import ObjectNotFound
@@ -43,6 +44,10 @@ class Named(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._makers)
+
+    def match(self, *patterns: str) -> dict[str, T]:
+        """All whose name matches one of the shell patterns; ``*`` takes slashes too. Empty where none does."""
+        return {name: self[name] for name in self if any(fnmatchcase(name, pattern) for pattern in patterns)}
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self._what}s: {', '.join(self)}>"

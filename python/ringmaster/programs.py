@@ -43,7 +43,7 @@ def find_library(name: str) -> str:
     """Path of a C library of ours: in $RINGMASTER_LIBEXEC, in the checkout's build; else its name, for the loader."""
     libexec = os.environ.get("RINGMASTER_LIBEXEC")
     places = [Path(libexec) / name] if libexec else []
-    places += sorted((CHECKOUT / "build").glob(f"*/{name}"))
+    places += [path for below in ("*", "src/*") for path in sorted((CHECKOUT / "build").glob(f"{below}/{name}"))]
     return next((str(path) for path in places if path.exists()), name)
 
 

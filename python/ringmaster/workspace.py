@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
@@ -21,17 +21,29 @@ from ringmaster.errors import (
     WorkspaceHalfMade,
     WorkspaceVersion,
 )
+from ringmaster.grant import Grant
+from ringmaster.group import Group
 from ringmaster.histogram import Histogram
 from ringmaster.layout import ObjectKind
 from ringmaster.memory import text
 from ringmaster.naming import Named
-from ringmaster.parameter import Parameter
+from ringmaster.parameter import Parameter, ParameterReading
+from ringmaster.replies import Replies
 from ringmaster.segment import ObjectInfo, Segment, owner_lives
+from ringmaster.setpoints import Setpoints
 from ringmaster.stream import Stream
+from ringmaster.supply import Chain, Supply, find_chains, find_supplies
+
+if TYPE_CHECKING:
+    from ringmaster.request import Requester, Wanted
 
 T = TypeVar("T")
 
 SERVER = "server"
+REQUESTS_FOLDER = "requests"
+"""Of a workspace: who asks for a parameter to be set has a segment here while it asks; readers leave it alone."""
+SUPPLY_NAMES = "supply/names"
+"""A text: all supplies in the order of the configuration, one in a line."""
 
 
 def workspaces_root() -> Path:
@@ -48,10 +60,11 @@ def attach(name: str | None = None, dead: bool = False) -> "Workspace":
     Raises WorkspaceAbsent, WorkspaceHalfMade, WorkspaceVersion, WorkspaceDead, each with its own text and all of them a
     WorkspaceError; OSError where the operating system refuses.
     """
-    return Workspace(_directory_of(name), dead)
+    return Workspace(directory_of(name), dead)
 
 
-def _directory_of(name: str | None) -> Path:
+def directory_of(name: str | None) -> Path:
+    """The directory of a workspace, named as in ``attach``."""
     if name is None:
         return _only_workspace(workspaces_root())
     return Path(name) if "/" in name else workspaces_root() / name
@@ -88,6 +101,7 @@ class Workspace:
             )
         self._files = _segment_files(directory)
         others = [path for path in sorted(self._files) if path.name != f"{SERVER}.segment"]
+        self._requester: Requester | None = None
         self._segments = [self._server, *filter(None, map(_whole_segment, others))]
 
     def __enter__(self) -> Self:
@@ -105,6 +119,9 @@ class Workspace:
             delattr(self, name)
         for segment in self._segments:
             segment.close()
+        if self._requester is not None:
+            self._requester.close()
+            self._requester = None
 
     @property
     def alive(self) -> bool:
@@ -119,7 +136,11 @@ class Workspace:
     @cached_property
     def objects(self) -> Mapping[str, ObjectInfo]:
         """Everything there is, by whole name: kind, unit, shape, description."""
-        return {info.name: info for segment in self._segments for info in segment.objects}
+        objects: dict[str, ObjectInfo] = {}
+        for segment in self._segments:
+            for info in segment.objects:
+                objects.setdefault(info.name, info)  # what the server publishes, no other owner can hide
+        return objects
 
     @property
     def segments(self) -> Mapping[str, Segment]:
@@ -144,6 +165,74 @@ class Workspace:
     def parameters(self) -> Named[Parameter]:
         """Parameters by name: "server/turn_rate_hz"."""
         return self._named("parameter", "", ObjectKind.PARAMETER, Parameter)
+
+    def put(
+        self, name: str, value: "Wanted", unit: str | None = None, timeout: float = 1.0, first: int = 0
+    ) -> ParameterReading:
+        """Asks the owner of a parameter to set it, waits until that is done, and returns what it is then.
+
+        Of an array ``value`` may be a part, from element ``first`` on. The first call makes a small segment of our own
+        in the workspace's folder ``requests``, so that is where one needs the right to write.
+
+        Raises RequestRefused with the owner's reason, RequestUnanswered when it does not answer within ``timeout``
+        seconds, WorkspaceDead when it has ended, ValueError for what is no value of that parameter.
+        """
+        from ringmaster.request import Requester, packed
+
+        parameter = self.parameters[name]
+        values = packed(parameter, value, unit, first)
+        if self._requester is None:
+            self._requester = Requester(self.path)
+        self._requester.put(parameter, values, first, timeout)
+        return parameter.read(unit)
+
+    @cached_property
+    def groups(self) -> Named[Group]:
+        """Groups of parameters that change together, by name: "ramp/settings"."""
+        return self._named("group", "", ObjectKind.GROUP, partial(Group, find_members=self._members))
+
+    def _members(self, group: str) -> list[Parameter]:
+        return [parameter for parameter in self.parameters.values() if parameter.group == group]
+
+    @cached_property
+    def setpoints(self) -> Named[Setpoints]:
+        """Rows of setpoints by owner: "ramp"; "sent" is what the server sent to all supplies."""
+
+        def make(segment: Segment, info: ObjectInfo) -> Setpoints:
+            return Setpoints(segment, info, self._actuators(info.name.removeprefix("setpoints/")))
+
+        return self._named("setpoints object", "setpoints/", ObjectKind.SETPOINTS, make)
+
+    @cached_property
+    def grants(self) -> Named[Grant]:
+        """What the server allows each application, by name, and the "operator"."""
+
+        def make(segment: Segment, info: ObjectInfo) -> Grant:
+            return Grant(segment, info, self._actuators(info.name.removeprefix("grant/")))
+
+        return self._named("grant", "grant/", ObjectKind.GRANT, make)
+
+    @cached_property
+    def replies(self) -> Named[Replies]:
+        """What owners have answered to requests, by name: "ramp/replies"."""
+        return self._named("replies object", "", ObjectKind.REPLIES, Replies)
+
+    def _actuators(self, application: str) -> tuple[str, ...]:
+        """Supplies in the order of an application's row, where it says them, or of the server's."""
+        own = f"{application}/supplies"
+        text = own if own in self.texts else SUPPLY_NAMES
+        return tuple(self.texts[text].split()) if text in self.texts else ()
+
+    @cached_property
+    def supplies(self) -> Named[Supply]:
+        """Power supplies by name: "sr/ps/ch_s01_01"."""
+        names = tuple(self.texts[SUPPLY_NAMES].split()) if SUPPLY_NAMES in self.texts else ()
+        return find_supplies(names, self.parameters)
+
+    @cached_property
+    def chains(self) -> Named[Chain]:
+        """Daisy chains of supplies by name: "c01"."""
+        return find_chains(self.counter_blocks, self.streams)
 
     @cached_property
     def counter_blocks(self) -> Named[CounterBlock]:
@@ -177,12 +266,11 @@ class Workspace:
         return next(iter(clocks.values()), None)
 
     def _named(self, what: str, prefix: str, kind: ObjectKind, make: Callable[[Segment, ObjectInfo], T]) -> Named[T]:
-        makers = {
-            info.name.removeprefix(prefix): partial(make, segment, info)
-            for segment in self._segments
-            for info in segment.objects
-            if info.kind == kind
-        }
+        makers: dict[str, Callable[[], T]] = {}
+        for segment in self._segments:
+            for info in segment.objects:
+                if info.kind == kind:
+                    makers.setdefault(info.name.removeprefix(prefix), partial(make, segment, info))
         return Named(what, makers)
 
 
@@ -201,18 +289,19 @@ def _server_segment(directory: Path) -> Segment:
 
 
 def _whole_segment(path: Path) -> Segment | None:
-    """Another owner's segment, or None while it is not whole, or when it is of another version."""
+    """Another owner's segment, or None while it is not whole, when it is of another version, or not for us to read."""
     try:
         return Segment(path)
-    except (WorkspaceHalfMade, WorkspaceVersion, FileNotFoundError):
+    except (WorkspaceHalfMade, WorkspaceVersion, FileNotFoundError, PermissionError):
         return None
 
 
 def _segment_files(directory: Path) -> dict[Path, tuple[int, int]]:
-    """Inode and size of every segment file."""
+    """Inode and size of every segment file: those in the workspace, and those of owners with a folder of their own."""
     files = {}
-    for path in directory.glob("*.segment"):
-        with suppress(FileNotFoundError):
+    folders = [path for path in directory.glob("*/*.segment") if path.stem == path.parent.name != REQUESTS_FOLDER]
+    for path in [*directory.glob("*.segment"), *folders]:
+        with suppress(FileNotFoundError, PermissionError):
             status = path.stat()
             files[path] = (status.st_ino, status.st_size)
     return files

@@ -76,20 +76,60 @@ def parameter(
     unit: str,
     element_type: ElementType,
     limits: Mapping[str, float] | None = None,
+    conversion: tuple[str, Sequence[float]] | None = None,
     **members: object,
 ) -> Spec:
-    """A parameter; its limits are none but those given."""
+    """A parameter; its limits are none but those given. Small values lie inside the struct, larger ones behind it."""
     header = np.zeros(1, layout.PARAMETER)
     head = header[0]
-    head["values_offset"], head["count"], head["value_bytes"] = 192, values.size, values.nbytes
+    head["count"], head["value_bytes"], head["element_type"] = values.size, values.nbytes, element_type
+    head["values_offset"] = _values_offset(values.nbytes)
     head["owner"], head["turn"] = b"server", TURN_NONE
     for limit in layout.PARAMETER["limits"].names or ():
         head["limits"][limit] = (limits or {}).get(limit, np.nan)
     for member, value in members.items():
         head[member] = value
+    if conversion is not None:
+        head["conversion"]["unit"], head["conversion"]["c"] = conversion[0].encode(), conversion[1]
     rows, columns = values.shape if values.ndim == 2 else (values.size, 1)
-    content = header.tobytes() + values.tobytes()
+    offset = _values_offset(values.nbytes)
+    content = header.tobytes()[:offset] + values.tobytes()
+    content += header.tobytes()[len(content) :]
     return Spec(name, ObjectKind.PARAMETER, content, unit, element_type, (rows, columns))
+
+
+def _values_offset(size: int) -> int:
+    return layout.member_offset(layout.PARAMETER, "value") if size <= 32 else layout.PARAMETER.itemsize
+
+
+def group(name: str, **members: object) -> Spec:
+    """A group; its members name it."""
+    return Spec(name, ObjectKind.GROUP, _bytes(layout.GROUP, turn=TURN_NONE, **members))
+
+
+def setpoints(name: str, rows: Sequence[Sequence[float]], epoch: int = 1) -> Spec:
+    """The rows that were committed, of which the last three are in their buffers."""
+    count = len(rows[0])
+    beyond = max(0, count - 4)
+    row_bytes = 64 + -(-beyond * 8 // 64) * 64
+    buffers = [bytes(row_bytes)] * 3
+    for n, values in enumerate(rows):
+        head = struct.pack("<QQQQ", 2 * n + 2, epoch, 1000 + n, 5000 + n)
+        buffers[n % 3] = (head + np.array(values, "<f8").tobytes()).ljust(row_bytes, b"\0")
+    header = _bytes(layout.SETPOINTS, rows_offset=64, row_bytes=row_bytes, actuator_count=count)
+    return Spec(f"setpoints/{name}", ObjectKind.SETPOINTS, header + b"".join(buffers), "", ElementType.F64, (count, 1))
+
+
+def grant(application: str, offence: Mapping[str, int | float] | None = None, **members: object) -> Spec:
+    """A grant; the offence's doubles are stored as their bits."""
+    header = np.zeros(1, layout.GRANT)
+    header[0]["application"] = application.encode()
+    for member, value in members.items():
+        header[0][member] = value
+    for member, number in (offence or {}).items():
+        bits = struct.unpack("<Q", struct.pack("<d", number))[0] if isinstance(number, float) else number
+        header[0]["offence"][member] = bits
+    return Spec(f"grant/{application}", ObjectKind.GRANT, header.tobytes())
 
 
 def counters(name: str, set_name: str, **values: int) -> Spec:
@@ -131,10 +171,13 @@ class Owner:
     directory: Path
     objects: Sequence[Spec]
     name: str = "server"
+    folder: str = ""
+    """Below the workspace, for an owner that has one of its own."""
     header: Mapping[str, int] = field(default_factory=dict)
     """Members of the segment header that differ from what an owner of this version writes."""
 
     def __post_init__(self) -> None:
+        self.directory = self.directory / self.folder
         self.directory.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(self.directory / f"{self.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.fcntl(self._lock, fcntl.F_OFD_SETLK, struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
@@ -180,6 +223,10 @@ class Owner:
         assert dtype.fields is not None
         struct.pack_into("<Q", self.memory, self._place[name] + dtype.fields[member][1], value)
 
+    def set_bytes(self, name: str, offset: int, content: bytes) -> None:
+        """Stores bytes of an object."""
+        self.memory[self._place[name] + offset : self._place[name] + offset + len(content)] = content
+
     def set_directory(self, index: int, member: str, value: int) -> None:
         """Spoils a member of a directory entry."""
         np.frombuffer(self.memory, layout.OBJECT, len(self.objects), PAGE)[index][member] = value
@@ -192,7 +239,7 @@ class Owner:
 
     def set_values(self, name: str, values: bytes) -> None:
         """Stores the values of a parameter."""
-        place = self._place[name] + layout.PARAMETER.itemsize
+        place = self._place[name] + _values_offset(len(values))
         self.memory[place : place + len(values)] = values
 
     def set_state(self, state: SegmentState) -> None:

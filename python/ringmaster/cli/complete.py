@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion on the shell's command line."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from ringmaster.cli.options import examples
+
+if TYPE_CHECKING:
+    from ringmaster.workspace import Workspace
 
 VARIABLE = "_RINGMASTER_COMPLETE"
 
@@ -27,13 +33,29 @@ def completion(context: click.Context, shell: str) -> None:
 
 def complete_object(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the workspace's objects that begin so; none when it cannot be attached to."""
-    from ringmaster.errors import WorkspaceError
     from ringmaster.inventory import short_name
+
+    return _complete(context, incomplete, lambda ws: [short_name(info) for info in ws.objects.values()])
+
+
+def complete_parameter(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of parameters."""
+    return _complete(context, incomplete, lambda ws: list(ws.parameters))
+
+
+def complete_writable(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of parameters that others may ask to be set."""
+    return _complete(context, incomplete, lambda ws: [name for name, it in ws.parameters.items() if it.writable])
+
+
+def _complete(
+    context: click.Context, incomplete: str, names: "Callable[[Workspace], list[str]]"
+) -> list[CompletionItem]:
+    from ringmaster.errors import WorkspaceError
     from ringmaster.workspace import attach
 
     try:
         with attach(context.params.get("workspace"), dead=True) as ws:
-            names = [short_name(info) for info in ws.objects.values()]
+            return [CompletionItem(name) for name in names(ws) if name.startswith(incomplete)]
     except (WorkspaceError, OSError):
         return []
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

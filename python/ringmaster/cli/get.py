@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringmaster.cli.complete import complete_object
-from ringmaster.cli.options import examples, print_json, reads_a_workspace
+from ringmaster.cli.options import examples, print_json, reads_a_workspace, severity_style
 
 if TYPE_CHECKING:
     from ringmaster.workspace import Workspace
@@ -17,33 +17,42 @@ if TYPE_CHECKING:
     epilog=examples(
         "ringmaster get server/turn_rate_hz",
         "ringmaster get bpm01/turn clock",
+        "ringmaster get 'sr/ps/*/setpoint' --unit urad",
+        "ringmaster get 'ramp/mask[3]' ramp/settings grant/ramp setpoints/sent",
         "ringmaster get 'counters/stream/*' --json",
         "ringmaster get 'bpm*/turn' --records 8192 --output beam.h5",
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_object)
+@click.option("--unit", metavar="UNIT", help="Show parameters in this unit that they have; µ may be written u.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE.h5", help="Write streams to a new file.")
 @click.option(
     "--records", type=click.IntRange(min=1), default=8192, show_default=True, help="--output: how many of each."
 )
 @reads_a_workspace
 def get(
-    names: tuple[str, ...], output: Path | None, records: int, workspace: str | None, dead: bool, as_json: bool
+    names: tuple[str, ...],
+    unit: str | None,
+    output: Path | None,
+    records: int,
+    workspace: str | None,
+    dead: bool,
+    as_json: bool,
 ) -> None:
-    """Print parameters, counters, the clock, histograms, texts, or the newest record of streams.
+    """Print parameters, groups, counters, the clock, histograms, texts, grants, the newest of streams and setpoints.
 
-    A NAME is a whole name, or one without "stream/" or "counters/", or a shell pattern of either. With --output the
+    A NAME is a whole name, or one without "stream/" or "counters/", or a shell pattern of either; NAME[3] is one
+    element of a parameter. With --output the
     newest records of streams go to a file (HDF5), with their units and their calibration.
     """
-    from ringmaster.inventory import matching, read
+    from ringmaster.inventory import read_all
     from ringmaster.workspace import attach
 
     with attach(workspace, dead) as ws:
         if output is not None:
             _export(ws, names, output, records)
             return
-        infos = {info.name: info for name in names for info in matching(ws, name)}
-        readings = {name: read(ws, info) for name, info in infos.items()}
+        readings = {found: reading for name in names for found, reading in read_all(ws, name, unit).items()}
     if as_json:
         print_json(readings)
         return
@@ -64,17 +73,34 @@ def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int)
     click.echo(f"{output}: {len(streams)} streams")
 
 
+def _value(reading: dict[str, Any]) -> str:
+    """A parameter's value, in the colour of its severity."""
+    from ringmaster.layout import Severity
+
+    severity = Severity[reading["severity"].upper()]
+    alarm = f"  ({severity.name.lower()} alarm)" if severity else ""
+    unit = "" if reading["unit"] == "utf-8" else reading["unit"]
+    return click.style(f"{reading['value']} {unit}".rstrip() + alarm, **severity_style(severity))
+
+
 def _print_reading(name: str, reading: dict[str, Any]) -> None:
     if set(reading) == {"text"}:
         click.echo(f"{name}:\n{reading['text']}")
     elif "value" in reading:
-        alarm = "" if reading["severity"] == "none" else f"  ({reading['severity']} alarm)"
-        click.echo(f"{name} = {reading['value']} {reading['unit']}".rstrip() + alarm)
+        click.echo(f"{name} = {_value(reading)}")
+    elif "members" in reading:
+        from ringmaster import moment
+
+        turn = "" if reading["turn"] is None else f", turn {reading['turn']}"
+        last = f", last at {moment.clock_time(reading['timestamp_tai_ns'])}{turn}" if reading["changes"] else ""
+        click.echo(f"{name}: {reading['changes']} changes{last}")
+        for member, value in reading["members"].items():
+            click.echo(f"  {member} = {_value(value)}")
     else:
         click.echo(f"{name}:")
         physical = {f"{lane} [{v['unit']}]": v["value"] for lane, v in reading.get("physical", {}).items()}
-        flat = {**reading, **reading.get("lanes", {}), **physical}
-        for group in ("lanes", "physical"):
+        flat = {**reading, **reading.get("lanes", {}), **reading.get("setpoints", {}), **physical}
+        for group in ("lanes", "physical", "setpoints"):
             flat.pop(group, None)
         width = max(map(len, flat))
         for key, value in flat.items():

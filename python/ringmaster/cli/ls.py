@@ -5,30 +5,45 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringmaster.cli.options import examples, print_json, reads_a_workspace
+from ringmaster.cli.complete import complete_object
+from ringmaster.cli.options import examples, print_json, reads_a_workspace, severity_style
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ringmaster.layout import ObjectKind
+    from ringmaster.segment import ObjectInfo
     from ringmaster.workspace import Workspace
 
 
-@click.command(epilog=examples("ringmaster ls", "ringmaster ls -w demo --json | jq -r '.objects[].name'"))
+@click.command(
+    epilog=examples(
+        "ringmaster ls",
+        "ringmaster ls 'sr/ps/ch_s01_*/setpoint'",
+        "ringmaster ls -w demo --json | jq -r '.objects[].name'",
+    )
+)
+@click.argument("patterns", metavar="[PATTERN…]", nargs=-1, shell_complete=complete_object)
 @reads_a_workspace
-def ls(workspace: str | None, dead: bool, as_json: bool) -> None:
-    """List the streams, parameters, counters and other objects of a workspace."""
-    from ringmaster.inventory import describe
+def ls(patterns: tuple[str, ...], workspace: str | None, dead: bool, as_json: bool) -> None:
+    """List the streams, parameters, counters and other objects of a workspace, or those that match a PATTERN.
+
+    The column SET says which parameters others may ask to be set ("put"), and which are settings ("save").
+    """
+    from ringmaster.inventory import describe, matching
     from ringmaster.workspace import attach
 
     with attach(workspace, dead) as ws:
+        wanted = patterns or ("*",)
+        infos = {info.name: info for pattern in wanted for info in matching(ws, pattern)}
         if as_json:
-            objects = [describe(ws, info) for info in ws.objects.values()]
+            objects = [describe(ws, info) for info in infos.values()]
             print_json({"workspace": ws.name, "path": str(ws.path), "alive": ws.alive, "objects": objects})
         else:
-            _print_tables(ws)
+            _print_tables(ws, infos)
 
 
-def _print_tables(ws: "Workspace") -> None:
+def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
     import sys
 
     from rich.console import Console
@@ -38,7 +53,7 @@ def _print_tables(ws: "Workspace") -> None:
     for owner in ws.segments.values():
         state = f"process {owner.owner_pid}" if owner.alive else "[red]has ended[/]"
         console.print(f"  {owner.owner}: {state}, epoch {owner.epoch}, {len(owner.objects)} objects", highlight=False)
-    for table in (_streams(ws), _parameters(ws), _counters(ws), _others(ws)):
+    for table in (_streams(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
         if table.row_count:
             console.print(table)
 
@@ -55,10 +70,14 @@ def _table(*columns: str) -> "Table":
     return table
 
 
-def _streams(ws: "Workspace") -> "Table":
+def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.layout import ObjectKind
+
     table = _table("\nSTREAM", "\nKIND", ">\nRATE", ">\nHEAD", ">\nRECORDS", "\nFILTER", "\nLANES")
-    turn_rate_hz = ws.clock.read().turn_rate_hz
-    for name, stream in ws.streams.items():
+    names = _short_names(infos, ObjectKind.STREAM)
+    turn_rate_hz = ws.clock.read().turn_rate_hz if names else 0.0
+    for name in names:
+        stream = ws.streams[name]
         rate = f"{turn_rate_hz / stream.period / 1e3:.1f} kHz" if turn_rate_hz else f"1/{stream.period} turns"
         head = "none yet" if stream.head is None else str(stream.head)
         lanes = " ".join(f"{lane.name}[{lane.unit}]" for lane in stream.lanes)
@@ -67,29 +86,47 @@ def _streams(ws: "Workspace") -> "Table":
     return table
 
 
-def _parameters(ws: "Workspace") -> "Table":
-    table = _table("\nPARAMETER", "\nVALUE", "\nUNIT", "\nDESCRIPTION")
-    for name, parameter in ws.parameters.items():
-        table.add_row(name, _plain(str(parameter.value)), _plain(parameter.unit), _plain(parameter.description))
+def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.layout import ObjectKind
+    from ringmaster.wording import show
+
+    table = _table("\nPARAMETER", "\nVALUE", "\nUNIT", "\nSET", "\nDESCRIPTION")
+    for name in _short_names(infos, ObjectKind.PARAMETER):
+        parameter = ws.parameters[name]
+        reading = parameter.read()
+        colour = severity_style(reading.severity).get("fg")
+        value = _plain(show(reading.value))
+        shown = f"[{colour}]{value}[/]" if colour else value
+        may = " ".join(["put"] * parameter.writable + ["save"] * parameter.setting)
+        table.add_row(name, shown, _plain(" ".join(parameter.units)), may, _plain(parameter.description))
     return table
 
 
-def _counters(ws: "Workspace") -> "Table":
+def _counters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.layout import ObjectKind
+
     table = _table("\nCOUNTERS", "\nNOT ZERO")
-    for name, block in ws.counter_blocks.items():
+    for name in _short_names(infos, ObjectKind.COUNTERS):
+        block = ws.counter_blocks[name]
         table.add_row(name, ", ".join(f"{counter} {value}" for counter, value in block.items() if value))
     return table
 
 
-def _others(ws: "Workspace") -> "Table":
+def _others(infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.layout import ObjectKind
 
     shown = (ObjectKind.STREAM, ObjectKind.PARAMETER, ObjectKind.COUNTERS)
     table = _table("\nOTHER", "\nKIND", "\nDESCRIPTION")
-    for info in ws.objects.values():
+    for info in infos.values():
         if info.kind not in shown:
             table.add_row(info.name, info.kind.name.lower(), _plain(info.description))
     return table
+
+
+def _short_names(infos: "dict[str, ObjectInfo]", kind: "ObjectKind") -> list[str]:
+    from ringmaster.inventory import short_name
+
+    return [short_name(info) for info in infos.values() if info.kind == kind]
 
 
 def _plain(words: str) -> str:

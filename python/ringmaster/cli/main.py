@@ -15,8 +15,11 @@ from ringmaster.cli.demo import demo
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.measure import measure
+from ringmaster.cli.monitor import monitor
 from ringmaster.cli.programs import application, check, run, virtual
+from ringmaster.cli.put import put
 from ringmaster.cli.replay import replay
+from ringmaster.cli.snapshot import diff, restore, save
 from ringmaster.cli.top import top
 from ringmaster.cli.twin import twin
 from ringmaster.errors import (
@@ -48,6 +51,9 @@ Examples:
   ringmaster virtual configs/ring.yaml
   ringmaster ls
   ringmaster get bpm01/turn
+  ringmaster put ramp/rate 0.5
+  ringmaster monitor 'ramp/*'
+  ringmaster save monday.yaml
   ringmaster top
   ringmaster twin elettra2.mat
 
@@ -70,7 +76,11 @@ def cli() -> None:
     """Groups the commands."""
 
 
-for command in (demo, run, check, virtual, application, ls, get, top, replay, calibration, align, bench, measure, twin, completion):
+COMMANDS = (
+    *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
+    *(replay, calibration, align, bench, measure, twin, completion),
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -32,6 +32,11 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def severity_style(severity: int) -> dict[str, Any]:
+    """How a value of that severity looks on a terminal."""
+    return ({}, {"fg": "yellow"}, {"fg": "red"}, {"fg": "magenta"})[severity]
+
+
 def print_json(value: object) -> None:
     """Prints a value as one line of JSON; what is not a number becomes null, which JSON has, unlike NaN."""
     click.echo(json.dumps(_finite(value), ensure_ascii=False))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made from error.h, lattice.h, twin.h in include/ringmaster by tools/generate_declarations.py: change them there."""
+"""Made by tools/generate_declarations.py from include/ringmaster: change the headers there.
+
+error.h, lattice.h, twin.h.
+"""
 
 DECLARATIONS = """
 enum rm_code {

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time stamps as people read them."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def utc(tai_ns: int) -> datetime:
+    """The time of day of a time stamp, by the leap seconds that the kernel knows of."""
+    leap_ns = time.clock_gettime_ns(time.CLOCK_TAI) - time.clock_gettime_ns(time.CLOCK_REALTIME)
+    leap_s = round(leap_ns / 1e9)
+    return _EPOCH + timedelta(microseconds=(tai_ns - leap_s * 10**9) // 1000)
+
+
+def iso(tai_ns: int) -> str:
+    """The time of day as "2026-03-05T14:00:01.123456Z"."""
+    return utc(tai_ns).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def clock_time(tai_ns: int) -> str:
+    """The local time of day, "14:00:01.123456"; a dash where a value never changed."""
+    return utc(tai_ns).astimezone().strftime("%H:%M:%S.%f") if tai_ns else "–"
+
+
+def now_tai_ns() -> int:
+    """Nanoseconds of TAI since 1970-01-01."""
+    return time.clock_gettime_ns(time.CLOCK_TAI)
