@@ -188,7 +188,7 @@ def test_monitor_shows_every_change_that_it_sees_and_counts_the_others(ramp: Ram
 def test_monitor_ends_by_itself(ramp: Ramp) -> None:
     done = ringmaster("monitor", "ramp/reading", "--seconds", "0")
     assert "ramp/reading  7.25 A  minor" in done.stdout
-    assert "done: 0 changes of 1 parameters shown" in done.stderr
+    assert "done: 0 changes of 1 parameter shown" in done.stderr
     assert "did you mean" in ringmaster("monitor", "ramp/raet", expect=7).stderr
 
 
