@@ -135,6 +135,10 @@ def test_get_converts_and_picks_elements(ramp: Ramp) -> None:
     )
     assert "have" not in ringmaster("get", "ramp/rate", "--unit", "m", expect=1).stderr
     assert "9 is none of them" in ringmaster("get", "ramp/mask[9]", expect=7).stderr
+    assert ringmaster("get", "ramp/[kr]*", "--unit", "urad").stdout.splitlines()[:2] == [
+        "ramp/rate = 0.5 A/s",
+        "ramp/kick = 25.0 µrad",
+    ]
     got = json.loads(ringmaster("get", "ramp/settings", "ramp/rate", "ramp/replies", "--json").stdout)
     assert got["ramp/settings"]["members"]["ramp/rate"]["value"] == 0.5
     assert (got["ramp/rate"]["writable"], got["ramp/rate"]["limits"]["control_high"]) == (True, 10.0)
@@ -184,7 +188,7 @@ def test_monitor_shows_every_change_that_it_sees_and_counts_the_others(ramp: Ram
 def test_monitor_ends_by_itself(ramp: Ramp) -> None:
     done = ringmaster("monitor", "ramp/reading", "--seconds", "0")
     assert "ramp/reading  7.25 A  minor" in done.stdout
-    assert "done: 0 changes of 1 parameters shown" in done.stderr
+    assert "done: 0 changes of 1 parameter shown" in done.stderr
     assert "did you mean" in ringmaster("monitor", "ramp/raet", expect=7).stderr
 
 

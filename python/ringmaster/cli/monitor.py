@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_parameter)
-@click.option("--unit", metavar="UNIT", help="Show values in this unit of the parameters; µ may be written u.")
+@click.option("--unit", metavar="UNIT", help="Show parameters in this unit, those that have it; µ may be written u.")
 @click.option("--changes", type=click.IntRange(min=1), metavar="N", help="End after so many lines of changes.")
 @click.option("--seconds", type=click.FloatRange(0), metavar="S", help="End after that time.")
 @click.option(
@@ -72,7 +72,8 @@ def monitor(
     finally:
         watch.close()
     lost = f", {missed} between two looks not shown" if missed else ""
-    click.echo(f"{ended}: {shown} changes of {watch.count} parameters shown{lost}", err=True)
+    of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
+    click.echo(f"{ended}: {shown} change{'' if shown == 1 else 's'} of {of} shown{lost}", err=True)
 
 
 def _print(change: "Change", width: int) -> None:
