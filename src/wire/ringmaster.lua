@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Shows Ringmaster's native datagrams (docs/native-format.md) in Wireshark and tshark:
+-- Shows Ringmaster's native datagrams (docs/native-format.md) and its setpoints (docs/setpoint-format.md) in Wireshark
+-- and tshark:
 --     tshark -X lua_script:ringmaster.lua -O ringmaster -r native.pcap
+--     tshark -X lua_script:ringmaster.lua -O ringmaster_setpoint -r setpoints.pcap
 -- Lanes are shown twice, as integers and as floats: the server's configuration knows which they are.
 
 local ringmaster = Proto("ringmaster", "Ringmaster native datagram")
@@ -44,3 +46,58 @@ function ringmaster.dissector(buffer, packet, tree)
 end
 
 DissectorTable.get("udp.port"):add(4660, ringmaster)
+
+local setpoint = Proto("ringmaster_setpoint", "Ringmaster setpoint datagram")
+
+local s = {
+    magic = ProtoField.uint16("ringmaster_setpoint.magic", "Magic", base.HEX),
+    version = ProtoField.uint8("ringmaster_setpoint.version", "Version"),
+    flags = ProtoField.uint8("ringmaster_setpoint.flags", "Flags", base.HEX),
+    query = ProtoField.bool("ringmaster_setpoint.query", "Query", 8, nil, 0x01),
+    chain = ProtoField.uint16("ringmaster_setpoint.chain", "Chain"),
+    count = ProtoField.uint16("ringmaster_setpoint.count", "Supplies"),
+    turn = ProtoField.uint64("ringmaster_setpoint.turn", "Turn", base.DEC),
+    epoch = ProtoField.uint64("ringmaster_setpoint.epoch", "Epoch", base.DEC),
+    sequence = ProtoField.uint64("ringmaster_setpoint.sequence", "Sequence", base.DEC),
+    value = ProtoField.float("ringmaster_setpoint.value", "Setpoint"),
+}
+setpoint.fields = { s.magic, s.version, s.flags, s.query, s.chain, s.count, s.turn, s.epoch, s.sequence, s.value }
+
+function setpoint.dissector(buffer, packet, tree)
+    local length = buffer:len()
+    if length < 36 or length > 192 or buffer(0, 3):le_uint() ~= 0x015352 then
+        return 0 -- not ours, or another version
+    end
+    local flags, chain, count = buffer(3, 1):uint(), buffer(4, 2):le_uint(), buffer(6, 2):le_uint()
+    if flags > 1 or count < 1 or count > 40 or length ~= 32 + 4 * count then
+        return 0 -- a chain refuses it
+    end
+    packet.cols.protocol = "RINGMASTER"
+    packet.cols.info = string.format("%s chain %d turn %s sequence %s", flags == 1 and "query" or "setpoints", chain,
+        tostring(buffer(8, 8):le_uint64()), tostring(buffer(24, 8):le_uint64()))
+    local branch = tree:add(setpoint, buffer())
+    branch:add_le(s.magic, buffer(0, 2))
+    branch:add_le(s.version, buffer(2, 1))
+    branch:add_le(s.flags, buffer(3, 1)):add(s.query, buffer(3, 1))
+    branch:add_le(s.chain, buffer(4, 2))
+    branch:add_le(s.count, buffer(6, 2))
+    branch:add_le(s.turn, buffer(8, 8))
+    branch:add_le(s.epoch, buffer(16, 8))
+    branch:add_le(s.sequence, buffer(24, 8))
+    for offset = 32, length - 4, 4 do
+        branch:add_le(s.value, buffer(offset, 4))
+    end
+    return length
+end
+
+-- A chain answers from its port of setpoints to the server's, so both kinds may be seen on either.
+local function either(buffer, packet, tree)
+    local taken = setpoint.dissector(buffer, packet, tree)
+    return taken > 0 and taken or ringmaster.dissector(buffer, packet, tree)
+end
+
+local port = Proto("ringmaster_chain", "Ringmaster power-supply chain")
+function port.dissector(buffer, packet, tree)
+    return either(buffer, packet, tree)
+end
+DissectorTable.get("udp.port"):add(4662, port)

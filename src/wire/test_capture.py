@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tshark finds in vectors/native.pcap, with the dissector, is what vectors/native.txt says; and control.pcap.
+"""What tshark finds in vectors/native.pcap, with the dissector, is what vectors/native.txt says; so in setpoints.pcap,
+and in control.pcap.
 
 test_capture.py    exits 77, which Meson counts as skipped, where there is no tshark
 """
@@ -84,6 +85,49 @@ class Capture(unittest.TestCase):
             if vector["verdict"] in ("too_short", "too_long", "bad_length", "bad_magic", "unknown_version"):
                 with self.subTest(vector["name"]):
                     self.assertEqual(packet["ringmaster.turn"], "")
+
+
+SETPOINT_NUMBERS = ["chain", "turn", "epoch", "sequence"]
+SETPOINT_FIELDS = ["ip.checksum.status", "udp.checksum.status", "vlan.id", "ringmaster.turn"]
+SETPOINT_FIELDS += [f"ringmaster_setpoint.{name}" for name in ("version", "query", "count", *SETPOINT_NUMBERS, "value")]
+
+
+class Setpoints(unittest.TestCase):
+    """Setpoint datagrams, as tshark sees them."""
+
+    def setUp(self) -> None:
+        """Read both."""
+        self.vectors = vectors("setpoints.txt")
+        self.packets = dissected("setpoints.pcap", SETPOINT_FIELDS)
+        self.assertEqual(len(self.packets), len(self.vectors))
+
+    def test_good_datagrams_show_every_field(self) -> None:
+        """And all checksums are right, those of the bad ones too."""
+        for vector, packet in zip(self.vectors, self.packets, strict=True):
+            with self.subTest(vector["name"]):
+                self.assertEqual((packet["ip.checksum.status"], packet["udp.checksum.status"]), (GOOD, GOOD))
+                if vector["verdict"] != "good":
+                    continue
+                self.assertEqual(packet["vlan.id"], "100" if vector["name"] == "vlan" else "")
+                for name in SETPOINT_NUMBERS:
+                    self.assertEqual(packet[f"ringmaster_setpoint.{name}"], vector[name])
+                self.assertEqual(packet["ringmaster_setpoint.version"], "1")
+                self.assertIn(
+                    packet["ringmaster_setpoint.query"].lower(),
+                    ("1", "true") if vector["flags"] == "1" else ("0", "false"),
+                )
+                shown = packet["ringmaster_setpoint.value"].split(",")
+                wanted = vector["f32"].split()
+                self.assertEqual(int(packet["ringmaster_setpoint.count"]), len(wanted))
+                for seen, value in zip(shown, wanted, strict=True):
+                    self.assertAlmostEqual(float(seen), float(value), delta=abs(float(value)) * 1e-5)
+
+    def test_what_a_chain_refuses_is_left_alone(self) -> None:
+        """It is shown as no setpoints; one is a native datagram that is too long to be one."""
+        for vector, packet in zip(self.vectors, self.packets, strict=True):
+            if vector["verdict"] != "good":
+                with self.subTest(vector["name"]):
+                    self.assertEqual(packet["ringmaster_setpoint.turn"], "")
 
 
 CONTROL_FIELDS = ["eth.src", "eth.dst", "ip.checksum.status", "_ws.malformed"]
