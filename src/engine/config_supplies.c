@@ -166,14 +166,22 @@ static enum rm_code resolve_tolerance(struct resolving const *resolving, struct 
     return RM_OK;
 }
 
-static void resolve_conversion(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_conversion(struct resolving const *resolving, struct rm_config_supply *supply) {
     struct rm_file_conversion const *const written = resolving->written->convert;
+    struct rm_limits const limits = {.control_low = supply->low, .control_high = supply->high};
     supply->conversion = (struct rm_conversion){0};
     if (written == NULL)
-        return;
+        return RM_OK;
     strcpy(supply->conversion.unit, written->unit);
     for (uint32_t i = 0; i < written->polynomial_count; i++)
         supply->conversion.c[i] = written->polynomial[i];
+    if (rm_conversion_is_good(&supply->conversion, &limits))
+        return RM_OK;
+    return fail(
+        resolving, "convert.polynomial",
+        "it does not rise or fall all the way from %g to %g %s, so it cannot be gone back; expected coefficients "
+        "c0, c1, … of c0 + c1·x + …, monotone within the limits",
+        supply->low, supply->high, resolving->written->unit);
 }
 
 /* Everything but the name. */
@@ -185,8 +193,7 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
         code = resolve_slew(resolving, supply);
     if (code == RM_OK)
         code = resolve_tolerance(resolving, supply);
-    resolve_conversion(resolving, supply);
-    return code;
+    return code == RM_OK ? resolve_conversion(resolving, supply) : code;
 }
 
 static enum rm_code check_count(struct resolving const *resolving) {

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "engine/instrument_rates.h"
+#include "engine/store_setpoints.h"
 #include "engine/version.h"
 #include <ringmaster/parameter.h>
 
@@ -132,6 +133,7 @@ static void plan_parameters(struct rm_store *store, struct rm_config const *conf
     store->steering =
         rm_plan_parameter(plan, "server/steering", "utf-8", "lines of: instrument, port, queue, role, core, who steers",
                           RM_ELEMENT_U8, (size_t)RM_NETWORKS * STEERING_LINE_BYTES * config->instrument_count, NULL);
+    rm_plan_replies(plan, "server/replies", "what was answered to those who asked for a parameter to be set");
 }
 
 /** The distinct cores of the roles, ascending. */
@@ -187,6 +189,8 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
     rm_calibrations_plan(store->calibrations, &store->plan);
     store->clock = rm_plan_clock(&store->plan, "clock", "turn, TSC and TAI");
     plan_parameters(store, config);
+    if (!rm_store_plan_setpoints(&store->plan, config))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to plan %u supplies", config->supply_count);
     plan_ports(store, config);
     plan_roles(store, config);
     for (uint32_t i = 0; i < config->instrument_count; ++i) {

@@ -92,7 +92,7 @@ static char const in_full[] = BEFORE "setpoints: {period_turns: 24, phase_turns:
                                      "        safe_slew: 5\n"
                                      "        tolerance: 0.05\n"
                                      "        settle_cycles: 0\n"
-                                     "        convert: {unit: µrad, polynomial: [1, 12.5, -0.25]}\n"
+                                     "        convert: {unit: µrad, polynomial: [1, 12.5, -0.25, 0.001]}\n"
                                      "      - {name: \"sr/ps/cv_s{chain}\", unit: mA, limits: [-1, 1], slew: 1}\n"
                                      "  - name: mute\n"
                                      "    id: 16383\n"
@@ -126,7 +126,7 @@ static void all_keys(void **state) {
     assert_true(supply->slew_per_s == 2000 && supply->safe_slew_per_s == 5 && supply->tolerance == 0.05);
     assert_int_equal(supply->settle_cycles, 0);
     assert_string_equal(supply->conversion.unit, "µrad");
-    double const polynomial[4] = {1, 12.5, -0.25, 0};
+    double const polynomial[4] = {1, 12.5, -0.25, 0.001};
     assert_memory_equal(supply->conversion.c, polynomial, sizeof polynomial);
     struct rm_config_chain const *const mute = &config->chain[3];
     assert_false(mute->readback);
@@ -465,6 +465,12 @@ static void supply_values(void **state) {
          "17:64: chains[0].supplies[0].convert: the key \"polynomial\" is missing, expected a list of 1 to 4 entries"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [1, 2, 3, 4, 5]}"),
          "17:87: chains[0].supplies[0].convert.polynomial: found a list of 5, expected a list of 1 to 4 entries"},
+        {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [3]}"),
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
+         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
+        {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [0, 1, 1]}"),
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
+         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: a_unit_of_16_byt, polynomial: [1]}"),
          "17:71: chains[0].supplies[0].convert.unit: found \"a_unit_of_16_byt\", expected text of 1 to 15 bytes"},
         {ONE_SUPPLY("name: q1, unit: a_unit_of_16_byt, limits: [-1, 1], slew: 1"),

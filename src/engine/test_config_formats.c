@@ -189,27 +189,6 @@ static void lanes_know_how_to_be_reduced(void **state) {
     rm_config_free(config);
 }
 
-struct wrong {
-    char const *yaml;
-    char const *error;
-};
-
-static void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct rm_config *config = NULL;
-        struct rm_error error = {.text = ""};
-        char text[RM_ERROR_TEXT_BYTES];
-        write_config(file, wrong[i].yaml);
-        enum rm_code const code = rm_config_load(file->path, &config, &error);
-        snprintf(text, sizeof text, "%s:%s", file->path, wrong[i].error);
-        assert_string_equal(error.text, text);
-        assert_int_equal(code, RM_E_CONFIG);
-        assert_null(config);
-    }
-}
-
-#define EXPECT_ERRORS(file, wrong) expect_errors(file, wrong, sizeof(wrong) / sizeof(wrong)[0])
-
 #define FORMAT(format) HEAD "formats:\n  - {" format "}\n" INSTRUMENT(BPM) ROLES
 #define LAYOUT(layout) FORMAT("name: a, layout: {" layout "}")
 #define COUNTER "counter: {at: 0, type: u64}"

@@ -148,11 +148,6 @@ static void rates_start_from_the_next_that_an_instrument_has(void **state) {
     rm_config_free(config);
 }
 
-struct wrong {
-    char const *yaml;
-    char const *error;
-};
-
 static void what_can_be_wrong(void **state) {
     static struct wrong const wrong[] = {
         {BEFORE "rates: []\n", "5:8: rates: found a list of 0, expected a list of 1 to 8 entries"},
