@@ -130,4 +130,9 @@ union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t f
     return (union rm_lane const *)(beam->sums.value + first_lane);
 }
 
+void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32_t amount) {
+    int32_t *value = &beam->sums.value[instrument * RM_LANES + lane];
+    *value = (int32_t)((uint32_t)*value + (uint32_t)amount);
+}
+
 rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) { return rm_motion_kick(&beam->motion, read); }

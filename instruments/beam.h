@@ -26,6 +26,9 @@ void rm_beam_free(struct rm_beam *beam);
  * next call. */
 union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t first, uint32_t count);
 
+/** Adds to one lane of the reading that rm_beam_turn gave last, `instrument` being one of those asked for. */
+void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32_t amount);
+
 /** Kicks the beam soon after turn `read`, the latest that was read: rm_motion_kick. Returns the turn of the kick. */
 rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read);
 

@@ -116,7 +116,6 @@ bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t leng
         return false;
     write_answer(chain, datagram.turn, id, bits, answer);
     chain->refused = 0;
-    rm_counter_add(chain->counters, RM_SUPPLY_ANSWERS, answer->parts);
     return true;
 }
 

@@ -60,7 +60,7 @@ struct rm_chain_answer {
 void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config, struct rm_supply *supplies,
                    struct rm_chain_fault *faults, uint32_t fault_count, uint64_t key, rm_counter *counters);
 
-/** A payload arrives. True when there is an answer to send, in `*answer`; it counts as sent. */
+/** A payload arrives. True when there is an answer to send, in `*answer`; whoever sends it counts it. */
 bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t length, double time,
                    struct rm_chain_answer *answer);
 

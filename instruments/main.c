@@ -9,6 +9,7 @@
 #include "fragments.h"
 #include "options.h"
 #include "replay_file.h"
+#include "responses.h"
 #include "ring_config.h"
 #include "session.h"
 
@@ -27,6 +28,7 @@ static struct rm_session session_of(struct rm_options const *options, struct rm_
 struct simulation {
     struct rm_beam *beam;
     struct rm_kicks kicks;
+    struct rm_responses responses;
     rm_turn first_turn;
 };
 
@@ -35,7 +37,18 @@ static union rm_lane const *simulate(void *state, uint64_t index, uint32_t first
     rm_turn const turn = simulation->first_turn + index;
     if (rm_kicks_wanted(&simulation->kicks))
         rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn));
-    return rm_beam_turn(simulation->beam, turn, first, count);
+    union rm_lane const *lanes = rm_beam_turn(simulation->beam, turn, first, count);
+    if (simulation->responses.chains != NULL)
+        rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
+    return lanes;
+}
+
+/** Without instruments there is no beam. */
+static enum rm_code run_supplies(struct rm_options const *options, struct rm_ring_config const *ring,
+                                 struct rm_error *error) {
+    struct rm_session session = session_of(options, ring);
+    session.turn_rate_hz = ring->beam.turn_rate_hz;
+    return rm_session_run(&session, error);
 }
 
 static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
@@ -43,6 +56,8 @@ static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_co
         ring->core = options->core;
     if (options->rate_hz > 0)
         ring->beam.turn_rate_hz = options->rate_hz;
+    if (ring->instrument_count == 0)
+        return run_supplies(options, ring, error);
     struct simulation simulation = {.first_turn = ring->first_turn};
     enum rm_code code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation.beam, error);
     if (code != RM_OK)
@@ -51,6 +66,7 @@ static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_co
     session.source = (struct rm_turn_source){simulate, &simulation};
     session.simulated = true;
     session.kicks = &simulation.kicks;
+    session.responses = &simulation.responses;
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     code = rm_session_run(&session, error);
     rm_beam_free(simulation.beam);
@@ -67,7 +83,17 @@ static double datagram_rate_hz(struct rm_ring_config const *ring) {
     return rate;
 }
 
+static void describe_supplies(struct rm_ring_supplies const *supplies) {
+    printf("%u supplies in %u chain%s; %u responses; %u faults of them\n", supplies->supply_count,
+           supplies->chain_count, supplies->chain_count == 1 ? "" : "s", supplies->response_count,
+           supplies->fault_count);
+}
+
 static void describe(struct rm_ring_config const *ring) {
+    if (ring->supplies.chain_count != 0)
+        describe_supplies(&ring->supplies);
+    if (ring->instrument_count == 0)
+        return;
     printf("%u instruments", ring->instrument_count);
     if (ring->group_count != ring->instrument_count)
         printf(" in %u datagram%s", ring->group_count, ring->group_count == 1 ? "" : "s");

@@ -24,6 +24,12 @@ static void plan_counters(struct rm_publication *publication, struct rm_ring_con
         rm_plan_counters(&publication->plan, name, "what this virtual instrument sent", RM_COUNTER_SET_SENDER,
                          RM_SENDER_COUNTERS);
     }
+    for (uint32_t c = 0; c < publication->chains; ++c) {
+        char name[RM_NAME_BYTES];
+        snprintf(name, sizeof name, "counters/supply/%s", ring->supplies.chains[c].name);
+        rm_plan_counters(&publication->plan, name, "what this virtual chain of supplies received and answered",
+                         RM_COUNTER_SET_SUPPLY, RM_SUPPLY_COUNTERS);
+    }
 }
 
 static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring, double turn_rate_hz,
@@ -40,12 +46,18 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
             rm_plan_parameter(plan, "ring/kick_turn", "turn", "the last kick that SIGUSR1 asked for; 2^64 - 1: none",
                               RM_ELEMENT_U64, 1, NULL);
     }
+    if (publication->supplies != 0)
+        publication->currents =
+            rm_plan_parameter(plan, "supply/current", "", "what the virtual supplies do, each in its own unit",
+                              RM_ELEMENT_F64, publication->supplies, NULL);
     enum rm_code const code = rm_segment_open(ring->workspace, "ring", plan, &publication->segment, error);
     if (code != RM_OK)
         return code;
     publication->shared = true;
     for (uint32_t c = 0; c < publication->count; ++c)
         publication->counters[c] = rm_segment_memory(&publication->segment, plan, c);
+    for (uint32_t c = 0; c < publication->chains; ++c)
+        publication->supply_counters[c] = rm_segment_memory(&publication->segment, plan, publication->count + c);
     write_number(publication, rate, turn_rate_hz);
     if (simulated) {
         write_number(publication, tune_x, ring->beam.tune_x);
@@ -62,24 +74,38 @@ void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
                            sizeof turn, (struct rm_stamp){rm_stamp_now().tai_ns, turn});
 }
 
+void rm_publication_currents(struct rm_publication *publication, double const *currents) {
+    if (publication->shared)
+        rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->currents),
+                           currents, publication->supplies * sizeof *currents, rm_stamp_now());
+}
+
 static enum rm_code keep_private(struct rm_publication *publication, struct rm_error *error) {
-    rm_counter *counters = calloc((size_t)publication->count * RM_SENDER_COUNTERS, sizeof *counters);
+    size_t const sender = (size_t)publication->count * RM_SENDER_COUNTERS;
+    rm_counter *counters = calloc(sender + (size_t)publication->chains * RM_SUPPLY_COUNTERS, sizeof *counters);
     if (counters == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the counters of the instruments");
     for (uint32_t c = 0; c < publication->count; ++c)
         publication->counters[c] = counters + (size_t)c * RM_SENDER_COUNTERS;
+    for (uint32_t c = 0; c < publication->chains; ++c)
+        publication->supply_counters[c] = counters + sender + (size_t)c * RM_SUPPLY_COUNTERS;
     publication->private_counters = (void *)counters;
     return RM_OK;
 }
 
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
                                  struct rm_publication *publication, struct rm_error *error) {
-    *publication =
-        (struct rm_publication){.count = ring->group_count * ring->network_count, .networks = ring->network_count};
+    *publication = (struct rm_publication){
+        .count = ring->group_count * ring->network_count,
+        .networks = ring->network_count,
+        .chains = ring->supplies.chain_count,
+        .supplies = ring->supplies.supply_count,
+    };
     rm_plan_init(&publication->plan);
-    publication->counters = calloc(publication->count, sizeof *publication->counters);
+    publication->counters = calloc(publication->count + 1, sizeof *publication->counters);
+    publication->supply_counters = calloc(publication->chains + 1, sizeof *publication->supply_counters);
     enum rm_code code;
-    if (publication->counters == NULL)
+    if (publication->counters == NULL || publication->supply_counters == NULL)
         code = rm_fail(error, RM_E_NO_SPACE, "no memory for the counters of the instruments");
     else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
@@ -96,5 +122,6 @@ void rm_publication_close(struct rm_publication *publication) {
     rm_plan_free(&publication->plan);
     free(publication->private_counters);
     free(publication->counters);
+    free(publication->supply_counters);
     *publication = (struct rm_publication){0};
 }

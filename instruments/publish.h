@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
- * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network, and
- * the parameters ring/turn_rate_hz, ring/tune_x, ring/tune_y, ring/kick_turn. Without a workspace the same counters lie
- * in private memory. */
+ * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
+ * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/tune_x, ring/tune_y,
+ * ring/kick_turn, and supply/current: what the supplies truly do. Without a workspace the same counters lie in private
+ * memory. */
 #ifndef RM_INSTRUMENTS_PUBLISH_H
 #define RM_INSTRUMENTS_PUBLISH_H
 
@@ -19,8 +20,11 @@ struct rm_publication {
     rm_counter **counters; /**< [group · networks + network] its block, set `sender` */
     uint32_t count;        /**< of blocks */
     uint32_t networks;
+    rm_counter **supply_counters; /**< of each chain, set `supply` */
+    uint32_t chains, supplies;
     bool shared;
     rm_planned_index kick_turn; /**< where there is a beam */
+    rm_planned_index currents;  /**< where there are supplies */
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
@@ -34,5 +38,8 @@ void rm_publication_close(struct rm_publication *publication);
 
 /** Tells the turn of a kick; from one thread. */
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn);
+
+/** Tells the currents of all supplies; from one thread. */
+void rm_publication_currents(struct rm_publication *publication, double const *currents);
 
 #endif

@@ -45,9 +45,12 @@ static enum rm_code resolve(struct rm_resolve const *resolve) {
     if (!(config->beam.turn_rate_hz >= RM_RING_TURN_RATE_MIN && config->beam.turn_rate_hz <= RM_RING_TURN_RATE_MAX))
         return rm_yaml_fail(resolve->error, resolve->path, "turn_rate_hz", "found %g, expected %g to %g",
                             config->beam.turn_rate_hz, RM_RING_TURN_RATE_MIN, RM_RING_TURN_RATE_MAX);
+    if (file->instruments_count == 0 && file->supplies == NULL)
+        return rm_yaml_fail(resolve->error, resolve->path, "instruments",
+                            "the key is missing, expected a list of them, or the key \"supplies\"");
     enum rm_code (*const parts[])(struct rm_resolve const *) = {
-        resolve_core,           rm_resolve_networks, rm_resolve_beam,  rm_resolve_formats,
-        rm_resolve_instruments, rm_resolve_groups,   rm_resolve_faults};
+        resolve_core,           rm_resolve_networks, rm_resolve_beam,   rm_resolve_formats,
+        rm_resolve_instruments, rm_resolve_groups,   rm_resolve_faults, rm_resolve_supplies};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         enum rm_code const code = parts[p](resolve);
         if (code != RM_OK)
@@ -95,5 +98,9 @@ void rm_ring_config_free(struct rm_ring_config *config) {
     free(config->instruments);
     free(config->groups);
     free(config->faults);
+    free(config->supplies.chains);
+    free(config->supplies.supplies);
+    free(config->supplies.faults);
+    free(config->supplies.responses);
     *config = (struct rm_ring_config){0};
 }

@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "motion.h"
 #include "net/port.h"
+#include "ring_supplies.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
 
@@ -42,8 +43,8 @@ struct rm_ring_network {
 struct rm_ring_config {
     char workspace[RM_OWNER_BYTES]; /**< where the ring publishes its segment; empty: nowhere */
     rm_turn first_turn;
-    int32_t core; /**< CPU to run on, or RM_RING_ANY_CORE */
-    uint32_t network_count;
+    int32_t core;           /**< CPU to run on, or RM_RING_ANY_CORE */
+    uint32_t network_count; /**< 0 where there are no instruments */
     struct rm_ring_network network[RM_NETWORKS];
     bool udp_checksum;
     struct rm_beam_config beam;
@@ -55,6 +56,7 @@ struct rm_ring_config {
     uint32_t group_count;
     struct rm_ring_fault *faults;
     uint32_t fault_count;
+    struct rm_ring_supplies supplies;
 };
 
 /** Reads and checks a file. Errors name file, line, column and what was expected: RM_E_CONFIG, RM_E_SYSTEM. */

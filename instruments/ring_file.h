@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "format/format_file.h"
 #include "net/port.h"
+#include "ring_supplies_file.h"
 
 enum rm_memif_role { RM_MEMIF_SERVER, RM_MEMIF_CLIENT };
 
@@ -71,7 +72,7 @@ struct rm_ring_file {
     uint64_t *first_turn;
     uint32_t *core;
     uint64_t *seed;
-    struct rm_ring_file_port port;
+    struct rm_ring_file_port *port; /* NULL only where there are no instruments */
     struct rm_ring_file_mirror *mirror;
     uint32_t *mtu;
     uint16_t *vlan;
@@ -87,9 +88,13 @@ struct rm_ring_file {
     uint32_t instruments_count;
     struct rm_ring_file_fault *faults;
     uint32_t faults_count;
+    struct rm_ring_file_supplies *supplies;
 };
 
 extern cyaml_schema_value_t const rm_ring_schema;
+
+/** The keys of a struct rm_ring_file_port. */
+extern cyaml_schema_field_t const rm_ring_port_fields[];
 
 /** A word for a kind of port, "memif"; and the kind for a word, which may be one that cannot send: false. */
 char const *rm_ring_port_kind_name(enum rm_port_kind kind);

@@ -51,8 +51,8 @@ static enum rm_code check_port(struct rm_resolve const *resolve, char const *pla
 
 static void copy(char *to, size_t bytes, char const *from) { snprintf(to, bytes, "%s", from == NULL ? "" : from); }
 
-static enum rm_code resolve_port(struct rm_resolve const *resolve, char const *place,
-                                 struct rm_ring_file_port const *from, char const *name, struct rm_port_config *to) {
+enum rm_code rm_resolve_port(struct rm_resolve const *resolve, char const *place, struct rm_ring_file_port const *from,
+                             char const *name, struct rm_port_config *to) {
     enum rm_code const code = check_port(resolve, place, from);
     if (code != RM_OK)
         return code;
@@ -132,7 +132,7 @@ static enum rm_code resolve_mirror(struct rm_resolve const *resolve) {
     resolve->config->network_count = 2;
     to->flow = resolve->config->network[0].flow;
     to->mtu = resolve->config->network[0].mtu;
-    enum rm_code const code = resolve_port(resolve, "mirror.port", &from->port, "mirror", &to->port);
+    enum rm_code const code = rm_resolve_port(resolve, "mirror.port", &from->port, "mirror", &to->port);
     if (code != RM_OK)
         return code;
     struct destination const where = {"mirror.destination",  from->destination, "mirror.destination_mac",
@@ -142,8 +142,15 @@ static enum rm_code resolve_mirror(struct rm_resolve const *resolve) {
 
 enum rm_code rm_resolve_networks(struct rm_resolve const *resolve) {
     struct rm_ring_network *first = &resolve->config->network[0];
+    bool const instruments = resolve->file->instruments_count != 0;
+    if (resolve->file->port == NULL)
+        return instruments ? rm_yaml_fail(resolve->error, resolve->path, "port",
+                                          "the key is missing, expected the port that datagrams leave by")
+                           : RM_OK;
+    enum rm_code code = rm_resolve_port(resolve, "port", resolve->file->port, "ring", &first->port);
+    if (!instruments)
+        return code;
     resolve->config->network_count = 1;
-    enum rm_code code = resolve_port(resolve, "port", &resolve->file->port, "ring", &first->port);
     if (code == RM_OK)
         code = resolve_flow(resolve, &first->flow);
     if (code == RM_OK)

@@ -25,6 +25,17 @@ enum rm_code rm_resolve_formats(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_instruments(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_groups(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_faults(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_supplies(struct rm_resolve const *resolve);
+
+/** The parts of rm_resolve_supplies: the physics of one entry of a chain's supplies, and what the file says beside. */
+enum rm_code rm_resolve_supply(struct rm_resolve const *resolve, uint32_t chain, uint32_t entry,
+                               struct rm_supply_config *to);
+enum rm_code rm_resolve_responses(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_chain_faults(struct rm_resolve const *resolve);
+
+/** A port, at the key `place` of the file; `name` where it has none of its own. */
+enum rm_code rm_resolve_port(struct rm_resolve const *resolve, char const *place, struct rm_ring_file_port const *from,
+                             char const *name, struct rm_port_config *to);
 
 /** The format that an instrument names, NULL when there is none of that name. */
 struct rm_format const *rm_resolve_format(struct rm_resolve const *resolve, char const *name);

@@ -58,7 +58,7 @@ static cyaml_strval_t const orders[] = {{"reversed", RM_FRAGMENTS_REVERSED}, {"s
 
 static cyaml_strval_t const networks[] = {{"a", RM_RING_FILE_NETWORK_A}, {"b", RM_RING_FILE_NETWORK_B}};
 
-static cyaml_schema_field_t const port_fields[] = {
+cyaml_schema_field_t const rm_ring_port_fields[] = {
     CYAML_FIELD_STRING_PTR("name", MAYBE, struct rm_ring_file_port, name, 1, RM_PORT_NAME_BYTES - 1),
     CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_port, kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),
     CYAML_FIELD_STRING_PTR("socket", MAYBE, struct rm_ring_file_port, socket, 1, RM_PORT_PATH_BYTES - 1),
@@ -70,7 +70,7 @@ static cyaml_schema_field_t const port_fields[] = {
 };
 
 static cyaml_schema_field_t const mirror_fields[] = {
-    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_mirror, port, port_fields),
+    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_mirror, port, rm_ring_port_fields),
     CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_mirror, destination, 1, IPV4_LONGEST),
     CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_mirror, destination_mac, 1, MAC_LONGEST),
     CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_mirror, vlan),
@@ -137,7 +137,7 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_UINT_PTR("first_turn", MAYBE, struct rm_ring_file, first_turn),
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
-    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file, port, port_fields),
+    CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file, port, rm_ring_port_fields),
     CYAML_FIELD_MAPPING_PTR("mirror", MAYBE, struct rm_ring_file, mirror, mirror_fields),
     CYAML_FIELD_UINT_PTR("mtu", MAYBE, struct rm_ring_file, mtu),
     CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file, vlan),
@@ -148,9 +148,10 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("source_mac", MAYBE, struct rm_ring_file, source_mac, 1, MAC_LONGEST),
     CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct rm_ring_file, beam, beam_fields),
     CYAML_FIELD_SEQUENCE("formats", MAYBE, struct rm_ring_file, formats, &rm_format_schema, 0, RM_RING_FORMATS_MAX),
-    CYAML_FIELD_SEQUENCE("instruments", CYAML_FLAG_POINTER, struct rm_ring_file, instruments, &instrument_schema, 1,
+    CYAML_FIELD_SEQUENCE("instruments", MAYBE, struct rm_ring_file, instruments, &instrument_schema, 1,
                          RM_RING_INSTRUMENTS_MAX),
     CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file, faults, &fault_schema, 0, RM_RING_FAULTS_MAX),
+    CYAML_FIELD_MAPPING_PTR("supplies", MAYBE, struct rm_ring_file, supplies, rm_ring_supplies_fields),
     CYAML_FIELD_END,
 };
 

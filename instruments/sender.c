@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "pace.h"
 #include "sender_group.h"
 #include "sender_link.h"
 #include "sender_schedule.h"
@@ -78,6 +77,20 @@ static enum rm_code make_group(struct sender *sender, uint32_t index, struct rm_
 }
 
 static bool stopped(struct sender const *sender) { return atomic_load_explicit(sender->stop, memory_order_relaxed); }
+
+static void mind_guest(struct sender const *sender) {
+    struct rm_sender_guest const *guest = &sender->setup->guest;
+    if (guest->poll != NULL)
+        guest->poll(guest->state, rm_tsc());
+}
+
+/** Lets time pass until turn `next` is due, or some of it. */
+static void idle(struct sender const *sender, uint64_t next) {
+    if (sender->setup->guest.poll != NULL)
+        rm_pause();
+    else
+        rm_pace_idle(&sender->pace, next);
+}
 
 static void send_section(struct sender *sender, struct rm_section *section, uint64_t index) {
     struct rm_sender_setup const *setup = sender->setup;
@@ -163,6 +176,7 @@ static bool wait_for_networks(struct sender *sender, uint32_t wanted) {
             return false;
         struct timespec const pause = {.tv_nsec = 1000 * 1000};
         nanosleep(&pause, NULL);
+        mind_guest(sender);
         look_at_links(sender);
     }
     return true;
@@ -209,6 +223,7 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
 static void run(struct sender *sender) {
     uint64_t const turns = sender->setup->turns;
     while (sender->index < turns && !stopped(sender)) {
+        mind_guest(sender);
         uint64_t next = rm_schedule_next(&sender->schedule);
         if (next >= turns)
             next = turns - 1;
@@ -216,7 +231,7 @@ static void run(struct sender *sender) {
         if (due > turns)
             due = turns;
         if (due <= next) {
-            rm_pace_idle(&sender->pace, next);
+            idle(sender, next);
             continue;
         }
         send_batch(sender, due - next > sender->batch_turns ? next + sender->batch_turns : due);
@@ -268,6 +283,8 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     enum rm_code const code = make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
         rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+        if (setup->guest.begin != NULL)
+            setup->guest.begin(setup->guest.state, &sender->pace);
         run(sender);
         result->seconds = (double)(rm_tsc() - sender->pace.start_tsc) / tsc_hz;
     }

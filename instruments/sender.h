@@ -21,6 +21,7 @@
 #include <ringmaster/record.h>
 
 #include "fault.h"
+#include "pace.h"
 #include "sink.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
@@ -52,6 +53,14 @@ struct rm_sender_network {
     uint32_t mtu;        /**< RM_MTU_LEAST … RM_MTU_MOST */
 };
 
+/** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
+ * thread never sleeps while turns are sent. */
+struct rm_sender_guest {
+    void (*poll)(void *state, uint64_t tsc);                /**< NULL: there is nobody */
+    void (*begin)(void *state, struct rm_pace const *pace); /**< the first turn is due; `pace` stays to the end */
+    void *state;
+};
+
 struct rm_sender_setup {
     struct rm_virtual_instrument const *instruments;
     struct rm_sender_member const *members; /**< in the order of their instruments */
@@ -65,6 +74,7 @@ struct rm_sender_setup {
     rm_turn first_turn;
     uint64_t turns;      /**< to send, UINT64_MAX for no end */
     double turn_rate_hz; /**< 0: as fast as the link takes them */
+    struct rm_sender_guest guest;
 };
 
 struct rm_sender_result {

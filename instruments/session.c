@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "chain_duty.h"
 #include "members.h"
 #include "port_sinks.h"
 #include "publish.h"
@@ -22,6 +23,8 @@ struct run {
     struct rm_signals signals;
     struct rm_port_sinks sinks;
     struct rm_members members;
+    struct rm_chain_duty duty; /**< where there are chains */
+    double tsc_hz;
 };
 
 static enum rm_code pin(int32_t core, struct rm_error *error) {
@@ -42,7 +45,7 @@ static bool needs_net(struct rm_ring_config const *ring) {
     for (uint32_t n = 0; n < ring->network_count; ++n)
         if (ring->network[n].port.kind != RM_PORT_UDP)
             return true;
-    return false;
+    return ring->supplies.chain_count != 0; /* whose port has frames */
 }
 
 static enum rm_code start_net(struct rm_ring_config const *ring, struct rm_error *error) {
@@ -72,13 +75,44 @@ static void tell_of_waiting(struct rm_port_sinks const *sinks, struct rm_ring_co
         }
 }
 
+static void publish_currents(void *state, double const *currents) {
+    struct run *run = state;
+    rm_publication_currents(&run->publication, currents);
+}
+
+static void begin_turns(void *state, struct rm_pace const *pace) {
+    struct rm_chain_duty *duty = state;
+    struct run *run = duty->state;
+    if (run->session->responses != NULL)
+        run->session->responses->pace = pace;
+}
+
+static bool has_chains(struct run const *run) { return run->session->ring->supplies.chain_count != 0; }
+
+static enum rm_code open_chains(struct run *run, struct rm_error *error) {
+    struct rm_ring_config const *ring = run->session->ring;
+    if (!has_chains(run))
+        return RM_OK;
+    struct rm_port *shared = ring->supplies.shared ? run->sinks.port[0].port : NULL;
+    enum rm_code const code = rm_chain_duty_open(&ring->supplies, shared, ring->beam.seed,
+                                                 run->publication.supply_counters, run->tsc_hz, &run->duty, error);
+    if (code != RM_OK)
+        return code;
+    run->duty.resets = &run->signals.resets;
+    run->duty.publish = publish_currents;
+    run->duty.state = run;
+    if (run->session->responses != NULL && ring->supplies.response_count != 0)
+        run->session->responses->chains = &run->duty.chains;
+    return RM_OK;
+}
+
 static void tell_of_kick(void *state, rm_turn turn) {
     struct run *run = state;
     rm_publication_kick(&run->publication, turn);
     fprintf(stderr, "ringmaster-instruments: kicked the beam at turn %llu\n", (unsigned long long)turn);
 }
 
-static void sum_up(struct run *run, struct rm_sender_result const *result, double tsc_hz) {
+static void sum_up(struct run *run, struct rm_sender_result const *result) {
     struct rm_session const *session = run->session;
     struct rm_summary const summary = {
         .result = *result,
@@ -86,7 +120,9 @@ static void sum_up(struct run *run, struct rm_sender_result const *result, doubl
         .blocks = run->publication.count,
         .instruments = session->ring->instrument_count,
         .unsent = rm_port_sinks_unsent(&run->sinks),
-        .tsc_hz = tsc_hz,
+        .tsc_hz = run->tsc_hz,
+        .chains = session->ring->supplies.chain_count,
+        .supply_counters = run->publication.supply_counters,
         .beam = session->simulated ? &session->ring->beam : NULL,
     };
     if (session->json)
@@ -113,13 +149,32 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
     };
     for (uint32_t n = 0; n < ring->network_count; ++n)
         setup.network[n] = (struct rm_sender_network){ring->network[n].flow, ring->network[n].mtu};
+    if (has_chains(run))
+        setup.guest = (struct rm_sender_guest){rm_chain_duty_poll, begin_turns, &run->duty};
     tell_of_waiting(&run->sinks, ring);
-    double const tsc_hz = rm_tsc_hz_measure();
     struct rm_sender_result result;
-    enum rm_code const code = rm_sender_run(&setup, tsc_hz, &run->signals.stop, &result, error);
+    enum rm_code const code = rm_sender_run(&setup, run->tsc_hz, &run->signals.stop, &result, error);
     if (code == RM_OK)
-        sum_up(run, &result, tsc_hz);
+        sum_up(run, &result);
     return code;
+}
+
+/** A run without instruments: its turns are only time. */
+static void answer_all(struct run *run) {
+    struct rm_session const *session = run->session;
+    struct rm_sender_result const nothing = {0};
+    bool const ends = session->turns != UINT64_MAX && session->turn_rate_hz > 0;
+    rm_chain_duty_run(&run->duty, ends ? (double)session->turns / session->turn_rate_hz : 0, &run->signals.stop);
+    sum_up(run, &nothing);
+}
+
+static enum rm_code run_chains(struct run *run, struct rm_error *error) {
+    enum rm_code const code = open_chains(run, error);
+    if (code != RM_OK)
+        return code;
+    answer_all(run);
+    rm_chain_duty_close(&run->duty);
+    return RM_OK;
 }
 
 static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
@@ -128,7 +183,11 @@ static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
         return code;
     code = make_members(run, error);
     if (code == RM_OK)
+        code = open_chains(run, error);
+    if (code == RM_OK)
         code = send_all(run, error);
+    if (has_chains(run))
+        rm_chain_duty_close(&run->duty);
     rm_members_free(&run->members);
     rm_port_sinks_close(&run->sinks);
     return code;
@@ -141,7 +200,8 @@ static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
         code = start_net(ring, error);
     if (code != RM_OK)
         return code;
-    code = run_with_ports(run, error);
+    run->tsc_hz = rm_tsc_hz_measure();
+    code = ring->instrument_count == 0 ? run_chains(run, error) : run_with_ports(run, error);
     if (needs_net(ring))
         rm_net_stop();
     return code;

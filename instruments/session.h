@@ -9,23 +9,26 @@
 #include <ringmaster/error.h>
 
 #include "kicks.h"
+#include "responses.h"
 #include "ring_config.h"
 #include "sender.h"
 
 /** What to send, and how. */
 struct rm_session {
-    struct rm_ring_config const *ring; /**< of a replay: network, core, workspace and its instruments; no faults */
+    struct rm_ring_config const
+        *ring; /**< of a replay: network, core, workspace and its instruments; no faults, no supplies */
     struct rm_turn_source source;
-    bool simulated;         /**< the ring's beam is what is sent */
-    struct rm_kicks *kicks; /**< that the source gives; NULL where it gives none */
-    double turn_rate_hz;    /**< of sending; 0: as fast as the link takes it */
-    uint64_t turns;         /**< UINT64_MAX: no end */
-    double seconds;         /**< 0: no end */
-    bool json;              /**< the summary is a JSON object, else a line for people */
+    bool simulated;                 /**< the ring's beam is what is sent */
+    struct rm_kicks *kicks;         /**< that the source gives; NULL where it gives none */
+    struct rm_responses *responses; /**< filled in for the source, which gives them; NULL where it gives none */
+    double turn_rate_hz;            /**< of sending; 0: as fast as the link takes it */
+    uint64_t turns;                 /**< UINT64_MAX: no end */
+    double seconds;                 /**< 0: no end */
+    bool json;                      /**< the summary is a JSON object, else a line for people */
 };
 
 /** Runs to its end, by turns, seconds, SIGINT or SIGTERM, and prints the summary to standard output. SIGUSR1 kicks the
- * beam. */
+ * beam, SIGUSR2 resets supplies. */
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error);
 
 #endif

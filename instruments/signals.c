@@ -18,6 +18,7 @@ static sigset_t all_signals(void) {
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
     return set;
 }
 
@@ -68,6 +69,8 @@ static void *wait_for_the_end(void *argument) {
     do {
         caught = wait_for_signal(&set, end, pending);
         mind_kicks(signals, caught == SIGUSR1, &pending);
+        if (caught == SIGUSR2)
+            atomic_fetch_add_explicit(&signals->resets, 1, memory_order_relaxed);
     } while (caught != SIGINT && caught != SIGTERM && now_seconds() < end);
     atomic_store_explicit(&signals->stop, true, memory_order_relaxed);
     return NULL;

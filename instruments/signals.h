@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What ends a run: SIGINT, SIGTERM, or its time; and SIGUSR1, which kicks the beam. A thread waits for them, so that
- * the sending loop makes no system call and no signal handler needs a global. */
+/** What ends a run: SIGINT, SIGTERM, or its time; SIGUSR1, which kicks the beam; and SIGUSR2, which resets supplies
+ * that have tripped. A thread waits for them, so that the sending loop makes no system call and no signal handler needs
+ * a global. */
 #ifndef RM_INSTRUMENTS_SIGNALS_H
 #define RM_INSTRUMENTS_SIGNALS_H
 
@@ -14,8 +15,9 @@
 
 struct rm_signals {
     atomic_bool stop;
-    double seconds;         /**< 0: no end */
-    struct rm_kicks *kicks; /**< to ask for; or NULL */
+    _Atomic uint64_t resets; /**< asked for, so far */
+    double seconds;          /**< 0: no end */
+    struct rm_kicks *kicks;  /**< to ask for; or NULL */
     void (*kicked)(void *state, rm_turn turn);
     void *state;
     pthread_t thread;

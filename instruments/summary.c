@@ -41,8 +41,40 @@ static double per_second(struct rm_summary const *summary, uint64_t count) {
     return summary->result.seconds > 0 ? (double)count / summary->result.seconds : 0;
 }
 
+static uint64_t sum_supply(struct rm_summary const *summary, enum rm_supply_counter counter) {
+    uint64_t total = 0;
+    for (uint32_t c = 0; c < summary->chains; ++c)
+        total += rm_counter_get(summary->supply_counters[c], counter);
+    return total;
+}
+
+static uint64_t refused(struct rm_summary const *summary) {
+    return sum_supply(summary, RM_SUPPLY_MALFORMED) + sum_supply(summary, RM_SUPPLY_MISDIRECTED) +
+           sum_supply(summary, RM_SUPPLY_OLD_EPOCH) + sum_supply(summary, RM_SUPPLY_REPEATED);
+}
+
+static void print_chains(struct rm_summary const *summary, FILE *out) {
+    fprintf(out,
+            "%u chains obeyed %" PRIu64 " setpoint datagrams, were asked %" PRIu64 " times, refused %" PRIu64
+            ", sent %" PRIu64 " answers\n",
+            summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
+            refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+}
+
+static void print_chains_json(struct rm_summary const *summary, FILE *out) {
+    fprintf(out,
+            ", \"chains\": %u, \"setpoints\": %" PRIu64 ", \"queries\": %" PRIu64 ", \"refused\": %" PRIu64
+            ", \"answers\": %" PRIu64,
+            summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
+            refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+}
+
 void rm_summary_print(struct rm_summary const *summary, FILE *out) {
     uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
+    if (summary->chains != 0)
+        print_chains(summary, out);
+    if (summary->instruments == 0)
+        return;
     fprintf(out,
             "sent %" PRIu64 " datagrams of %u instruments, %" PRIu64
             " turns in %.3f s (%.0f turns/s, %.3f Mpps); waited "
@@ -81,5 +113,8 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
     fputs("\"faults\": {", out);
     for (unsigned f = 0; f < FAULTS; ++f)
         fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", faults[f].name, sum(summary, faults[f].counter));
-    fputs("}}\n", out);
+    fputc('}', out);
+    if (summary->chains != 0)
+        print_chains_json(summary, out);
+    fputs("}\n", out);
 }

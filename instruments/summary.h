@@ -18,14 +18,17 @@ struct rm_summary {
     uint32_t instruments;
     uint64_t unsent; /**< datagrams that devices or the kernel refused after all */
     double tsc_hz;
-    struct rm_beam_config const *beam; /**< NULL of a replay */
+    uint32_t chains;
+    rm_counter *const *supply_counters; /**< of each chain, the set `supply` */
+    struct rm_beam_config const *beam;  /**< NULL of a replay */
 };
 
 /** One line for people. */
 void rm_summary_print(struct rm_summary const *summary, FILE *out);
 
 /** One JSON object on one line: instruments, sent, turns, link_down_turns, unsent, seconds, turn_rate_hz, rate_pps,
- * waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name. */
+ * waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name; where there are chains, also
+ * chains, and what they counted: setpoints, queries, answers, refused. */
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out);
 
 #endif

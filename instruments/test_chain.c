@@ -109,7 +109,6 @@ static void every_supply_is_set_and_read_back(void **state) {
         assert_float_equal(current_of(bench, s), bench->wish[s], 0);
     assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 1);
     assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
-    assert_int_equal(counted(bench, RM_SUPPLY_ANSWERS), PARTS);
     free(bench);
 }
 
@@ -302,7 +301,6 @@ static void answers_are_lost_by_chance_and_the_same_ones_again(void **state) {
             lost[round][k] = !send(bench, 0, 1, k + 1, 1 + 1e-5 * k + 0.1 * round);
         assert_in_range(counted(bench, RM_SUPPLY_FAULT_LOST), 230, 370); /* 5 standard deviations */
         assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1000);
-        assert_int_equal(counted(bench, RM_SUPPLY_ANSWERS), PARTS * (1000 - counted(bench, RM_SUPPLY_FAULT_LOST)));
         free(bench);
     }
     assert_memory_equal(lost[0], lost[1], sizeof lost[0]);

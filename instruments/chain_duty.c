@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_duty.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+
+/* Faults and time-outs have their effects as of their own time: this is only how late somebody sees them. */
+static double const TICK_SECONDS = 100e-6;
+static double const PUBLISH_SECONDS = 20e-3;
+
+/* After this long without a frame nobody waits for an answer, and the core may be another's. */
+static double const QUIET_SECONDS = 10e-3;
+static long const NAP_NS = 100 * 1000;
+
+static enum rm_code open_port(struct rm_chain_duty *duty, struct rm_ring_supplies const *config, struct rm_port *shared,
+                              struct rm_error *error) {
+    struct rm_port *port = shared;
+    enum rm_code code = RM_OK;
+    if (!config->shared) {
+        code = rm_port_open(&config->port, &duty->own_port, error);
+        port = duty->own_port;
+    }
+    return code == RM_OK ? rm_chain_port_make(port, &duty->chains, &duty->chain_port, error) : code;
+}
+
+enum rm_code rm_chain_duty_open(struct rm_ring_supplies const *config, struct rm_port *shared, uint64_t seed,
+                                rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
+                                struct rm_error *error) {
+    *duty = (struct rm_chain_duty){
+        .tick_ticks = (uint64_t)(TICK_SECONDS * tsc_hz),
+        .publish_ticks = (uint64_t)(PUBLISH_SECONDS * tsc_hz),
+        .currents = calloc(config->supply_count, sizeof *duty->currents),
+    };
+    enum rm_code code = rm_chains_make(config, seed, counters, rm_tsc(), tsc_hz, &duty->chains, error);
+    if (code == RM_OK && duty->currents == NULL)
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", config->supply_count);
+    if (code == RM_OK)
+        code = open_port(duty, config, shared, error);
+    if (code != RM_OK)
+        rm_chain_duty_close(duty);
+    return code;
+}
+
+void rm_chain_duty_close(struct rm_chain_duty *duty) {
+    rm_chain_port_free(&duty->chain_port);
+    if (duty->own_port != NULL)
+        rm_port_close(duty->own_port);
+    rm_chains_free(&duty->chains);
+    free(duty->currents);
+    *duty = (struct rm_chain_duty){0};
+}
+
+/** What need not be done at every poll. */
+static void tick(struct rm_chain_duty *duty, uint64_t tsc, double time) {
+    duty->tick_tsc = tsc + duty->tick_ticks;
+    rm_chains_tick(&duty->chains, time);
+    uint64_t const asked = duty->resets == NULL ? 0 : atomic_load_explicit(duty->resets, memory_order_relaxed);
+    if (asked != duty->reset)
+        rm_chains_reset(&duty->chains);
+    duty->reset = asked;
+    if (tsc < duty->publish_tsc || duty->publish == NULL)
+        return;
+    duty->publish_tsc = tsc + duty->publish_ticks;
+    rm_chains_currents(&duty->chains, time, duty->currents);
+    duty->publish(duty->state, duty->currents);
+}
+
+/** Returns the number of frames. */
+static uint32_t poll_once(struct rm_chain_duty *duty, uint64_t tsc) {
+    double const time = rm_chains_seconds(&duty->chains, tsc);
+    uint32_t const frames = rm_chain_port_poll(&duty->chain_port, time);
+    if (tsc >= duty->tick_tsc)
+        tick(duty, tsc, time);
+    return frames;
+}
+
+void rm_chain_duty_poll(void *state, uint64_t tsc) {
+    struct rm_chain_duty *duty = state;
+    poll_once(duty, tsc);
+}
+
+void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop) {
+    uint64_t const start = duty->chains.start_tsc;
+    uint64_t const quiet_ticks = (uint64_t)(QUIET_SECONDS / duty->chains.seconds_per_tick);
+    uint64_t const ticks = seconds > 0 ? (uint64_t)(seconds / duty->chains.seconds_per_tick) : UINT64_MAX;
+    struct timespec const nap = {.tv_nsec = NAP_NS};
+    uint64_t quiet_tsc = start, tsc;
+    while ((tsc = rm_tsc()) - start < ticks && !atomic_load_explicit(stop, memory_order_relaxed)) {
+        if (poll_once(duty, tsc) != 0)
+            quiet_tsc = tsc + quiet_ticks;
+        else if (tsc > quiet_tsc)
+            nanosleep(&nap, NULL);
+        else
+            rm_pause();
+    }
+}

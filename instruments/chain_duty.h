@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a run has to do for its chains: answer setpoints, let time pass for them, reset them when asked, and publish
+ * their currents. One thread calls it as often as it can: the sender's, between two bursts, or one of its own making
+ * where there are no instruments. */
+#ifndef RM_INSTRUMENTS_CHAIN_DUTY_H
+#define RM_INSTRUMENTS_CHAIN_DUTY_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "chain_port.h"
+#include "chains.h"
+
+struct rm_chain_duty {
+    struct rm_chains chains;
+    struct rm_chain_port chain_port;
+    struct rm_port *own_port;       /**< or NULL */
+    _Atomic uint64_t const *resets; /**< asked for, so far */
+    uint64_t reset;                 /**< done, so far */
+    uint64_t tick_ticks, publish_ticks;
+    uint64_t tick_tsc, publish_tsc; /**< of the next */
+    double *currents;
+    void (*publish)(void *state, double const *currents); /**< some 50 times a second */
+    void *state;
+};
+
+/** Opens the port, or uses that of the ring, which is `shared`. */
+enum rm_code rm_chain_duty_open(struct rm_ring_supplies const *config, struct rm_port *shared, uint64_t seed,
+                                rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
+                                struct rm_error *error);
+void rm_chain_duty_close(struct rm_chain_duty *duty);
+
+/** Everything that is to do at `tsc`. `duty` is a struct rm_chain_duty. */
+void rm_chain_duty_poll(void *duty, uint64_t tsc);
+
+/** Polls until `stop`, or for `seconds`; 0: without an end. Sleeps between looks while nobody sends. */
+void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+enum { QUEUE = 0, SOURCE_MAC = 6 /**< offset in a frame */, MAC_BYTES = 6 };
+
+enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_chains *chains, struct rm_chain_port *made,
+                                struct rm_error *error) {
+    *made = (struct rm_chain_port){.port = port, .chains = chains};
+    made->peer = calloc(chains->config->chain_count, sizeof *made->peer);
+    if (made->peer == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", chains->config->chain_count);
+    return RM_OK;
+}
+
+void rm_chain_port_free(struct rm_chain_port *port) {
+    free(port->peer);
+    *port = (struct rm_chain_port){0};
+}
+
+/** Sends what was filled, and gives back the rest. */
+static void flush(struct rm_chain_port *port) {
+    struct rm_burst spare = {0};
+    for (uint32_t i = port->filled; i < port->out.count; ++i) {
+        spare.data[spare.count] = port->out.data[i];
+        spare.handle[spare.count++] = port->out.handle[i];
+    }
+    port->out.count = port->filled;
+    uint32_t const sent = port->filled == 0 ? 0 : rm_port_send(port->port, QUEUE, &port->out);
+    for (uint32_t i = 0; i < sent; ++i)
+        rm_counter_add(port->owner[i], RM_SUPPLY_ANSWERS, 1);
+    if (port->out.count != 0)
+        rm_port_release(port->port, QUEUE, &port->out);
+    if (spare.count != 0)
+        rm_port_release(port->port, QUEUE, &spare);
+    port->out.count = 0;
+    port->filled = 0;
+}
+
+/** The buffer of the next answer, or NULL. */
+static uint8_t *buffer(struct rm_chain_port *port) {
+    if (port->filled == port->out.count) {
+        flush(port);
+        if (rm_port_reserve(port->port, QUEUE, &port->out, RM_BURST) == 0)
+            return NULL;
+    }
+    return port->out.data[port->filled];
+}
+
+/** The peer of a chain, with headers for it. */
+static struct rm_chain_peer *peer_of(struct rm_chain_port *port, uint32_t index, uint8_t const *frame,
+                                     struct rm_datagram const *datagram) {
+    struct rm_chain_peer *peer = &port->peer[index];
+    struct rm_ring_chain const *chain = &port->chains->config->chains[index];
+    struct rm_chain_answer const *answer = &port->answer;
+    uint16_t const vlan = datagram->vlan == RM_VLAN_NONE ? 0 : datagram->vlan;
+    if (peer->header_bytes != 0 && peer->flow.destination_ipv4 == datagram->source_ipv4 && peer->flow.vlan == vlan &&
+        memcmp(peer->flow.destination_mac, frame + SOURCE_MAC, MAC_BYTES) == 0)
+        return peer;
+    peer->flow = (struct rm_flow){
+        .source_ipv4 = chain->ipv4,
+        .destination_ipv4 = datagram->source_ipv4,
+        .source_port = chain->udp_port,
+        .destination_port = port->chains->config->answer_port,
+        .vlan = vlan,
+    };
+    memcpy(peer->flow.destination_mac, frame + SOURCE_MAC, MAC_BYTES);
+    memcpy(peer->flow.source_mac, chain->mac, MAC_BYTES);
+    peer->header_bytes = rm_frame_write_header(peer->header[0], &peer->flow, answer->length[0]);
+    rm_frame_write_header(peer->header[1], &peer->flow, answer->length[answer->parts - 1]);
+    return peer;
+}
+
+static void send_answer(struct rm_chain_port *port, uint32_t index, struct rm_chain_peer const *peer) {
+    struct rm_chain_answer const *answer = &port->answer;
+    for (uint32_t p = 0; p < answer->parts; ++p) {
+        uint8_t *frame = buffer(port);
+        if (frame == NULL)
+            return;
+        memcpy(frame, peer->header[p + 1 == answer->parts], peer->header_bytes);
+        memcpy(frame + peer->header_bytes, answer->payload[p], answer->length[p]);
+        port->out.length[port->filled] = peer->header_bytes + answer->length[p];
+        port->owner[port->filled++] = port->chains->chain[index].counters;
+    }
+}
+
+static void take(struct rm_chain_port *port, uint32_t i, double time) {
+    uint8_t const *frame = port->in.data[i];
+    struct rm_datagram datagram;
+    if (rm_frame_parse(frame, port->in.length[i], port->in.checksum_good[i], &datagram) != RM_PORT_DECODED)
+        return;
+    uint32_t const index = rm_chains_find(port->chains, datagram.destination_ipv4, datagram.destination_port);
+    if (index == RM_CHAINS_NOBODY)
+        return;
+    if (rm_chain_take(&port->chains->chain[index], datagram.payload, datagram.length, time, &port->answer))
+        send_answer(port, index, peer_of(port, index, frame, &datagram));
+}
+
+uint32_t rm_chain_port_poll(struct rm_chain_port *port, double time) {
+    uint32_t const count = rm_port_receive(port->port, QUEUE, &port->in);
+    if (count == 0)
+        return 0;
+    for (uint32_t i = 0; i < count; ++i)
+        take(port, i, time);
+    rm_port_release(port->port, QUEUE, &port->in);
+    if (port->out.count != 0)
+        flush(port);
+    return count;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The port of the chains: frames with setpoints in, frames with readbacks out, to where the setpoints came from.
+ *
+ * It never waits. An answer that the link does not take at once is lost, as on a real one, and not counted as sent.
+ */
+#ifndef RM_INSTRUMENTS_CHAIN_PORT_H
+#define RM_INSTRUMENTS_CHAIN_PORT_H
+
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "chains.h"
+#include "net/port.h"
+#include "wire/frame.h"
+
+/** Who asked a chain last, and the headers of what it answers. */
+struct rm_chain_peer {
+    struct rm_flow flow;
+    uint32_t header_bytes;
+    uint8_t header[2][RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES]; /**< of a full part, and of the last one */
+};
+
+struct rm_chain_port {
+    struct rm_port *port;
+    struct rm_chains *chains;
+    struct rm_chain_peer *peer; /**< of each chain */
+    struct rm_chain_answer answer;
+    struct rm_burst in, out;
+    uint32_t filled;             /**< of `out` */
+    rm_counter *owner[RM_BURST]; /**< counters of the chain that each is of */
+};
+
+/** Queue 0 of `port` is polled; nobody else may receive from it, or have a burst reserved meanwhile. RM_E_NO_SPACE. */
+enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_chains *chains, struct rm_chain_port *made,
+                                struct rm_error *error);
+void rm_chain_port_free(struct rm_chain_port *port);
+
+/** Takes one burst, and answers it. Returns how many frames there were. */
+uint32_t rm_chain_port_poll(struct rm_chain_port *port, double time);
+
+#endif

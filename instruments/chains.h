@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/** All chains of a ring at work: made of their configuration, found by their addresses, with one beginning of time. */
+#ifndef RM_INSTRUMENTS_CHAINS_H
+#define RM_INSTRUMENTS_CHAINS_H
+
+#include <stdint.h>
+
+#include <ringmaster/counter.h>
+#include <ringmaster/error.h>
+
+#include "chain.h"
+#include "ring_supplies.h"
+
+enum { RM_CHAINS_NOBODY = UINT32_MAX };
+
+struct rm_chains {
+    struct rm_ring_supplies const *config;
+    struct rm_chain *chain;
+    struct rm_supply *supply;     /**< of all chains */
+    struct rm_chain_fault *fault; /**< of all chains */
+    uint32_t *table;              /**< chains by a hash of their address; RM_CHAINS_NOBODY: free */
+    uint64_t start_tsc;
+    double seconds_per_tick;
+};
+
+/** Time begins at `start_tsc`; `counters` are of each chain, set `supply`. `config` stays in use. RM_E_NO_SPACE. */
+enum rm_code rm_chains_make(struct rm_ring_supplies const *config, uint64_t seed, rm_counter *const *counters,
+                            uint64_t start_tsc, double tsc_hz, struct rm_chains *chains, struct rm_error *error);
+void rm_chains_free(struct rm_chains *chains);
+
+/** Seconds since the beginning; less than 0 before it. */
+static inline double rm_chains_seconds(struct rm_chains const *chains, uint64_t tsc) {
+    return (double)(int64_t)(tsc - chains->start_tsc) * chains->seconds_per_tick;
+}
+
+/** The chain at this address that takes setpoints at this UDP port, or RM_CHAINS_NOBODY. */
+uint32_t rm_chains_find(struct rm_chains const *chains, uint32_t ipv4, uint16_t udp_port);
+
+/** rm_chain_tick, rm_chain_reset of all. */
+void rm_chains_tick(struct rm_chains *chains, double time);
+void rm_chains_reset(struct rm_chains *chains);
+
+/** The true current of every supply, of all chains, in their order. */
+void rm_chains_currents(struct rm_chains *chains, double time, double *currents);
+
+#endif

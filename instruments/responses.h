@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Instruments that see supplies: what a supply's current adds to their readings, at the moment of each turn. */
+#ifndef RM_INSTRUMENTS_RESPONSES_H
+#define RM_INSTRUMENTS_RESPONSES_H
+
+#include <stdint.h>
+
+#include "beam.h"
+#include "chains.h"
+#include "pace.h"
+
+/** Without chains there are none. */
+struct rm_responses {
+    struct rm_chains *chains;   /**< NULL until they are there */
+    struct rm_pace const *pace; /**< NULL until turns begin */
+};
+
+/** Adds to what rm_beam_turn gave for turn `index` of the run and `count` instruments from `first` on. A turn that is
+ * sent late sees the currents of its own time, but for what has changed since: that it sees as it was then. */
+void rm_responses_add(struct rm_responses const *responses, struct rm_beam *beam, uint64_t index, uint32_t first,
+                      uint32_t count);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The chains of virtual supplies of a ring, as its file describes them. */
+#ifndef RM_INSTRUMENTS_RING_SUPPLIES_H
+#define RM_INSTRUMENTS_RING_SUPPLIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chain.h"
+#include "net/port.h"
+#include "virtual_instrument.h"
+
+enum {
+    RM_RING_CHAINS_MAX = 256,
+    RM_RING_CHAIN_FAULTS_MAX = 256, /**< in the file */
+    RM_RING_RESPONSES_MAX = 1024,
+};
+
+/** A chain and where it is. */
+struct rm_ring_chain {
+    char name[RM_VIRTUAL_NAME_BYTES]; /**< "c01" */
+    uint32_t ipv4;                    /**< host byte order */
+    uint8_t mac[6];
+    uint16_t udp_port; /**< setpoints arrive at it, and answers come from it */
+    uint32_t first;    /**< supply, in the order of all */
+    struct rm_chain_config config;
+};
+
+/** A fault and the chains that it befalls, which are consecutive. */
+struct rm_ring_chain_fault {
+    uint32_t first_chain, chain_count;
+    struct rm_chain_fault fault;
+};
+
+/** By so much does a lane of an instrument follow a supply's current. */
+struct rm_ring_response {
+    uint32_t supply; /**< in the order of all */
+    uint32_t instrument;
+    uint32_t lane;
+    double per_unit;
+};
+
+struct rm_ring_supplies {
+    bool shared;                /**< the port is that of the ring's first network */
+    struct rm_port_config port; /**< else this */
+    uint16_t answer_port;       /**< UDP port that answers go to */
+    struct rm_ring_chain *chains;
+    uint32_t chain_count;
+    struct rm_supply_config *supplies; /**< of all chains */
+    uint32_t supply_count;
+    struct rm_ring_chain_fault *faults;
+    uint32_t fault_count;
+    struct rm_ring_response *responses; /**< in the order of their instruments */
+    uint32_t response_count;
+};
+
+#endif
