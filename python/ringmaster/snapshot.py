@@ -203,7 +203,7 @@ def _show(entry: Entry) -> str:
 def _change(before: Any, after: Any, unit: str) -> str:
     if isinstance(before, int | float) and isinstance(after, int | float):
         one, other = show(before), show(after)
-        if one == other:  # shorter than the difference
+        if float(one) == float(other):  # rounded to less than the difference
             one, other = repr(before), repr(after)
         return f"{one} → {show(0, unit).replace('0', other, 1)}  ({after - before:+.6g})"
     if isinstance(before, list) and isinstance(after, list):

@@ -54,6 +54,7 @@ def ring(make_owner: MakeOwner) -> None:
     "command",
     [
         *([], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"], ["calibration"], ["align"]),
+        *(["put"], ["monitor"], ["save"], ["diff"], ["restore"]),
         *(["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"]),
     ],
 )

@@ -74,8 +74,9 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.layout import ObjectKind
 
     table = _table("\nSTREAM", "\nKIND", ">\nRATE", ">\nHEAD", ">\nRECORDS", "\nFILTER", "\nLANES")
-    turn_rate_hz = ws.clock.read().turn_rate_hz
-    for name in _short_names(infos, ObjectKind.STREAM):
+    names = _short_names(infos, ObjectKind.STREAM)
+    turn_rate_hz = ws.clock.read().turn_rate_hz if names else 0.0
+    for name in names:
         stream = ws.streams[name]
         rate = f"{turn_rate_hz / stream.period / 1e3:.1f} kHz" if turn_rate_hz else f"1/{stream.period} turns"
         head = "none yet" if stream.head is None else str(stream.head)
