@@ -18,7 +18,7 @@ test-dependencies:
 build: build/build.ninja .venv/run ## build everything; leaves ./ringmaster
 	@ninja -C build
 	@mkdir -p build/libexec
-	@find build -path build/libexec -prune -o -type f -perm -u+x \( -name 'ringmaster-*' -o -name 'libringmaster-twin.so' \) -exec ln -sfr -t build/libexec {} +
+	@find build -path build/libexec -prune -o -type f -perm -u+x \( -name 'ringmaster-*' -o -name 'libringmaster-twin.so' -o -path 'build/apps/*.so' \) -exec ln -sfr -t build/libexec {} +
 	@ln -sfr -t build/libexec build/src/fabric/libringmaster.so
 	@install -m 755 tools/launcher ringmaster
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ringmaster.orbit import Orbit as Orbit
     from ringmaster.orbit import read_orbit as read_orbit
     from ringmaster.owner import Owner as Owner
+    from ringmaster.owner import Request as Request
     from ringmaster.parameter import Limits as Limits
     from ringmaster.parameter import Parameter as Parameter
     from ringmaster.parameter import ParameterReading as ParameterReading
@@ -89,6 +90,7 @@ _MODULE_OF = {
     "ParameterReading": "parameter",
     "ReadResult": "window",
     "Refusal": "layout",
+    "Request": "owner",
     "RequestRefused": "errors",
     "RequestUnanswered": "errors",
     "Setpoints": "setpoints",

@@ -241,6 +241,13 @@ class OwnedParameter:
     def value(self, value: Value | Sequence[float]) -> None:
         self.write(value)
 
+    @property
+    def number(self) -> float:
+        """The value now, of a parameter that is one number: the shortest way."""
+        if self._first.dtype == np.float64 and self._first.size == 1:
+            return float(lib.rm_parameter_read_f64(self._pointer))
+        return float(self.value)
+
     def write(self, value: Value | Sequence[float], turn: int | None = None) -> None:
         """Sets it, stamped with now and ``turn``; inside a change of its group, with the group's stamp."""
         if self._is_text:

@@ -115,6 +115,11 @@ class Parameter:
         """The value now, in ``unit``."""
         return self.read().value
 
+    @property
+    def number(self) -> float:
+        """The value now, of a parameter that is one number."""
+        return float(self.value)
+
     def read(self, unit: str | None = None) -> ParameterReading:
         """Copies the value and what goes with it, in ``unit`` where it has another.
 

@@ -219,7 +219,7 @@ def test_a_snapshot_comes_back(ramp: Ramp, tmp_path: Path) -> None:
 
 def test_restore_says_what_is_refused_and_what_is_gone(ramp: Ramp, tmp_path: Path) -> None:
     file = tmp_path / "old.json"
-    entries = {
+    entries: dict[str, snapshot.Entry] = {
         "ramp/rate": {"value": 12.0, "unit": "A/s"},
         "ramp/kick": {"value": 3.0, "unit": "mA"},
         "ramp/own": {"value": 4.0},

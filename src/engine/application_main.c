@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** ringmaster-application: one application of a configuration, in a process of its own. */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,21 +13,26 @@
 
 #include <ringmaster/workspace.h>
 
+#include "base/fail.h"
 #include "base/timebase.h"
 #include "engine/application_setup.h"
 #include "engine/config.h"
 #include "engine/version.h"
+#include "fabric/owner_folder.h"
+#include "fabric/segment_map.h"
 #include "host/host.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static char const USAGE[] =
-    "Usage: ringmaster-application CONFIG.yaml NAME    run application NAME of the server's configuration\n"
+    "Usage: ringmaster-application CONFIG.yaml NAME [--fresh]\n"
+    "                                                  run application NAME of the server's configuration\n"
     "       ringmaster-application --version | --help\n"
     "\n"
     "It waits for the server, steps as soon as the server grants it its supplies, and goes on when the server is\n"
     "restarted. Ctrl-C or SIGTERM ends it in good order. With `core` in the configuration it spins on that core;\n"
-    "without, it sleeps where its period leaves time to.\n"
+    "without, it sleeps where its period leaves time to. After Ctrl-C its settings begin with the configuration's\n"
+    "values again; after a crash they go on as they were, but with --fresh.\n"
     "\n"
     "Examples:\n"
     "  ringmaster-application configs/supplies.yaml ramp\n"
@@ -67,17 +73,31 @@ static void nap(uint64_t ns) {
     nanosleep(&time, NULL);
 }
 
+/** True when the server lives and has made the folder for this application's segment. */
+static bool is_ready(struct rm_config const *config, char const *name, struct rm_error *error) {
+    struct rm_workspace *workspace;
+    char path[PATH_MAX];
+    uid_t uid;
+    if (rm_workspace_attach(config->workspace, 0, &workspace, error) != RM_OK ||
+        rm_workspace_path(config->workspace, path, error) != RM_OK)
+        return false;
+    rm_workspace_detach(workspace);
+    if (rm_owner_folder(path, name, &uid))
+        return true;
+    rm_fail(error, RM_E_NOT_FOUND,
+            "that of workspace \"%s\" runs without an application \"%s\": restart it with this configuration",
+            config->workspace, name);
+    return false;
+}
+
 /** The server makes the workspace, and in it the folder for this application's segment: so it comes first. Says once
  * what it waits for. False when a signal ended the wait. */
 static bool wait_for_server(struct rm_config const *config, char *name) {
     struct rm_error said = {.text = ""};
     while (!ending) {
-        struct rm_workspace *workspace;
         struct rm_error error;
-        if (rm_workspace_attach(config->workspace, 0, &workspace, &error) == RM_OK) {
-            rm_workspace_detach(workspace);
+        if (is_ready(config, name, &error))
             return true;
-        }
         if (strcmp(error.text, said.text) != 0) {
             char text[RM_ERROR_TEXT_BYTES + 32];
             snprintf(text, sizeof text, "waiting for the server: %s", error.text);
@@ -131,7 +151,7 @@ static int run(struct rm_config const *config, uint32_t index, struct rm_host *h
     return EXIT_GOOD;
 }
 
-static int host_it(struct rm_config *config, uint32_t index) {
+static int host_it(struct rm_config *config, uint32_t index, bool fresh) {
     char *name = config->application[index].name;
     listen_to_signals();
     prctl(PR_SET_TIMERSLACK, 1000ul); // sleeps end when they should
@@ -139,7 +159,7 @@ static int host_it(struct rm_config *config, uint32_t index) {
         return EXIT_GOOD;
     struct rm_host *host;
     struct rm_error error;
-    if (rm_application_open(config, index, say, name, &host, &error) != RM_OK)
+    if (rm_application_open(config, index, fresh, say, name, &host, &error) != RM_OK)
         return fail(&error);
     int const status = pin(config, index, &error) == RM_OK ? run(config, index, host) : fail(&error);
     rm_host_close(host);
@@ -155,7 +175,8 @@ int main(int argc, char **argv) {
         fputs(USAGE, stdout);
         return EXIT_GOOD;
     }
-    if (argc != 3) {
+    bool const fresh = argc == 4 && strcmp(argv[3], "--fresh") == 0;
+    if (argc != 3 && !fresh) {
         fputs(USAGE, stderr);
         return EXIT_USAGE;
     }
@@ -164,8 +185,8 @@ int main(int argc, char **argv) {
     if (rm_config_load(argv[1], &config, &error) != RM_OK)
         return fail(&error);
     uint32_t index;
-    int const status =
-        rm_application_find(config, argv[2], &index, &error) == RM_OK ? host_it(config, index) : fail(&error);
+    bool const found = rm_application_find(config, argv[2], &index, &error) == RM_OK;
+    int const status = found ? host_it(config, index, fresh) : fail(&error);
     rm_config_free(config);
     return status;
 }

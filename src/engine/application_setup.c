@@ -62,7 +62,7 @@ static enum rm_code place(struct rm_config const *config, uint32_t index, enum r
     return rm_config_fail_entry(config, error, "applications", index - 1, member, "%s", reason->text);
 }
 
-enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
+enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,
                                  void (*say)(void *context, char const *text), void *context, struct rm_host **host,
                                  struct rm_error *error) {
     struct rm_config_application const *application = &config->application[index];
@@ -82,6 +82,7 @@ enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
         .actuator = actuator,
         .setting_count = application->setting_count,
         .setting = setting,
+        .fresh = fresh,
         .say = say,
         .context = context,
     };

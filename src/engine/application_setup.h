@@ -14,8 +14,9 @@
 enum rm_code rm_application_find(struct rm_config const *config, char const *name, uint32_t *index,
                                  struct rm_error *error);
 
-/** Opens its host: rm_host_open. An error that the configuration can mend names its line. */
-enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
+/** Opens its host: rm_host_open. An error that the configuration can mend names its line. `fresh`, `say` and `context`
+ * as in rm_host_setup. */
+enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,
                                  void (*say)(void *context, char const *text), void *context, struct rm_host **host,
                                  struct rm_error *error);
 

@@ -26,7 +26,8 @@ static bool allocate(struct rm_server *server, struct rm_config const *config) {
     server->instrument = calloc(config->instrument_count, sizeof(void *));
     server->receive = calloc(config->role_count, sizeof(void *));
     server->spread = calloc(config->role_count, sizeof(void *));
-    return server->port && server->instrument && server->receive && server->spread;
+    server->hosted = calloc(config->role_count, sizeof(void *));
+    return server->port && server->instrument && server->receive && server->spread && server->hosted;
 }
 
 static struct rm_decimator_input decimator_input(struct rm_config_instrument const *instrument) {
@@ -156,6 +157,8 @@ enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, 
     if (code == RM_OK)
         code = rm_server_start_attendant(made, error);
     if (code == RM_OK)
+        code = rm_server_open_applications(made, error);
+    if (code == RM_OK)
         *server = made;
     else
         rm_server_stop(made);
@@ -178,6 +181,7 @@ void rm_server_stop(struct rm_server *server) {
     if (server == NULL)
         return;
     rm_server_stop_cores(server);
+    rm_server_close_applications(server);
     rm_attendant_stop(server->attendant);
     rm_server_free_roles(server);
     rm_server_close_ports(server);

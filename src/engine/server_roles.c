@@ -213,8 +213,8 @@ static enum rm_code make_role(struct rm_server *server, uint32_t index, bool *fi
         return make_slow_path(server, error);
     case RM_ROLE_TRANSMIT:
         return rm_server_make_transmit(server, error);
-    case RM_ROLE_APPLICATION: /* the host of applications makes it */
-        break;
+    case RM_ROLE_APPLICATION:
+        return rm_server_make_application(server, index, error);
     }
     return RM_OK;
 }
@@ -237,7 +237,8 @@ static struct rm_duty duty_of(struct rm_server *server, uint32_t role) {
         return (struct rm_duty){rm_slow_path_duty, &server->slow_path};
     case RM_ROLE_TRANSMIT:
         return (struct rm_duty){rm_transmit_duty, server->transmit};
-    case RM_ROLE_APPLICATION: /* the host of applications steps it */
+    case RM_ROLE_APPLICATION:
+        return rm_server_application_duty(server, role);
     case RM_ROLE_HOUSEKEEPING:
         break;
     }

@@ -5,6 +5,7 @@
  *     server_ports.c   ports, with what each must know of the instruments behind it
  *     server_roles.c   roles and the cores they run on
  *     server_setpoints.c   the transmit role and the attendant
+ *     server_applications.c   hosted applications
  */
 #ifndef RM_ENGINE_SERVER_STATE_H
 #define RM_ENGINE_SERVER_STATE_H
@@ -42,6 +43,8 @@ struct rm_server_setpoints {
     struct rm_owner owner;           /**< the server's own segment; a view, that owns nothing */
 };
 
+struct rm_hosted;
+
 struct rm_server {
     struct rm_config const *config;
     enum rm_simd simd;
@@ -54,6 +57,7 @@ struct rm_server {
     struct rm_instrument **instrument; /**< as config->instrument */
     struct rm_receive **receive;       /**< as config->role; NULL for other roles */
     struct rm_spread **spread;         /**< as config->role; NULL for other roles */
+    struct rm_hosted **hosted;         /**< as config->role; NULL for other roles */
     struct rm_housekeeping housekeeping;
     struct rm_slow_path slow_path;
     uint64_t epoch; /**< of this life: TAI nanoseconds at its start */
@@ -93,5 +97,12 @@ bool rm_server_transmit_tells(struct rm_server const *server);
 enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error);
 enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error *error);
 void rm_server_free_setpoints(struct rm_server *server);
+
+/** A role `application`: made with the others, opened once the attendant has made the applications' folders; closed
+ * when the cores have stopped. */
+enum rm_code rm_server_make_application(struct rm_server *server, uint32_t role, struct rm_error *error);
+struct rm_duty rm_server_application_duty(struct rm_server *server, uint32_t role);
+enum rm_code rm_server_open_applications(struct rm_server *server, struct rm_error *error);
+void rm_server_close_applications(struct rm_server *server);
 
 #endif

@@ -58,6 +58,7 @@ struct rm_host_setup {
     struct rm_host_actuator const *actuator;
     uint32_t setting_count;
     struct rm_host_setting const *setting;
+    bool fresh; /**< settings begin with these values, also where the last instance was killed */
     void (*say)(void *context, char const *text); /**< a line for people, from the thread beside; or NULL */
     void *context;
 };

@@ -15,6 +15,7 @@
 #include "host/host_state.h"
 
 static uint64_t const LOOK_NS = 100000000;    /**< from one look at the server to the next */
+static uint64_t const SLEEP_NS = 5000000;     /**< for which a bell may go unheard: a wake has no memory */
 static uint64_t const GATHER_NS = 300000;     /**< requests of one requester that come so close together are one */
 static uint64_t const ANSWER_NS = 1000000000; /**< a step that takes longer is not waited for */
 
@@ -195,11 +196,14 @@ static void *run(void *argument) {
         if (now - looked_ns >= LOOK_NS) {
             looked_ns = now;
             look_at_server(attendant);
+            rm_inbox_look(attendant->inbox);
         }
-        rm_inbox_look(attendant->inbox);
         while (gather(attendant))
             propose(attendant);
-        rm_inbox_wait(attendant->inbox, LOOK_NS);
+        uint64_t const slept = rm_monotonic_ns();
+        rm_inbox_wait(attendant->inbox, SLEEP_NS);
+        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // somebody rang, maybe for the first time
+            rm_inbox_look(attendant->inbox);
     }
     return NULL;
 }

@@ -161,7 +161,7 @@ static enum rm_code open_with(struct rm_host *host, struct indices *index, struc
     if (code != RM_OK)
         return code;
     find_memory(host, index);
-    if (killed && rm_owner_adopted(host->owner))
+    if (killed && !host->setup.fresh && rm_owner_adopted(host->owner))
         go_on(host);
     rm_host_settings_show(&host->settings, rm_stamp_now());
     for (uint32_t i = 0; i < host->code.it->reading_count; ++i)

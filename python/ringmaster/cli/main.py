@@ -16,7 +16,7 @@ from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.measure import measure
 from ringmaster.cli.monitor import monitor
-from ringmaster.cli.programs import check, run, virtual
+from ringmaster.cli.programs import application, check, run, virtual
 from ringmaster.cli.put import put
 from ringmaster.cli.replay import replay
 from ringmaster.cli.snapshot import diff, restore, save
@@ -77,7 +77,7 @@ def cli() -> None:
 
 
 COMMANDS = (
-    *(demo, run, check, virtual, ls, get, put, monitor, save, diff, restore, top),
+    *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
     *(replay, calibration, align, bench, measure, twin, completion),
 )
 for command in COMMANDS:

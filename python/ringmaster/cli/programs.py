@@ -52,3 +52,12 @@ def check(config: str) -> None:
 def virtual(ring: str) -> None:
     """Send the datagrams of the virtual ring described in RING until stopped."""
     become("ringmaster-instruments", "run", ring)
+
+
+@click.command(epilog=examples("ringmaster application configs/supplies.yaml ramp"))
+@click.argument("config", type=click.Path())
+@click.argument("name")
+@click.option("--fresh", is_flag=True, help="Begin with CONFIG's settings, also after a crash.")
+def application(config: str, name: str, fresh: bool) -> None:
+    """Run the application NAME of the server's CONFIG, in a process of its own, until it is stopped."""
+    become("ringmaster-application", config, name, *(["--fresh"] if fresh else []))
