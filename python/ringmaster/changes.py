@@ -65,9 +65,13 @@ class Watch:
             if not ws.parameters.match(pattern):
                 raise not_found("parameter", pattern, list(ws.parameters))
         found = ws.parameters.match(*self._patterns)
-        for parameter in found.values():
-            parameter.conversion_to(self._unit)
+        unit = self._unit
+        if unit is not None and not any(parameter.has_unit(unit) for parameter in found.values()):
+            next(iter(found.values())).conversion_to(unit)  # raises
         return found
+
+    def _unit_of(self, parameter: Parameter) -> str | None:
+        return self._unit if self._unit is not None and parameter.has_unit(self._unit) else None
 
     def changes(self, every_s: float, seconds: float | None) -> Iterator[Change]:
         """Looks every so often, for so long or for ever; says first how everything is."""
@@ -87,7 +91,7 @@ class Watch:
             last = self._seen.get(name)
             if parameter.changes == last:
                 continue
-            reading = parameter.read(self._unit)
+            reading = parameter.read(self._unit_of(parameter))
             self._seen[name] = reading.changes
             missed = 0 if last is None else max(0, reading.changes - last - 1)
             yield Change(name, reading, missed, first=last is None)

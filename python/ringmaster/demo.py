@@ -205,8 +205,8 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
 def remove_workspace(name: str) -> None:
     """Gives back the memory that an ended server's rings still hold; does nothing while somebody owns one of them."""
     directory = workspaces_root() / name
-    segments = list(directory.glob("*.segment"))
-    if any(owner_lives(directory, segment.name.removesuffix(".segment")) for segment in segments):
+    segments = [*directory.glob("*.segment"), *directory.glob("*/*.segment")]
+    if any(owner_lives(segment.parent, segment.stem) for segment in segments):
         return
     for segment in segments:
         segment.resolve().unlink(missing_ok=True)  # on huge pages it is a link

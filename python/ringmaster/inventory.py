@@ -76,9 +76,10 @@ def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
 
 
 def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Plain]:
-    """What the objects that match say now; of NAME[3] that element of a parameter. ``unit``: of parameters.
+    """What the objects that match say now; of NAME[3] that element of a parameter.
 
-    Raises ObjectNotFound where there is none, UnitUnknown where a parameter does not have that unit.
+    ``unit``: only parameters, those that have it in that unit. Raises ObjectNotFound where there is none, UnitUnknown
+    where none has that unit.
     """
     base, first, count = split_name(name)
     if count is not None and name not in ws.objects and base in ws.parameters:
@@ -89,7 +90,8 @@ def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Pla
     parameters = [info.name for info in infos if info.kind == ObjectKind.PARAMETER]
     if not parameters:
         raise not_found("parameter", name, list(ws.parameters))
-    return {found: _read_parameter(ws, found, unit) for found in parameters}
+    having = [found for found in parameters if ws.parameters[found].has_unit(unit)] or parameters[:1]
+    return {found: _read_parameter(ws, found, unit if found in having else None) for found in parameters}
 
 
 def read(ws: Workspace, info: ObjectInfo) -> Plain:

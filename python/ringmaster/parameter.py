@@ -142,6 +142,10 @@ class Parameter:
         known = " and ".join(map(repr, filter(None, self.units))) or "no unit"
         raise UnitUnknown(f"{self.name} has {known}; {unit!r} is not among its units")
 
+    def has_unit(self, unit: str) -> bool:
+        """Whether it can be read in that unit."""
+        return any(same_unit(unit, own) for own in self.units)
+
     def _copy(self) -> ParameterReading:
         turn = self._live("turn")
         return ParameterReading(

@@ -55,9 +55,9 @@ def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool)
         wanted = entry["value"]
         ws.put(name, np.array(wanted) if isinstance(wanted, list) else wanted, timeout=timeout)
     except RequestUnanswered as error:
-        return Step(name, "unanswered", str(error), group)
+        return Step(name, "unanswered", str(error).removeprefix(f"{name}: "), group)
     except (RequestRefused, WorkspaceError, ValueError) as error:
-        return Step(name, "refused", str(error), group)
+        return Step(name, "refused", str(error).removeprefix(f"{name}: "), group)
     return Step(name, "set", difference.words, group)
 
 

@@ -135,6 +135,10 @@ def test_get_converts_and_picks_elements(ramp: Ramp) -> None:
     )
     assert "have" not in ringmaster("get", "ramp/rate", "--unit", "m", expect=1).stderr
     assert "9 is none of them" in ringmaster("get", "ramp/mask[9]", expect=7).stderr
+    assert ringmaster("get", "ramp/[kr]*", "--unit", "urad").stdout.splitlines()[:2] == [
+        "ramp/rate = 0.5 A/s",
+        "ramp/kick = 25.0 µrad",
+    ]
     got = json.loads(ringmaster("get", "ramp/settings", "ramp/rate", "ramp/replies", "--json").stdout)
     assert got["ramp/settings"]["members"]["ramp/rate"]["value"] == 0.5
     assert (got["ramp/rate"]["writable"], got["ramp/rate"]["limits"]["control_high"]) == (True, 10.0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_object)
-@click.option("--unit", metavar="UNIT", help="Show parameters in this unit that they have; µ may be written u.")
+@click.option("--unit", metavar="UNIT", help="Show parameters in this unit, those that have it; µ may be written u.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE.h5", help="Write streams to a new file.")
 @click.option(
     "--records", type=click.IntRange(min=1), default=8192, show_default=True, help="--output: how many of each."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_parameter)
-@click.option("--unit", metavar="UNIT", help="Show values in this unit of the parameters; µ may be written u.")
+@click.option("--unit", metavar="UNIT", help="Show parameters in this unit, those that have it; µ may be written u.")
 @click.option("--changes", type=click.IntRange(min=1), metavar="N", help="End after so many lines of changes.")
 @click.option("--seconds", type=click.FloatRange(0), metavar="S", help="End after that time.")
 @click.option(
