@@ -269,7 +269,8 @@ uint64_t rm_config_stream_bytes(struct rm_config const *config);
 /** Destination UDP port of a format's datagrams on a port: the format's own, or the port's. */
 uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint32_t format);
 
-/** Prints a summary for people: ports, instruments, streams, memory, cores with their roles. */
+/** Prints a summary for people: ports, instruments, streams, memory, chains of supplies, applications, cores with their
+ * roles; and what may not be meant so. */
 void rm_config_describe(struct rm_config const *config, FILE *out);
 
 #endif
