@@ -318,37 +318,39 @@ static void join_game(struct player *player, char const *where) {
     player->theirs = find(attach(where, RM_OBJECT_PARAMETER, other), RM_OBJECT_PARAMETER, other);
 }
 
-static void throw_plain(struct player const *player, unsigned number) {
-    atomic_store_explicit(&player->ball->plain, number, memory_order_release);
-}
-
-static void catch_plain(struct player const *player, unsigned number) {
-    while (atomic_load_explicit(&player->ball->plain, memory_order_acquire) != number)
-        rm_pause();
-}
-
-static void throw_parameter(struct player const *player, unsigned number) {
-    rm_parameter_write_f64(player->mine, number, (struct rm_stamp){number, number});
-}
-
-static void catch_parameter(struct player const *player, unsigned number) {
-    while (rm_parameter_read_f64(player->theirs) != number)
-        rm_pause();
-}
-
-/** So many rounds; numbers begin above `number`, and each round takes two. */
-static void play(struct player const *player, unsigned number, unsigned rounds, bool plain) {
-    void (*const throw)(struct player const *, unsigned) = plain ? throw_plain : throw_parameter;
-    void (*const catch)(struct player const *, unsigned) = plain ? catch_plain : catch_parameter;
+/** So many rounds; numbers begin above `number`, and each round takes two: that of who begins, and the answer. */
+static void play_plain(struct player const *player, unsigned number, unsigned rounds) {
+    atomic_uint *const ball = &player->ball->plain;
+    unsigned const mine = player->begins ? 1 : 2, theirs = 3 - mine;
     for (unsigned round = 0; round < rounds; ++round, number += 2) {
-        if (player->begins) {
-            throw(player, number + 1);
-            catch (player, number + 2);
-        } else {
-            catch (player, number + 1);
-            throw(player, number + 2);
-        }
+        if (player->begins)
+            atomic_store_explicit(ball, number + mine, memory_order_release);
+        while (atomic_load_explicit(ball, memory_order_acquire) != number + theirs)
+            rm_pause();
+        if (!player->begins)
+            atomic_store_explicit(ball, number + mine, memory_order_release);
     }
+}
+
+/** The same by two parameters, in doubles from the start: nothing is converted on the way. */
+static void play_parameter(struct player const *player, double number, unsigned rounds) {
+    struct rm_stamp const stamp = {1, 1};
+    double const mine = player->begins ? 1 : 2, theirs = 3 - mine;
+    for (unsigned round = 0; round < rounds; ++round, number += 2) {
+        if (player->begins)
+            rm_parameter_write_f64(player->mine, number + mine, stamp);
+        for (double const awaited = number + theirs; rm_parameter_read_f64(player->theirs) != awaited;)
+            rm_pause();
+        if (!player->begins)
+            rm_parameter_write_f64(player->mine, number + mine, stamp);
+    }
+}
+
+static void play(struct player const *player, unsigned number, unsigned rounds, bool plain) {
+    if (plain)
+        play_plain(player, number, rounds);
+    else
+        play_parameter(player, number, rounds);
 }
 
 /** Both play the same series: plain and by parameter in turns. Ticks of there and back, to the one who begins. */

@@ -6,8 +6,8 @@
  *
  * It is the leading APPLICATION of a running server, and at the same time the far end of the memif link that the server
  * sends on: SOCKET, which it makes. In every period it commits a row, when the turn clock stands at the cycle's turn,
- * and then looks at the link until the first datagram is there. Half a period later the server would send by itself,
- * so what takes longer than a quarter of one is not counted among the rows that led.
+ * and then looks at the link until the first datagram is there. A quarter of a period later the server would send by
+ * itself, so what takes longer than an eighth is not counted among the rows that led.
  *
  * Prints a JSON object, nanoseconds: "arrival" is from just before the commit to the first datagram in this process's
  * hands, two ways between the cores. The way there alone, to the datagram handed to the port, is in the server's
@@ -146,7 +146,7 @@ static uint64_t lead(struct bench *bench) {
     struct rm_clock_reading const clock = clock_now(bench);
     uint64_t begin;
     rm_turn const turn = wait_for_turn(bench, &clock, &begin);
-    uint64_t const limit = (uint64_t)(clock.ticks_per_turn * (double)bench->grant->period_turns / 4);
+    uint64_t const limit = (uint64_t)(clock.ticks_per_turn * (double)bench->grant->period_turns / 8);
     double const value = bench->row++ % 2 == 0 ? STEP : 0;
     struct rm_setpoint_row *const row = rm_setpoints_begin(bench->setpoints);
     for (size_t i = 0; i < bench->setpoints->actuator_count; ++i)

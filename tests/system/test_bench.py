@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench makes for other programs is what they take."""
 
+import json
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ringmaster.bench.conditions import core_to_core_ns, stall_floor
 from ringmaster.bench.loads import Link, Load, Replayed, Ring, elettra, single
 from ringmaster.bench.measure import Setup
+from ringmaster.bench.transmit_setups import flooding, led
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
 
@@ -64,3 +68,40 @@ def test_the_machine_can_be_looked_at() -> None:
     assert floor.longest_us >= 0
     if cores()[0] != cores()[1]:
         assert core_to_core_ns(*cores()) > 0
+
+
+@pytest.mark.parametrize(("chains", "supplies"), [(96, 10), (1, 1), (18, 8)])
+def test_the_server_takes_what_it_is_to_send(chains: int, supplies: int, tmp_path: Path) -> None:
+    for number, make in enumerate((flooding, led)):
+        config = tmp_path / f"{number}.yaml"
+        config.write_text(make("bench-test", tmp_path / "supplies.sock", cores()[0], chains, supplies))
+        check("ringmaster-server", config)
+
+
+def run_bench(*arguments: str) -> dict[str, Any]:
+    """Its JSON."""
+    command = [sys.executable, "-m", "ringmaster", "bench", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def test_parameters_are_measured() -> None:
+    said = run_bench("parameters", "--windows", "1", "--seconds", "0.1")
+    figures = [said["read_ns"], said["write_ns"]]
+    if cores()[0] != cores()[1]:
+        figures += [said["visible_ratio"] or said["tables"]["windows"][0]["visible"]["ratio"]["median"], said["put_ns"]]
+    assert all(figure > 0 for figure in figures), said
+    assert said["pva_get_ns"] or any("p4p" in note for note in said["notes"])
+
+
+def test_setpoints_are_measured() -> None:
+    if cores()[0] == cores()[1]:
+        pytest.skip("needs two cores, a sender on one and a receiver on the other")
+    said = run_bench("setpoints", "--windows", "1", "--seconds", "0.1")
+    assert said["guard.row_ns"] > 0
+    tables = said["tables"]
+    assert {row["sender"] for row in tables["rate"]} >= {"ringmaster", "rows"}, said["notes"]
+    assert all(row["rate_pps"] > 0 for row in tables["rate"])
+    assert {row["chains"] for row in tables["latency"]} == {1, 18}, said["notes"]
+    assert all(row["rows"] > 0 and row["sent_ns"]["p50"] > 0 for row in tables["latency"])

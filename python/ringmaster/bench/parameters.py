@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
+from rich.table import Table
+
 from ringmaster.bench.conditions import Spread, StallFloor, class_of, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
@@ -149,7 +151,7 @@ class Report:
         print_all(tables, self.conditions, self.notes)
 
 
-def _costs(windows: Sequence[Window]) -> object:
+def _costs(windows: Sequence[Window]) -> Table:
     names = list(dict.fromkeys(name for window in windows for name in window.cost))
     rows = []
     for name in names:
@@ -159,7 +161,7 @@ def _costs(windows: Sequence[Window]) -> object:
     return table("On one core, back to back, through libringmaster.so, ns", ("", "median", "all windows"), rows)
 
 
-def _distances(windows: Sequence[Window]) -> object:
+def _distances(windows: Sequence[Window]) -> Table:
     rows = []
     for distance in ("near", "far", "mixed"):
         here = [window.visible for window in windows if window.distance == distance and window.visible]

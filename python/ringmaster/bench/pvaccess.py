@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import monotonic, perf_counter_ns
+from typing import Any
 
 from ringmaster.bench.log import NotMeasured
 
@@ -99,10 +100,11 @@ def serve(core: int) -> None:
     os.sched_setaffinity(0, {core})
     value = SharedPV(nt=NTScalar("d"), initial=0.0)
 
-    @value.put
-    def put(pv: SharedPV, operation: object) -> None:
-        pv.post(operation.value())  # type: ignore[attr-defined]
-        operation.done()  # type: ignore[attr-defined]
+    def put(pv: Any, operation: Any) -> None:
+        pv.post(operation.value())
+        operation.done()
+
+    value.put(put)
 
     with Server(providers=[{NAME: value}], isolate=True) as server:
         print(json.dumps(server.conf()), flush=True)

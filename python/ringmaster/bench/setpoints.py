@@ -67,7 +67,8 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        probes = [*self.probes_ns, *(row.core_to_core_ns for row in [*self.rate, *self.latency])]
+        probes = [*self.probes_ns, *(row.core_to_core_ns for row in self.rate)]
+        probes += [row.core_to_core_ns for row in self.latency]
         return Conditions(Spread.of(probes) if probes else None, tuple(self.floors))
 
     def headlines(self) -> list[Headline]:

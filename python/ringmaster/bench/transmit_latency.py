@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ringmaster.bench.conditions import class_of, core_to_core_ns
 from ringmaster.bench.log import Log, NotMeasured
@@ -98,7 +99,7 @@ def measure_window(chains: int, supplies: int, seconds: float) -> Window:
     )
 
 
-def _run(command: list[str], seconds: float) -> dict[str, "int"]:
+def _run(command: list[str], seconds: float) -> dict[str, Any]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + BEYOND_S)
     except subprocess.TimeoutExpired as error:

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.log import Log, NotMeasured
@@ -214,7 +215,7 @@ def measure_window(sender: str, supplies: int, seconds: float) -> Window:
     )
 
 
-def _observe(receiver: "subprocess.Popen[str]", sender: Program) -> tuple[dict[str, "float | list[float]"], float]:
+def _observe(receiver: "subprocess.Popen[str]", sender: Program) -> tuple[dict[str, Any], float]:
     """What the receiver says of its window, and the share of its core that the sender had."""
     assert receiver.stdout is not None
     if receiver.stdout.readline() != "begin\n":

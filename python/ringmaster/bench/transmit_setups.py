@@ -74,6 +74,6 @@ LED_PERIOD_TURNS = 116
 
 def led(workspace: str, socket: Path, core: int, count: int, supplies: int) -> str:
     """One whose cycles the application "bench" leads, which owns all supplies."""
-    setpoints: Mapping = {"period_turns": LED_PERIOD_TURNS, "phase_turns": LED_PERIOD_TURNS // 2, "lead": "bench"}
+    setpoints: Mapping = {"period_turns": LED_PERIOD_TURNS, "phase_turns": LED_PERIOD_TURNS // 4, "lead": "bench"}
     application: Mapping = {"name": "bench", "code": "bench", "supplies": ["sr/ps/*"]}
     return transmitting(workspace, socket, core, setpoints, chains(count, supplies), applications=[application])
