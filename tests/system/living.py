@@ -64,7 +64,9 @@ class Machine:
 
 def server_text(name: str, root: Path, stop: str, code: str) -> str:
     """The server's configuration."""
-    bpms = "".join(f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1}}\n" for i, n in enumerate(BPMS, 1))
+    bpms = "".join(
+        f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1}}\n" for i, n in enumerate(BPMS, 1)
+    )
     return (
         f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
         f"buffers: {{turn_records: 262144, fast_records: 16384}}\n"
@@ -77,7 +79,7 @@ def server_text(name: str, root: Path, stop: str, code: str) -> str:
         f"    supplies:\n      - name: ps/c{{chain}}_\n        count: {SUPPLIES}\n        unit: A\n"
         f"        limits: [{-LIMIT_A}, {LIMIT_A}]\n        slew: {SLEW_A_PER_S}\n        safe: {SAFE_A}\n"
         f"        safe_slew: {SAFE_SLEW_A_PER_S}\n        tolerance: 0.5\n"
-        f"applications:\n  - name: mover\n    code: {code}\n    supplies: [\"ps/c01_*\"]\n    stop: {stop}\n"
+        f'applications:\n  - name: mover\n    code: {code}\n    supplies: ["ps/c01_*"]\n    stop: {stop}\n'
         f"    freshness_turns: {20 * PERIOD_TURNS}\n    watchdog_cycles: 2\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [ring, supplies]}}\n"
         f"  - {{role: transmit, core: {SERVER_CORE}}}\n"
@@ -121,7 +123,9 @@ def joined(ws: Workspace) -> bool:
     return not np.any(state & (8 | 16))
 
 
-def readbacks(ws: Workspace, chain: str, first: int, last: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
+def readbacks(
+    ws: Workspace, chain: str, first: int, last: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
     """Turns and currents (shape (records, supplies)) of a chain's answers from turn ``first`` to ``last``."""
     stream: Stream = ws.streams[f"{chain}/raw"]
     begin = max(-(-first // PERIOD_TURNS) * PERIOD_TURNS, stream.oldest(16) or 0)

@@ -28,7 +28,9 @@ def test_the_template_builds_elsewhere(tmp_path: Path) -> None:
     copy = tmp_path / "mine"
     shutil.copytree(ROOT / "apps/template", copy)
     environment = os.environ | {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(tmp_path / "root")}
-    made = subprocess.run(["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60)
+    made = subprocess.run(
+        ["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60
+    )
     assert made.returncode == 0, made.stderr
     assert str(tmp_path / "root") in made.stdout
     symbols = subprocess.run(["nm", "-D", copy / "template.so"], check=True, capture_output=True, text=True, timeout=60)

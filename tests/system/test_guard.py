@@ -32,6 +32,7 @@ from living import (
 )
 
 from ringmaster import Workspace, attach
+from ringmaster.layout import ApplicationState
 from ringmaster.programs import Program, attach_to
 
 ROGUE = ROOT / "build/tests/rogue/rogue"
@@ -72,9 +73,22 @@ def currents(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     return readbacks(ws, "c01", newest - 4 * PERIOD_TURNS, newest)[1][-1]
 
 
-def refused(ws: Workspace) -> int:
-    counted = ws.counters("guard/mover")
-    return sum(count for name, count in counted.items() if name.startswith("refused") or name == "slew_limited")
+def stopped(ws: Workspace, chain: str) -> int:
+    """How often a chain has seen that setpoints had stopped."""
+    return ws.counters(f"supply/{chain}")["stops"]
+
+
+def truth(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Where the supplies are, once they stand still: as they know it themselves, whoever listens."""
+    current = ws.parameters["supply/current"]
+
+    def still() -> bool:
+        before = current.read()
+        wait_for(lambda: current.read().changes >= before.changes + 2, "the supplies to tell where they are")
+        return bool(np.all(np.asarray(before.value) == np.asarray(current.value)))
+
+    wait_for(still, "the supplies to stand still")
+    return np.asarray(current.value, np.float64)
 
 
 @pytest.mark.parametrize("rows_per_s", [2000.0, 0.0], ids=["paced", "as-fast-as-it-can"])
@@ -88,7 +102,7 @@ def test_a_rogue_moves_nothing_beyond_what_is_allowed(holding: Machine, wrong: s
         assert_never_hurt(ws, begin)
         assert_nothing_was_lost(ws)
         under = WRONGS[wrong]
-        if under is not None:
+        if under is not None and rows_per_s:  # rows that come too fast are never whole, so few are judged at all
             assert ws.counters("guard/mover")[under] > before[under], dict(ws.counters("guard/mover"))
         if under in ("refused_epoch", "refused_stale", "refused_future"):
             assert ws.counters("guard/mover")["taken"] == before["taken"]
@@ -109,7 +123,7 @@ def test_the_last_offence_is_told(holding: Machine) -> None:
     with attach(holding.name) as ws:
         with rogue(holding, "beyond", 0.3, 1000) as running:
             assert running.wait(PATIENCE_S) == 0, running.words
-        offence = ws.grants["mover"].offence
+        offence = ws.grants["mover"].read().offence
         assert offence is not None
         assert abs(offence.value) > LIMIT_A
         assert abs(offence.limit) == LIMIT_A
@@ -184,7 +198,7 @@ def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
             wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
             os.kill(running.pid, 19)
             wait_for(lambda: ws.counters("guard/mover")["stalls"] > stalls, "the stall to be seen")
-            wait_for(lambda: ws.grants["mover"].state.name == "STALLED", "the stall to be shown")
+            wait_for(lambda: ws.grants["mover"].read().state == ApplicationState.STALLED, "the stall to be shown")
             still_from = cycles_go_on(ws, 10)
             still = readbacks(ws, "c01", still_from, cycles_go_on(ws, 10))[1]
             assert np.ptp(still, axis=0).max() == 0
@@ -200,20 +214,18 @@ def test_a_killed_server_is_followed_by_one_that_begins_where_the_supplies_stand
             with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
                 begin = cycles_go_on(ws)
                 wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")  # noqa: B023
+                seen = {chain: stopped(ws, chain) for chain in CHAINS}
                 kill_at_once(facility.running.pid)
                 facility.running.wait(PATIENCE_S)
-                before = currents(ws)
-                stops = sum(ws.counters(f"supply/{chain}")["stops"] for chain in CHAINS)
-                wait_for(
-                    lambda: sum(ws.counters(f"supply/{chain}")["stops"] for chain in CHAINS) >= stops,  # noqa: B023
-                    "the supplies to see that setpoints have stopped",
-                )
+                wait_for(lambda: all(stopped(ws, chain) > seen[chain] for chain in CHAINS), "the supplies to see it")  # noqa: B023
+                before = truth(ws)
                 kill_at_once(running.pid)
                 running.wait(PATIENCE_S)
             facility.running = Program("ringmaster-server", "run", facility.config).__enter__()
             with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
                 wait_for(lambda: joined(ws), "the chains to join")  # noqa: B023
                 cycles_go_on(ws)
-                assert np.abs(currents(ws) - before).max() <= SLEW_A + ROUNDING_A
+                assert np.abs(truth(ws) - before).max() <= ROUNDING_A
                 assert_never_hurt(ws, begin)
+                assert_nothing_was_lost(ws)
         facility.running.stop()
