@@ -103,8 +103,8 @@ size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, siz
 double rm_parameter_read_f64(struct rm_parameter const *parameter);
 
 /** For the owner alone, from one thread: copies `bytes` ≤ value_bytes of values in, judges their severity (a NaN is
- * RM_SEVERITY_INVALID; by the limits where there are alarms), and stamps the change. Control limits are not applied: the
- * owner knows what it does. An array leaves an alarm when all its elements have come back by the hysteresis. */
+ * RM_SEVERITY_INVALID; by the limits where there are alarms), and stamps the change. Control limits are not applied:
+ * the owner knows what it does. An array leaves an alarm when all its elements have come back by the hysteresis. */
 void rm_parameter_write(struct rm_parameter *parameter, void const *values, size_t bytes, struct rm_stamp stamp);
 
 /** One double. Of another type it is rounded, and brought into what that can hold. */
