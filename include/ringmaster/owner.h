@@ -9,8 +9,10 @@
  *
  * Additions remember their first error, which opening reports, so they need not be checked one by one. Opening takes
  * the owner's lock and makes the segment or adopts an equal one that an earlier owner left (rm_owner_adopted): then
- * parameters still have the values it left, and setpoint rows go on counting. What is written through the pointers
- * follows the rules of each object's header. A killed owner needs no cleaning up.
+ * settings, and what others may set, still have the values it left, and setpoint rows go on counting; readings and
+ * counters begin anew. A setting of more than one word in whose change that owner was killed is RM_SEVERITY_INVALID:
+ * some of it may be old. What is written through the pointers follows the rules of each object's header. A killed owner
+ * needs no cleaning up.
  */
 #ifndef RINGMASTER_OWNER_H
 #define RINGMASTER_OWNER_H

@@ -98,15 +98,16 @@ struct rm_parameter_reading {
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading);
 
-/** The same for one double, the shortest way: no look at the clock, nothing but the value. NaN when its writer was
- * killed inside a change. */
+/** The same for one double, the shortest way: no look at the clock, nothing but the value. Of an array the first
+ * element; of another type that as a double, which takes longer. NaN when its writer was killed inside a change. */
 double rm_parameter_read_f64(struct rm_parameter const *parameter);
 
-/** For the owner alone, from one thread: copies `bytes` ≤ value_bytes of values in, judges their severity by the limits
- * where there are alarms, and stamps the change. Control limits are not applied: the owner knows what it does. */
+/** For the owner alone, from one thread: copies `bytes` ≤ value_bytes of values in, judges their severity (a NaN is
+ * RM_SEVERITY_INVALID; by the limits where there are alarms), and stamps the change. Control limits are not applied:
+ * the owner knows what it does. An array leaves an alarm when all its elements have come back by the hysteresis. */
 void rm_parameter_write(struct rm_parameter *parameter, void const *values, size_t bytes, struct rm_stamp stamp);
 
-/** One double. */
+/** One double. Of another type it is rounded, and brought into what that can hold. */
 void rm_parameter_write_f64(struct rm_parameter *parameter, double value, struct rm_stamp stamp);
 
 /** For the owner alone: marks the value as not to be trusted, without changing it. The next write judges anew. */

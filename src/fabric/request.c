@@ -44,9 +44,10 @@ static enum rm_code find_target(struct rm_workspace *workspace, char const *name
     target->parameter = memory;
     target->holder = rm_workspace_holder(workspace, memory);
     if (target->holder == NULL ||
-        rm_segment_find(target->holder, RM_OBJECT_REPLIES, NULL, sizeof(struct rm_replies), &memory) == NULL)
-        return rm_fail(error, RM_E_NOT_FOUND, "%s: its owner%s%s answers no requests", name,
-                       target->holder != NULL ? ", " : "", target->holder != NULL ? target->holder->owner : "");
+        rm_segment_find(target->holder, RM_OBJECT_REPLIES, NULL, sizeof(struct rm_replies), &memory) == NULL) {
+        rm_fail(error, RM_E_NOT_FOUND, "%s: its owner answers no requests", name);
+        return RM_E_NOT_FOUND;
+    }
     target->replies = memory;
     target->head = get(&target->replies->head);
     return RM_OK;
@@ -99,8 +100,10 @@ static uint64_t post(struct rm_requests *requests, struct target const *target, 
 static enum rm_code post_to(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                             uint64_t first, void const *values, size_t bytes, struct target *target, uint64_t *number,
                             struct rm_error *error) {
-    if (!owner->open || owner->requests == RM_OWNER_NONE)
-        return rm_fail(error, RM_E_ARGUMENT, "\"%s\" has no requests object, or is not open", owner->name);
+    if (!owner->open || owner->requests == RM_OWNER_NONE) {
+        rm_fail(error, RM_E_ARGUMENT, "\"%s\" has no requests object, or is not open", owner->name);
+        return RM_E_ARGUMENT;
+    }
     enum rm_code code = find_target(workspace, parameter, target, error);
     if (code == RM_OK)
         code = check_part(parameter, target->parameter, first, bytes, error);

@@ -102,7 +102,8 @@ static void test_never_a_mixture(void **state) {
         double value[MEMBERS];
         uint64_t seen;
         do {
-            assert_true(rm_group_enter(test.group, &seen));
+            while (!rm_group_enter(test.group, &seen))
+                ; // a writer that lost its core inside, on a busy machine; it lives
             for (size_t m = 0; m < MEMBERS; ++m)
                 value[m] = rm_parameter_read_f64(test.member[m]);
         } while (!rm_group_leave(test.group, seen));

@@ -83,11 +83,14 @@ static void race(size_t count) {
     for (int i = 0; i < READINGS || changes < ENOUGH; ++i) {
         double values[LONG];
         struct rm_parameter_reading reading;
-        wrong += rm_parameter_read(test.parameter, values, sizeof values, &reading) != count * sizeof(double);
+        size_t const bytes = rm_parameter_read(test.parameter, values, sizeof values, &reading);
+        double const one = rm_parameter_read_f64(test.parameter);
+        if (bytes == 0 || isnan(one))
+            continue; // the writer lost its core inside, on a busy machine; it lives
+        wrong += bytes != count * sizeof(double);
         wrong += faults_of(&test, values, &reading) + (reading.sequence < last);
         changes += reading.sequence != last;
         last = reading.sequence;
-        double const one = rm_parameter_read_f64(test.parameter);
         wrong += !(one >= before) || !(one >= values[0]); // a later reading is of a later change
         before = one;
     }
