@@ -205,6 +205,29 @@ static void lanes_by_number(void **state) {
     rm_config_free(config);
 }
 
+/* 1248 supplies: each chain answers in two datagrams, of ten and of three. */
+static void as_many_as_a_ring_has(void **state) {
+    struct rm_config *const config = load_config(
+        *state, BEFORE SETPOINTS "chains:\n  - {name: c, count: 96, id: 1, port: link, address: 10.30.0.1, supplies: ["
+                                 "{name: \"ch_{chain}_\", count: 8, unit: A, limits: [-10, 10], slew: 20}, "
+                                 "{name: \"cv_{chain}_\", count: 5, unit: A, limits: [-10, 10], slew: 20}]}\n");
+    assert_int_equal(config->chain_count, 96);
+    assert_int_equal(config->supply_count, 1248);
+    assert_int_equal(config->instrument_count, 1 + 192);
+    for (uint32_t i = 0; i < 96; i++) {
+        struct rm_config_chain const *const chain = &config->chain[i];
+        assert_int_equal(chain->supply_count, 13);
+        assert_int_equal(chain->first_supply, 13 * i);
+        assert_int_equal(chain->first_instrument, 1 + 2 * i);
+        assert_int_equal(config->instrument[1 + 2 * i].lane_count, 12);
+        assert_int_equal(config->instrument[2 + 2 * i].lane_count, 5);
+        assert_int_equal(config->instrument[2 + 2 * i].source_ipv4, 0x0A1E0001 + i);
+    }
+    assert_string_equal(config->supply[1247].name, "cv_96_05");
+    assert_string_equal(config->instrument[192].lane[4].name, "cv_96_05");
+    rm_config_free(config);
+}
+
 /* A server may have nothing to read but what its supplies say. */
 static void no_instruments_but_answers(void **state) {
     struct rm_config *const config =
@@ -535,6 +558,7 @@ int main(void) {
         TEST(all_keys),
         TEST(answers_are_instruments),
         TEST(lanes_by_number),
+        TEST(as_many_as_a_ring_has),
         TEST(no_instruments_but_answers),
         TEST(ports_and_their_slow_paths),
         TEST(setpoints),
