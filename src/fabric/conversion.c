@@ -73,7 +73,7 @@ double rm_convert_back(struct rm_conversion const *conversion, struct rm_limits 
     /* A limit that is none bounds nothing: comparing with NaN is false. */
     double const low = polynomial(c, c[1] > 0.0 ? limits->control_low : limits->control_high);
     double const high = polynomial(c, c[1] > 0.0 ? limits->control_high : limits->control_low);
-    if (other < low || other > high)
+    if (other < low || other > high || isnan(other))
         return NAN;
     double const value = (other - c[0]) / c[1];
     return fmin(fmax(value, limits->control_low), limits->control_high); // rounding leads nowhere outside

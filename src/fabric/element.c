@@ -62,19 +62,21 @@ double rm_element_value(enum rm_element_type type, void const *element) {
     return NAN;
 }
 
-/** `value` as an integer of the range from `low` to `high`, whose nearest doubles those are. */
+/** `value` as an integer from `low` to `high`, of which a double may be one too large: 2^63 and 2^64 are. */
 static int64_t as_signed(double value, double low, double high) {
     double const whole = rint(value);
-    if (!(whole > low))
-        return isnan(whole) ? 0 : (int64_t)low;
-    return whole >= 0x1p63 ? INT64_MAX : (int64_t)fmin(whole, high);
+    if (isnan(whole))
+        return 0;
+    if (whole >= high)
+        return high < 0x1p63 ? (int64_t)high : INT64_MAX;
+    return (int64_t)fmax(whole, low);
 }
 
 static uint64_t as_unsigned(double value, double high) {
     double const whole = rint(value);
-    if (!(whole > 0.0))
-        return 0;
-    return whole >= 0x1p64 && high >= 0x1p64 ? UINT64_MAX : (uint64_t)fmin(whole, high);
+    if (whole >= high)
+        return high < 0x1p64 ? (uint64_t)high : UINT64_MAX;
+    return whole > 0.0 ? (uint64_t)whole : 0;
 }
 
 void rm_element_put(enum rm_element_type type, void *element, double value) {

@@ -53,6 +53,11 @@ static enum rm_severity judge(struct rm_parameter const *parameter, double value
     return value != value ? RM_SEVERITY_INVALID : RM_SEVERITY_NONE;
 }
 
+/** An element in a word: of doubles it is the word. */
+static double element_of(enum rm_element_type type, uint64_t word, size_t inside) {
+    return type == RM_ELEMENT_F64 ? value_of(word) : rm_element_value(type, (uint8_t const *)&word + inside);
+}
+
 /** The worst element's. An array that was in alarm leaves it when all its elements have come back far enough. */
 static enum rm_severity judge_all(struct rm_parameter const *parameter, enum rm_severity before) {
     enum rm_element_type const type = (enum rm_element_type)parameter->element_type;
@@ -62,24 +67,32 @@ static enum rm_severity judge_all(struct rm_parameter const *parameter, enum rm_
     size_t const each = rm_element_bytes(type);
     enum rm_severity worst = RM_SEVERITY_NONE;
     for (size_t at = 0; at + each <= parameter->value_bytes && worst < RM_SEVERITY_INVALID; at += each) {
-        uint64_t const held = get(&word[at / 8]);
-        enum rm_severity const severity =
-            judge(parameter, rm_element_value(type, (uint8_t const *)&held + at % 8), before);
+        enum rm_severity const severity = judge(parameter, element_of(type, get(&word[at / 8]), at % 8), before);
         worst = severity > worst ? severity : worst;
     }
     return worst;
 }
 
-/** Copies values into words that others read; the rest of the first and the last word stays as it is. */
+/** Some bytes of one word that others read; its other bytes stay as they are. */
+static void copy_into_word(_Atomic uint64_t *word, size_t inside, uint8_t const *values, size_t bytes) {
+    uint64_t value = get(word);
+    memcpy((uint8_t *)&value + inside, values, bytes);
+    put(word, value);
+}
+
 static void copy_in(_Atomic uint64_t *word, size_t from, uint8_t const *values, size_t bytes) {
     word += from / 8;
-    for (size_t inside = from % 8, done = 0; done < bytes; inside = 0, ++word) {
-        size_t const part = smaller(8 - inside, bytes - done);
-        uint64_t value = part < 8 ? get(word) : 0;
-        memcpy((uint8_t *)&value + inside, values + done, part);
-        put(word, value);
-        done += part;
+    size_t const head = from % 8 ? smaller(8 - from % 8, bytes) : 0;
+    if (head > 0)
+        copy_into_word(word++, from % 8, values, head);
+    size_t done = head;
+    for (; bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, values + done, sizeof value);
+        put(word++, value);
     }
+    if (done < bytes)
+        copy_into_word(word, 0, values + done, bytes - done);
 }
 
 static void stamp_change(struct rm_parameter *parameter, enum rm_severity severity, struct rm_stamp stamp) {

@@ -249,11 +249,21 @@ void rm_segment_close(struct rm_segment *segment) {
     segment->header = NULL;
 }
 
+/** Removes the lock beside a segment, held as it is: who takes it next makes a new one (segment_lock.c). */
+static void remove_lock(char const *segment_path) {
+    char path[PATH_MAX];
+    size_t const length = strlen(segment_path) - strlen(".segment");
+    snprintf(path, sizeof path, "%.*s.lock", (int)length, segment_path);
+    unlink(path);
+}
+
 void rm_segment_remove(struct rm_segment *segment) {
     if (segment->header == NULL)
         return;
     atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
     remove_segment(segment->path);
+    remove_lock(segment->path);
     munmap(segment->header, segment->bytes);
+    close(segment->lock_file);
     segment->header = NULL;
 }

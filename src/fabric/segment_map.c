@@ -17,6 +17,7 @@
 #include "fabric/owner_folder.h"
 #include "fabric/segment_check.h"
 #include "fabric/segment_lock.h"
+#include "fabric/truncation.h"
 
 enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error) {
     char const *base = getenv("RINGMASTER_WORKSPACES");
@@ -124,6 +125,7 @@ static enum rm_code map_in(char const *directory, char const *owner, bool own_fo
     *mapped = (struct rm_mapped_segment){
         .header = memory, .bytes = bytes, .uid = status.st_uid, .device = status.st_dev, .inode = status.st_ino};
     snprintf(mapped->owner, sizeof mapped->owner, "%s", owner);
+    rm_truncation_watch(memory, bytes);
     enum rm_code const code = check(path, directory, owner, mapped->header, bytes, error);
     if (code != RM_OK)
         rm_segment_unmap(mapped);
@@ -144,7 +146,9 @@ enum rm_code rm_segment_map_in(char const *directory, char const *owner, struct 
 }
 
 void rm_segment_unmap(struct rm_mapped_segment *mapped) {
-    if (mapped->header != NULL)
+    if (mapped->header != NULL) {
+        rm_truncation_forget(mapped->header);
         munmap((void *)(uintptr_t)mapped->header, mapped->bytes);
+    }
     mapped->header = NULL;
 }

@@ -116,7 +116,7 @@ static void test_other_version(void **state) {
     start_server(test);
     struct rm_segment_header *header = test->segment.header;
     header->abi_version += 1;
-    assert_refused(test, RM_E_VERSION, "ABI version 4", "this program has 2", NULL);
+    assert_refused(test, RM_E_VERSION, "ABI version 4", "this program has 3", NULL);
     header->abi_version -= 1;
     header->layout_hash ^= 1;
     assert_refused(test, RM_E_VERSION, "layout", "one Ringmaster version", NULL);
