@@ -444,11 +444,11 @@ static void supply_names(void **state) {
          "12:82: chains[0].supplies[0].name: \"q1\" is already the name of a supply of chain \"c01\", expected one of "
          "its own: {chain} in it stands for the chain's number"},
         {ONE_SUPPLY("name: q, count: 0" REST), "17:26: chains[0].supplies[0].count: found 0, expected 1 to 40"},
-        {ONE_SUPPLY("name: q, count: 41" REST),
-         "17:26: chains[0].supplies[0].count: the chain would have more than 40 supplies, expected at most 40 more "
-         "here"},
+        {ONE_SUPPLY("name: q, count: 41" REST), "17:26: chains[0].supplies[0].count: the chain would have 41 supplies, "
+                                                "expected at most 40: put the others into another chain"},
         {TWO_SUPPLIES("name: q, count: 40" REST, "name: r" REST),
-         "18:9: chains[0].supplies[1]: the chain would have more than 40 supplies, expected at most 0 more here"},
+         "18:9: chains[0].supplies[1]: the chain would have 41 supplies, expected at most 40: put the others into "
+         "another chain"},
         {BEFORE SETPOINTS "chains:\n  - {name: c, count: 52, id: 1, port: link, address: 10.30.0.1, readback: false, "
                           "supplies: [{name: \"q{chain}_\", count: 40" REST "}]}\n",
          "12:93: chains[0].supplies[0]: with those of chain \"c52\" there are more than 2048 supplies, expected "
@@ -471,11 +471,11 @@ static void supply_values(void **state) {
         {WITH("limits: [0, .inf], slew: 1"),
          "17:41: chains[0].supplies[0].limits[1]: found \".inf\", expected a number"},
         {WITH("limits: [0, 1e39], slew: 1"),
-         "17:37: chains[0].supplies[0].limits: found [0, 9.9999999999999994e+38], expected some range that 32-bit "
-         "floating point can tell: setpoints are sent so"},
+         "17:37: chains[0].supplies[0].limits: found [0, 9.9999999999999994e+38], expected limits with 32-bit floating "
+         "point numbers between them: setpoints are sent as such"},
         {WITH("limits: [16777216.25, 16777216.5], slew: 1, safe: 16777216.25"),
-         "17:37: chains[0].supplies[0].limits: found [16777216.25, 16777216.5], expected some range that 32-bit "
-         "floating point can tell: setpoints are sent so"},
+         "17:37: chains[0].supplies[0].limits: found [16777216.25, 16777216.5], expected limits with 32-bit floating "
+         "point numbers between them: setpoints are sent as such"},
         {WITH("limits: [1, 2], slew: 1"),
          "17:9: chains[0].supplies[0]: 0 is not within the limits [1, 2], expected the key \"safe\" with the value to "
          "go to when nobody says anything"},
@@ -499,11 +499,11 @@ static void supply_values(void **state) {
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [1, 2, 3, 4, 5]}"),
          "17:87: chains[0].supplies[0].convert.polynomial: found a list of 5, expected a list of 1 to 4 entries"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [3]}"),
-         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
-         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so "
+         "there is no way back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [0, 1, 1]}"),
-         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
-         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so "
+         "there is no way back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: a_unit_of_16_byt, polynomial: [1]}"),
          "17:71: chains[0].supplies[0].convert.unit: found \"a_unit_of_16_byt\", expected text of 1 to 15 bytes"},
         {ONE_SUPPLY("name: q1, unit: a_unit_of_16_byt, limits: [-1, 1], slew: 1"),
