@@ -91,36 +91,44 @@ static enum rm_code make_id(struct rm_config_resolving_chain const *resolving) {
     return RM_OK;
 }
 
-/* Whether the kind of a port sends frames, and has a transmit queue for them beside the slow path's. */
-static enum rm_code check_port(struct rm_config_resolving_chain const *resolving, struct rm_config_port const *port) {
+/* True where the other end says how many transmit rings there are, and may give only one. */
+static bool may_have_one_ring(enum rm_port_kind kind) {
+    return kind == RM_PORT_MEMIF || kind == RM_PORT_TAP || kind == RM_PORT_VHOST || kind == RM_PORT_VIRTIO_USER;
+}
+
+/* A slow path has a transmit ring for itself (net/port.h). Were it the only one, no setpoint would leave: so it goes,
+ * and with it the answers to ARP. */
+static enum rm_code free_ring(struct rm_config_resolving_chain const *resolving, struct rm_config_port *port) {
+    if (!may_have_one_ring(port->port.kind))
+        return RM_OK;
+    if (port->kernel_interface[0] != '\0')
+        return fail(
+            resolving, "port",
+            "port \"%s\" has a kernel_interface, which may take the only transmit ring of a port of kind %s, so "
+            "that no setpoint leaves; take that key out there, or put the chains on another port",
+            port->port.name, rm_config_port_kind_name(port->port.kind));
+    port->port.slow_path = false;
+    return RM_OK;
+}
+
+/* Whether the kind of a port sends frames, and from where. */
+static enum rm_code check_port(struct rm_config_resolving_chain const *resolving, struct rm_config_port *port) {
     enum rm_port_kind const kind = port->port.kind;
-    bool const one_queue = port->port.queues == 1 || port->port.spread;
     if (kind == RM_PORT_UDP || kind == RM_PORT_PCAP)
         return fail(resolving, "port",
                     "port \"%s\" is of kind %s, which sends no frames; expected one of kind memif, af_packet, af_xdp, "
-                    "pci, virtio_user, vhost, ring or null",
+                    "pci, tap, virtio_user, vhost, ring or null",
                     port->port.name, rm_config_port_kind_name(kind));
     if (port->answer_ipv4 == 0)
         return fail(resolving, "port",
                     "setpoints would have no source address: port \"%s\" lacks the key \"answer\", expected there the "
                     "IPv4 address of the server on this port, such as answer: 10.30.0.250",
                     port->port.name);
-    if (port->port.slow_path && kind == RM_PORT_TAP)
-        return fail(resolving, "port",
-                    "port \"%s\" is of kind tap, whose one transmit queue is taken by its slow path; expected one of "
-                    "kind memif, af_packet, af_xdp, pci, virtio_user, vhost, ring or null",
-                    port->port.name);
-    if (port->port.slow_path && kind == RM_PORT_MEMIF && !port->port.memif_server && one_queue)
-        return fail(
-            resolving, "port",
-            "port \"%s\" is a memif client of one queue, whose only transmit ring its slow path takes; expected "
-            "role: server in that port, or queues: 2 without spread",
-            port->port.name);
-    return RM_OK;
+    return free_ring(resolving, port);
 }
 
 static enum rm_code find_port(struct rm_config_resolving_chain const *resolving) {
-    struct rm_config const *const config = resolving->config;
+    struct rm_config *const config = resolving->config;
     char const *const name = resolving->written->port;
     char guess[64];
     uint32_t const port = rm_config_find_port(config, name, strlen(name));

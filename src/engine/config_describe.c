@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/config.h"
+#include "engine/config_describe.h"
 #include "engine/instrument_rates.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static uint32_t stream_count(struct rm_config const *config) {
     return count;
 }
 
-static void print_ipv4(uint32_t ipv4, FILE *out) {
+void rm_config_print_ipv4(uint32_t ipv4, FILE *out) {
     fprintf(out, "%u.%u.%u.%u", ipv4 >> 24, ipv4 >> 16 & 255, ipv4 >> 8 & 255, ipv4 & 255);
 }
 
@@ -64,7 +64,7 @@ static void print_place(struct rm_port_config const *config, FILE *out) {
         fputs(config->device, out);
         return;
     case RM_PORT_UDP:
-        print_ipv4(config->bind_ipv4, out);
+        rm_config_print_ipv4(config->bind_ipv4, out);
         return;
     case RM_PORT_RING:
     case RM_PORT_NULL:
@@ -84,11 +84,11 @@ static void print_port_extras(struct rm_config_port const *port, FILE *out) {
         fprintf(out, ", frames to %u bytes", config->longest_frame);
     for (uint32_t i = 0; i < config->group_count; i++) {
         fputs(", joins ", out);
-        print_ipv4(config->group[i], out);
+        rm_config_print_ipv4(config->group[i], out);
     }
     if (port->answer_ipv4 != 0) {
-        fputs(", answers for ", out);
-        print_ipv4(port->answer_ipv4, out);
+        fputs(config->slow_path ? ", answers for " : ", setpoints come from ", out);
+        rm_config_print_ipv4(port->answer_ipv4, out);
     }
     if (port->kernel_interface[0] != '\0')
         fprintf(out, ", the rest to kernel interface %s", port->kernel_interface);
@@ -124,7 +124,7 @@ static void print_instrument_extras(struct rm_config const *config, struct rm_co
                                     FILE *out) {
     if (instrument->mirror.present) {
         fputs(", mirrored from ", out);
-        print_ipv4(instrument->mirror.source_ipv4, out);
+        rm_config_print_ipv4(instrument->mirror.source_ipv4, out);
         fprintf(out, " on %s", config->port[instrument->mirror.port].port.name);
     }
     if (instrument->format != 0)
@@ -148,7 +148,7 @@ static void print_instruments(struct rm_config const *config, uint32_t first, ui
     if (count > 1)
         fprintf(out, "–%u", instrument->id + count - 1);
     fputs(" from ", out);
-    print_ipv4(instrument->source_ipv4, out);
+    rm_config_print_ipv4(instrument->source_ipv4, out);
     fprintf(out, " on %s", config->port[instrument->port].port.name);
     print_instrument_extras(config, instrument, out);
     fputs(":", out);
@@ -168,8 +168,7 @@ static void print_stream(struct rm_config const *config, char const *name, uint3
     fprintf(out, ", %.3g s", (double)records / rate_hz);
 }
 
-/* From a record's turn to the moment it closes. */
-static double delay_turns(struct rm_config_rate const *rate, uint32_t index, uint32_t instrument_period) {
+double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, uint32_t instrument_period) {
     double turns = 0;
     for (;;) {
         uint32_t const from = rate[index].from;
@@ -200,7 +199,7 @@ static void print_rates(struct rm_config const *config, uint32_t period, FILE *o
         print_stream(config, rate[i].name, rate[i].period, rate[i].records, out);
         fprintf(out, ", %s from /%s, %.4g ms late\n", rate[i].stage[0]->name,
                 rate[i].from == RM_CONFIG_FROM_TURN ? rm_instrument_own_rate(period) : rate[rate[i].from].name,
-                1e3 * delay_turns(rate, i, period) / config->turn_rate_hz);
+                1e3 * rm_config_delay_turns(rate, i, period) / config->turn_rate_hz);
     }
 }
 
@@ -225,7 +224,17 @@ static void print_role(struct rm_config const *config, struct rm_config_role con
     for (uint32_t i = 0; i < role->queue_count; i++)
         fprintf(out, " %s/%u%s", config->port[role->queue[i].port].port.name, role->queue[i].queue,
                 i + 1 == role->first_count ? " first, then" : "");
+    if (role->kind == RM_ROLE_APPLICATION)
+        fprintf(out, " %s", config->application[role->application].name);
     fputs("\n", out);
+}
+
+/* Chains' answers come last, and are shown with their chains. */
+static uint32_t sender_count(struct rm_config const *config) {
+    uint32_t count = 0;
+    while (count < config->instrument_count && !config->instrument[count].follows)
+        count++;
+    return count;
 }
 
 void rm_config_describe(struct rm_config const *config, FILE *out) {
@@ -233,17 +242,22 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     fprintf(out, "ports: %u\n", config->port_count);
     for (uint32_t i = 0; i < config->port_count; i++)
         print_port(&config->port[i], out);
+    uint32_t const senders = sender_count(config);
     fprintf(out, "instruments: %u, ", config->instrument_count);
+    if (senders != config->instrument_count)
+        fprintf(out, "%u of them the answers of chains, ", config->instrument_count - senders);
     if (config->turn_window.quorum != 0)
         fprintf(out, "%u of them can re-anchor the turn clock\n", config->turn_window.quorum);
     else
         fputs("more than half of those that send can re-anchor the turn clock\n", out);
-    for (uint32_t i = 0, count; i < config->instrument_count; i += count) {
+    for (uint32_t i = 0, count; i < senders; i += count) {
         count = run_length(config, i);
         print_instruments(config, i, count, out);
     }
     print_streams(config, out);
+    rm_config_describe_setpoints(config, out);
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)
         print_role(config, &config->role[i], out);
+    rm_config_describe_doubts(config, out);
 }
