@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from harness import RING_CORE, SERVER_CORE, kill_at_once, server, unique_name, wait_for
 
 from ringmaster import Workspace
-from ringmaster.grant import ApplicationState
+from ringmaster._abi import ApplicationState
+from ringmaster.errors import RequestRefused
 from ringmaster.programs import Program, attach_to
-from ringmaster.request import RequestRefused
 
 TURN_RATE_HZ = 10000
 SLEW = 20.0
 DPDK = Path("/var/run/dpdk")
+LOST_OR_JOINING = 8 | 16
 OWNED, FREE = "sr/ps/ch_s01_03", "sr/ps/ch_s02_03"
 """Supplies of the application, and of the operator."""
 
@@ -36,6 +38,7 @@ class Facility:
     running: Program
 
     def application(self) -> Program:
+        """Starts the application."""
         return Program("ringmaster-application", self.config, "ramp")
 
 
@@ -85,16 +88,20 @@ supplies:
 
 
 def value(ws: Workspace, name: str) -> float:
-    return float(ws.parameters[name].value)
+    return float(np.asarray(ws.parameters[name].value, np.float64))
 
 
-def sent(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def sent(ws: Workspace) -> npt.NDArray[np.float64]:
     row = ws.setpoints["sent"].read()
     return np.full(39, np.nan) if row is None else row.values
 
 
 def wait_until_joined(ws: Workspace) -> None:
-    wait_for(lambda: np.isfinite(sent(ws)).all() and not (ws.parameters["supply/state"].value & 24).any(), "to join")
+    def joined() -> bool:
+        states = np.asarray(ws.parameters["supply/state"].value, np.uint32)
+        return bool(np.isfinite(sent(ws)).all()) and not (states & LOST_OR_JOINING).any()
+
+    wait_for(joined, "the chains to join")
 
 
 def test_supplies_begin_where_they_stand_and_go_where_the_operator_says(facility: Facility) -> None:
