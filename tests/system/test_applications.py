@@ -28,7 +28,9 @@ def test_the_template_builds_elsewhere(tmp_path: Path) -> None:
     copy = tmp_path / "mine"
     shutil.copytree(ROOT / "apps/template", copy)
     environment = os.environ | {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(tmp_path / "root")}
-    made = subprocess.run(["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60)
+    made = subprocess.run(
+        ["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60
+    )
     assert made.returncode == 0, made.stderr
     assert str(tmp_path / "root") in made.stdout
     symbols = subprocess.run(["nm", "-D", copy / "template.so"], check=True, capture_output=True, text=True, timeout=60)
@@ -57,7 +59,7 @@ def state_of(name: str) -> str:
 
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
 def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
-    """It brings its supplies to a target; killed, they go to their safe values; started again, it goes on from there."""
+    """It brings its supplies to a target; killed, and started again, it goes on with what it had been asked for."""
     name = unique_name("application")
     config = adapted("application.yaml", root, name, SERVER_CORE)
     ring = adapted("ring-application.yaml", root, name, RING_CORE)
