@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/test_transmit_rig.h"
+#include "fabric/clock_writer.h"
 
 enum { EPOCH = 5001 };
 
@@ -187,6 +188,22 @@ static void where_no_instrument_tells_the_turn_tai_does(void **state) {
     rig_free(rig);
 }
 
+static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    rig_pass_cycles(rig, 10);
+    struct rm_clock_reading reading;
+    assert_true(rm_clock_read(&rig->clock, &reading));
+    reading.turn = rm_clock_turn(&reading, rig->tsc);
+    reading.turn_tsc = rig->tsc;
+    reading.ticks_per_turn = RIG_TICKS / 7.0;
+    rm_clock_publish(&rig->clock, &reading);
+    uint32_t const before = rig->chain[0].datagrams;
+    rig_pass_cycles(rig, 200);
+    assert_in_range(rig->chain[0].datagrams - before, 100, 204);
+    rig_free(rig);
+}
+
 static void an_application_is_granted_and_its_end_is_seen(void **state) {
     (void)state;
     struct rig *const rig =
@@ -268,6 +285,7 @@ int main(void) {
         cmocka_unit_test(without_a_clock_nothing_is_sent),
         cmocka_unit_test(a_stepped_clock_is_followed),
         cmocka_unit_test(where_no_instrument_tells_the_turn_tai_does),
+        cmocka_unit_test(a_clock_that_runs_away_does_not_hurry_supplies),
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
     };

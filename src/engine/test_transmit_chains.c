@@ -118,8 +118,7 @@ static void a_lost_chain_is_seen_left_alone_and_joins_again(void **state) {
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_LOST), 1);
     assert_int_equal(rig_chain_count(rig, 1, RM_CHAIN_LOST), 0);
     rig_pass_cycles(rig, 10);
-    uint64_t const settled =
-        rig_chain_count(rig, 0, RM_CHAIN_ANSWERED) + rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED);
+    uint64_t const settled = rig_chain_count(rig, 0, RM_CHAIN_ANSWERED) + rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED);
     assert_in_range(rig_chain_count(rig, 0, RM_CHAIN_SENT) - settled, 0, 1);
     rig_free(rig);
 }

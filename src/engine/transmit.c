@@ -172,6 +172,7 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
     made->supply_count = setup->config->supply_count;
     made->period_turns = setup->config->setpoints.period_turns;
     made->phase_turns = setup->config->setpoints.phase_turns;
+    made->nominal_ticks = (uint64_t)(setup->tsc_hz / cycles_per_second(setup->config));
     enum rm_code const code = make(made, error);
     if (code == RM_OK)
         *transmit = made;
@@ -243,6 +244,15 @@ static void count_cycle(struct rm_transmit *transmit, uint64_t late_ticks, bool 
         rm_counter_set(counters, RM_TRANSMIT_LATEST_TICKS, late_ticks);
 }
 
+/** A supply's slew is per cycle, so a second must not have more cycles than the nominal rate gives it, and 1 % for the
+ * clock, whatever the clock says; two may follow each other closely, where one was late or led. */
+static void keep_pace(struct rm_transmit *transmit, uint64_t tsc) {
+    uint64_t const period = transmit->nominal_ticks;
+    uint64_t const earliest = tsc > period ? tsc - period : 0;
+    uint64_t const from = transmit->allowed_tsc > earliest ? transmit->allowed_tsc : earliest;
+    transmit->allowed_tsc = from + period - period / 100;
+}
+
 /** Sends the cycle at hand. Rows have been taken. */
 static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t late_ticks, bool led) {
     ++transmit->cycle;
@@ -253,6 +263,7 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     uint32_t const sent = rm_transmit_send(transmit);
     transmit->turn += transmit->period_turns;
     transmit->sent_tsc = tsc;
+    keep_pace(transmit, tsc);
     transmit->open = true;
     count_cycle(transmit, late_ticks, led);
     rm_transmit_count_silence(transmit);
@@ -305,9 +316,10 @@ uint32_t rm_transmit_duty(void *role, uint64_t tsc) {
     struct rm_transmit *const transmit = role;
     if (!transmit->anchored && !rm_transmit_look_at_clock(transmit, tsc))
         return without_clock(transmit);
-    if (!transmit->sending && led(transmit, tsc))
+    bool const allowed = tsc >= transmit->allowed_tsc;
+    if (allowed && !transmit->sending && led(transmit, tsc))
         return begin_cycle(transmit, tsc, 0, true);
-    if (tsc >= transmit->due_tsc)
+    if (allowed && tsc >= transmit->due_tsc)
         return send_due(transmit, tsc);
     if (!transmit->sending) {
         idle(transmit);

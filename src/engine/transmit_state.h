@@ -102,10 +102,12 @@ struct rm_transmit {
     bool anchored;         /**< turn and due_tsc are good */
     uint64_t tai_look_tsc; /**< when TAI was asked last */
     uint64_t period_turns, phase_turns;
-    uint64_t period_ticks; /**< by the clock */
-    rm_turn turn;          /**< of the next cycle */
-    uint64_t due_tsc;      /**< of the next cycle */
-    uint64_t sent_tsc;     /**< of the last one */
+    uint64_t period_ticks;  /**< by the clock */
+    rm_turn turn;           /**< of the next cycle */
+    uint64_t due_tsc;       /**< of the next cycle */
+    uint64_t sent_tsc;      /**< of the last one */
+    uint64_t nominal_ticks; /**< of a period, by the nominal turn rate */
+    uint64_t allowed_tsc;   /**< no cycle goes out before: a clock that runs too fast shall not hurry supplies */
 
     /* The cycle under way, or the last one. */
     uint64_t cycle; /**< number, from 1 */
