@@ -345,7 +345,10 @@ static struct rm_reply ask(struct bench *bench, char const *parameter, double va
     struct rm_error error = {0};
     struct rm_reply reply = {0};
     uint64_t number;
-    assert_int_equal(rm_owner_new_requester("ws", "test", &asker, &error), RM_OK);
+    static unsigned askers; /* each has a name of its own, so that no reply to another is taken for its own */
+    char name[RM_OWNER_BYTES];
+    snprintf(name, sizeof name, "test%u", askers++);
+    assert_int_equal(rm_owner_new_requester("ws", name, &asker, &error), RM_OK);
     rm_owner_requests(asker);
     if (rm_owner_open(asker, &error) != RM_OK || rm_workspace_attach("ws", 0, &workspace, &error) != RM_OK ||
         rm_requests_post(asker, workspace, parameter, 0, &value, sizeof value, &number, &error) != RM_OK)

@@ -254,10 +254,9 @@ static enum rm_code prepare(struct rm_host *host, struct rm_host_setup const *se
 }
 
 enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **host, struct rm_error *error) {
-    struct rm_host *made = aligned_alloc(RM_CACHE_LINE, sizeof *made);
+    struct rm_host *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
-    memset(made, 0, sizeof *made);
     enum rm_code const code = prepare(made, setup, error);
     if (code == RM_OK)
         *host = made;

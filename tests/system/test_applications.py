@@ -59,7 +59,7 @@ def state_of(name: str) -> str:
 
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
 def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
-    """It brings its supplies to a target; killed, they go to their safe values; started again, it goes on from there."""
+    """It brings its supplies to a target; killed, and started again, it goes on with what it had been asked for."""
     name = unique_name("application")
     config = adapted("application.yaml", root, name, SERVER_CORE)
     ring = adapted("ring-application.yaml", root, name, RING_CORE)
