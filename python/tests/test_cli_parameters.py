@@ -210,6 +210,9 @@ def test_a_snapshot_comes_back(ramp: Ramp, tmp_path: Path) -> None:
         "ramp/rate     0.5 → 0.75 A/s  (+0.25)",
     ]
     assert ringmaster("diff", file, "live", "ramp/rate", "--tolerance", "0.25").stdout == ""
+    assert ringmaster("diff", file, "ramp/rate", expect=1).stdout == "ramp/rate  0.5 → 0.75 A/s  (+0.25)\n"
+    assert "no parameter in the snapshot matches" in ringmaster("diff", file, "tuesday.yaml", expect=7).stderr
+    assert "nowhere.yaml" in ringmaster("diff", "nowhere.yaml", expect=2).stderr
     assert ringmaster("diff", file, "live", "ramp/rate", "--tolerance", "30%", expect=1).stdout != ""
     dry = ringmaster("restore", file, "--dry-run").stdout
     assert "would set   ramp/rate: 0.75 → 0.5 A/s" in dry
