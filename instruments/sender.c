@@ -253,6 +253,8 @@ static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *
     for (uint32_t l = 0; l < setup->sink_count; ++l) {
         rm_sender_link_init(&sender->links[l], &setup->sinks[l], tsc_hz, sender->stop);
         sender->links[l].lost = true; /* until it was seen up */
+        sender->links[l].meanwhile = setup->guest.elsewhere ? setup->guest.poll : NULL;
+        sender->links[l].meanwhile_state = setup->guest.state;
     }
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)

@@ -59,6 +59,7 @@ struct rm_sender_guest {
     void (*poll)(void *state, uint64_t tsc);                /**< NULL: there is nobody */
     void (*begin)(void *state, struct rm_pace const *pace); /**< the first turn is due; `pace` stays to the end */
     void *state;
+    bool elsewhere; /**< uses none of the sender's links, so that it is looked after while one of them is full, too */
 };
 
 struct rm_sender_setup {

@@ -27,6 +27,8 @@ static bool wait_on(struct rm_sender_link *link, struct wait *wait) {
     if (atomic_load_explicit(link->stop, memory_order_relaxed))
         return false;
     uint64_t const now = rm_tsc();
+    if (link->meanwhile != NULL)
+        link->meanwhile(link->meanwhile_state, now);
     if (now < wait->look_tsc)
         return true;
     wait->look_tsc = now + link->look_ticks;

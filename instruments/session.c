@@ -150,7 +150,12 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
     for (uint32_t n = 0; n < ring->network_count; ++n)
         setup.network[n] = (struct rm_sender_network){ring->network[n].flow, ring->network[n].mtu};
     if (has_chains(run))
-        setup.guest = (struct rm_sender_guest){rm_chain_duty_poll, begin_turns, &run->duty};
+        setup.guest = (struct rm_sender_guest){
+            .poll = rm_chain_duty_poll,
+            .begin = begin_turns,
+            .state = &run->duty,
+            .elsewhere = !ring->supplies.shared,
+        };
     tell_of_waiting(&run->sinks, ring);
     struct rm_sender_result result;
     enum rm_code const code = rm_sender_run(&setup, run->tsc_hz, &run->signals.stop, &result, error);

@@ -58,11 +58,11 @@ struct rm_supply {
     bool off;       /**< tripped */
     bool safe;      /**< goes to its safe value, or is there */
     bool saturated; /**< the wish that it follows lies beyond what it can */
-    uint32_t first, count;
-    struct rm_supply_wish wish[RM_SUPPLY_UNDER_WAY];
     uint64_t key, draws;
     double phase[RM_SUPPLY_RIPPLES_MAX]; /**< of the ripple, radians */
     struct rm_supply_config const *config;
+    uint32_t first, count; /**< of `wish`, which stands last: what is needed most lies together */
+    struct rm_supply_wish wish[RM_SUPPLY_UNDER_WAY];
 };
 
 /** What a supply says of itself. */

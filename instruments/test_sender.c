@@ -256,6 +256,56 @@ static void a_stop_ends_a_wait_and_counts_only_what_was_sent(void **state) {
     assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
 }
 
+/** What a guest saw. */
+struct guest {
+    struct bench *bench;
+    struct rm_pace const *pace;
+    uint64_t polls, late; /**< calls; those after the first turn was due */
+    uint64_t waiting;     /**< those while the sender waited for its link */
+    uint32_t sent;        /**< datagrams, at the last */
+};
+
+static void guest_begins(void *state, struct rm_pace const *pace) {
+    struct guest *guest = state;
+    assert_null(guest->pace);
+    assert_int_equal(guest->bench->sink.count, 0);
+    guest->pace = pace;
+}
+
+static void guest_is_polled(void *state, uint64_t tsc) {
+    struct guest *guest = state;
+    ++guest->polls;
+    guest->late += guest->pace != NULL && tsc >= guest->pace->start_tsc;
+    if (!guest->bench->setup.guest.elsewhere)
+        assert_int_equal(guest->bench->sink.lent, 0); /* the queue is its own meanwhile */
+    guest->waiting += guest->bench->sink.lent != 0;
+    guest->sent = guest->bench->sink.count;
+}
+
+/** Between two bursts, when no buffer is lent. */
+static void a_guest_is_looked_after(void **state) {
+    struct bench *bench = *state;
+    struct guest guest = {.bench = bench};
+    bench->setup.guest = (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest};
+    run(bench);
+    assert_non_null(guest.pace);
+    assert_int_equal(bench->sink.count, 9000);
+    assert_true(guest.polls >= 9000 / (2 * RM_BURST)); /* a burst is filled up with a whole turn */
+    assert_int_equal(guest.polls, guest.late);
+    assert_in_range(guest.sent, 9000 - 2 * RM_BURST, 9000);
+}
+
+static void one_that_is_elsewhere_is_looked_after_while_the_link_is_full(void **state) {
+    struct bench *bench = *state;
+    struct guest guest = {.bench = bench};
+    bench->sink.refusals = 3;
+    bench->setup.guest =
+        (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest, .elsewhere = true};
+    run(bench);
+    assert_int_equal(bench->sink.count, 9000);
+    assert_true(guest.waiting >= 9000 / (2 * RM_BURST));
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
@@ -267,6 +317,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(gives_unneeded_buffers_back, make, destroy),
         cmocka_unit_test_setup_teardown(turns_pass_unsent_while_the_link_is_down, make, destroy),
         cmocka_unit_test_setup_teardown(a_stop_ends_a_wait_and_counts_only_what_was_sent, make, destroy),
+        cmocka_unit_test_setup_teardown(a_guest_is_looked_after, make, destroy),
+        cmocka_unit_test_setup_teardown(one_that_is_elsewhere_is_looked_after_while_the_link_is_full, make, destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

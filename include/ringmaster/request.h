@@ -10,13 +10,19 @@
  *     rm_requests: slot[n & mask] ──read by──▶  judges, sets the parameter
  *     read by ◀── rm_replies: slot[m & mask]    and answers
  *
- * Ordering, both ways: a slot is filled with relaxed stores, then `head` is stored with release; the reader loads
- * `head` with acquire, copies the slot, fences (acquire) and loads `head` again: the copy is whole if the slot was not
- * lapped meanwhile. (rm_requests_post pairs with rm_inbox_take, rm_inbox_answer with rm_requests_reply.)
+ * Ordering, both ways: the writer fences (release), fills a slot with relaxed stores, then stores `head` with release;
+ * the reader loads `head` with acquire, copies the slot, fences (acquire) and loads `head` again: the copy is whole if
+ * the slot was not lapped meanwhile, which begins when the head is that of the slot's next user less one. So request n
+ * is whole while head < n + RM_REQUEST_SLOTS - 1, reply m (from 0) while head < m + RM_REPLY_SLOTS. (rm_requests_post
+ * pairs with rm_inbox_take, rm_inbox_answer with rm_requests_reply; the fences with each other.)
  *
- * A requester that has more than RM_REQUEST_SLOTS requests under way overwrites its own oldest: its owner answers those
+ * A requester that has RM_REQUEST_SLOTS requests or more under way overwrites its own oldest: its owner answers those
  * that it could read, and counts the others. Values are packed elements of the parameter's type, `first` counts
  * elements, so part of an array can be set.
+ *
+ * An owner's replies to all go round in one ring: who looks too seldom may find his overwritten. He sees that by the
+ * head, which is then RM_REPLY_SLOTS - 1 or more ahead of where he looked last, and asks again (rm_requests_put does).
+ * A request that was posted before its owner's instance began is not done: the instance before may have done it.
  */
 #ifndef RINGMASTER_REQUEST_H
 #define RINGMASTER_REQUEST_H
@@ -147,7 +153,7 @@ bool rm_inbox_judge(struct rm_inbox *inbox, struct rm_request const *request, st
 /** Judges, writes the parameter and answers: all that an owner without wishes of its own does. */
 void rm_inbox_apply(struct rm_inbox *inbox, struct rm_request const *request, struct rm_stamp stamp);
 
-/** Waits for the doorbell at most `timeout_ns`: the one system call here. */
+/** Waits for the doorbell at most `timeout_ns`, not at all where a request waits: the one system call here. */
 void rm_inbox_wait(struct rm_inbox *inbox, uint64_t timeout_ns);
 
 #endif

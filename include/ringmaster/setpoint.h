@@ -66,7 +66,8 @@ static inline void rm_setpoints_put(struct rm_setpoint_row *row, size_t actuator
         double number;
         uint64_t bits;
     } const word = {.number = value};
-    atomic_store_explicit(&row->value[actuator], word.bits, memory_order_relaxed);
+    _Atomic uint64_t *const values = row->value; // they go on behind the struct
+    atomic_store_explicit(&values[actuator], word.bits, memory_order_relaxed);
 }
 
 /** The row is whole. */

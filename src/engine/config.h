@@ -56,7 +56,8 @@ struct rm_config_port {
     struct rm_port_config port; /**< for rm_port_open */
     uint16_t udp_port;          /**< destination UDP port of instruments' datagrams; of a udp port its own */
     uint16_t vlan;              /**< 0–4094, or RM_CONFIG_ANY_VLAN */
-    uint32_t answer_ipv4;       /**< the server's own address on this port: it answers ARP and ping; 0: it does not */
+    uint32_t answer_ipv4;       /**< the server's own address on this port: setpoints come from there; with a slow path
+                                     it answers ARP and ping; 0: none */
     char kernel_interface[RM_PORT_NAME_BYTES]; /**< of the tap that gives the kernel what no instrument sent; or "" */
 };
 

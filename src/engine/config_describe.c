@@ -87,7 +87,7 @@ static void print_port_extras(struct rm_config_port const *port, FILE *out) {
         rm_config_print_ipv4(config->group[i], out);
     }
     if (port->answer_ipv4 != 0) {
-        fputs(", answers for ", out);
+        fputs(config->slow_path ? ", answers for " : ", setpoints come from ", out);
         rm_config_print_ipv4(port->answer_ipv4, out);
     }
     if (port->kernel_interface[0] != '\0')

@@ -18,8 +18,10 @@ static void print_cycles(struct rm_config const *config, FILE *out) {
             rate_hz >= 1000 ? rate_hz / 1000 : rate_hz, rate_hz >= 1000 ? "kHz" : "Hz");
     if (setpoints->lead != 0)
         fprintf(out, "when %s has a row, at the latest ", config->application[setpoints->lead].name);
-    fprintf(out, "%u turns after the cycle's; a chain is lost after %u cycles without an answer\n",
-            setpoints->phase_turns, setpoints->lost_cycles);
+    if (setpoints->phase_turns != 0)
+        fprintf(out, "%u turns after ", setpoints->phase_turns);
+    fprintf(out, "%sthe turn that they are of; a chain is lost after %u cycles without an answer\n",
+            setpoints->phase_turns == 0 ? "at " : "", setpoints->lost_cycles);
 }
 
 static bool is_broadcast(uint8_t const mac[6]) { return memcmp(mac, "\xFF\xFF\xFF\xFF\xFF\xFF", 6) == 0; }

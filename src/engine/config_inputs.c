@@ -82,8 +82,8 @@ static enum rm_code check_period(struct taking const *taking, uint32_t period) {
     if (period == own)
         return RM_OK;
     snprintf(problem, sizeof problem,
-             "%s has a record every %u turns, but \"%s\" is stepped every %u; expected inputs of that period%s",
-             taking->stream, period, taking->application->name, own,
+             "%s has a record every %u turns, but \"%s\" is stepped every %u; expected inputs of %u turns%s",
+             taking->stream, period, taking->application->name, own, own,
              period % cycle == 0 ? ", or another period_turns" : "");
     return fail(taking, problem);
 }

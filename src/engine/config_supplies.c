@@ -125,8 +125,8 @@ static enum rm_code resolve_limits(struct resolving const *resolving, struct rm_
                     supply->low, supply->high);
     if (supply->low < -FLT_MAX || supply->high > FLT_MAX || !holds_f32(supply->low, supply->high))
         return fail(resolving, "limits",
-                    "found [%.17g, %.17g], expected some range that 32-bit floating point can "
-                    "tell: setpoints are sent so",
+                    "found [%.17g, %.17g], expected limits with 32-bit floating point numbers between them: setpoints "
+                    "are sent as such",
                     supply->low, supply->high);
     supply->safe = written->safe == NULL ? 0 : *written->safe;
     bool const within = supply->safe >= supply->low && supply->safe <= supply->high;
@@ -177,11 +177,10 @@ static enum rm_code resolve_conversion(struct resolving const *resolving, struct
         supply->conversion.c[i] = written->polynomial[i];
     if (rm_conversion_is_good(&supply->conversion, &limits))
         return RM_OK;
-    return fail(
-        resolving, "convert.polynomial",
-        "it does not rise or fall all the way from %g to %g %s, so it cannot be gone back; expected coefficients "
-        "c0, c1, … of c0 + c1·x + …, monotone within the limits",
-        supply->low, supply->high, resolving->written->unit);
+    return fail(resolving, "convert.polynomial",
+                "it does not rise or fall all the way from %g to %g %s, so there is no way back; expected coefficients "
+                "c0, c1, … of c0 + c1·x + …, monotone within the limits",
+                supply->low, supply->high, resolving->written->unit);
 }
 
 /* Everything but the name. */
@@ -204,8 +203,8 @@ static enum rm_code check_count(struct resolving const *resolving) {
         return fail(resolving, "count", "found 0, expected 1 to %u", RM_CHAIN_SUPPLIES_MAX - in_chain);
     if (count > RM_CHAIN_SUPPLIES_MAX - in_chain)
         return fail(resolving, resolving->written->count == NULL ? NULL : "count",
-                    "the chain would have more than %d supplies, expected at most %u more here", RM_CHAIN_SUPPLIES_MAX,
-                    RM_CHAIN_SUPPLIES_MAX - in_chain);
+                    "the chain would have %u supplies, expected at most %d: put the others into another chain",
+                    in_chain + count, RM_CHAIN_SUPPLIES_MAX);
     if (count > RM_CONFIG_SUPPLIES_MAX - config->supply_count)
         return fail(resolving, NULL, "with those of chain \"%s\" there are more than %d supplies, expected fewer",
                     config->chain[config->chain_count].name, RM_CONFIG_SUPPLIES_MAX);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/guard.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -185,12 +186,17 @@ static void set_admission(struct rm_guard *guard, uint32_t supply) {
     owner->high[guard->place[supply]] = open ? guard->high[supply] : -INFINITY;
 }
 
+/** Where the supply is the next one after those of the last run, it is one more of them. */
 static void add_to_runs(struct application *application, uint32_t place, uint32_t supply) {
-    struct run *const last = application->run_count ? &application->run[application->run_count - 1] : NULL;
-    if (last != NULL && supply == last->supply + last->count)
-        ++last->count;
-    else
-        application->run[application->run_count++] = (struct run){.place = place, .supply = supply, .count = 1};
+    uint32_t const runs = application->run_count;
+    struct run *const run = application->run;
+    assert(run != NULL);
+    if (runs != 0 && supply == run[runs - 1].supply + run[runs - 1].count) {
+        ++run[runs - 1].count;
+    } else {
+        run[runs] = (struct run){.place = place, .supply = supply, .count = 1};
+        ++application->run_count;
+    }
 }
 
 static enum rm_code set_application(struct rm_guard *guard, uint32_t number, struct rm_guard_application const *setup,

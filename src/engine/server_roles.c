@@ -12,6 +12,14 @@ static double const FRAGMENT_SECONDS = 0.05; /**< a fragment is waited for so lo
 
 enum { FRAGMENTED_AT_ONCE = 64 }; /**< datagrams in pieces, of one port: each holds RM_LAYOUT_PAYLOAD_MAX bytes */
 
+/** An instrument that is not heard about the clock, for good: one that is sent a turn before its time answers before
+ * its time, and a clock that believed it would run away. */
+static void hush(struct rm_instrument *instrument) {
+    instrument->counting.tells = false;
+    instrument->vote.outcast = instrument->vote.doubted = true;
+    rm_express_pause(&instrument->express, true);
+}
+
 /** Readbacks of chains have the turns that we sent them: where any other instrument comes to the role, they are asked
  * nothing about the clock. */
 static void hush_followers(struct rm_server *server, uint32_t role) {
@@ -25,7 +33,7 @@ static void hush_followers(struct rm_server *server, uint32_t role) {
     for (uint32_t i = 0; others && i < count; ++i) {
         struct rm_config_instrument const *wanted = &server->config->instrument[i];
         if (wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role)
-            server->instrument[i]->counting.tells = false;
+            hush(server->instrument[i]);
     }
 }
 

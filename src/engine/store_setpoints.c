@@ -81,7 +81,7 @@ static void plan_supply(struct rm_segment_plan *plan, struct rm_config const *co
 
 /** One name per line. False when there is no memory. */
 static bool plan_names(struct rm_segment_plan *plan, struct rm_config const *config) {
-    char *text = calloc(config->supply_count, RM_CONFIG_SUPPLY_NAME_BYTES + 1u);
+    char *text = calloc(config->supply_count + 1u, RM_CONFIG_SUPPLY_NAME_BYTES + 1u);
     if (text == NULL)
         return false;
     char *end = text;

@@ -65,8 +65,10 @@ static void server_up(struct test *test) {
 }
 
 static int set_up(void **state) {
-    struct test *test = calloc(1, sizeof *test);
+    struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
     *state = test;
+    if (test != NULL)
+        memset(test, 0, sizeof *test);
     if (test == NULL || !test_workspaces_make(test->workspaces, sizeof test->workspaces))
         return -1;
     test->tsc_hz = rm_tsc_hz_measure();
@@ -179,8 +181,8 @@ static struct rm_setpoint_reading wish(struct test *test, double values[ACTUATOR
 
 /** Asks for a setting; false when it was not answered, as by one that the setting kills. */
 static bool asks(char const *name, double value) {
-    struct rm_owner *owner;
-    struct rm_workspace *workspace;
+    struct rm_owner *owner = NULL;
+    struct rm_workspace *workspace = NULL;
     struct rm_error error;
     struct rm_reply reply = {.verdict = RM_VERDICT_REFUSED};
     if (rm_owner_new_requester("demo", "test", &owner, &error) != RM_OK)

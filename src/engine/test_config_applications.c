@@ -236,10 +236,10 @@ static void inputs(void **state) {
          "19:75: applications[0].inputs[1]: \"bpm01/fast\" is inputs[0] already, expected it once"},
         {TIMED("inputs: [bpm01/turn]"),
          "19:63: applications[0].inputs[0]: bpm01/turn has a record every 1 turns, but \"ramp\" is stepped every 12; "
-         "expected inputs of that period"},
+         "expected inputs of 12 turns"},
         {TIMED("inputs: [bpm01/fast, bpm01/loop]"),
          "19:75: applications[0].inputs[1]: bpm01/loop has a record every 120 turns, but \"ramp\" is stepped every 12; "
-         "expected inputs of that period, or another period_turns"},
+         "expected inputs of 12 turns, or another period_turns"},
     };
     EXPECT_ERRORS(*state, wrong);
 }

@@ -205,6 +205,29 @@ static void lanes_by_number(void **state) {
     rm_config_free(config);
 }
 
+/* 1248 supplies: each chain answers in two datagrams, of ten and of three. */
+static void as_many_as_a_ring_has(void **state) {
+    struct rm_config *const config = load_config(
+        *state, BEFORE SETPOINTS "chains:\n  - {name: c, count: 96, id: 1, port: link, address: 10.30.0.1, supplies: ["
+                                 "{name: \"ch_{chain}_\", count: 8, unit: A, limits: [-10, 10], slew: 20}, "
+                                 "{name: \"cv_{chain}_\", count: 5, unit: A, limits: [-10, 10], slew: 20}]}\n");
+    assert_int_equal(config->chain_count, 96);
+    assert_int_equal(config->supply_count, 1248);
+    assert_int_equal(config->instrument_count, 1 + 192);
+    for (uint32_t i = 0; i < 96; i++) {
+        struct rm_config_chain const *const chain = &config->chain[i];
+        assert_int_equal(chain->supply_count, 13);
+        assert_int_equal(chain->first_supply, 13 * i);
+        assert_int_equal(chain->first_instrument, 1 + 2 * i);
+        assert_int_equal(config->instrument[1 + 2 * i].lane_count, 12);
+        assert_int_equal(config->instrument[2 + 2 * i].lane_count, 5);
+        assert_int_equal(config->instrument[2 + 2 * i].source_ipv4, 0x0A1E0001 + i);
+    }
+    assert_string_equal(config->supply[1247].name, "cv_96_05");
+    assert_string_equal(config->instrument[192].lane[4].name, "cv_96_05");
+    rm_config_free(config);
+}
+
 /* A server may have nothing to read but what its supplies say. */
 static void no_instruments_but_answers(void **state) {
     struct rm_config *const config =
@@ -215,18 +238,32 @@ static void no_instruments_but_answers(void **state) {
     rm_config_free(config);
 }
 
-/* Ports that have no slow path: there `answer` says where setpoints come from, and nothing more. */
-static void ports_without_a_slow_path(void **state) {
-    static char const *const ports[] = {"kind: ring", "kind: \"null\"", "kind: af_xdp, interface: veth0"};
+/* Ports that have no slow path, or whose only ring it might take: there `answer` says where setpoints come from, and
+ * nothing more. */
+static void ports_and_their_slow_paths(void **state) {
+    static struct {
+        char const *port;
+        bool slow_path;
+    } const ports[] = {{"kind: ring", false},
+                       {"kind: \"null\"", false},
+                       {"kind: af_xdp, interface: veth0", false},
+                       {"kind: memif, socket: /run/l.sock", false},
+                       {"kind: memif, socket: /run/l.sock, role: client", false},
+                       {"kind: tap, interface: rm1", false},
+                       {"kind: vhost, socket: /run/v.sock", false},
+                       {"kind: virtio_user, socket: /run/v.sock", false},
+                       {"kind: af_packet, interface: veth0", true},
+                       {"kind: af_packet, interface: veth0, kernel_interface: rm0", true},
+                       {"kind: pci, device: \"0000:03:00.0\"", true}};
     for (size_t i = 0; i < sizeof ports / sizeof ports[0]; i++) {
         char yaml[1024];
         snprintf(yaml, sizeof yaml,
                  MACHINE "ports:\n" RING
                          "  - {name: link, %s, answer: 10.30.0.250}\n" INSTRUMENTS ROLES SETPOINTS CHAINS,
-                 ports[i]);
+                 ports[i].port);
         struct rm_config *const config = load_config(*state, yaml);
         assert_int_equal(config->port[1].answer_ipv4, 0x0A1E00FA);
-        assert_false(config->port[1].port.slow_path);
+        assert_int_equal(config->port[1].port.slow_path, ports[i].slow_path);
         rm_config_free(config);
     }
 }
@@ -322,19 +359,17 @@ static void places(void **state) {
          "12:28: chains[0].port: found \"lnk\", expected the name of a port (did you mean \"link\"?)"},
         {ON_PORT("kind: udp, address: 127.0.0.1:4660"),
          "12:28: chains[0].port: port \"link\" is of kind udp, which sends no frames; expected one of kind memif, "
-         "af_packet, af_xdp, pci, virtio_user, vhost, ring or null"},
+         "af_packet, af_xdp, pci, tap, virtio_user, vhost, ring or null"},
         {ON_PORT("kind: pcap, file: /x"),
          "12:28: chains[0].port: port \"link\" is of kind pcap, which sends no frames; expected one of kind memif, "
-         "af_packet, af_xdp, pci, virtio_user, vhost, ring or null"},
+         "af_packet, af_xdp, pci, tap, virtio_user, vhost, ring or null"},
         {ON_PORT("kind: memif, socket: /run/l.sock"),
          "12:28: chains[0].port: setpoints would have no source address: port \"link\" lacks the key \"answer\", "
          "expected there the IPv4 address of the server on this port, such as answer: 10.30.0.250"},
-        {ON_PORT("kind: tap, interface: rm0, answer: 10.30.0.250"),
-         "12:28: chains[0].port: port \"link\" is of kind tap, whose one transmit queue is taken by its slow path; "
-         "expected one of kind memif, af_packet, af_xdp, pci, virtio_user, vhost, ring or null"},
-        {ON_PORT("kind: memif, socket: /run/l.sock, role: client, answer: 10.30.0.250"),
-         "12:28: chains[0].port: port \"link\" is a memif client of one queue, whose only transmit ring its slow path "
-         "takes; expected role: server in that port, or queues: 2 without spread"},
+        {ON_PORT("kind: memif, socket: /run/l.sock, answer: 10.30.0.250, kernel_interface: rm0"),
+         "12:28: chains[0].port: port \"link\" has a kernel_interface, which may take the only transmit ring of a port "
+         "of "
+         "kind memif, so that no setpoint leaves; take that key out there, or put the chains on another port"},
         {MACHINE "ports:\n" RING "  - {name: link, kind: ring, answer: 10.30.0.250}\n" INSTRUMENTS
                  "roles:\n  - {role: receive, ports: [ring, link], core: @}\n",
          "4:38: ports[1].answer: a port of kind ring answers nobody and has no chains whose setpoints would come from "
@@ -369,8 +404,6 @@ static void places(void **state) {
     };
     EXPECT_ERRORS(*state, wrong);
     rm_config_free(load_config(*state, BESIDE("ring", "10.30.0.1")));
-    rm_config_free(
-        load_config(*state, ON_PORT("kind: memif, socket: /run/l.sock, role: client, queues: 2, answer: 10.30.0.250")));
 }
 
 /* One supply with line 17 to itself. */
@@ -411,11 +444,11 @@ static void supply_names(void **state) {
          "12:82: chains[0].supplies[0].name: \"q1\" is already the name of a supply of chain \"c01\", expected one of "
          "its own: {chain} in it stands for the chain's number"},
         {ONE_SUPPLY("name: q, count: 0" REST), "17:26: chains[0].supplies[0].count: found 0, expected 1 to 40"},
-        {ONE_SUPPLY("name: q, count: 41" REST),
-         "17:26: chains[0].supplies[0].count: the chain would have more than 40 supplies, expected at most 40 more "
-         "here"},
+        {ONE_SUPPLY("name: q, count: 41" REST), "17:26: chains[0].supplies[0].count: the chain would have 41 supplies, "
+                                                "expected at most 40: put the others into another chain"},
         {TWO_SUPPLIES("name: q, count: 40" REST, "name: r" REST),
-         "18:9: chains[0].supplies[1]: the chain would have more than 40 supplies, expected at most 0 more here"},
+         "18:9: chains[0].supplies[1]: the chain would have 41 supplies, expected at most 40: put the others into "
+         "another chain"},
         {BEFORE SETPOINTS "chains:\n  - {name: c, count: 52, id: 1, port: link, address: 10.30.0.1, readback: false, "
                           "supplies: [{name: \"q{chain}_\", count: 40" REST "}]}\n",
          "12:93: chains[0].supplies[0]: with those of chain \"c52\" there are more than 2048 supplies, expected "
@@ -438,11 +471,11 @@ static void supply_values(void **state) {
         {WITH("limits: [0, .inf], slew: 1"),
          "17:41: chains[0].supplies[0].limits[1]: found \".inf\", expected a number"},
         {WITH("limits: [0, 1e39], slew: 1"),
-         "17:37: chains[0].supplies[0].limits: found [0, 9.9999999999999994e+38], expected some range that 32-bit "
-         "floating point can tell: setpoints are sent so"},
+         "17:37: chains[0].supplies[0].limits: found [0, 9.9999999999999994e+38], expected limits with 32-bit floating "
+         "point numbers between them: setpoints are sent as such"},
         {WITH("limits: [16777216.25, 16777216.5], slew: 1, safe: 16777216.25"),
-         "17:37: chains[0].supplies[0].limits: found [16777216.25, 16777216.5], expected some range that 32-bit "
-         "floating point can tell: setpoints are sent so"},
+         "17:37: chains[0].supplies[0].limits: found [16777216.25, 16777216.5], expected limits with 32-bit floating "
+         "point numbers between them: setpoints are sent as such"},
         {WITH("limits: [1, 2], slew: 1"),
          "17:9: chains[0].supplies[0]: 0 is not within the limits [1, 2], expected the key \"safe\" with the value to "
          "go to when nobody says anything"},
@@ -466,11 +499,11 @@ static void supply_values(void **state) {
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [1, 2, 3, 4, 5]}"),
          "17:87: chains[0].supplies[0].convert.polynomial: found a list of 5, expected a list of 1 to 4 entries"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [3]}"),
-         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
-         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so "
+         "there is no way back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: mT, polynomial: [0, 1, 1]}"),
-         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so it "
-         "cannot be gone back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
+         "17:87: chains[0].supplies[0].convert.polynomial: it does not rise or fall all the way from -1 to 1 A, so "
+         "there is no way back; expected coefficients c0, c1, … of c0 + c1·x + …, monotone within the limits"},
         {WITH("limits: [-1, 1], slew: 1, convert: {unit: a_unit_of_16_byt, polynomial: [1]}"),
          "17:71: chains[0].supplies[0].convert.unit: found \"a_unit_of_16_byt\", expected text of 1 to 15 bytes"},
         {ONE_SUPPLY("name: q1, unit: a_unit_of_16_byt, limits: [-1, 1], slew: 1"),
@@ -525,8 +558,9 @@ int main(void) {
         TEST(all_keys),
         TEST(answers_are_instruments),
         TEST(lanes_by_number),
+        TEST(as_many_as_a_ring_has),
         TEST(no_instruments_but_answers),
-        TEST(ports_without_a_slow_path),
+        TEST(ports_and_their_slow_paths),
         TEST(setpoints),
         TEST(names_and_numbers),
         TEST(places),

@@ -56,8 +56,8 @@ static void chains_and_applications(void **state) {
     *end = '\0';
     assert_string_equal(
         begin,
-        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 6 turns after the cycle's; a chain is "
-        "lost after 10 cycles without an answer\n"
+        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 6 turns after the turn that they are "
+        "of; a chain is lost after 10 cycles without an answer\n"
         "chains: 4\n"
         "  c01 … c03: id 1–3, 10.30.0.1 … 10.30.0.3 UDP port 4662, 02:00:0a:1e:00:01 … on link, 11 supplies, answer "
         "c01_a/raw to c01_b/raw\n"
@@ -79,10 +79,11 @@ static void chains_and_applications(void **state) {
         "  kick             sets 3: ps/v01_01 … ps/v03_01; code /opt/kick.so, hosted\n"
         "        every 12 turns, from c01_a/raw, c01_b/raw, c02_a/raw, c02_b/raw … (5), waits 24 turns for them; rows "
         "are fresh for 240 turns, it has stopped after 2 steps without one: its supplies go to their safe values\n"
-        "roles: 5\n");
+        "roles: 4\n");
     *end = ' ';
     assert_non_null(strstr(text, "instruments: 8, 7 of them the answers of chains, more than half of"));
     assert_non_null(strstr(text, " application kick\n"));
+    assert_non_null(strstr(text, ", setpoints come from 10.30.0.250\n"));
     assert_null(strstr(text, "to think about"));
 }
 

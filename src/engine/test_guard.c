@@ -126,6 +126,22 @@ static void a_good_row_moves_its_own_supplies_by_the_slew(void **state) {
     end(&rig);
 }
 
+/** What lies between two of its supplies is not its own. */
+static void supplies_with_others_between_move_alone(void **state) {
+    (void)state;
+    struct rig rig;
+    set_up(&rig);
+    rig.application[RAMPER].supply = (uint32_t[]){4, 6};
+    rig.application[RAMPER].supply_count = 2;
+    start(&rig);
+    put_row(&rig, RAMPER, 0.5, -0.5, 0);
+    cycle(&rig);
+    assert_at(&rig, 4, 0.5);
+    assert_at(&rig, 5, 0);
+    assert_at(&rig, 6, -0.5);
+    end(&rig);
+}
+
 static void a_step_that_is_too_long_is_shortened_and_counted(void **state) {
     (void)state;
     struct rig rig;
@@ -723,6 +739,7 @@ static void impossible_applications_are_refused(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_good_row_moves_its_own_supplies_by_the_slew),
+        cmocka_unit_test(supplies_with_others_between_move_alone),
         cmocka_unit_test(a_step_that_is_too_long_is_shortened_and_counted),
         cmocka_unit_test(many_rows_in_a_cycle_make_one_step),
         cmocka_unit_test(a_cycle_may_go_piece_by_piece),

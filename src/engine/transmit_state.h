@@ -81,25 +81,22 @@ struct rm_transmit_supply {
 };
 
 struct rm_transmit {
+    struct rm_transmit_put put;
     struct rm_transmit_setup setup;
     struct rm_guard *guard;
     uint32_t application_count, chain_count, supply_count, sender_count;
     struct rm_transmit_source *source;
     struct rm_transmit_mailbox *mailbox;
-    struct rm_transmit_put put;
     struct rm_transmit_link *link;
     struct rm_transmit_sender *sender;
     uint32_t *sender_chain; /**< memory of all senders' lists */
     struct rm_transmit_supply *supply;
-    float *caught;      /**< per supply: what goes to a chain that catches up */
-    double *row;        /**< a row of the longest application */
-    uint32_t *state;    /**< "supply/state" as it was written last */
-    bool state_changed; /**< something of a supply's state, since */
-    bool sent_before;   /**< the last life's setpoints were found */
+    float *caught;   /**< per supply: what goes to a chain that catches up */
+    double *row;     /**< a row of the longest application */
+    uint32_t *state; /**< "supply/state" as it was written last */
 
     /* The clock. */
     struct rm_clock_reading clock;
-    bool anchored;         /**< turn and due_tsc are good */
     uint64_t tai_look_tsc; /**< when TAI was asked last */
     uint64_t period_turns, phase_turns;
     uint64_t period_ticks;  /**< by the clock */
@@ -112,13 +109,18 @@ struct rm_transmit {
     /* The cycle under way, or the last one. */
     uint64_t cycle; /**< number, from 1 */
     rm_turn cycle_turn;
-    bool sending;       /**< some of it is left */
-    bool open;          /**< it has not been closed: nothing of it is published */
     uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
     uint32_t window;  /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
     uint32_t watched; /**< the chain that is looked at next */
     uint32_t heard;   /**< the application that is looked at next */
+
+    /* How things stand. */
+    bool state_changed; /**< something of a supply's state, since */
+    bool sent_before;   /**< the last life's setpoints were found */
+    bool anchored;      /**< turn and due_tsc are good */
+    bool sending;       /**< some of it is left */
+    bool open;          /**< it has not been closed: nothing of it is published */
 };
 
 /* transmit_clock.c */

@@ -168,13 +168,24 @@ static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, s
 
 enum part_verdict { PART_ABSENT, PART_GOOD, PART_WRONG };
 
+/** True when the answer is to another datagram of the same turn: a clock that was stepped back tells turns twice. */
+static bool answers_another(struct rm_transmit const *transmit, struct rm_transmit_link const *link, rm_turn turn,
+                            uint32_t sequence) {
+    for (uint32_t place = 0; place < RM_TRANSMIT_WINDOW; ++place)
+        if (transmit->turn_of[place] == turn && (uint32_t)link->said[place] == sequence)
+            return true;
+    return false;
+}
+
 /** One part of the answer to the datagram at `place`. */
 static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm_transmit_link const *link,
                                    uint32_t part, uint32_t place, struct rm_record *record) {
     if (rm_stream_read(&link->place.readback[part], transmit->turn_of[place], record) != RM_READ_OK)
         return PART_ABSENT;
-    bool const right = (uint32_t)record->lane[RM_SUPPLY_LANE_SEQUENCE].i == (uint32_t)link->said[place];
-    return right ? PART_GOOD : PART_WRONG;
+    uint32_t const sequence = (uint32_t)record->lane[RM_SUPPLY_LANE_SEQUENCE].i;
+    if (sequence == (uint32_t)link->said[place])
+        return PART_GOOD;
+    return answers_another(transmit, link, transmit->turn_of[place], sequence) ? PART_ABSENT : PART_WRONG;
 }
 
 static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t place) {

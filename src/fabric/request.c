@@ -31,6 +31,7 @@ struct target {
     struct rm_parameter const *parameter;
     struct rm_mapped_segment const *holder;
     struct rm_replies const *replies;
+    uint64_t head; /**< of the replies, before anything was asked */
 };
 
 static enum rm_code find_target(struct rm_workspace *workspace, char const *name, struct target *target,
@@ -47,6 +48,7 @@ static enum rm_code find_target(struct rm_workspace *workspace, char const *name
         return rm_fail(error, RM_E_NOT_FOUND, "%s: its owner%s%s answers no requests", name,
                        target->holder != NULL ? ", " : "", target->holder != NULL ? target->holder->owner : "");
     target->replies = memory;
+    target->head = get(&target->replies->head);
     return RM_OK;
 }
 
@@ -165,41 +167,67 @@ static void pause_between(uint64_t looks) {
         nanosleep(&nap, NULL);
 }
 
-static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *workspace, char const *name,
-                                   struct target const *target, uint64_t number, uint64_t timeout_ns,
-                                   struct rm_reply *reply, struct rm_error *error) {
+/** A request that is waited for. */
+struct waiting {
+    struct target target;
+    char const *name;
+    uint64_t first;
+    void const *values;
+    size_t bytes;
+    uint64_t number;
+    uint64_t head; /**< of the replies, when they were looked through last */
+};
+
+/** Looks for the reply. Where others were given so many meanwhile that it may have been overwritten, asks once more: to
+ * set something twice is to set it. */
+static bool look_for_reply(struct rm_owner *owner, struct waiting *waiting, struct rm_reply *reply) {
+    uint64_t const head = get(&waiting->target.replies->head);
+    if (find_reply(waiting->target.replies, owner, waiting->number, reply))
+        return true;
+    if (get(&waiting->target.replies->head) - waiting->head >= RM_REPLY_SLOTS - 1) {
+        waiting->number = post(rm_owner_memory(owner, owner->requests), &waiting->target, waiting->name, waiting->first,
+                               waiting->values, waiting->bytes);
+        rm_doorbell_ring(&waiting->target.replies->doorbell);
+    }
+    waiting->head = head;
+    return false;
+}
+
+static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *workspace, struct waiting *waiting,
+                                   uint64_t timeout_ns, struct rm_reply *reply, struct rm_error *error) {
+    struct target const *target = &waiting->target;
     uint64_t const begun = rm_monotonic_ns();
-    uint64_t ring_at = begun + RING_AGAIN_NS, alive_at = begun + ALIVE_AGAIN_NS;
-    for (uint64_t looks = 0;; ++looks) {
-        if (find_reply(target->replies, owner, number, reply))
+    uint64_t ring_at = begun + RING_AGAIN_NS, alive_at = begun + ALIVE_AGAIN_NS, now = begun;
+    for (uint64_t looks = 0; now - begun < timeout_ns; ++looks) {
+        if (look_for_reply(owner, waiting, reply))
             return RM_OK;
-        uint64_t const now = rm_monotonic_ns();
-        if (now - begun >= timeout_ns)
-            break;
+        pause_between(looks);
+        now = rm_monotonic_ns();
         if (now >= ring_at) {
             rm_doorbell_ring(&target->replies->doorbell);
             ring_at = now + RING_AGAIN_NS;
         }
-        if (now >= alive_at) {
-            enum rm_code const code = check_alive(workspace, name, target, error);
-            if (code != RM_OK)
-                return find_reply(target->replies, owner, number, reply) ? RM_OK : code;
-            alive_at = now + ALIVE_AGAIN_NS;
-        }
-        pause_between(looks);
+        if (now < alive_at)
+            continue;
+        enum rm_code const code = check_alive(workspace, waiting->name, target, error);
+        if (code != RM_OK)
+            return find_reply(target->replies, owner, waiting->number, reply) ? RM_OK : code;
+        alive_at = now + ALIVE_AGAIN_NS;
     }
-    enum rm_code const code = check_alive(workspace, name, target, error);
+    enum rm_code const code = check_alive(workspace, waiting->name, target, error);
     return code != RM_OK ? code
                          : rm_fail(error, RM_E_BUSY, "%s: its owner, %s, is alive and has not answered within %.3g s",
-                                   name, target->holder->owner, (double)timeout_ns * 1e-9);
+                                   waiting->name, target->holder->owner, (double)timeout_ns * 1e-9);
 }
 
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                              uint64_t first, void const *values, size_t bytes, uint64_t timeout_ns,
                              struct rm_reply *reply, struct rm_error *error) {
-    struct target target;
-    uint64_t number = 0;
-    enum rm_code const code = post_to(owner, workspace, parameter, first, values, bytes, &target, &number, error);
-    return code != RM_OK ? code
-                         : wait_for_reply(owner, workspace, parameter, &target, number, timeout_ns, reply, error);
+    struct waiting waiting = {.name = parameter, .first = first, .values = values, .bytes = bytes};
+    enum rm_code const code =
+        post_to(owner, workspace, parameter, first, values, bytes, &waiting.target, &waiting.number, error);
+    if (code != RM_OK)
+        return code;
+    waiting.head = waiting.target.head;
+    return wait_for_reply(owner, workspace, &waiting, timeout_ns, reply, error);
 }

@@ -76,7 +76,7 @@ static struct rm_planned *add(struct rm_segment_plan *plan, enum rm_object_kind 
         rm_fail(first_error(plan), RM_E_ARGUMENT, "two objects are called \"%s\"", name);
     void *copy = NULL;
     if (constant_bytes > 0) {
-        copy = malloc(constant_bytes);
+        copy = aligned_alloc(RM_CACHE_LINE, round_up(constant_bytes, RM_CACHE_LINE)); // as its struct wants it
         if (copy == NULL) {
             rm_fail(first_error(plan), RM_E_NO_SPACE, "no memory to plan \"%s\"", name);
             return NULL;

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#include <ringmaster/grant.h>
+#include <ringmaster/group.h>
+#include <ringmaster/request.h>
+#include <ringmaster/setpoint.h>
 #include <ringmaster/workspace.h>
 
 /** Reads every byte, so that one outside the mapping does not go unnoticed. */
@@ -14,6 +18,11 @@ static inline uint64_t test_sum(void const *memory, uint64_t bytes) {
     for (uint64_t i = 0; i < bytes; ++i)
         sum += byte[i];
     return sum;
+}
+
+/** The last byte of a struct: what lies before it is read by test_walk_object. */
+static inline uint64_t test_end(void const *memory, uint64_t bytes) {
+    return test_sum((uint8_t const *)memory + bytes - 1, 1);
 }
 
 static inline uint64_t test_walk_stream(struct rm_stream_view const *view) {
@@ -34,9 +43,24 @@ static inline bool test_held(_Atomic uint64_t const *sequence) { return atomic_l
 static inline uint64_t test_walk_parameter(struct rm_parameter const *parameter) {
     double values[4];
     struct rm_parameter_reading reading;
-    return strlen(parameter->owner) +
+    double const one = test_held(&parameter->sequence) ? 0.0 : rm_parameter_read_f64(parameter);
+    return strlen(parameter->owner) + strlen(parameter->group) + strlen(parameter->conversion.unit) + (one > 1.0) +
            (test_held(&parameter->sequence) ? 0 : rm_parameter_read(parameter, values, sizeof values, &reading)) +
            test_sum((uint8_t const *)parameter + parameter->values_offset, parameter->value_bytes);
+}
+
+static inline uint64_t test_walk_group(struct rm_group const *group) {
+    uint64_t seen = 0;
+    return test_held(&group->sequence) ? 0 : rm_group_enter(group, &seen) + rm_group_leave(group, seen);
+}
+
+static inline uint64_t test_walk_setpoints(struct rm_setpoints const *setpoints) {
+    double values[64] = {0};
+    struct rm_setpoints_place place = {0};
+    struct rm_setpoint_reading reading = {0};
+    uint64_t const row_bytes = rm_setpoint_row_bytes(setpoints->actuator_count);
+    return rm_setpoints_copy(setpoints, row_bytes, &place, &reading, values, 64) + (values[0] > 0.0) + reading.row +
+           test_sum((uint8_t const *)setpoints + setpoints->rows_offset, RM_SETPOINT_BUFFERS * setpoints->row_bytes);
 }
 
 /** Returns a sum over what it read: give it to somebody, or the compiler reads nothing. */
@@ -63,6 +87,16 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
         return sum + test_sum(memory, sizeof(struct rm_histogram));
     case RM_OBJECT_TEXT:
         return sum + test_sum(memory, object->shape[0]);
+    case RM_OBJECT_GROUP:
+        return sum + test_walk_group(memory);
+    case RM_OBJECT_SETPOINTS:
+        return sum + test_walk_setpoints(memory);
+    case RM_OBJECT_REQUESTS:
+        return sum + test_end(memory, sizeof(struct rm_requests));
+    case RM_OBJECT_REPLIES:
+        return sum + test_end(memory, sizeof(struct rm_replies));
+    case RM_OBJECT_GRANT:
+        return sum + strlen(((struct rm_grant const *)memory)->application) + test_sum(memory, sizeof(struct rm_grant));
     default:
         return sum;
     }

@@ -20,8 +20,32 @@ enum { TEST_CAPACITY = 1024 };
 /** What the plan below holds, by its handles. */
 struct test_plan {
     struct rm_segment_plan plan;
-    rm_planned_index stream, counters, clock, histogram, text, parameter;
+    rm_planned_index stream, counters, clock, histogram, text, parameter, group, setting, setpoints, requests, replies,
+        grant;
 };
+
+/** What belongs to setting things. */
+static inline void test_plan_rest(struct test_plan *test) {
+    struct rm_limits const limits = {-20.0, 20.0, -10.0, 10.0, -8.0, 8.0, -9.0, 9.0, 0.1};
+    struct rm_conversion const conversion = {.unit = "µrad", .c = {0.0, 12.5, 0.01, 0.0}};
+    struct rm_grant const grant = {.application = "ramp", .actuator_count = 6};
+    test->group = rm_plan_group(&test->plan, "ring/settings", "change together");
+    test->setting = rm_plan_full_parameter(&test->plan, &(struct rm_parameter_plan){
+                                                            .name = "ring/tunes",
+                                                            .unit = "A",
+                                                            .type = RM_ELEMENT_F64,
+                                                            .rows = 10,
+                                                            .columns = 2,
+                                                            .limits = &limits,
+                                                            .conversion = &conversion,
+                                                            .flags = RM_PARAMETER_WRITABLE | RM_PARAMETER_SETTING,
+                                                            .group = "ring/settings",
+                                                        });
+    test->setpoints = rm_plan_setpoints(&test->plan, "setpoints/sent", "rows", 6);
+    test->requests = rm_plan_requests(&test->plan, "server/requests", "requests");
+    test->replies = rm_plan_replies(&test->plan, "server/replies", "replies");
+    test->grant = rm_plan_grant(&test->plan, "grant/ramp", "a grant", &grant);
+}
 
 static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {
     struct rm_stream const stream = {
@@ -40,6 +64,7 @@ static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {
     test->histogram = rm_plan_histogram(&test->plan, "latency/ring", "a latency", "ticks");
     test->text = rm_plan_text(&test->plan, "server/config", "a text", "key: value\n");
     test->parameter = rm_plan_parameter(&test->plan, "ring/gains", "1/s", "some numbers", RM_ELEMENT_F64, 3, NULL);
+    test_plan_rest(test);
 }
 
 /** Makes a directory for this process's workspaces and points RINGMASTER_WORKSPACES there. */

@@ -47,9 +47,18 @@ static void fail(struct rm_host *host, struct rm_error const *error) {
     atomic_store_explicit(&host->failed, true, memory_order_release);
 }
 
+/** True when somebody knows of one supply at least where it stands: of those that do not answer nobody does. */
+static bool stands_somewhere(struct rm_host const *host) {
+    for (uint32_t i = 0; i < host->setup.actuator_count; ++i)
+        if (isfinite(host->sent[i]))
+            return true;
+    return host->setup.actuator_count == 0;
+}
+
 /** The first step's ground: a fresh state, and every wish where its supply stands. False: not yet. */
 static bool begin(struct rm_host *host, uint64_t epoch) {
-    if (!rm_host_server_sent(host->server, host->sent) || !rm_host_server_joined(host->server))
+    if (!rm_host_server_sent(host->server, host->sent) || !stands_somewhere(host) ||
+        !rm_host_server_joined(host->server))
         return false;
     struct rm_error error = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
     memset(host->state, 0, host->code.it->state_bytes);
@@ -245,10 +254,9 @@ static enum rm_code prepare(struct rm_host *host, struct rm_host_setup const *se
 }
 
 enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **host, struct rm_error *error) {
-    struct rm_host *made = aligned_alloc(RM_CACHE_LINE, sizeof *made);
+    struct rm_host *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
-    memset(made, 0, sizeof *made);
     enum rm_code const code = prepare(made, setup, error);
     if (code == RM_OK)
         *host = made;

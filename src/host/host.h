@@ -18,7 +18,8 @@
  *  4. the row of setpoints is committed, with the granted epoch and the turn; then readings and counters.
  *
  * ## When it begins
- * When the server has granted an epoch to this instance, knows where all its supplies stand, and the clock runs. Then
+ * When the server has granted an epoch to this instance, knows where its supplies stand (those that are lost it does
+ * not wait for), and the clock runs. Then
  * the state is zeroed, `init` is called, and the first wish is what was sent last: nothing moves by beginning. Another
  * epoch (the server was restarted) is another beginning.
  */

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** Turns further back than that are no jitter of the clock: it was ahead of the machine, and has been set right. Who
+ * waited for the turn after the last step would not step for as long as it was ahead. */
+enum { STEPPED_BACK_PERIODS = 4 };
+
 bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view, uint32_t count) {
     if (inputs->record == NULL) {
         inputs->record = aligned_alloc(RM_CACHE_LINE, (count + 1ul) * sizeof *inputs->record);
@@ -78,8 +82,11 @@ bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading c
         return false;
     bool const late = have_passed && inputs->count > 0 && (!are_whole || passed > whole);
     rm_turn const newest = are_whole && !late ? whole : passed;
-    if (inputs->next != RM_TURN_NONE && newest < inputs->next)
-        return false;
+    if (inputs->next != RM_TURN_NONE && newest < inputs->next) {
+        if (newest + STEPPED_BACK_PERIODS * inputs->period >= inputs->next)
+            return false;
+        inputs->next = RM_TURN_NONE;
+    }
     due->turn = newest;
     due->skipped = inputs->next == RM_TURN_NONE ? 0 : (newest - inputs->next) / inputs->period;
     due->late = late;

@@ -159,11 +159,12 @@ bool rm_host_server_sent(struct rm_host_server const *server, double *sent) {
     struct rm_setpoint_row const *row = newest_row(server->sent, &sequence);
     if (row == NULL)
         return false;
+    _Atomic uint64_t const *const value = row->value; // goes on behind the struct
     for (uint32_t i = 0; i < server->actuator_count; ++i) {
         union {
             uint64_t bits;
             double number;
-        } const word = {.bits = atomic_load_explicit(&row->value[server->supply[i]], memory_order_relaxed)};
+        } const word = {.bits = atomic_load_explicit(&value[server->supply[i]], memory_order_relaxed)};
         sent[i] = word.number;
     }
     atomic_thread_fence(memory_order_acquire);

@@ -40,8 +40,9 @@ static enum rm_code init(struct rm_application_setup const *setup, void *state, 
 static void misbehave(enum test_mode mode) {
     if (mode == TEST_CRASHES)
         raise(SIGSEGV);
-    while (mode == TEST_FREEZES) {
-        /* For ever. */
+    enum test_mode volatile const for_ever = mode;
+    while (for_ever == TEST_FREEZES) {
+        /* Until it is killed. */
     }
 }
 

@@ -55,8 +55,10 @@ static bool has_said(struct test *test, char const *words) {
 }
 
 static int set_up(void **state) {
-    struct test *test = calloc(1, sizeof *test);
+    struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
     *state = test;
+    if (test != NULL)
+        memset(test, 0, sizeof *test);
     if (test == NULL || !test_workspaces_make(test->workspaces, sizeof test->workspaces))
         return -1;
     pthread_mutex_init(&test->lock, NULL);

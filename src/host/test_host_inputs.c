@@ -162,6 +162,18 @@ static void test_clock_alone(void **state) {
     assert_int_equal(test->due.skipped, 0);
 }
 
+/** A clock that ran ahead and is set right: the steps go on with the true turn. A little is jitter, and steps no turn
+ * twice. */
+static void test_clock_set_back(void **state) {
+    struct test *test = *state;
+    assert_true(rm_host_inputs_start(&test->inputs, NULL, 0));
+    assert_due(test, 9600, 9600, 0, false);
+    assert_false(due(test, 9599));
+    assert_false(due(test, 9570));
+    assert_due(test, 1203, 1200, 0, false);
+    assert_due(test, 1212, 1212, 0, false);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_waits_for_the_last_input, set_up, tear_down),
@@ -171,6 +183,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_without_a_clock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_restarted_counter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_clock_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_set_back, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,10 +35,10 @@ enum {
 static double const TEST_TURN_RATE_HZ = 1000000.0;
 
 struct test_server {
+    struct rm_stream_writer writer[TEST_INPUTS]; /**< on cache lines of their own */
     struct rm_segment_plan plan;
     struct rm_segment segment;
     rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
-    struct rm_stream_writer writer[TEST_INPUTS];
     uint64_t epoch; /**< granted last */
 };
 

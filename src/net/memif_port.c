@@ -41,7 +41,6 @@ struct memif_port {
     uint32_t out_bytes;       /**< of a buffer */
     uint8_t mac[6];           /**< made up */
     struct rte_mempool *pool; /**< of frames that outlive their burst; NULL where none do */
-    atomic_flag sharing;      /**< somebody sends into the one ring that a peer has */
 };
 
 static struct memif_port *self(struct rm_port *port) { return (struct memif_port *)port; }
@@ -124,25 +123,13 @@ static uint32_t memif_reserve(struct rm_port *port, uint16_t queue, struct rm_bu
     return count;
 }
 
-/** A peer with one ring has it for setpoints as well as for what the slow path answers. Who finds the other there does
- * not wait, but has sent nothing, as into a full link. */
-static uint32_t send_shared(struct memif_port *memif, struct rm_burst *burst) {
-    if (atomic_flag_test_and_set_explicit(&memif->sharing, memory_order_acquire))
-        return 0;
-    uint32_t const count = rm_memif_ring_send(&memif->link.send[0], burst);
-    atomic_flag_clear_explicit(&memif->sharing, memory_order_release);
-    return count;
-}
-
 static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     struct rm_memif_link *const link = &self(port)->link;
     if (!rm_gate_enter_send(&link->gate, queue))
         return 0;
     uint32_t count = 0;
     uint16_t own;
-    if (port->has_slow_path && link->send_rings == 1 && (queue == 0 || queue == port->queues))
-        count = send_shared(self(port), burst);
-    else if (rm_port_send_queue(port, queue, link->send_rings, &own))
+    if (rm_port_send_queue(port, queue, link->send_rings, &own))
         count = rm_memif_ring_send(&link->send[own], burst);
     rm_gate_leave_send(&link->gate, queue);
     return count;

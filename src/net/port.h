@@ -202,8 +202,7 @@ bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *bu
 
 /** The queue of the slow path, one beyond the others: rm_port_receive on it gives what was set aside, rm_port_reserve
  * and rm_port_send send from it. For one thread, like any queue. It has a transmit queue of the device for itself,
- * the last: where there is one only (tap; a vhost guest), the other queues send nothing. A memif client of one ring has
- * it for queue 0, too. */
+ * the last: where there is one only (tap; a vhost guest or memif client of one ring), the other queues send nothing. */
 uint16_t rm_port_slow_queue(struct rm_port const *port);
 
 /** How this port's queues are told apart, as found when it was opened; and "flow rules", "RSS", … of it. */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does a virtual chain of supplies cost per setpoint datagram, without any port behind it?
+ *
+ *     chain_cost [CHAINS] [SUPPLIES] [ROUNDS]      default 96, 13 and 101
+ *
+ * Bursts of 64 setpoint frames, chain after chain, all of a chain's supplies moving at every cycle of 10 µs. Every
+ * round runs two loops in turn: one only writes the frames, one hands each burst to rm_chain_port_poll as well, which
+ * takes them apart, moves the supplies and writes the answers. Printed, for each kind of supplies, is the median of the
+ * rounds' differences per datagram, their middle half, and how many cycles per second one core would manage: the link's
+ * own cost comes on top.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timebase.h"
+#include "instruments/chain_port.h"
+#include "wire/arp.h"
+#include "wire/setpoint.h"
+
+enum { ROUNDS = 101, CYCLES = 20, /**< of one loop */ FRAME_BYTES = 256 };
+
+static double const CYCLE_SECONDS = 10e-6;
+
+/** The port of this program: frames that are always ready, and a link that takes everything. */
+struct rm_port {
+    uint8_t in[RM_BURST][FRAME_BYTES];
+    uint8_t out[RM_BURST][FRAME_BYTES];
+    uint32_t length[RM_BURST];
+    uint32_t ready;
+    uint64_t sent;
+};
+
+uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    (void)queue;
+    for (uint32_t i = 0; i < port->ready; ++i) {
+        burst->data[i] = port->in[i];
+        burst->length[i] = port->length[i];
+        burst->checksum_good[i] = false;
+    }
+    return burst->count = port->ready;
+}
+
+uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
+    (void)queue;
+    for (uint32_t i = 0; i < count; ++i)
+        burst->data[i] = port->out[i];
+    return burst->count = count;
+}
+
+uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    uint32_t const sent = burst->count;
+    (void)queue;
+    port->sent += sent;
+    burst->count = 0;
+    return sent;
+}
+
+void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    (void)port;
+    (void)queue;
+    burst->count = 0;
+}
+
+struct bench {
+    struct rm_ring_supplies config;
+    struct rm_chains chains;
+    struct rm_chain_port chain_port;
+    struct rm_port port;
+    uint64_t cycle;
+};
+
+static void fail(char const *what) {
+    fprintf(stderr, "chain_cost: %s\n", what);
+    exit(1);
+}
+
+static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct rm_supply_config const *kind) {
+    struct rm_error error = {0};
+    bench->config = (struct rm_ring_supplies){
+        .answer_port = 4660,
+        .chains = calloc(chains, sizeof *bench->config.chains),
+        .chain_count = chains,
+        .supplies = calloc((size_t)chains * supplies, sizeof *bench->config.supplies),
+        .supply_count = chains * supplies,
+    };
+    rm_counter *counters = calloc((size_t)chains * RM_SUPPLY_COUNTERS, sizeof *counters);
+    rm_counter **blocks = calloc(chains, sizeof *blocks);
+    if (bench->config.chains == NULL || bench->config.supplies == NULL || counters == NULL || blocks == NULL)
+        fail("no memory");
+    for (uint32_t s = 0; s < chains * supplies; ++s)
+        bench->config.supplies[s] = *kind;
+    for (uint32_t c = 0; c < chains; ++c) {
+        struct rm_ring_chain *chain = &bench->config.chains[c];
+        *chain = (struct rm_ring_chain){.ipv4 = 0x0A1E0001 + c, .udp_port = 4662, .first = c * supplies};
+        chain->config = (struct rm_chain_config){(uint16_t)(c + 1), supplies, 0.1, false,
+                                                 &bench->config.supplies[(size_t)c * supplies]};
+        rm_arp_make_mac(chain->ipv4, chain->mac);
+        blocks[c] = &counters[(size_t)c * RM_SUPPLY_COUNTERS];
+    }
+    if (rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error) != RM_OK ||
+        rm_chain_port_make(&bench->port, &bench->chains, &bench->chain_port, &error) != RM_OK)
+        fail(error.text);
+}
+
+static void write_frame(struct bench *bench, uint32_t i, uint32_t chain) {
+    uint32_t const supplies = bench->config.chains[0].config.supply_count;
+    float values[RM_CHAIN_SUPPLIES_MAX];
+    struct rm_flow const flow = {
+        .source_ipv4 = 0x0A1EFF01,
+        .destination_ipv4 = bench->config.chains[chain].ipv4,
+        .source_port = 4662,
+        .destination_port = 4662,
+    };
+    for (uint32_t s = 0; s < supplies; ++s)
+        values[s] = bench->cycle % 2 == 0 ? 1 : -1;
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    uint32_t const length =
+        rm_setpoint_write(payload, 0, (uint16_t)(chain + 1), bench->cycle, 1, bench->cycle, values, supplies);
+    uint32_t const header = rm_frame_write_header(bench->port.in[i], &flow, length);
+    memcpy(bench->port.in[i] + header, payload, length);
+    bench->port.length[i] = header + length;
+}
+
+/** Nanoseconds of some cycles of all chains; with their answers, or only of writing what they would be given. */
+static double loop_ns(struct bench *bench, bool answer, double ns_per_tick) {
+    uint64_t const begin = rm_tsc();
+    for (uint32_t cycle = 0; cycle < CYCLES; ++cycle) {
+        ++bench->cycle;
+        for (uint32_t chain = 0; chain < bench->config.chain_count;) {
+            for (bench->port.ready = 0; bench->port.ready < RM_BURST && chain < bench->config.chain_count; ++chain)
+                write_frame(bench, bench->port.ready++, chain);
+            if (answer)
+                rm_chain_port_poll(&bench->chain_port, (double)bench->cycle * CYCLE_SECONDS);
+        }
+    }
+    return (double)(rm_tsc() - begin) * ns_per_tick;
+}
+
+static int ascending(void const *one, void const *other) {
+    double const a = *(double const *)one, b = *(double const *)other;
+    return (a > b) - (a < b);
+}
+
+static void measure(char const *name, struct rm_supply_config const *kind, uint32_t chains, uint32_t supplies,
+                    uint32_t rounds, double ns_per_tick) {
+    struct bench *bench = calloc(1, sizeof *bench);
+    double *cost = calloc(rounds, sizeof *cost);
+    if (bench == NULL || cost == NULL)
+        fail("no memory");
+    make(bench, chains, supplies, kind);
+    for (uint32_t r = 0; r < rounds; ++r) {
+        double const empty = loop_ns(bench, false, ns_per_tick);
+        cost[r] = (loop_ns(bench, true, ns_per_tick) - empty) / (CYCLES * chains);
+    }
+    if (bench->port.sent != (uint64_t)rounds * CYCLES * chains * ((supplies + 9) / 10))
+        fail("not every datagram was answered");
+    qsort(cost, rounds, sizeof *cost, ascending);
+    double const median = cost[rounds / 2];
+    printf("%-44s %6.0f ns per datagram (%.0f to %.0f), %5.1f per supply: %6.1f kHz of %u chains\n", name, median,
+           cost[rounds / 4], cost[rounds - 1 - rounds / 4], median / supplies, 1e6 / (median * chains), chains);
+    free(cost);
+    free(bench); /* what it holds goes with the process */
+}
+
+static uint32_t number(int argc, char **argv, int index, uint32_t otherwise, uint32_t most) {
+    long const value = argc > index ? strtol(argv[index], NULL, 10) : (long)otherwise;
+    if (value < 1 || value > (long)most)
+        fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
+    return (uint32_t)value;
+}
+
+int main(int argc, char **argv) {
+    uint32_t const chains = number(argc, argv, 1, 96, RM_RING_CHAINS_MAX);
+    uint32_t const supplies = number(argc, argv, 2, 13, RM_CHAIN_SUPPLIES_MAX);
+    uint32_t const rounds = number(argc, argv, 3, ROUNDS, 100000);
+    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
+    struct rm_supply_config kind = {.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
+    measure("ideal", &kind, chains, supplies, rounds, ns_per_tick);
+    kind.bandwidth_hz = 1000;
+    measure("+ first order of 1 kHz", &kind, chains, supplies, rounds, ns_per_tick);
+    kind.regulation_hz = 100000;
+    kind.drift_ppm = 20;
+    kind.delay_s = 20e-6;
+    measure("+ 20 us of delay, 100 kHz of regulation", &kind, chains, supplies, rounds, ns_per_tick);
+    kind.slew = 2000;
+    kind.resolution = 1e-5;
+    kind.noise = 1e-4;
+    measure("+ slew, resolution, noise", &kind, chains, supplies, rounds, ns_per_tick);
+    kind.ripple_count = 1;
+    kind.ripple[0].hz = 300;
+    kind.ripple[0].amplitude = 1e-3;
+    measure("+ ripple of one frequency", &kind, chains, supplies, rounds, ns_per_tick);
+    return 0;
+}

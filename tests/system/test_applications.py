@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications as a person meets them: the template built elsewhere, and the shipped ramp with its supplies."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness import RING_CORE, ROOT, SERVER_CORE, ringmaster, server, unique_name, wait_for
+
+from ringmaster import Workspace
+from ringmaster.programs import Program, attach_to
+
+
+def test_the_template_builds_elsewhere(tmp_path: Path) -> None:
+    """Against what `make install` installs, and nothing of the tree."""
+    subprocess.run(
+        ["meson", "install", "-C", ROOT / "build", "--no-rebuild", "--quiet", "--destdir", tmp_path / "root"],
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    (pc,) = (tmp_path / "root").rglob("ringmaster.pc")
+    copy = tmp_path / "mine"
+    shutil.copytree(ROOT / "apps/template", copy)
+    environment = os.environ | {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(tmp_path / "root")}
+    made = subprocess.run(
+        ["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert made.returncode == 0, made.stderr
+    assert str(tmp_path / "root") in made.stdout
+    symbols = subprocess.run(["nm", "-D", copy / "template.so"], check=True, capture_output=True, text=True, timeout=60)
+    assert re.search(r" [RD] ringmaster_application$", symbols.stdout, re.MULTILINE)
+
+
+def adapted(file: str, folder: Path, name: str, core: int) -> Path:
+    """A shipped file with a workspace, a socket and a core of this test's own."""
+    text = (ROOT / "configs" / file).read_text().replace("/run/ringmaster", str(folder))
+    text = re.sub(r"^workspace: .*$", f"workspace: {name}", text, flags=re.MULTILINE)
+    path = folder / file
+    path.write_text(re.sub(r"\bcore: \d+", f"core: {core}", text))
+    return path
+
+
+def value(ws: Workspace, name: str) -> float:
+    return float(np.asarray(ws.parameters[name].value))
+
+
+def state_of(name: str) -> str:
+    """What the server says of the application "ramp"."""
+    found = re.search(r"state +(\w+)", ringmaster("get", "-w", name, "grant/ramp").stdout)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
+def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
+    """It brings its supplies to a target; killed, and started again, it goes on with what it had been asked for."""
+    name = unique_name("application")
+    config = adapted("application.yaml", root, name, SERVER_CORE)
+    ring = adapted("ring-application.yaml", root, name, RING_CORE)
+    with server(config) as running:
+        attach_to(name, running).close()
+        with Program("ringmaster-instruments", "run", ring), Program("ringmaster-application", config, "ramp") as ramp:
+            with attach_to(name, running, ("server", "ramp")) as ws:
+                wait_for(lambda: value(ws, "ramp/position") == 0.0 and state_of(name) == "running", "its first steps")
+                ringmaster("put", "-w", name, "ramp/rate", "20")
+                ringmaster("put", "-w", name, "ramp/target", "4")
+                ringmaster("put", "-w", name, "ramp/enable", "1")
+                wait_for(lambda: value(ws, "sr/ps/ch_s01_04/readback") == 4.0, "its supplies to arrive")
+                refused = ringmaster("put", "-w", name, "ramp/target", "12", expect=1).stderr
+                assert "is not within the limits -10 … 10 A of sr/ps/ch_s01_01" in refused
+            os.kill(ramp.pid, signal.SIGKILL)
+            wait_for(lambda: state_of(name) == "dead", "the server to see that it was killed")
+            with Program("ringmaster-application", config, "ramp"):
+                wait_for(lambda: state_of(name) == "running", "its next life")
+                with attach_to(name, running, ("server", "ramp")) as ws:
+                    assert value(ws, "ramp/target") == 4.0
+                    wait_for(lambda: value(ws, "sr/ps/ch_s01_04/readback") == 4.0, "its supplies to come back")
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
