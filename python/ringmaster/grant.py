@@ -10,6 +10,8 @@ from ringmaster.layout import ApplicationState, Refusal, StopAction
 from ringmaster.memory import Words, structure, text
 from ringmaster.segment import ObjectInfo, Segment
 
+OPERATOR = "operator"
+"""Whoever sets a supply by hand."""
 _WHOLE_ROW = (1 << 64) - 1
 
 
@@ -19,7 +21,7 @@ class Offence:
 
     refusal: Refusal
     actuator: int | None
-    """Index in the application's row; None when the row was refused whole."""
+    """Index in the application's row, of the operator's among all supplies; None when the row was refused whole."""
     supply: str | None
     """The actuator's name, where it is known."""
     value: float
@@ -92,7 +94,8 @@ class Grant:
         """So many without a good row: stalled."""
         self.stop = StopAction(int(header["stop"]))
         """What follows when good rows stop."""
-        self._supplies = supplies if len(supplies) == self.actuator_count else ()
+        counts_all = self.application == OPERATOR  # whose requests have no row: the index is the server's
+        self._supplies = supplies if counts_all or len(supplies) == self.actuator_count else ()
         self._live = Words(segment.memory, layout.GRANT, info.offset)
         offence = layout.member_offset(layout.GRANT, "offence")
         self._offence = Words(segment.memory, layout.OFFENCE, info.offset + offence)

@@ -188,7 +188,7 @@ def test_monitor_shows_every_change_that_it_sees_and_counts_the_others(ramp: Ram
 def test_monitor_ends_by_itself(ramp: Ramp) -> None:
     done = ringmaster("monitor", "ramp/reading", "--seconds", "0")
     assert "ramp/reading  7.25 A  minor" in done.stdout
-    assert "done: 0 changes of 1 parameters shown" in done.stderr
+    assert "done: 0 changes of 1 parameter shown" in done.stderr
     assert "did you mean" in ringmaster("monitor", "ramp/raet", expect=7).stderr
 
 
@@ -210,6 +210,9 @@ def test_a_snapshot_comes_back(ramp: Ramp, tmp_path: Path) -> None:
         "ramp/rate     0.5 → 0.75 A/s  (+0.25)",
     ]
     assert ringmaster("diff", file, "live", "ramp/rate", "--tolerance", "0.25").stdout == ""
+    assert ringmaster("diff", file, "ramp/rate", expect=1).stdout == "ramp/rate  0.5 → 0.75 A/s  (+0.25)\n"
+    assert "no parameter in the snapshot matches" in ringmaster("diff", file, "tuesday.yaml", expect=7).stderr
+    assert "nowhere.yaml" in ringmaster("diff", "nowhere.yaml", expect=2).stderr
     assert ringmaster("diff", file, "live", "ramp/rate", "--tolerance", "30%", expect=1).stdout != ""
     dry = ringmaster("restore", file, "--dry-run").stdout
     assert "would set   ramp/rate: 0.75 → 0.5 A/s" in dry

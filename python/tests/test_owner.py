@@ -14,6 +14,7 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
+from ringmaster import layout
 from ringmaster.layout import Severity
 from ringmaster.owner import Owner, Request
 
@@ -250,3 +251,22 @@ def test_a_request_waits_for_who_answers_later() -> None:
         granted = owner.serve(timeout=20)
         assert [(request.parameter, request.values.tolist()) for request in granted] == [("ramp/rate", [1.25])]
         assert ws.parameters["ramp/rate"].value == 1.25
+
+
+def test_what_a_killed_owner_left_half_written_is_whole_again_with_the_next(root: Path) -> None:
+    with ramp():
+        pass
+    path = root / "demo/ramp.segment"
+    with ringmaster.attach("demo") as ws:
+        places = {name: ws.objects[name].offset for name in ("ramp/rate", "ramp/settings")}
+    layouts = {"ramp/rate": layout.PARAMETER, "ramp/settings": layout.GROUP}
+    with path.open("r+b") as file:
+        for name, place in places.items():
+            file.seek(place + layout.member_offset(layouts[name], "sequence"))
+            file.write((7).to_bytes(8, "little"))
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="killed"):
+        ws.parameters["ramp/rate"].read()
+    with ramp() as again, ringmaster.attach("demo") as ws:
+        assert again.adopted
+        assert ws.parameters["ramp/rate"].value == 0.5
+        assert ws.groups["ramp/settings"].read().changes == 4

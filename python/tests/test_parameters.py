@@ -195,6 +195,15 @@ def test_a_grant_says_why_the_guard_refused(
     assert reading.offence.reason == reason
 
 
+def test_what_the_operator_was_refused_is_told_by_the_supplys_name(make_owner: MakeOwner) -> None:
+    offence = {"refusal": Refusal.HIGH, "actuator": 2, "value": 12.0, "limit": 10.0}
+    make_owner([fabric.grant("operator", offence, actuator_count=1), fabric.text("supply/names", "a\nb\nc\n")])
+    with ringmaster.attach("demo") as ws:
+        found = ws.grants["operator"].read().offence
+    assert found is not None
+    assert found.reason == "c: 12 is above the upper limit, 10"
+
+
 def test_every_refusal_has_its_words() -> None:
     from ringmaster.grant import Offence
 

@@ -72,7 +72,8 @@ def monitor(
     finally:
         watch.close()
     lost = f", {missed} between two looks not shown" if missed else ""
-    click.echo(f"{ended}: {shown} changes of {watch.count} parameters shown{lost}", err=True)
+    of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
+    click.echo(f"{ended}: {shown} change{'' if shown == 1 else 's'} of {of} shown{lost}", err=True)
 
 
 def _print(change: "Change", width: int) -> None:

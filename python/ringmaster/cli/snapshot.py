@@ -67,10 +67,25 @@ def _tolerance(_context: click.Context, _parameter: click.Parameter, words: str 
     return Tolerance(share=number / 100) if "%" in words else Tolerance(absolute=number)
 
 
+class Trouble(click.ClickException):
+    """`diff` cannot read a file: an exit status of 1 would say that something differs."""
+
+    exit_code = 2
+
+
+def _read(file: Path) -> "Snapshot":
+    from ringmaster import snapshot
+
+    try:
+        return snapshot.read(file)
+    except (OSError, snapshot.SnapshotInvalid) as error:
+        raise Trouble(str(error)) from None
+
+
 @click.command(
     epilog=examples(
         "ringmaster diff monday.yaml",
-        "ringmaster diff monday.yaml live 'sr/ps/*' --tolerance 0.01",
+        "ringmaster diff monday.yaml 'sr/ps/*' --tolerance 0.01",
         "ringmaster diff monday.yaml tuesday.yaml --tolerance 0.1%",
         "ringmaster diff monday.yaml --json | jq '.differences[].name'",
     )
@@ -96,19 +111,21 @@ def diff(
 ) -> None:
     """Show what differs between a snapshot and another, or the workspace as it is now ("live", the default).
 
-    Exit status: 0 when nothing differs, 1 when something does. Of what is live only FILE's
-    parameters are looked at.
+    Exit status: 0 when nothing differs, 1 when something does, more when it could not be found out. Of what is live
+    only FILE's parameters are looked at.
     """
     from ringmaster import snapshot
     from ringmaster.workspace import attach
 
-    saved = snapshot.read(file)
+    if other not in (LIVE, "-") and not Path(other).exists():
+        patterns, other = (other, *patterns), LIVE  # `diff FILE PATTERN`: what is no file names parameters
+    saved = _read(file)
     before = saved.only(patterns)
     if other == LIVE:
         with attach(workspace, dead) as ws:
             after = snapshot.live(ws, list(before))
     else:
-        second = snapshot.read(Path(other))
+        second = _read(Path(other))
         after = {
             name: entry for name, entry in second.parameters.items() if not patterns or name in second.only(patterns)
         }
