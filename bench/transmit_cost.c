@@ -30,16 +30,16 @@ static double const SLEW = 0.01; /* per cycle */
 static double const SWING = 0.005;
 
 struct bench {
-    uint32_t chains, supplies; /**< supplies: of a chain */
-    struct rm_guard *guard;
     struct rm_setpoint_frame frame[CHAINS_MAX];
     double value[SUPPLIES_MAX];
+    struct rm_burst burst;
+    struct rm_guard *guard;
+    struct rm_port *port;
     uint64_t row;
     rm_turn turn;
-    struct rm_port *port;
-    struct rm_burst burst;
-    uint8_t buffer[RM_SETPOINT_FRAME_LONGEST];
     uint64_t sum;
+    uint32_t chains, supplies; /**< supplies: of a chain */
+    uint8_t buffer[RM_SETPOINT_FRAME_LONGEST];
 };
 
 static void prepare_guard(struct bench *bench) {

@@ -2,6 +2,7 @@
 """What is made of windows of parameters and setpoints that nobody measured: pairs, ratios, bounds, verdicts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,8 @@ def test_a_latency_is_held_against_its_own_window() -> None:
     assert transmit_latency.bound_ns(60.0) == pytest.approx(145.0)
     assert latency(145.0).over_bound == pytest.approx(1.0)
     assert latency(400.0, probe_ns=400.0, distance="far").over_bound == pytest.approx(1.0)
-    windows = [latency(145.0), latency(290.0, distance="mixed"), latency(290.0, chains=18)]
+    starved = replace(latency(290.0), server_share=0.9)
+    windows = [latency(145.0), latency(290.0, distance="mixed"), latency(290.0, chains=18), starved]
     assert transmit_latency.ratios_of(windows, 1) == pytest.approx([1.0])
 
 
@@ -139,6 +141,13 @@ def test_reports_can_be_compared(tmp_path: Path) -> None:
     assert said["targets"]["rate_ratio.ringmaster.114"]["verdict"] == "held"  # type: ignore[index]
     assert said["targets"]["rate_ratio.rows.78"]["verdict"] == "not measured"  # type: ignore[index]
     json.dumps(said)
+
+
+def test_visibility_is_of_one_class() -> None:
+    windows = [parameter_window(3.0, 1.5), parameter_window(3.0, 1.0, "far"), parameter_window(3.0, 1.2, "mixed")]
+    assert parameters.Report(parameters.Options(), windows).ratios() == [1.5]
+    assert parameters.Report(parameters.Options(), windows[1:]).ratios() == [1.0]
+    assert parameters.Report(parameters.Options(), windows[2:]).ratios() == []
 
 
 def test_reports_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

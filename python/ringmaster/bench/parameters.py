@@ -88,13 +88,11 @@ class Report:
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
-        visible = [window for window in self.windows if window.distance != "mixed"]
-        ratios = [window.visible["ratio"].median for window in visible if window.visible]
         return [
             Headline("read_ns", self.cost("read_f64"), "ns", READ_NS, about="a double, by any reader"),
             Headline("write_ns", self.cost("write_f64"), "ns", WRITE_NS, about="a double, by its owner"),
             Headline("write_stamped_ns", self.cost("write_stamped"), "ns", WRITE_NS, about="and its time from the TSC"),
-            Headline("visible_ratio", of_values(ratios, WINDOWS), "×", VISIBLE_RATIO, about="to a plain cache line"),
+            Headline("visible_ratio", of_values(self.ratios(), WINDOWS), "×", VISIBLE_RATIO, about="to a plain line"),
             Headline("visible_ns", self.visible("parameter"), "ns", about="write to another core's having it"),
             Headline("plain_ns", self.visible("plain"), "ns", about="the same of a plain cache line"),
             Headline("put_ns", self.request("put_polled"), "ns", about="through an owner that polls, to its reply"),
@@ -106,6 +104,14 @@ class Report:
             Headline("pva_get_over_read", self.over("pva_get", "cost", "read_f64"), "×", about="PVAccess to our read"),
             Headline("pva_put_over_put", self.over("pva_put", "request", "put_asleep"), "×", about="and to our put"),
         ]
+
+    def ratios(self) -> list[float]:
+        """Visibility to a plain line's, of windows of one class: near, where a line costs least; else far."""
+        for distance in ("near", "far"):
+            here = [window.visible for window in self.windows if window.distance == distance and window.visible]
+            if here:
+                return [visible["ratio"].median for visible in here]
+        return []
 
     def cost(self, name: str) -> Figure | None:
         """Of the windows' medians."""

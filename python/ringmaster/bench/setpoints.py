@@ -90,7 +90,7 @@ class Report:
     def _latencies(self) -> list[Headline]:
         found = []
         for chains, supplies in transmit_latency.CASES:
-            rows = [row for row in self.latency if row.chains == chains]
+            rows = [row for row in self.latency if row.chains == chains and row.counts]
             count = chains * supplies
             over = of_values(transmit_latency.ratios_of(self.latency, chains), "windows")
             sent = of_values([row.sent_ns["p50"] for row in rows], "windows")
@@ -167,8 +167,8 @@ def _rate_table(windows: Sequence[transmit_rate.Window]) -> Any:
 def _latency_table(windows: Sequence[transmit_latency.Window]) -> Any:
     rows = []
     for chains, _supplies in transmit_latency.CASES:
-        for distance in ("near", "far", "mixed"):
-            here = [row for row in windows if (row.chains, row.distance) == (chains, distance)]
+        for distance in ("near", "far"):
+            here = [row for row in windows if (row.chains, row.distance) == (chains, distance) and row.counts]
             if here:
                 sent = {name: Spread.of([row.sent_ns[name] for row in here]) for name in ("p50", "p99")}
                 bound = Spread.of([row.bound_ns for row in here])

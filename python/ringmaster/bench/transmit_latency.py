@@ -12,12 +12,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from ringmaster.bench.conditions import class_of, core_to_core_ns
+from ringmaster.bench.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.parameters import Range
 from ringmaster.bench.transmit_setups import led
+from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.demo import cores
 from ringmaster.errors import WorkspaceError
@@ -51,6 +53,13 @@ class Window:
     core_to_core_ns: float
     """The longer of the probes before and after."""
     distance: str
+    server_share: float = 1.0
+    """Of its core that the server had."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether anything is made of it."""
+        return self.server_share >= WHOLE_CORE and self.distance != "mixed"
 
     @property
     def bound_ns(self) -> float:
@@ -65,7 +74,7 @@ class Window:
 
 def ratios_of(windows: Sequence[Window], chains: int) -> list[float]:
     """To their bounds, of windows of one class each."""
-    return [window.over_bound for window in windows if window.chains == chains and window.distance != "mixed"]
+    return [window.over_bound for window in windows if window.chains == chains and window.counts]
 
 
 def measure_window(chains: int, supplies: int, seconds: float) -> Window:
@@ -80,7 +89,9 @@ def measure_window(chains: int, supplies: int, seconds: float) -> Window:
         with Program("ringmaster-server", "run", config) as server:
             attach_to(workspace, server).close()
             command = [find_program("ringmaster-setpoint-latency"), workspace, "bench", str(socket)]
+            begin, times = monotonic(), run_times_ns(server.pid)
             said = _run([*command, str(application_core), f"{seconds:g}"], seconds)
+            share = busiest_share(times, run_times_ns(server.pid), monotonic() - begin)
             server.check()
             ws = attach_to(workspace, server)
             try:
@@ -96,6 +107,7 @@ def measure_window(chains: int, supplies: int, seconds: float) -> Window:
         arrival=Range(**said["arrival"]),
         core_to_core_ns=max(before_ns, after_ns),
         distance=class_of(before_ns, after_ns),
+        server_share=share,
     )
 
 
@@ -127,5 +139,5 @@ def words(window: Window) -> str:
     return (
         f"{window.supplies} supplies in {window.chains} chains: commit to sent p50 {window.sent_ns['p50']:.0f} ns, "
         f"p99 {window.sent_ns['p99']:.0f} ns, bound {window.bound_ns:.0f} ns, back {window.arrival.median:.0f} ns, "
-        f"{window.distance} ({window.core_to_core_ns:.0f} ns)"
+        f"{window.distance} ({window.core_to_core_ns:.0f} ns){'' if window.counts else '  discarded'}"
     )
