@@ -178,7 +178,7 @@ enum rm_transmit_counter {
     RM_TRANSMIT_SKIPPED = 1, /**< cycles: not sent: the role came too late for them, by a whole period or more */
     RM_TRANSMIT_LATE = 2, /**< cycles: sent later than a tenth of a period after their time */
     RM_TRANSMIT_LED = 3, /**< cycles: sent by the row of the leading application, before their time */
-    RM_TRANSMIT_UNANCHORED = 4, /**< looks: without a turn clock: nothing is sent */
+    RM_TRANSMIT_UNANCHORED = 4, /**< looks: without a turn clock, or with one whose rate is not the nominal one within 2 %: nothing is sent */
     RM_TRANSMIT_DATAGRAMS = 5, /**< datagrams: handed to ports */
     RM_TRANSMIT_UNSENT = 6, /**< datagrams: not taken by a port */
     RM_TRANSMIT_LATEST_TICKS = 7, /**< ticks, gauge: longest delay of a cycle after its time, so far */

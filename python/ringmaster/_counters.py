@@ -745,7 +745,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "unanchored",
             "count",
             "looks",
-            "without a turn clock: nothing is sent",
+            "without a turn clock, or with one whose rate is not the nominal one within 2 %: nothing is sent",
         ),
         Counter(
             "datagrams",

@@ -188,19 +188,38 @@ static void where_no_instrument_tells_the_turn_tai_does(void **state) {
     rig_free(rig);
 }
 
-static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
-    (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
-    rig_pass_cycles(rig, 10);
+/** From now on the published clock counts turns `times` as fast. */
+static void hurry(struct rig *rig, double times) {
     struct rm_clock_reading reading;
     assert_true(rm_clock_read(&rig->clock, &reading));
     reading.turn = rm_clock_turn(&reading, rig->tsc);
     reading.turn_tsc = rig->tsc;
-    reading.ticks_per_turn = RIG_TICKS / 7.0;
+    reading.ticks_per_turn = RIG_TICKS / times;
     rm_clock_publish(&rig->clock, &reading);
+}
+
+static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    rig_pass_cycles(rig, 10);
+    hurry(rig, 1.019);
     uint32_t const before = rig->chain[0].datagrams;
     rig_pass_cycles(rig, 200);
-    assert_in_range(rig->chain[0].datagrams - before, 100, 204);
+    assert_in_range(rig->chain[0].datagrams - before, 190, 204);
+    rig_free(rig);
+}
+
+static void a_clock_far_from_the_nominal_rate_is_not_gone_by(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    rig_pass_cycles(rig, 10);
+    uint32_t const before = rig->chain[0].datagrams;
+    hurry(rig, 36);
+    rig_pass_cycles(rig, 100);
+    assert_in_range(rig->chain[0].datagrams - before, 0, 2); /* what had been due when it was looked at last */
+    hurry(rig, 1);
+    rig_pass_cycles(rig, 10);
+    assert_in_range(rig->chain[0].datagrams - before, 8, 13);
     rig_free(rig);
 }
 
@@ -286,6 +305,7 @@ int main(void) {
         cmocka_unit_test(a_stepped_clock_is_followed),
         cmocka_unit_test(where_no_instrument_tells_the_turn_tai_does),
         cmocka_unit_test(a_clock_that_runs_away_does_not_hurry_supplies),
+        cmocka_unit_test(a_clock_far_from_the_nominal_rate_is_not_gone_by),
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
     };

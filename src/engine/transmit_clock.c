@@ -2,10 +2,13 @@
 /* Which turn it is, and when the next cycle is due. */
 #include "engine/transmit_state.h"
 
+#include <math.h>
+
 #include "base/timebase.h"
 #include "fabric/clock_writer.h"
 
 static double const TAI_LOOK_SECONDS = 0.01;
+static double const RATE_TOLERANCE = 0.02; /**< of the nominal turn rate: a clock beyond it is still learning */
 
 /** Turns by TAI, counted from 1970, at the nominal rate: right modulo any short counter, and growing from one life of
  * the server to the next. Asked a hundred times a second, because the TSC's rate is known to some 1e-5 only. */
@@ -41,7 +44,13 @@ static void look_at_published(struct rm_transmit *transmit) {
         transmit->clock = reading;
 }
 
-static bool usable(struct rm_clock_reading const *clock) { return clock->anchored && clock->ticks_per_turn > 0; }
+/** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it for
+ * a while: setpoints wait until it has learned better. */
+static bool usable(struct rm_transmit const *transmit) {
+    double const nominal = transmit->setup.tsc_hz / transmit->setup.config->turn_rate_hz;
+    struct rm_clock_reading const *const clock = &transmit->clock;
+    return clock->anchored && fabs(clock->ticks_per_turn - nominal) <= RATE_TOLERANCE * nominal;
+}
 
 /** True when `now` tells another time than `before` did, by a period or more. */
 static bool stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before, uint64_t tsc) {
@@ -66,7 +75,7 @@ bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc) {
         look_at_published(transmit);
     else
         look_at_tai(transmit, tsc);
-    if (!usable(&transmit->clock))
+    if (!usable(transmit))
         return transmit->anchored = false;
     transmit->period_ticks = (uint64_t)((double)transmit->period_turns * transmit->clock.ticks_per_turn);
     bool const jumped = transmit->anchored && stepped(transmit, &before, tsc);

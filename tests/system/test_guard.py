@@ -18,8 +18,8 @@ from living import (
     PERIOD_TURNS,
     ROUNDING_A,
     SAFE_A,
-    SLEW_A,
     SUPPLIES,
+    Floats,
     Machine,
     assert_never_hurt,
     assert_nothing_was_lost,
@@ -53,13 +53,13 @@ WRONGS = {
 
 @pytest.fixture(scope="module")
 def holding(root: Path) -> Iterator[Machine]:
-    with machine(root, "hold") as made:
+    with machine(root, "holding", "hold") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def ramping(root: Path) -> Iterator[Machine]:
-    with machine(root, "ramp") as made:
+    with machine(root, "ramping", "ramp") as made:
         yield made
 
 
@@ -67,10 +67,11 @@ def rogue(facility: Machine, wrong: str, seconds: float, rows_per_s: float = 0, 
     return Program(str(ROGUE), facility.name, "mover", str(SUPPLIES), wrong, str(seconds), str(rows_per_s), str(value))
 
 
-def currents(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def currents(ws: Workspace) -> Floats:
     """Where the application's supplies are now."""
     newest = ws.streams["c01/raw"].head or 0
-    return readbacks(ws, "c01", newest - 4 * PERIOD_TURNS, newest)[1][-1]
+    now: Floats = readbacks(ws, "c01", newest - 4 * PERIOD_TURNS, newest)[1][-1]
+    return now
 
 
 def stopped(ws: Workspace, chain: str) -> int:
@@ -78,7 +79,7 @@ def stopped(ws: Workspace, chain: str) -> int:
     return ws.counters(f"supply/{chain}")["stops"]
 
 
-def truth(ws: Workspace) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def truth(ws: Workspace) -> Floats:
     """Where the supplies are, once they stand still: as they know it themselves, whoever listens."""
     current = ws.parameters["supply/current"]
 
@@ -146,7 +147,7 @@ def test_another_user_cannot_write_an_applications_memory(holding: Machine, root
             "        continue\n"
             "    sys.exit(path)\n"
         )
-        os.chmod(root, 0o755)
+        root.chmod(0o755)
         command = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", code, *map(str, segments)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
         assert done.returncode == 0, done.stderr
@@ -160,22 +161,26 @@ def moving(ws: Workspace) -> bool:
     return ws.counters("guard/mover")["taken"] > before
 
 
+def kills_and_resumes(facility: Machine, ws: Workspace, begin: int, goal: float, after_s: float) -> int:
+    """One life of an application, from its start to kill -9; returns the newest turn that was looked at."""
+    with rogue(facility, "good", 1000, 1000, goal) as running:
+        wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+        sleep(after_s)
+        kill_at_once(running.pid)
+        running.wait(PATIENCE_S)
+    held_from = cycles_go_on(ws, 10)
+    held = readbacks(ws, "c01", held_from, cycles_go_on(ws, 10))[1]
+    assert np.ptp(held, axis=0).max() == 0, "a supply moved after its application was killed"
+    return assert_never_hurt(ws, begin)
+
+
 def test_a_killed_application_holds_and_resumes_without_a_step(holding: Machine) -> None:
-    """kill -9 at any instant: its supplies stay where they are; the next instance begins there."""
+    """Kill -9 at any instant: its supplies stay where they are; the next instance begins there."""
     chance = random.Random(6)
     with attach(holding.name) as ws:
         begin = cycles_go_on(ws)
         for number in range(repeats(15)):
-            goal = 2.0 if number % 2 else -2.0
-            with rogue(holding, "good", 1000, 1000, goal) as running:
-                wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")  # noqa: B023
-                sleep(chance.uniform(0, 0.05))
-                kill_at_once(running.pid)
-                running.wait(PATIENCE_S)
-            held_from = cycles_go_on(ws, 10)
-            held = readbacks(ws, "c01", held_from, cycles_go_on(ws, 10))[1]
-            assert np.ptp(held, axis=0).max() == 0, "a supply moved after its application was killed"
-            begin = assert_never_hurt(ws, begin)
+            begin = kills_and_resumes(holding, ws, begin, 2.0 if number % 2 else -2.0, chance.uniform(0, 0.05))
         assert_nothing_was_lost(ws)
 
 
@@ -208,24 +213,28 @@ def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
         assert_never_hurt(ws, begin)
 
 
+def lives_on(facility: Machine, number: int) -> None:
+    """Kills the server while an application moves supplies, and starts another."""
+    with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
+        begin = cycles_go_on(ws)
+        wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+        seen = {chain: stopped(ws, chain) for chain in CHAINS}
+        kill_at_once(facility.running.pid)
+        facility.running.wait(PATIENCE_S)
+        wait_for(lambda: all(stopped(ws, chain) > seen[chain] for chain in CHAINS), "the supplies to see it")
+        before = truth(ws)
+        kill_at_once(running.pid)
+        running.wait(PATIENCE_S)
+    facility.start()
+    with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
+        wait_for(lambda: joined(ws), "the chains to join")
+        cycles_go_on(ws)
+        assert np.abs(truth(ws) - before).max() <= ROUNDING_A
+        assert_never_hurt(ws, begin)
+        assert_nothing_was_lost(ws)
+
+
 def test_a_killed_server_is_followed_by_one_that_begins_where_the_supplies_stand(root: Path) -> None:
-    with machine(root, "hold") as facility:
+    with machine(root, "killed") as facility:
         for number in range(repeats(3)):
-            with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
-                begin = cycles_go_on(ws)
-                wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")  # noqa: B023
-                seen = {chain: stopped(ws, chain) for chain in CHAINS}
-                kill_at_once(facility.running.pid)
-                facility.running.wait(PATIENCE_S)
-                wait_for(lambda: all(stopped(ws, chain) > seen[chain] for chain in CHAINS), "the supplies to see it")  # noqa: B023
-                before = truth(ws)
-                kill_at_once(running.pid)
-                running.wait(PATIENCE_S)
-            facility.running = Program("ringmaster-server", "run", facility.config).__enter__()
-            with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
-                wait_for(lambda: joined(ws), "the chains to join")  # noqa: B023
-                cycles_go_on(ws)
-                assert np.abs(truth(ws) - before).max() <= ROUNDING_A
-                assert_never_hurt(ws, begin)
-                assert_nothing_was_lost(ws)
-        facility.running.stop()
+            lives_on(facility, number)
