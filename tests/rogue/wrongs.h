@@ -13,7 +13,7 @@ struct rogue {
     uint64_t actuators;
     double value; /**< what a good row would ask for */
     uint64_t epoch;
-    rm_turn turn; /**< of the clock, now */
+    rm_turn turn;   /**< of the clock, now */
     uint64_t count; /**< rows so far */
     uint64_t seed;
 };
