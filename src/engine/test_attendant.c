@@ -26,6 +26,8 @@ enum { SUPPLIES = 4, OWNED = 3 }; /* the last one is the operator's */
 static char const *const NAMES[SUPPLIES] = {"sr/ps/a", "sr/ps/b", "sr/ps/c", "sr/ps/d"};
 
 struct bench {
+    struct rm_transmit_put put;
+    struct rm_transmit_mailbox mailbox[2];
     char place[PATH_MAX];
     struct rm_config config;
     struct rm_config_supply supply[SUPPLIES];
@@ -34,8 +36,6 @@ struct bench {
     struct rm_owner *server;
     struct rm_parameter *setpoint[SUPPLIES], *readback[SUPPLIES];
     struct rm_setpoints *sent;
-    _Alignas(RM_CACHE_LINE) struct rm_transmit_mailbox mailbox[2];
-    struct rm_transmit_put put;
     struct rm_attendant *attendant;
 };
 
@@ -152,9 +152,9 @@ static void expect_no_letter(struct bench *bench) {
 
 /** What a test's application does with its segment. */
 struct role {
-    uint32_t actuators;
     char const *rows;                                                 /**< name of its setpoints */
     void (*spoil)(struct rm_owner *owner, struct rm_setpoints *rows); /**< or NULL */
+    uint32_t actuators;
     bool closes;
 };
 
@@ -341,10 +341,10 @@ static void answer_put(struct bench *bench, enum rm_refusal refusal, double limi
 static struct rm_reply ask(struct bench *bench, char const *parameter, double value, bool of_role,
                            enum rm_refusal refusal, double limit) {
     struct rm_owner *asker;
-    struct rm_workspace *workspace;
+    struct rm_workspace *workspace = NULL;
     struct rm_error error = {0};
     struct rm_reply reply = {0};
-    uint64_t number;
+    uint64_t number = 0;
     static unsigned askers; /* each has a name of its own, so that no reply to another is taken for its own */
     char name[RM_OWNER_BYTES];
     snprintf(name, sizeof name, "test%u", askers++);

@@ -53,10 +53,10 @@ static struct rm_setpoints *life_that_sent(uint32_t supplies, double value) {
 static void supplies_go_on_where_the_last_life_left_them(void **state) {
     (void)state;
     struct {
-        float stands;
         double last;
+        float stands;
         float begins;
-    } const at[] = {{4.05f, 4, 4}, {4.5f, 4, 4.5f}, {4.05f, (double)NAN, 4.05f}, {4.05f, (double)INFINITY, 4.05f}};
+    } const at[] = {{4, 4.05f, 4}, {4, 4.5f, 4.5f}, {(double)NAN, 4.05f, 4.05f}, {(double)INFINITY, 4.05f, 4.05f}};
     for (unsigned i = 0; i < sizeof at / sizeof at[0]; ++i) {
         struct rig *const rig =
             rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .last_life = life_that_sent(2, at[i].last)});

@@ -51,13 +51,14 @@ struct rig_chain {
 };
 
 struct rig {
+    struct rm_clock clock, published;
+    struct rig_chain chain[RIG_CHAINS];
     uint64_t tsc;
     struct rm_config config;
     struct rm_config_chain chain_config[RIG_CHAINS];
     struct rm_config_supply supply_config[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
     struct rm_config_application application_config[RIG_APPLICATIONS];
     struct rm_transmit_chain chain_setup[RIG_CHAINS];
-    struct rig_chain chain[RIG_CHAINS];
     struct rm_grant *grant[RIG_APPLICATIONS];
     rm_counter *guard_counters[RIG_APPLICATIONS];
     struct rm_setpoints *rows[RIG_APPLICATIONS]; /**< of each application */
@@ -66,7 +67,6 @@ struct rig {
     struct rm_setpoints *sent;
     struct rm_parameter *supply_state;
     struct rm_histogram latency;
-    struct rm_clock clock, published;
     struct rm_port *port;
     struct rm_transmit *transmit;
 };
