@@ -259,8 +259,37 @@ static void test_lost(void **state) {
     assert_in_range(closed, 8, 12); // 10 ms each
 }
 
+/** Turns that waited in a queue come all at once; then the machine goes on at its rate. How far the clock was ahead of
+ * the newest turn at most, after them. */
+static int64_t furthest_ahead(double rate_range) {
+    enum { QUEUED = 20000 };
+    struct test test;
+    start(&test, TURN_HZ, 0.0);
+    if (rate_range > 0)
+        test.clock.rate_range = rate_range;
+    uint64_t const now = prompt_tsc(&test.machine, FIRST_TURN + QUEUED);
+    rm_turn_clock_step(&test.clock, FIRST_TURN, now);
+    for (rm_turn turn = FIRST_TURN; turn < FIRST_TURN + QUEUED; turn += BURST_TURNS)
+        rm_turn_clock_observe(&test.clock, turn, now + (turn - FIRST_TURN) * 2);
+    int64_t furthest = 0;
+    for (rm_turn turn = FIRST_TURN + QUEUED; turn < FIRST_TURN + QUEUED + turns_of(0.1); turn += BURST_TURNS) {
+        uint64_t const tsc = prompt_tsc(&test.machine, turn);
+        rm_turn_clock_observe(&test.clock, turn, tsc);
+        int64_t const ahead = (int64_t)(rm_turn_clock_predict(&test.clock, tsc) - turn);
+        furthest = ahead > furthest ? ahead : furthest;
+    }
+    return furthest;
+}
+
+static void test_a_queue_of_old_turns(void **state) {
+    (void)state;
+    assert_in_range(furthest_ahead(1.03), 0, turns_of(0.1 * 0.03)); /* 3 % too fast at the most */
+    assert_true(furthest_ahead(0) > 5000);                          /* taken for a fast machine, as it may be one */
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(test_a_queue_of_old_turns),
         cmocka_unit_test(test_constant_delay),
         cmocka_unit_test(test_before_turn_zero),
         cmocka_unit_test(test_jitter),

@@ -12,13 +12,14 @@ static double const LONGEST_WINDOW_SECONDS = 0.01;
 static double const PHASE_GAIN = 0.25; /**< of a point later than predicted, once learnt; others are taken whole */
 static double const RATE_GAIN = 0.1;   /**< of the measured change of rate, once learnt */
 static double const RESIDUAL_GAIN = 0.1;
-static double const RATE_RANGE = 64.0; /**< the fitted rate is within this factor of the nominal one */
+static double const RATE_RANGE = 64.0;
 
 void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double tsc_hz) {
     *clock = (struct rm_turn_clock){
         .ticks_per_turn = tsc_hz / turn_rate_hz,
         .nominal_ticks_per_turn = tsc_hz / turn_rate_hz,
         .turns_per_tick = turn_rate_hz / tsc_hz,
+        .rate_range = RATE_RANGE,
         .longest_window_turns = (uint64_t)fmax(LEARNING_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
     };
 }
@@ -72,7 +73,8 @@ static void track(struct rm_turn_clock *clock) {
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
     double const nominal = clock->nominal_ticks_per_turn;
-    clock->ticks_per_turn = fmin(fmax(clock->ticks_per_turn + change, nominal / RATE_RANGE), nominal * RATE_RANGE);
+    clock->ticks_per_turn =
+        fmin(fmax(clock->ticks_per_turn + change, nominal / clock->rate_range), nominal * clock->rate_range);
     clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
     clock->point_turn = turn;
     clock->point_ticks = error - phase;

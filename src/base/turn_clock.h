@@ -9,9 +9,10 @@
  *
  * Windows begin with 64 turns and double to some 10 ms, or to 512 turns where that is longer; while they grow, the
  * clock is learning: it believes every arrival and takes the measured phase and rate whole, so a nominal rate that is
- * off does no harm, up to 64 times: more it never believes, because turns that waited in a queue come all at once. Once
- * they have their length, arrivals far from the prediction are not believed: a wild instrument cannot drag the clock.
- * When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
+ * off does no harm, up to 64 times: more it never believes, because turns that waited in a queue come all at once. (Who
+ * is sure of the nominal rate sets `rate_range` after rm_turn_clock_init: then such a queue moves the phase alone.)
+ * Once they have their length, arrivals far from the prediction are not believed: a wild instrument cannot drag the
+ * clock. When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
  */
 #ifndef RM_BASE_TURN_CLOCK_H
 #define RM_BASE_TURN_CLOCK_H
@@ -31,6 +32,7 @@ struct rm_turn_clock {
     uint64_t tsc;          /**< … arrives at this TSC */
     double ticks_per_turn; /**< fitted */
     double nominal_ticks_per_turn;
+    double rate_range;     /**< the fitted rate is within this factor of the nominal one; 64 unless told otherwise */
     double turns_per_tick; /**< its reciprocal */
     double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
     uint64_t window_turns; /**< length of the present window */

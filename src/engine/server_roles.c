@@ -10,6 +10,11 @@ static double const FOLLOW_SECONDS = 0.01;
 static double const HOUSEKEEPING_SECONDS = 0.1;
 static double const FRAGMENT_SECONDS = 0.05; /**< a fragment is waited for so long: a 10 kHz group is 500 groups on */
 
+/** Who sends setpoints by the clock knows the machine's turn rate; a clock that learned another from a queue of old
+ * turns would have them sent for turns that have not been. Wider than what the transmit role goes by
+ * (transmit_clock.c), so that a nominal rate that is wrong shows there. */
+static double const RATE_RANGE_WITH_CHAINS = 1.03;
+
 enum { FRAGMENTED_AT_ONCE = 64 }; /**< datagrams in pieces, of one port: each holds RM_LAYOUT_PAYLOAD_MAX bytes */
 
 /** An instrument that is not heard about the clock, for good: one that is sent a turn before its time answers before
@@ -131,6 +136,7 @@ static enum rm_code make_receive(struct rm_server *server, uint32_t index, bool 
     struct rm_gate_config const gate = {
         .turn_rate_hz = config->turn_rate_hz,
         .tsc_hz = server->tsc_hz,
+        .rate_range = config->chain_count > 0 ? RATE_RANGE_WITH_CHAINS : 0,
         .ahead_turns = config->turn_window.ahead_turns,
         .silence_turns = config->turn_window.silence_turns,
         .quorum = config->turn_window.quorum,

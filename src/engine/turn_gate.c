@@ -13,6 +13,8 @@ enum { FEWEST_SPEAKERS = 3 }; /**< that make the clock step forward at once, whe
 void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters) {
     *gate = (struct rm_turn_gate){.config = *config, .counters = counters};
     rm_turn_clock_init(&gate->clock, config->turn_rate_hz, config->tsc_hz);
+    if (config->rate_range > 0)
+        gate->clock.rate_range = config->rate_range;
 }
 
 static rm_turn held(struct rm_turn_gate const *gate, rm_turn predicted) {

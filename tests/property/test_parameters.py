@@ -5,6 +5,7 @@ Needs libringmaster.so, where the package finds it.
 """
 
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def conversions(draw: st.DrawFn) -> tuple[Coefficients, float, float]:
     c = (draw(st.floats(-50, 50)), draw(st.floats(-20, 20)), draw(st.floats(-1, 1)), draw(st.floats(-0.05, 0.05)))
     if draw(st.booleans()):
         c = (c[0], c[1], 0.0, 0.0)
-    slopes = [c[1] + 2 * c[2] * v + 3 * c[3] * v * v for v in np.linspace(low, high, 50)]
+    turning = -c[2] / (3 * c[3]) if c[3] else low  # where the slope itself is least or greatest
+    places = [low, high, *([turning] if low < turning < high else [])]
+    slopes = [c[1] + 2 * c[2] * v + 3 * c[3] * v * v for v in places]
     assume(min(slopes) > 1e-3 or max(slopes) < -1e-3)
     return c, low, high
 
@@ -55,6 +58,7 @@ def test_there_and_back_is_where_it_began(plan: tuple[Coefficients, float, float
     slope = abs(c[1] + 2 * c[2] * value + 3 * c[3] * value**2)
     size = sum(abs(a) * abs(value) ** n for n, a in enumerate(c)) + abs(c[0])
     exact = 8e-16 * size / max(slope, 1e-3) + 4e-16 * abs(value)  # rounding of the polynomial, through its slope
+    exact += sys.float_info.min  # and of what is next to nothing
     backs = (lib.rm_convert_back(it, allowed, there), ours.back(there))
     for back in backs:
         if math.isnan(back):  # rounded beyond an end
