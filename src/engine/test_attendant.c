@@ -92,6 +92,8 @@ static void open_server(struct bench *bench) {
     }
     assert_non_null(rm_owner_memory(bench->server, knob));
     bench->sent = rm_owner_memory(bench->server, sent);
+    rm_attendant_show_nothing(bench->setpoint, SUPPLIES);
+    rm_attendant_show_nothing(bench->readback, SUPPLIES);
 }
 
 static void attend(struct bench *bench) {
@@ -387,6 +389,25 @@ static void requests_are_answered_with_reasons(void **state) {
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
 }
 
+static void assert_unknown(struct rm_parameter const *parameter) {
+    struct rm_parameter_reading reading;
+    double value;
+    rm_parameter_read(parameter, &value, sizeof value, &reading);
+    assert_true(isnan(value));
+    assert_int_equal(reading.severity, RM_SEVERITY_INVALID);
+}
+
+static void what_nobody_knows_is_no_number(void **state) {
+    struct bench *const bench = *state;
+    for (uint32_t i = 0; i < SUPPLIES; ++i) {
+        assert_unknown(bench->setpoint[i]);
+        assert_unknown(bench->readback[i]);
+    }
+    rm_parameter_write_f64(bench->setpoint[1], 1.5, rm_stamp_now()); /* a server before this one knew it */
+    rm_attendant_show_nothing(bench->setpoint, SUPPLIES);
+    assert_true(rm_parameter_read_f64(bench->setpoint[1]) == 1.5);
+}
+
 static void what_was_sent_is_shown(void **state) {
     struct bench *const bench = *state;
     struct rm_setpoint_row *const row = rm_setpoints_begin(bench->sent);
@@ -428,6 +449,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(who_has_other_rows_than_configured_is_granted_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_cuts_its_file_harms_itself_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_are_answered_with_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_nobody_knows_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_sent_is_shown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(applications_and_requesters_have_folders, set_up, tear_down),
     };

@@ -2,12 +2,13 @@
 """Supplies and chains that go wrong on purpose: what the server makes of each, and what people are shown of it."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
-from harness import ringmaster, wait_for
+from harness import ringmaster, server, unique_name, wait_for
 from living import (
     Machine,
     assert_never_hurt,
@@ -16,10 +17,12 @@ from living import (
     head,
     joined,
     machine,
+    server_text,
 )
 
 from ringmaster import Workspace
 from ringmaster.errors import RequestRefused
+from ringmaster.layout import Severity
 from ringmaster.programs import attach_to
 
 TRIPPED, SATURATED, DEVIATES, LOST, JOINING = 1, 2, 4, 8, 16
@@ -68,6 +71,19 @@ def line_of(text: str, name: str) -> str:
 def faults(*entries: str) -> str:
     """The ring's faults; all supplies begin at BEGIN_A."""
     return "".join(f"    - {{{entry}}}\n" for entry in entries)
+
+
+def test_where_no_chain_has_answered_nobody_is_told_of_a_current(root: Path) -> None:
+    name = unique_name("nobody")
+    config = root / f"{name}.yaml"
+    config.write_text(server_text(name, root, "hold", "ramp"))
+    with server(config) as running, attach_to(name, running) as ws:
+        for what in ("setpoint", "readback"):
+            reading = ws.parameters[f"{SUPPLY}/{what}"].read()
+            assert np.isnan(reading.value)
+            assert reading.severity == Severity.INVALID
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
 
 
 def test_a_supply_that_trips_is_followed_and_goes_on_from_where_it_is(root: Path) -> None:
