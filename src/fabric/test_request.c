@@ -470,6 +470,24 @@ static void test_dead_requesters(void **state) {
     stop_inbox(&server);
 }
 
+static void test_owner_without_replies(void **state) {
+    struct test *test = *state;
+    struct rm_owner *quiet = NULL;
+    struct server server;
+    struct asker asker;
+    double const value = 1.0;
+    start_inbox(&server);
+    assert_ok(rm_owner_new("demo", "quiet", &quiet, &test->error), &test->error);
+    rm_owner_parameter(quiet, &(struct rm_parameter_plan){.name = "quiet/reading", .type = RM_ELEMENT_F64, .rows = 1});
+    assert_ok(rm_owner_open(quiet, &test->error), &test->error);
+    begin_asking(test, &asker);
+    assert_int_equal(put(&asker, "quiet/reading", 0, &value, sizeof value), RM_E_NOT_FOUND);
+    assert_string_equal(asker.error.text, "quiet/reading: its owner, quiet, answers no requests");
+    end_asking(&asker);
+    rm_owner_close(quiet);
+    stop_inbox(&server);
+}
+
 /** Who asks after another of the same process has gone is not given that one's reply. */
 static void test_replies_to_another(void **state) {
     struct test *test = *state;
@@ -510,6 +528,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_asked_of_an_earlier_instance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requester_that_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dead_requesters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_owner_without_replies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replies_to_another, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
