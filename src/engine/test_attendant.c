@@ -342,8 +342,8 @@ static void answer_put(struct bench *bench, enum rm_refusal refusal, double limi
 /** Asks for a value, and waits for the reply. */
 static struct rm_reply ask(struct bench *bench, char const *parameter, double value, bool of_role,
                            enum rm_refusal refusal, double limit) {
-    struct rm_owner *asker;
-    struct rm_workspace *workspace;
+    struct rm_owner *asker = NULL;
+    struct rm_workspace *workspace = NULL;
     struct rm_error error = {0};
     struct rm_reply reply = {0};
     uint64_t number;
@@ -393,8 +393,8 @@ static void requests_are_answered_with_reasons(void **state) {
 static void a_flood_of_requests_hides_no_death(void **state) {
     enum { WAITING = 8, ROUNDS = 500 };
     struct bench *const bench = *state;
-    struct rm_owner *asker;
-    struct rm_workspace *workspace;
+    struct rm_owner *asker = NULL;
+    struct rm_workspace *workspace = NULL;
     struct rm_error error = {0};
     struct child const child = start(&GOOD);
     take_letter(bench);
