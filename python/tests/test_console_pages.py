@@ -10,6 +10,7 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
+from ringmaster.cli import top
 from ringmaster.console import screen
 from ringmaster.console.lines import plain, width_of
 from ringmaster.console.pages import PAGE_NAMES, page_named
@@ -74,6 +75,11 @@ def drawn(watch: Watch, view: View, width: int, height: int) -> list[str]:
     assert len(lines) == height
     assert max(map(width_of, lines)) <= width
     return [plain(spans) for spans in lines]
+
+
+def test_the_command_line_knows_all_pages() -> None:
+    """It has a list of its own, for it starts without the console."""
+    assert top.PAGE_NAMES == PAGE_NAMES
 
 
 @pytest.mark.parametrize("size", SIZES)

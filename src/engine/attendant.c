@@ -22,7 +22,7 @@ static void *run(void *argument) {
             rm_attendant_look_at_visitors(attendant);
             rm_attendant_show_supplies(attendant);
         }
-        rm_attendant_answer(attendant);
+        rm_attendant_answer(attendant, look_ns);
         uint64_t const slept = rm_monotonic_ns();
         rm_inbox_wait(attendant->inbox, SLEEP_NS);
         if (rm_monotonic_ns() - slept < SLEEP_NS / 2) /* somebody rang, maybe for the first time */

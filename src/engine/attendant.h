@@ -39,6 +39,10 @@ struct rm_attendant_setup {
     struct rm_parameter *const *readback; /**< "SUPPLY/readback", as config->supply */
 };
 
+/** Marks as unknown what has no time yet, before others see the segment: nobody shall take the zero of fresh memory for
+ * a current. What has a time was known to the server before this one. */
+void rm_attendant_show_nothing(struct rm_parameter *const *parameter, uint32_t count);
+
 /** Makes the folders of the applications and of requesters in the workspace, then starts. `setup` is copied. */
 enum rm_code rm_attendant_start(struct rm_attendant_setup const *setup, struct rm_attendant **attendant,
                                 struct rm_error *error);

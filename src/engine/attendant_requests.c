@@ -107,8 +107,11 @@ static void answer(struct rm_attendant *attendant, struct rm_request const *requ
     rm_inbox_answer(attendant->inbox, request, done ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, done ? NULL : reason);
 }
 
-void rm_attendant_answer(struct rm_attendant *attendant) {
+void rm_attendant_answer(struct rm_attendant *attendant, uint64_t until_ns) {
     struct rm_request request;
-    while (!atomic_load_explicit(&attendant->stop, memory_order_relaxed) && rm_inbox_take(attendant->inbox, &request))
+    do {
+        if (atomic_load_explicit(&attendant->stop, memory_order_relaxed) || !rm_inbox_take(attendant->inbox, &request))
+            return;
         answer(attendant, &request);
+    } while (rm_monotonic_ns() < until_ns);
 }

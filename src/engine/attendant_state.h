@@ -51,8 +51,9 @@ enum rm_code rm_attendant_make_folders(struct rm_attendant *attendant, struct rm
 void rm_attendant_look_at_visitors(struct rm_attendant *attendant);
 void rm_attendant_free_visitors(struct rm_attendant *attendant);
 
-/** Answers all requests that wait. */
-void rm_attendant_answer(struct rm_attendant *attendant);
+/** Answers what waits: all of it, or, where others ask without end, until CLOCK_MONOTONIC is `until_ns`; one at least.
+ */
+void rm_attendant_answer(struct rm_attendant *attendant, uint64_t until_ns);
 
 /** Shows what was sent and read back. */
 void rm_attendant_show_supplies(struct rm_attendant *attendant);

@@ -4,6 +4,12 @@
 
 #include <math.h>
 
+void rm_attendant_show_nothing(struct rm_parameter *const *parameter, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (atomic_load_explicit(&parameter[i]->timestamp_tai_ns, memory_order_relaxed) == 0)
+            rm_parameter_write_f64(parameter[i], NAN, rm_stamp_now());
+}
+
 /** Writes what has changed, so that who monitors a parameter is told of changes and of nothing else. What nobody knows
  * yet is marked as not to be trusted. */
 static void show(struct rm_parameter *parameter, double value, struct rm_stamp stamp) {

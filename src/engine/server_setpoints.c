@@ -142,6 +142,8 @@ enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *
     };
     if (finder.code != RM_OK)
         return finder.code;
+    rm_attendant_show_nothing(made->setpoint, config->supply_count);
+    rm_attendant_show_nothing(made->readback, config->supply_count);
     return rm_transmit_new(&setup, &server->transmit, error);
 }
 

@@ -92,6 +92,8 @@ static void open_server(struct bench *bench) {
     }
     assert_non_null(rm_owner_memory(bench->server, knob));
     bench->sent = rm_owner_memory(bench->server, sent);
+    rm_attendant_show_nothing(bench->setpoint, SUPPLIES);
+    rm_attendant_show_nothing(bench->readback, SUPPLIES);
 }
 
 static void attend(struct bench *bench) {
@@ -340,7 +342,7 @@ static void answer_put(struct bench *bench, enum rm_refusal refusal, double limi
 /** Asks for a value, and waits for the reply. */
 static struct rm_reply ask(struct bench *bench, char const *parameter, double value, bool of_role,
                            enum rm_refusal refusal, double limit) {
-    struct rm_owner *asker;
+    struct rm_owner *asker = NULL;
     struct rm_workspace *workspace = NULL;
     struct rm_error error = {0};
     struct rm_reply reply = {0};
@@ -387,6 +389,58 @@ static void requests_are_answered_with_reasons(void **state) {
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
 }
 
+/** Somebody asks without end, and every answer takes its time: who has died meanwhile is seen. */
+static void a_flood_of_requests_hides_no_death(void **state) {
+    enum { WAITING = 8, ROUNDS = 500 };
+    struct bench *const bench = *state;
+    struct rm_owner *asker = NULL;
+    struct rm_workspace *workspace = NULL;
+    struct rm_error error = {0};
+    struct child const child = start(&GOOD);
+    take_letter(bench);
+    assert_int_equal(rm_owner_new_requester("ws", "flood", &asker, &error), RM_OK);
+    rm_owner_requests(asker);
+    if (rm_owner_open(asker, &error) != RM_OK || rm_workspace_attach("ws", 0, &workspace, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    uint64_t number = 0;
+    double const value = 1;
+    struct rm_transmit_mailbox const *const box = &bench->mailbox[1];
+    for (int i = 0; i < WAITING; ++i)
+        assert_int_equal(
+            rm_requests_post(asker, workspace, "sr/ps/d/setpoint", 0, &value, sizeof value, &number, &error), RM_OK);
+    finish(child, true);
+    for (int i = 0; atomic_load(&box->posted) == atomic_load(&box->taken); ++i) {
+        assert_true(i < ROUNDS);
+        for (int naps = 0; naps < 5; ++naps)
+            nap();
+        answer_put(bench, RM_REFUSED_NOTHING, 0);
+        assert_int_equal(
+            rm_requests_post(asker, workspace, "sr/ps/d/setpoint", 0, &value, sizeof value, &number, &error), RM_OK);
+    }
+    assert_true(take_letter(bench).died);
+    rm_workspace_detach(workspace);
+    rm_owner_close(asker);
+}
+
+static void assert_unknown(struct rm_parameter const *parameter) {
+    struct rm_parameter_reading reading;
+    double value;
+    rm_parameter_read(parameter, &value, sizeof value, &reading);
+    assert_true(isnan(value));
+    assert_int_equal(reading.severity, RM_SEVERITY_INVALID);
+}
+
+static void what_nobody_knows_is_no_number(void **state) {
+    struct bench *const bench = *state;
+    for (uint32_t i = 0; i < SUPPLIES; ++i) {
+        assert_unknown(bench->setpoint[i]);
+        assert_unknown(bench->readback[i]);
+    }
+    rm_parameter_write_f64(bench->setpoint[1], 1.5, rm_stamp_now()); /* a server before this one knew it */
+    rm_attendant_show_nothing(bench->setpoint, SUPPLIES);
+    assert_true(rm_parameter_read_f64(bench->setpoint[1]) == 1.5);
+}
+
 static void what_was_sent_is_shown(void **state) {
     struct bench *const bench = *state;
     struct rm_setpoint_row *const row = rm_setpoints_begin(bench->sent);
@@ -428,6 +482,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(who_has_other_rows_than_configured_is_granted_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_cuts_its_file_harms_itself_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_are_answered_with_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_flood_of_requests_hides_no_death, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_nobody_knows_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_sent_is_shown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(applications_and_requesters_have_folders, set_up, tear_down),
     };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/timebase.h"
 #include "fabric/owner_folder.h"
 #include "fabric/owner_names.h"
 #include "fabric/owner_parts.h"
@@ -132,10 +133,13 @@ static enum rm_code requests_folder(struct rm_owner const *owner, char folder[PA
     return RM_OK;
 }
 
-/** "put" becomes "put-4711-3"; what does not fit is cut from the front part. */
-static void unique_name(char unique[RM_OWNER_BYTES], char const *name, unsigned number) {
+/** "put" becomes "put-4711-2a7f3c1b9d04", by process and time; what does not fit is cut from the front part. Replies
+ * outlive who they were for, and are told apart by name, epoch and number: so no two requesters ever share a name, be
+ * it one after the other, in one process or in two that were given the same number. */
+static void unique_name(char unique[RM_OWNER_BYTES], char const *name) {
     char tail[RM_OWNER_BYTES];
-    size_t const length = (size_t)snprintf(tail, sizeof tail, "-%ld-%u", (long)getpid(), number);
+    size_t const length =
+        (size_t)snprintf(tail, sizeof tail, "-%ld-%llx", (long)getpid(), (unsigned long long)rm_monotonic_ns());
     size_t const front = strnlen(name, RM_OWNER_BYTES - 1 - length);
     memcpy(unique, name, front);
     memcpy(unique + front, tail, length + 1);
@@ -148,8 +152,8 @@ static enum rm_code open_requester(struct rm_owner *owner, struct rm_error *erro
         return code;
     clear_dead(folder);
     memcpy(wanted, owner->name, sizeof wanted);
-    for (unsigned number = 0; number < NAMES_TRIED; ++number) {
-        unique_name(owner->name, wanted, number);
+    for (unsigned tried = 0; tried < NAMES_TRIED; ++tried) {
+        unique_name(owner->name, wanted);
         code = rm_segment_open_in(folder, owner->name, &owner->plan, &owner->segment, error);
         if (code != RM_E_BUSY)
             return code;

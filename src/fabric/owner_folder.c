@@ -54,11 +54,14 @@ static void empty(int folder) {
     closedir(listing);
 }
 
-/** Gives an open folder to `uid`. The order matters: nobody else can make a file there once it is given. */
-static int give(int folder, uid_t uid) {
+/** Gives an open folder to `uid`; one that is his may keep its mode. The order matters: nobody else can make a file
+ * there once it is given. */
+static int give(int folder, uid_t uid, bool keeps_mode) {
     struct stat status;
     if (fstat(folder, &status) != 0)
         return errno;
+    if (status.st_uid == uid && keeps_mode)
+        return 0;
     if (status.st_uid == uid)
         return fchmod(folder, FOLDER_MODE) == 0 ? 0 : errno;
     if (fchown(folder, uid, (gid_t)-1) != 0 || fchmod(folder, FOLDER_MODE) != 0)
@@ -79,13 +82,15 @@ enum rm_code rm_workspace_folder(char const *workspace, char const *name, uid_t 
     if (code != RM_OK)
         return code;
     snprintf(path, sizeof path, "%.*s/%.*s", (int)(PATH_MAX - RM_OWNER_BYTES - 2), directory, RM_OWNER_BYTES, name);
-    if (mkdir(path, FOLDER_MODE) != 0 && errno != EEXIST)
+    bool const made = mkdir(path, FOLDER_MODE) == 0;
+    if (!made && errno != EEXIST)
         return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be made: %s", path,
                        strerror(errno));
     int const folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be opened as a folder: %s; remove it", path, strerror(errno));
-    int const reason = give(folder, uid);
+    /* Who may ask is the administrator's affair, and stays as he left it when the server is started again. */
+    int const reason = give(folder, uid, !made && strcmp(name, RM_REQUESTS_FOLDER) == 0);
     close(folder);
     if (reason != 0)
         return rm_fail(error, RM_E_SYSTEM,

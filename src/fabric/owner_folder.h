@@ -29,7 +29,8 @@ void rm_owner_directory(char path[PATH_MAX], char const *workspace_path, char co
 bool rm_owner_folder(char const *workspace_path, char const *owner, uid_t *uid);
 
 /** Makes the folder NAME of a workspace (by its name), mode 0755, and gives it to the user `uid`; both are made where
- * they are missing. A folder that was another user's is emptied of files first, as that user could still write them.
+ * they are missing. A folder that was another user's is emptied of files first, as that user could still write them. A
+ * folder RM_REQUESTS_FOLDER that is that user's already keeps its group and mode: so an administrator says who may ask.
  * For the server; giving to another user takes the rights of root. */
 enum rm_code rm_workspace_folder(char const *workspace, char const *name, uid_t uid, struct rm_error *error);
 

@@ -45,7 +45,8 @@ static enum rm_code find_target(struct rm_workspace *workspace, char const *name
     target->holder = rm_workspace_holder(workspace, memory);
     if (target->holder == NULL ||
         rm_segment_find(target->holder, RM_OBJECT_REPLIES, NULL, sizeof(struct rm_replies), &memory) == NULL) {
-        rm_fail(error, RM_E_NOT_FOUND, "%s: its owner answers no requests", name);
+        rm_fail(error, RM_E_NOT_FOUND, "%s: its owner, %s, answers no requests", name,
+                target->holder != NULL ? target->holder->owner : "unknown");
         return RM_E_NOT_FOUND;
     }
     target->replies = memory;

@@ -263,6 +263,27 @@ static void test_requesters(void **state) {
     assert_int_equal(files_in(test, "requests"), 0);
 }
 
+/** Who may ask is said once, for all servers to come; an application's folder is always what we make it. */
+static void test_folder_modes(void **state) {
+    struct test *test = *state;
+    char const *const name[] = {"requests", "ramp"};
+    mode_t const kept[] = {02775, 0755};
+    mode_t const before = umask(077); // what is made anew does not depend on it
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; ++i) {
+        char path[PATH_MAX];
+        struct stat status;
+        assert_ok(rm_workspace_folder("demo", name[i], geteuid(), &test->error), &test->error);
+        path_of(test, name[i], path);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0755);
+        assert_int_equal(chmod(path, 02775), 0);
+        assert_ok(rm_workspace_folder("demo", name[i], geteuid(), &test->error), &test->error);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 07777, kept[i]);
+    }
+    umask(before);
+}
+
 /** An owner whose folder there is has his files there, and everybody finds them. */
 static void test_folders(void **state) {
     struct test *test = *state;
@@ -300,6 +321,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_adoption, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confused_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requesters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_folder_modes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -470,6 +470,51 @@ static void test_dead_requesters(void **state) {
     stop_inbox(&server);
 }
 
+static void test_owner_without_replies(void **state) {
+    struct test *test = *state;
+    struct rm_owner *quiet = NULL;
+    struct server server;
+    struct asker asker;
+    double const value = 1.0;
+    start_inbox(&server);
+    assert_ok(rm_owner_new("demo", "quiet", &quiet, &test->error), &test->error);
+    rm_owner_parameter(quiet, &(struct rm_parameter_plan){.name = "quiet/reading", .type = RM_ELEMENT_F64, .rows = 1});
+    assert_ok(rm_owner_open(quiet, &test->error), &test->error);
+    begin_asking(test, &asker);
+    assert_int_equal(put(&asker, "quiet/reading", 0, &value, sizeof value), RM_E_NOT_FOUND);
+    assert_string_equal(asker.error.text, "quiet/reading: its owner, quiet, answers no requests");
+    end_asking(&asker);
+    rm_owner_close(quiet);
+    stop_inbox(&server);
+}
+
+/** Who asks after another of the same process has gone is not given that one's reply. */
+static void test_replies_to_another(void **state) {
+    struct test *test = *state;
+    struct server server;
+    char name[RM_OWNER_BYTES];
+    double const value = 1.0;
+    uint64_t number = 0;
+    start_inbox(&server);
+    for (int i = 0; i < 3; ++i) {
+        struct asker asker;
+        struct rm_request request;
+        begin_asking(test, &asker);
+        if (i > 0)
+            assert_string_not_equal(asker.owner->name, name);
+        memcpy(name, asker.owner->name, sizeof name);
+        assert_ok(rm_requests_post(asker.owner, asker.workspace, "sr/reading", 0, &value, 8, &number, &asker.error),
+                  &asker.error);
+        assert_false(rm_requests_reply(asker.owner, asker.workspace, "server", number, &asker.reply));
+        rm_inbox_look(server.inbox);
+        assert_true(rm_inbox_take(server.inbox, &request));
+        rm_inbox_answer(server.inbox, &request, RM_VERDICT_DONE, NULL);
+        assert_true(rm_requests_reply(asker.owner, asker.workspace, "server", number, &asker.reply));
+        end_asking(&asker);
+    }
+    stop_inbox(&server);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_done_and_refused, set_up, tear_down),
@@ -483,6 +528,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_asked_of_an_earlier_instance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requester_that_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dead_requesters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_owner_without_replies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replies_to_another, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Supplies and chains that go wrong on purpose: what the server makes of each, and what people are shown of it."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness import ringmaster, server, unique_name, wait_for
+from living import (
+    Machine,
+    assert_never_hurt,
+    assert_nothing_was_lost,
+    cycles_go_on,
+    head,
+    joined,
+    machine,
+    server_text,
+)
+
+from ringmaster import Workspace
+from ringmaster.errors import RequestRefused
+from ringmaster.layout import Severity
+from ringmaster.programs import attach_to
+
+TRIPPED, SATURATED, DEVIATES, LOST, JOINING = 1, 2, 4, 8, 16
+BEGIN_A = 2.0
+"""Where all supplies stand when the server comes."""
+CHAIN, SUPPLY = "c02", "ps/c02_02"
+"""The one that suffers, of the operator's chain."""
+LATER_S = 6.0
+"""After the ring's start: the chains have long joined."""
+
+
+def state(ws: Workspace, supply: str) -> int:
+    """What the server makes of a supply."""
+    names = ws.texts["supply/names"].split()
+    return int(np.atleast_1d(np.asarray(ws.parameters["supply/state"].value))[names.index(supply)])
+
+
+def value(ws: Workspace, name: str) -> float:
+    return float(np.asarray(ws.parameters[name].value, np.float64))
+
+
+def until(ws: Workspace, supply: str, bits: int) -> None:
+    """Waits until the server has said all of this of a supply."""
+    wait_for(lambda: state(ws, supply) & bits == bits, lambda: f"{supply} to be {bits:b}, is {state(ws, supply):b}")
+
+
+def until_free(ws: Workspace, supply: str, bits: int) -> None:
+    wait_for(lambda: not state(ws, supply) & bits, lambda: f"{supply} to lose {bits:b}, is {state(ws, supply):b}")
+
+
+def until_at(ws: Workspace, supply: str, current: float) -> None:
+    """Waits until a supply says that it is there."""
+    name = f"{supply}/readback"
+    wait_for(lambda: abs(value(ws, name) - current) < 0.01, lambda: f"{supply} at {current} A: {value(ws, name)}")
+
+
+def page(facility: Machine) -> str:
+    """The console's page of supplies."""
+    return ringmaster("top", "-w", facility.name, "--once", "--page", "supplies").stdout
+
+
+def line_of(text: str, name: str) -> str:
+    return next(line for line in text.splitlines() if name in line.split())
+
+
+def faults(*entries: str) -> str:
+    """The ring's faults; all supplies begin at BEGIN_A."""
+    return "".join(f"    - {{{entry}}}\n" for entry in entries)
+
+
+def test_where_no_chain_has_answered_nobody_is_told_of_a_current(root: Path) -> None:
+    name = unique_name("nobody")
+    config = root / f"{name}.yaml"
+    config.write_text(server_text(name, root, "hold", "ramp"))
+    with server(config) as running, attach_to(name, running) as ws:
+        for what in ("setpoint", "readback"):
+            reading = ws.parameters[f"{SUPPLY}/{what}"].read()
+            assert np.isnan(reading.value)
+            assert reading.severity == Severity.INVALID
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
+def test_a_supply_that_trips_is_followed_and_goes_on_from_where_it_is(root: Path) -> None:
+    with (
+        machine(root, "trips", faults=faults(f"chain: {CHAIN}, fault: trip, supply: 2, from_s: {LATER_S}")) as facility,
+        attach_to(facility.name, facility.running) as ws,
+    ):
+        until(ws, SUPPLY, TRIPPED)
+        until_at(ws, SUPPLY, 0.0)
+        wait_for(lambda: abs(value(ws, f"{SUPPLY}/setpoint")) < 0.01, "its setpoint to follow")
+        assert ws.counters(f"chain/{CHAIN}")["trips"] == 1
+        assert ws.counters("chain/c01")["trips"] == 0
+        with pytest.raises(RequestRefused, match="has tripped"):
+            ws.put(f"{SUPPLY}/setpoint", 1.0)
+        assert ws.counters("guard/operator")["refused_fault"] > 0
+        text = page(facility)
+        assert "tripped" in line_of(text, SUPPLY)
+        assert "1 tripped" in text
+        assert value(ws, "ps/c02_01/setpoint") == pytest.approx(BEGIN_A)  # its neighbours know nothing of it
+        tripped_at = cycles_go_on(ws)
+        os.kill(facility.ring.pid, signal.SIGUSR2)
+        until_free(ws, SUPPLY, TRIPPED)
+        ws.put(f"{SUPPLY}/setpoint", 1.5)
+        until_at(ws, SUPPLY, 1.5)
+        assert_never_hurt(ws, tripped_at)
+        assert_nothing_was_lost(ws)
+
+
+def test_a_supply_that_saturates_is_told_of(root: Path) -> None:
+    fault = f"chain: {CHAIN}, fault: saturate, supply: 2, limit: 2.5"
+    with (
+        machine(root, "saturates", faults=faults(fault)) as facility,
+        attach_to(facility.name, facility.running) as ws,
+    ):
+        first = head(ws)
+        assert not state(ws, SUPPLY) & (SATURATED | DEVIATES)
+        ws.put(f"{SUPPLY}/setpoint", 4.0)
+        until(ws, SUPPLY, SATURATED | DEVIATES)
+        assert value(ws, f"{SUPPLY}/readback") == pytest.approx(2.5)
+        counted = ws.counters(f"chain/{CHAIN}")
+        assert counted["saturations"] == 1
+        assert counted["deviations"] == 1
+        shown = line_of(page(facility), SUPPLY)
+        assert "saturated" in shown
+        assert "deviates" in shown
+        ws.put(f"{SUPPLY}/setpoint", 2.25)
+        until_free(ws, SUPPLY, SATURATED | DEVIATES)
+        until_at(ws, SUPPLY, 2.25)
+        assert_never_hurt(ws, first)
+
+
+def test_a_chain_that_does_not_obey_deviates(root: Path) -> None:
+    with (
+        machine(root, "deaf", faults=faults(f"chain: {CHAIN}, fault: deaf")) as facility,
+        attach_to(facility.name, facility.running) as ws,
+    ):
+        ws.put(f"{SUPPLY}/setpoint", 4.0)
+        until(ws, SUPPLY, DEVIATES)
+        assert value(ws, f"{SUPPLY}/readback") == pytest.approx(BEGIN_A)
+        assert ws.counters(f"chain/{CHAIN}")["deviations"] == 1
+        assert not state(ws, "ps/c02_01") & DEVIATES  # nobody told it to move
+        text = page(facility)
+        assert "deviates" in line_of(text, SUPPLY)
+        assert "1 deviates" in text
+
+
+@pytest.mark.parametrize(
+    ("fault", "stray"),
+    [("silent", None), ("other_id, id: 1", "unknown_source"), ("other_id, id: 9", "unknown_instrument")],
+)
+def test_a_chain_that_is_not_heard_is_lost_and_joins_again_without_a_step(
+    root: Path, fault: str, stray: str | None
+) -> None:
+    """An answer that says it is another chain's is as good as none, and is counted by the port that it came to."""
+    with (
+        machine(
+            root, "unheard", faults=faults(f"chain: {CHAIN}, fault: {fault}, from_s: {LATER_S}, for_s: 8")
+        ) as facility,
+        attach_to(facility.name, facility.running, ("server", "ring")) as ws,
+    ):
+        first = head(ws)
+        counted, port = ws.counters(f"chain/{CHAIN}"), ws.counters("port/supplies")
+        until(ws, SUPPLY, LOST)
+        with pytest.raises(RequestRefused, match="lost"):
+            ws.put(f"{SUPPLY}/setpoint", 1.0)
+        assert "lost" in line_of(page(facility), SUPPLY)
+        assert not state(ws, "ps/c01_02") & (LOST | JOINING)
+        wait_for(lambda: joined(ws), "the chain to join again")
+        assert counted["unanswered"] > 0
+        assert counted["wrong_answer"] == 0
+        assert counted["lost"] >= 1
+        for name in ("unknown_source", "unknown_instrument"):
+            assert port[name] == (ws.counters(f"supply/{CHAIN}")["fault_other"] if name == stray else 0)
+        cycles_go_on(ws)
+        assert value(ws, f"{SUPPLY}/setpoint") == pytest.approx(BEGIN_A)
+        ws.put(f"{SUPPLY}/setpoint", 1.0)
+        until_at(ws, SUPPLY, 1.0)
+        assert_never_hurt(ws, first)
+        assert_nothing_was_lost(ws)
