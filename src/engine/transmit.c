@@ -37,11 +37,13 @@ static bool allocate(struct rm_transmit *transmit) {
     transmit->link = zeroed(transmit->chain_count, sizeof *transmit->link);
     transmit->sender = zeroed(transmit->chain_count, sizeof *transmit->sender);
     transmit->supply = zeroed(transmit->supply_count, sizeof *transmit->supply);
+    transmit->sent = zeroed(transmit->supply_count, sizeof *transmit->sent);
+    transmit->moved = zeroed(transmit->supply_count, sizeof *transmit->moved);
     transmit->caught = zeroed(transmit->supply_count, sizeof *transmit->caught);
     transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
     transmit->row = zeroed(longest_row(config), sizeof *transmit->row);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
-           transmit->caught && transmit->state && transmit->row;
+           transmit->sent && transmit->moved && transmit->caught && transmit->state && transmit->row;
 }
 
 static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
@@ -115,7 +117,7 @@ static void find_last_life(struct rm_transmit *transmit) {
     transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->row_bytes,
                                                               &place, &reading, last, transmit->supply_count);
     for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        transmit->supply[i].sent = transmit->sent_before ? (float)last[i] : NAN;
+        transmit->sent[i] = transmit->sent_before ? (float)last[i] : NAN;
     free(last);
 }
 
@@ -137,6 +139,7 @@ static void make_links(struct rm_transmit *transmit) {
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
         link->place = transmit->setup.chain[i];
+        link->counters = link->place.counters;
         link->first = link->place.config->first_supply;
         link->count = link->place.config->supply_count;
         link->parts = link->place.config->readback ? link->place.config->instrument_count : 0;
@@ -193,6 +196,8 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit->sender);
     free(transmit->sender_chain);
     free(transmit->supply);
+    free(transmit->sent);
+    free(transmit->moved);
     free(transmit->caught);
     free(transmit->state);
     free(transmit->row);

@@ -6,6 +6,7 @@
 
 #include "base/timebase.h"
 #include "fabric/sequence_lock.h"
+#include "fabric/setpoint_store.h"
 
 enum { STATE_LOOK_CYCLES = 16 }; /**< what only the guard knows of supplies is looked at so often */
 
@@ -21,10 +22,14 @@ static uint64_t tai_now(struct rm_transmit const *transmit) {
     return transmit->anchored ? rm_clock_tai_ns(&transmit->clock, rm_tsc()) : rm_tai_ns();
 }
 
+/** A row in every cycle; its values are put only while one of the buffers may still have others: what a row of three
+ * cycles ago says stays true where nothing has moved since. */
 void rm_transmit_publish_sent(struct rm_transmit *transmit) {
     struct rm_setpoint_row *const row = rm_setpoints_begin(transmit->setup.sent);
-    for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        rm_setpoints_put(row, i, (double)transmit->supply[i].sent);
+    if (transmit->sent_rows < RM_SETPOINT_BUFFERS) {
+        rm_setpoints_put_floats(row, transmit->sent, transmit->supply_count);
+        ++transmit->sent_rows;
+    }
     rm_setpoints_commit(row, transmit->setup.epoch, transmit->cycle_turn, transmit->first_tsc);
 }
 
