@@ -40,10 +40,13 @@ static bool allocate(struct rm_transmit *transmit) {
     transmit->sent = zeroed(transmit->supply_count, sizeof *transmit->sent);
     transmit->moved = zeroed(transmit->supply_count, sizeof *transmit->moved);
     transmit->caught = zeroed(transmit->supply_count, sizeof *transmit->caught);
+    transmit->noted = zeroed(transmit->supply_count, sizeof *transmit->noted);
     transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
+    transmit->answering = zeroed(transmit->chain_count, sizeof *transmit->answering);
     transmit->row = zeroed(longest_row(config), sizeof *transmit->row);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
-           transmit->sent && transmit->moved && transmit->caught && transmit->state && transmit->row;
+           transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
+           transmit->answering && transmit->row;
 }
 
 static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
@@ -143,6 +146,8 @@ static void make_links(struct rm_transmit *transmit) {
         link->first = link->place.config->first_supply;
         link->count = link->place.config->supply_count;
         link->parts = link->place.config->readback ? link->place.config->instrument_count : 0;
+        if (link->parts != 0)
+            transmit->answering[transmit->answering_count++] = i;
     }
     memset(transmit->turn_of, 0xff, sizeof transmit->turn_of); /* RM_TURN_NONE */
     uint32_t const patience = transmit->setup.config->setpoints.lost_cycles;
@@ -199,7 +204,9 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit->sent);
     free(transmit->moved);
     free(transmit->caught);
+    free(transmit->noted);
     free(transmit->state);
+    free(transmit->answering);
     free(transmit->row);
     free(transmit);
 }

@@ -73,8 +73,7 @@ struct rm_transmit_sender {
 /** What is kept of one supply. */
 struct rm_transmit_supply {
     uint32_t application;
-    uint32_t state; /**< enum rm_supply_state, as far as readbacks and chains tell */
-    float slew;     /**< per cycle */
+    float slew; /**< per cycle */
     double tolerance;
     uint32_t settle_cycles;
 };
@@ -94,6 +93,7 @@ struct rm_transmit {
     uint64_t *moved; /**< per supply: the cycle in which that last changed */
     float *caught;   /**< per supply: what goes to a chain that catches up */
     double *row;     /**< a row of the longest application */
+    uint32_t *noted; /**< per supply: enum rm_supply_state, as far as readbacks and chains tell */
     uint32_t *state; /**< "supply/state" as it was written last */
 
     /* The clock. */
@@ -112,9 +112,11 @@ struct rm_transmit {
     rm_turn cycle_turn;
     uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
-    uint32_t window;  /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
-    uint32_t watched; /**< the chain that is looked at next */
-    uint32_t heard;   /**< the application that is looked at next */
+    uint32_t window;          /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
+    uint32_t *answering;      /**< the chains that have readbacks, … */
+    uint32_t answering_count; /**< … and how many these are */
+    uint32_t watched;         /**< which of them is looked at next */
+    uint32_t heard;           /**< the application that is looked at next */
 
     /* How things stand. */
     uint32_t sent_rows; /**< rows of "setpoints/sent" since `sent` changed; those of its buffers are all alike then */

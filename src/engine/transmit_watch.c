@@ -6,16 +6,15 @@
 
 /** The supply begins at `value`. */
 static void join_at(struct rm_transmit *transmit, uint32_t index, double value) {
-    struct rm_transmit_supply *const supply = &transmit->supply[index];
     rm_guard_join(transmit->guard, index, value);
-    rm_guard_fault(transmit->guard, index, (supply->state & RM_SUPPLY_TRIPPED) != 0);
+    rm_guard_fault(transmit->guard, index, (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0);
     transmit->sent[index] = rm_guard_setpoints(transmit->guard)[index];
     transmit->moved[index] = transmit->cycle;
     transmit->sent_rows = 0;
 }
 
 static void set_state(struct rm_transmit *transmit, uint32_t index, uint32_t bit, bool on) {
-    uint32_t *const state = &transmit->supply[index].state;
+    uint32_t *const state = &transmit->noted[index];
     uint32_t const now = on ? *state | bit : *state & ~bit;
     transmit->state_changed |= now != *state;
     *state = now;
@@ -58,10 +57,8 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
     /* The place of the cycle that begins, and that of the one which has had its time. */
     uint64_t const place = 1ull << transmit->cycle % RM_TRANSMIT_WINDOW;
     uint64_t const over = 1ull << (transmit->cycle - transmit->window) % RM_TRANSMIT_WINDOW;
-    for (uint32_t c = 0; c < transmit->chain_count; ++c) {
-        struct rm_transmit_link *const link = &transmit->link[c];
-        if (link->parts == 0)
-            continue;
+    for (uint32_t c = 0; c < transmit->answering_count; ++c) {
+        struct rm_transmit_link *const link = &transmit->link[transmit->answering[c]];
         uint64_t const given_up = link->pending & (over | place);
         if (given_up != 0)
             rm_counter_add(link->counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
@@ -112,7 +109,7 @@ static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, st
  * resets it, and does not leap to where it once was. */
 static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, bool tripped,
                       double readback) {
-    bool const before = (transmit->supply[index].state & RM_SUPPLY_TRIPPED) != 0;
+    bool const before = (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0;
     if (!tripped && !before)
         return;
     rm_counter_add(link->counters, RM_CHAIN_TRIPS, tripped && !before);
@@ -125,7 +122,7 @@ static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *lin
 
 static void note_saturation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index,
                             bool saturated) {
-    bool const before = (transmit->supply[index].state & RM_SUPPLY_SATURATED) != 0;
+    bool const before = (transmit->noted[index] & RM_SUPPLY_SATURATED) != 0;
     rm_counter_add(link->counters, RM_CHAIN_SATURATIONS, saturated && !before);
     set_state(transmit, index, RM_SUPPLY_SATURATED, saturated);
 }
@@ -135,7 +132,7 @@ static void note_deviation(struct rm_transmit *transmit, struct rm_transmit_link
                            double readback) {
     struct rm_transmit_supply const *const supply = &transmit->supply[index];
     bool const settled = cycle >= transmit->moved[index] + supply->settle_cycles;
-    bool const before = (supply->state & RM_SUPPLY_DEVIATES) != 0;
+    bool const before = (transmit->noted[index] & RM_SUPPLY_DEVIATES) != 0;
     bool const near = fabs(readback - transmit->sent[index]) <= supply->tolerance; /* false for NaN */
     bool const deviates = link->joined && !near && (settled || before);
     rm_counter_add(link->counters, RM_CHAIN_DEVIATIONS, deviates && !before);
@@ -253,11 +250,10 @@ static void watch_chain(struct rm_transmit *transmit, struct rm_transmit_link *l
 }
 
 void rm_transmit_watch(struct rm_transmit *transmit) {
-    if (transmit->chain_count == 0)
+    if (transmit->answering_count == 0)
         return;
-    struct rm_transmit_link *const link = &transmit->link[transmit->watched];
-    transmit->watched = transmit->watched + 1 < transmit->chain_count ? transmit->watched + 1 : 0;
-    prefetch(transmit, &transmit->link[transmit->watched]);
-    if (link->parts != 0)
-        watch_chain(transmit, link);
+    struct rm_transmit_link *const link = &transmit->link[transmit->answering[transmit->watched]];
+    transmit->watched = transmit->watched + 1 < transmit->answering_count ? transmit->watched + 1 : 0;
+    prefetch(transmit, &transmit->link[transmit->answering[transmit->watched]]);
+    watch_chain(transmit, link);
 }
