@@ -44,8 +44,8 @@ static void look_at_published(struct rm_transmit *transmit) {
         transmit->clock = reading;
 }
 
-/** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it for
- * a while: setpoints wait until it has learned better. */
+/** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it
+ * for a while: setpoints wait until it has learned better. */
 static bool usable(struct rm_transmit const *transmit) {
     double const nominal = transmit->setup.tsc_hz / transmit->setup.config->turn_rate_hz;
     struct rm_clock_reading const *const clock = &transmit->clock;

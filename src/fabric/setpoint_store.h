@@ -22,7 +22,7 @@
 
 enum { RM_SETPOINT_VECTOR = 2 /**< values in a vector */ };
 
-/** For who begun the row: puts the first `count` of its values, which are as on the wire. */
+/** For whoever has begun the row: puts the first `count` of its values, from floats as on the wire. */
 static inline void rm_setpoints_put_floats(struct rm_setpoint_row *row, float const *values, size_t count) {
     _Static_assert(offsetof(struct rm_setpoint_row, value) % sizeof(__m128d) == 0, "vectors of a row are aligned");
     double *const to = (double *)(uint8_t *)row->value;
