@@ -201,7 +201,7 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
         rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
         link->wrong |= bit;
     }
-    if (good != link->parts)
+    if (good == 0 || good != link->parts)
         return;
     link->pending &= ~bit;
     answer.cycle = transmit->cycle - (transmit->cycle - place) % RM_TRANSMIT_WINDOW;
