@@ -11,8 +11,9 @@
  *
  * Ordering. Writer: sequence odd (relaxed), release fence, members and values (relaxed), sequence even (release).
  * Reader: sequence (acquire) even, copy, acquire fence, sequence again: unchanged means that the copy is whole and of
- * that row. (rm_setpoints_commit pairs with rm_setpoints_copy; the fence in begin with the fence in copy.) The guard
- * checks its private copy, never this memory.
+ * that row. (rm_setpoints_commit pairs with rm_setpoints_copy; the fence in begin with the fence in copy.) Values need
+ * no order among each other, so the library copies them sixteen bytes at a time, of which each word arrives whole
+ * (src/fabric/setpoint_store.h). The guard checks its private copy, never this memory.
  *
  * A row is a wish and nothing more: what becomes of it is the guard's (grant.h says what it did).
  */

@@ -538,6 +538,8 @@ float const *rm_guard_setpoints(struct rm_guard const *guard) { return guard->se
 
 double const *rm_guard_exact(struct rm_guard const *guard) { return guard->setpoint; }
 
+double const *rm_guard_targets(struct rm_guard const *guard) { return guard->target; }
+
 bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply) {
     return guard->setpoint[supply] != guard->target[supply];
 }

@@ -140,6 +140,9 @@ float const *rm_guard_setpoints(struct rm_guard const *guard);
 /** The same in double, before rounding. */
 double const *rm_guard_exact(struct rm_guard const *guard);
 
+/** Where they go: one per supply; its own setpoint for one that is there. */
+double const *rm_guard_targets(struct rm_guard const *guard);
+
 /** True while the setpoint is not at its target. */
 bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply);
 

@@ -37,11 +37,16 @@ static bool allocate(struct rm_transmit *transmit) {
     transmit->link = zeroed(transmit->chain_count, sizeof *transmit->link);
     transmit->sender = zeroed(transmit->chain_count, sizeof *transmit->sender);
     transmit->supply = zeroed(transmit->supply_count, sizeof *transmit->supply);
+    transmit->sent = zeroed(transmit->supply_count, sizeof *transmit->sent);
+    transmit->moved = zeroed(transmit->supply_count, sizeof *transmit->moved);
     transmit->caught = zeroed(transmit->supply_count, sizeof *transmit->caught);
+    transmit->noted = zeroed(transmit->supply_count, sizeof *transmit->noted);
     transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
+    transmit->answering = zeroed(transmit->chain_count, sizeof *transmit->answering);
     transmit->row = zeroed(longest_row(config), sizeof *transmit->row);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
-           transmit->caught && transmit->state && transmit->row;
+           transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
+           transmit->answering && transmit->row;
 }
 
 static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
@@ -115,7 +120,7 @@ static void find_last_life(struct rm_transmit *transmit) {
     transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->row_bytes,
                                                               &place, &reading, last, transmit->supply_count);
     for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        transmit->supply[i].sent = transmit->sent_before ? (float)last[i] : NAN;
+        transmit->sent[i] = transmit->sent_before ? (float)last[i] : NAN;
     free(last);
 }
 
@@ -137,9 +142,12 @@ static void make_links(struct rm_transmit *transmit) {
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
         link->place = transmit->setup.chain[i];
+        link->counters = link->place.counters;
         link->first = link->place.config->first_supply;
         link->count = link->place.config->supply_count;
         link->parts = link->place.config->readback ? link->place.config->instrument_count : 0;
+        if (link->parts != 0)
+            transmit->answering[transmit->answering_count++] = i;
     }
     memset(transmit->turn_of, 0xff, sizeof transmit->turn_of); /* RM_TURN_NONE */
     uint32_t const patience = transmit->setup.config->setpoints.lost_cycles;
@@ -193,8 +201,12 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit->sender);
     free(transmit->sender_chain);
     free(transmit->supply);
+    free(transmit->sent);
+    free(transmit->moved);
     free(transmit->caught);
+    free(transmit->noted);
     free(transmit->state);
+    free(transmit->answering);
     free(transmit->row);
     free(transmit);
 }

@@ -6,6 +6,7 @@
 
 #include "base/timebase.h"
 #include "fabric/sequence_lock.h"
+#include "fabric/setpoint_store.h"
 
 enum { STATE_LOOK_CYCLES = 16 }; /**< what only the guard knows of supplies is looked at so often */
 
@@ -21,10 +22,14 @@ static uint64_t tai_now(struct rm_transmit const *transmit) {
     return transmit->anchored ? rm_clock_tai_ns(&transmit->clock, rm_tsc()) : rm_tai_ns();
 }
 
+/** A row in every cycle; its values are put only while one of the buffers may still have others: what a row of three
+ * cycles ago says stays true where nothing has moved since. */
 void rm_transmit_publish_sent(struct rm_transmit *transmit) {
     struct rm_setpoint_row *const row = rm_setpoints_begin(transmit->setup.sent);
-    for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        rm_setpoints_put(row, i, (double)transmit->supply[i].sent);
+    if (transmit->sent_rows < RM_SETPOINT_BUFFERS) {
+        rm_setpoints_put_floats(row, transmit->sent, transmit->supply_count);
+        ++transmit->sent_rows;
+    }
     rm_setpoints_commit(row, transmit->setup.epoch, transmit->cycle_turn, transmit->first_tsc);
 }
 
@@ -36,22 +41,45 @@ static uint32_t stopped_state(struct rm_transmit const *transmit, uint32_t appli
     return ramps ? RM_SUPPLY_RAMPING : RM_SUPPLY_HELD;
 }
 
+/** Finds the states while some application has stopped; true when one changed. */
+static bool note_states(struct rm_transmit *transmit, uint32_t const *stopped) {
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < transmit->supply_count; ++i) {
+        uint32_t const slewing = rm_guard_slewing(transmit->guard, i) ? RM_SUPPLY_SLEWING : 0;
+        uint32_t const state = transmit->noted[i] | stopped[transmit->supply[i].application] | slewing;
+        changed |= state ^ transmit->state[i];
+        transmit->state[i] = state;
+    }
+    return changed != 0;
+}
+
+/** The same while none has, with no look-up in it, so that the compiler does several supplies at once. */
+static bool note_slewing(struct rm_transmit *transmit) {
+    double const *const restrict exact = rm_guard_exact(transmit->guard);
+    double const *const restrict target = rm_guard_targets(transmit->guard);
+    uint32_t const *const restrict noted = transmit->noted;
+    uint32_t *const restrict shown = transmit->state;
+    uint32_t const count = transmit->supply_count;
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t const state = noted[i] | (exact[i] != target[i] ? (uint32_t)RM_SUPPLY_SLEWING : 0);
+        changed |= state ^ shown[i];
+        shown[i] = state;
+    }
+    return changed != 0;
+}
+
 void rm_transmit_publish_states(struct rm_transmit *transmit) {
     if (!transmit->state_changed && transmit->cycle % STATE_LOOK_CYCLES != 0)
         return;
     transmit->state_changed = false;
-    bool changed = false;
+    bool any_stopped = false;
     uint32_t stopped[RM_CONFIG_APPLICATIONS_MAX + 1];
-    for (uint32_t i = 0; i < transmit->application_count; ++i)
+    for (uint32_t i = 0; i < transmit->application_count; ++i) {
         stopped[i] = stopped_state(transmit, i);
-    for (uint32_t i = 0; i < transmit->supply_count; ++i) {
-        struct rm_transmit_supply const *const supply = &transmit->supply[i];
-        bool const slewing = rm_guard_slewing(transmit->guard, i);
-        uint32_t const state = supply->state | stopped[supply->application] | (slewing ? RM_SUPPLY_SLEWING : 0);
-        changed |= state != transmit->state[i];
-        transmit->state[i] = state;
+        any_stopped |= stopped[i] != 0;
     }
-    if (changed)
+    if (any_stopped ? note_states(transmit, stopped) : note_slewing(transmit))
         rm_parameter_write(transmit->setup.supply_state, transmit->state,
                            transmit->supply_count * sizeof *transmit->state,
                            (struct rm_stamp){tai_now(transmit), transmit->cycle_turn});

@@ -37,23 +37,24 @@ struct rm_transmit_source {
     uint64_t shown_epoch;
 };
 
-/** One chain. */
+/** One chain. What every cycle needs of it comes first and lies in as few cache lines as it can. */
 struct rm_transmit_link {
-    struct rm_transmit_chain place;
-    uint32_t first, count; /**< its supplies */
-    uint32_t parts;        /**< of its answers */
+    _Alignas(RM_CACHE_LINE) uint64_t sequence; /**< of the newest datagram handed to the port; 0 before the first */
+    rm_counter *counters;                      /**< as in `place` */
+    uint32_t first, count;                     /**< its supplies */
+    uint32_t parts;                            /**< of its answers */
+    uint32_t silent;                           /**< cycles since its last good answer */
+    bool joined;                               /**< it gets setpoints, else queries */
+    bool lost;                                 /**< it was joined, and has not answered for too long */
+    bool handed;                               /**< in this cycle, to the port */
+    bool query;                                /**< what it gets in this cycle */
+    bool behind;                               /**< it missed a cycle: its setpoints catch up with the guard's */
+    bool catching;                             /**< in this cycle it gets what rm_transmit.caught says */
+    rm_turn head;                              /**< of its answers, when it was looked at last */
     struct rm_setpoint_frame frame;
-    uint64_t sequence;                 /**< of the newest datagram handed to the port; 0 before the first */
-    bool joined;                       /**< it gets setpoints, else queries */
-    bool lost;                         /**< it was joined, and has not answered for too long */
-    bool handed;                       /**< in this cycle, to the port */
-    bool query;                        /**< what it gets in this cycle */
-    bool behind;                       /**< it missed a cycle: its setpoints catch up with the guard's */
-    bool catching;                     /**< in this cycle it gets what rm_transmit.caught says */
-    uint32_t silent;                   /**< cycles since its last good answer */
-    rm_turn head;                      /**< of its answers, when it was looked at last */
-    uint64_t pending;                  /**< cycles that were sent and not answered, by their place in the window */
-    uint64_t wrong;                    /**< of those, to which there was a wrong answer */
+    uint64_t pending; /**< cycles that were sent and not answered, by their place in the window */
+    uint64_t wrong;   /**< of those, to which there was a wrong answer */
+    struct rm_transmit_chain place;
     uint64_t said[RM_TRANSMIT_WINDOW]; /**< sequence numbers, by the cycle's place */
 };
 
@@ -72,10 +73,7 @@ struct rm_transmit_sender {
 /** What is kept of one supply. */
 struct rm_transmit_supply {
     uint32_t application;
-    uint32_t state; /**< enum rm_supply_state, as far as readbacks and chains tell */
-    float sent;     /**< newest setpoint handed to the port; NaN: none yet, and no life before knows */
-    float slew;     /**< per cycle */
-    uint64_t moved; /**< the cycle in which it last changed */
+    float slew; /**< per cycle */
     double tolerance;
     uint32_t settle_cycles;
 };
@@ -91,8 +89,11 @@ struct rm_transmit {
     struct rm_transmit_sender *sender;
     uint32_t *sender_chain; /**< memory of all senders' lists */
     struct rm_transmit_supply *supply;
+    float *sent;     /**< per supply: newest setpoint handed to the port; NaN: none yet, and no life before knows */
+    uint64_t *moved; /**< per supply: the cycle in which that last changed */
     float *caught;   /**< per supply: what goes to a chain that catches up */
     double *row;     /**< a row of the longest application */
+    uint32_t *noted; /**< per supply: enum rm_supply_state, as far as readbacks and chains tell */
     uint32_t *state; /**< "supply/state" as it was written last */
 
     /* The clock. */
@@ -111,11 +112,14 @@ struct rm_transmit {
     rm_turn cycle_turn;
     uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
-    uint32_t window;  /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
-    uint32_t watched; /**< the chain that is looked at next */
-    uint32_t heard;   /**< the application that is looked at next */
+    uint32_t window;          /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
+    uint32_t *answering;      /**< the chains that have readbacks, … */
+    uint32_t answering_count; /**< … and how many these are */
+    uint32_t watched;         /**< which of them is looked at next */
+    uint32_t heard;           /**< the application that is looked at next */
 
     /* How things stand. */
+    uint32_t sent_rows; /**< rows of "setpoints/sent" since `sent` changed; those of its buffers are all alike then */
     bool state_changed; /**< something of a supply's state, since */
     bool sent_before;   /**< the last life's setpoints were found */
     bool anchored;      /**< turn and due_tsc are good */

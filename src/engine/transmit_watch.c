@@ -6,15 +6,15 @@
 
 /** The supply begins at `value`. */
 static void join_at(struct rm_transmit *transmit, uint32_t index, double value) {
-    struct rm_transmit_supply *const supply = &transmit->supply[index];
     rm_guard_join(transmit->guard, index, value);
-    rm_guard_fault(transmit->guard, index, (supply->state & RM_SUPPLY_TRIPPED) != 0);
-    supply->sent = rm_guard_setpoints(transmit->guard)[index];
-    supply->moved = transmit->cycle;
+    rm_guard_fault(transmit->guard, index, (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0);
+    transmit->sent[index] = rm_guard_setpoints(transmit->guard)[index];
+    transmit->moved[index] = transmit->cycle;
+    transmit->sent_rows = 0;
 }
 
 static void set_state(struct rm_transmit *transmit, uint32_t index, uint32_t bit, bool on) {
-    uint32_t *const state = &transmit->supply[index].state;
+    uint32_t *const state = &transmit->noted[index];
     uint32_t const now = on ? *state | bit : *state & ~bit;
     transmit->state_changed |= now != *state;
     *state = now;
@@ -32,7 +32,7 @@ void rm_transmit_join_first(struct rm_transmit *transmit) {
         link->head = RM_TURN_NONE;
         for (uint32_t i = link->first; i < link->first + link->count; ++i) {
             double const safe = transmit->setup.config->supply[i].safe;
-            double const last = transmit->supply[i].sent;
+            double const last = transmit->sent[i];
             if (link->joined)
                 join_at(transmit, i, isfinite(last) ? last : safe);
             else
@@ -45,7 +45,7 @@ void rm_transmit_join_first(struct rm_transmit *transmit) {
 
 /** The chain has not answered for as many cycles as it may. */
 static void lose(struct rm_transmit *transmit, struct rm_transmit_link *link) {
-    rm_counter_add(link->place.counters, RM_CHAIN_LOST, 1);
+    rm_counter_add(link->counters, RM_CHAIN_LOST, 1);
     link->joined = false;
     link->lost = true;
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, true);
@@ -57,13 +57,11 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
     /* The place of the cycle that begins, and that of the one which has had its time. */
     uint64_t const place = 1ull << transmit->cycle % RM_TRANSMIT_WINDOW;
     uint64_t const over = 1ull << (transmit->cycle - transmit->window) % RM_TRANSMIT_WINDOW;
-    for (uint32_t c = 0; c < transmit->chain_count; ++c) {
-        struct rm_transmit_link *const link = &transmit->link[c];
-        if (link->parts == 0)
-            continue;
+    for (uint32_t c = 0; c < transmit->answering_count; ++c) {
+        struct rm_transmit_link *const link = &transmit->link[transmit->answering[c]];
         uint64_t const given_up = link->pending & (over | place);
         if (given_up != 0)
-            rm_counter_add(link->place.counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
+            rm_counter_add(link->counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
         link->pending &= ~given_up;
         link->wrong &= ~(over | place);
         if (++link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
@@ -88,19 +86,20 @@ static uint32_t bits_of(struct answer const *answer, uint32_t supply) {
 
 /** Where a supply begins, or NaN while nobody can say: at what it was sent last, where its readback agrees with that;
  * else where it stands. */
-static double beginning(struct rm_transmit_supply const *supply, double readback) {
+static double beginning(struct rm_transmit const *transmit, uint32_t index, double readback) {
+    double const sent = transmit->sent[index];
     if (!isfinite(readback))
-        return supply->sent;
-    return fabs(readback - supply->sent) <= supply->tolerance ? supply->sent : readback;
+        return sent;
+    return fabs(readback - sent) <= transmit->supply[index].tolerance ? sent : readback;
 }
 
 /** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
 static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, struct answer const *answer) {
     for (uint32_t i = 0; i < link->count; ++i)
-        if (!isfinite(beginning(&transmit->supply[link->first + i], readback_of(answer, i))))
+        if (!isfinite(beginning(transmit, link->first + i, readback_of(answer, i))))
             return;
     for (uint32_t i = 0; i < link->count; ++i)
-        join_at(transmit, link->first + i, beginning(&transmit->supply[link->first + i], readback_of(answer, i)));
+        join_at(transmit, link->first + i, beginning(transmit, link->first + i, readback_of(answer, i)));
     link->joined = true;
     link->lost = link->behind = false;
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
@@ -110,10 +109,10 @@ static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, st
  * resets it, and does not leap to where it once was. */
 static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, bool tripped,
                       double readback) {
-    bool const before = (transmit->supply[index].state & RM_SUPPLY_TRIPPED) != 0;
+    bool const before = (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0;
     if (!tripped && !before)
         return;
-    rm_counter_add(link->place.counters, RM_CHAIN_TRIPS, tripped && !before);
+    rm_counter_add(link->counters, RM_CHAIN_TRIPS, tripped && !before);
     set_state(transmit, index, RM_SUPPLY_TRIPPED, tripped);
     if (link->joined && isfinite(readback))
         join_at(transmit, index, readback);
@@ -123,8 +122,8 @@ static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *lin
 
 static void note_saturation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index,
                             bool saturated) {
-    bool const before = (transmit->supply[index].state & RM_SUPPLY_SATURATED) != 0;
-    rm_counter_add(link->place.counters, RM_CHAIN_SATURATIONS, saturated && !before);
+    bool const before = (transmit->noted[index] & RM_SUPPLY_SATURATED) != 0;
+    rm_counter_add(link->counters, RM_CHAIN_SATURATIONS, saturated && !before);
     set_state(transmit, index, RM_SUPPLY_SATURATED, saturated);
 }
 
@@ -132,11 +131,11 @@ static void note_saturation(struct rm_transmit *transmit, struct rm_transmit_lin
 static void note_deviation(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, uint64_t cycle,
                            double readback) {
     struct rm_transmit_supply const *const supply = &transmit->supply[index];
-    bool const settled = cycle >= supply->moved + supply->settle_cycles;
-    bool const before = (supply->state & RM_SUPPLY_DEVIATES) != 0;
-    bool const near = fabs(readback - supply->sent) <= supply->tolerance; /* false for NaN */
+    bool const settled = cycle >= transmit->moved[index] + supply->settle_cycles;
+    bool const before = (transmit->noted[index] & RM_SUPPLY_DEVIATES) != 0;
+    bool const near = fabs(readback - transmit->sent[index]) <= supply->tolerance; /* false for NaN */
     bool const deviates = link->joined && !near && (settled || before);
-    rm_counter_add(link->place.counters, RM_CHAIN_DEVIATIONS, deviates && !before);
+    rm_counter_add(link->counters, RM_CHAIN_DEVIATIONS, deviates && !before);
     set_state(transmit, index, RM_SUPPLY_DEVIATES, deviates);
 }
 
@@ -144,7 +143,7 @@ static void count_what_it_says(struct rm_transmit_link *link, struct answer cons
     uint16_t says = 0;
     for (uint32_t p = 0; p < link->parts; ++p)
         says |= rm_tag_status(answer->part[p].tag);
-    rm_counter *const counters = link->place.counters;
+    rm_counter *const counters = link->counters;
     rm_counter_add(counters, RM_CHAIN_ANSWERED, 1);
     rm_counter_add(counters, RM_CHAIN_OLD_EPOCH, (says & RM_CHAIN_SAYS_OLD_EPOCH) != 0);
     rm_counter_add(counters, RM_CHAIN_MISDIRECTED, (says & RM_CHAIN_SAYS_MISDIRECTED) != 0);
@@ -199,10 +198,10 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
         wrong |= verdict == PART_WRONG;
     }
     if (wrong && (link->wrong & bit) == 0) {
-        rm_counter_add(link->place.counters, RM_CHAIN_WRONG_ANSWER, 1);
+        rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
         link->wrong |= bit;
     }
-    if (good != link->parts)
+    if (good == 0 || good != link->parts)
         return;
     link->pending &= ~bit;
     answer.cycle = transmit->cycle - (transmit->cycle - place) % RM_TRANSMIT_WINDOW;
@@ -219,7 +218,7 @@ static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link
     }
     struct rm_record record;
     if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
-        rm_counter_add(link->place.counters, RM_CHAIN_WRONG_ANSWER, 1);
+        rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
 }
 
 /** Fetches what the look at this chain will need. */
@@ -251,11 +250,10 @@ static void watch_chain(struct rm_transmit *transmit, struct rm_transmit_link *l
 }
 
 void rm_transmit_watch(struct rm_transmit *transmit) {
-    if (transmit->chain_count == 0)
+    if (transmit->answering_count == 0)
         return;
-    struct rm_transmit_link *const link = &transmit->link[transmit->watched];
-    transmit->watched = transmit->watched + 1 < transmit->chain_count ? transmit->watched + 1 : 0;
-    prefetch(transmit, &transmit->link[transmit->watched]);
-    if (link->parts != 0)
-        watch_chain(transmit, link);
+    struct rm_transmit_link *const link = &transmit->link[transmit->answering[transmit->watched]];
+    transmit->watched = transmit->watched + 1 < transmit->answering_count ? transmit->watched + 1 : 0;
+    prefetch(transmit, &transmit->link[transmit->answering[transmit->watched]]);
+    watch_chain(transmit, link);
 }

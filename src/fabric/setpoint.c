@@ -2,10 +2,14 @@
 #include <ringmaster/setpoint.h>
 
 #include "fabric/setpoint_rows.h"
+#include "fabric/setpoint_store.h"
 
 static uint64_t const SEQUENCE_MAX = 1ull << 62; // a million rows a second for a hundred thousand years
 
-enum { TRIES = 4 /**< looks at all buffers, when a writer overtakes each copy; the next call goes on */ };
+enum {
+    TRIES = 4,          /**< looks at all buffers, when a writer overtakes each copy; the next call goes on */
+    FETCH_BYTES = 2048, /**< of a row, asked for at once: more than that a core has not under way */
+};
 
 static uint64_t get(_Atomic uint64_t const *word, memory_order order) { return atomic_load_explicit(word, order); }
 
@@ -51,25 +55,26 @@ void rm_setpoints_commit(struct rm_setpoint_row *row, uint64_t epoch, rm_turn in
     atomic_store_explicit(&row->sequence, sequence + 1, memory_order_release);
 }
 
-static double value_of(uint64_t word) {
-    union {
-        uint64_t bits;
-        double number;
-    } const it = {.bits = word};
-    return it.number;
+/** Asks for the lines of a row that follow the first one, all at once: each comes from the writer's core, and a copy
+ * that met them one after the other would wait for one after the other. */
+static void fetch(struct rm_setpoint_row const *row, size_t count) {
+    size_t const bytes = offsetof(struct rm_setpoint_row, value) + count * sizeof(uint64_t);
+    size_t const most = bytes < FETCH_BYTES ? bytes : FETCH_BYTES;
+    for (size_t at = sizeof *row; at < most; at += RM_CACHE_LINE)
+        __builtin_prefetch((uint8_t const *)row + at);
 }
 
 /** Copies a row that was seen whole; true when it still was, after that. */
 static bool copy(struct rm_setpoint_row const *row, uint64_t sequence, struct rm_setpoint_reading *reading,
                  double *values, size_t count) {
+    fetch(row, count);
     *reading = (struct rm_setpoint_reading){
         .row = sequence / 2 - 1,
         .epoch = get(&row->epoch, memory_order_relaxed),
         .input_turn = get(&row->input_turn, memory_order_relaxed),
         .tsc = get(&row->tsc, memory_order_relaxed),
     };
-    for (size_t i = 0; i < count; ++i)
-        values[i] = value_of(get(&row->value[i], memory_order_relaxed));
+    rm_setpoints_get(row, values, count);
     atomic_thread_fence(memory_order_acquire);
     return get(&row->sequence, memory_order_relaxed) == sequence;
 }
