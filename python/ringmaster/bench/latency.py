@@ -29,6 +29,7 @@ PUBLISHED_US = (40.0, 50.0)
 PUBLISHED = {"source": "40–50"}
 """By variant: with no supply in it there is nothing to hold it against."""
 FLOOR_S = 0.5
+UNDISTURBED = "undisturbed edges"
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,11 @@ class Report:
         p99 = _of_parts(steps, lambda figures: figures.p99)
         jitter = _of_parts(quiet, lambda figures: figures.most_of_it)
         return [
-            Headline(f"latency_us.{name}", of_values(arrivals(steps), "edges"), "µs", about=variant.about),
-            Headline(f"latency_p99_us.{name}", p99, "µs", about="with all that the machine did meanwhile"),
-            Headline(f"jitter_us.{name}", jitter, "µs", about="p1 to p99 of undisturbed edges"),
-            Headline(f"crossing_us.{name}", of_values([step.crossing_us for step in steps], "edges"), "µs"),
+            Headline(f"latency_us.{name}", of_values(arrivals(quiet), UNDISTURBED), "µs", about=variant.about),
+            Headline(f"crossing_us.{name}", of_values(crossings(quiet), UNDISTURBED), "µs", about="half, by the line"),
+            Headline(f"jitter_us.{name}", jitter, "µs", about="p1 to p99, undisturbed"),
+            Headline(f"latency_all_us.{name}", of_values(arrivals(steps), "edges"), "µs", about="whatever happened"),
+            Headline(f"latency_all_p99_us.{name}", p99, "µs", about="whatever happened"),
         ]
 
     def as_json(self) -> dict[str, object]:
@@ -98,7 +100,7 @@ class Report:
             "all": _asdict(run.steps),
             "undisturbed": _asdict(quiet),
             "arrival_us": arrivals(run.steps),
-            "crossing_us": [step.crossing_us for step in run.steps],
+            "crossing_us": crossings(run.steps),
             "uneven_us": [step.uneven_us for step in run.steps],
         }
 
@@ -136,6 +138,11 @@ class Report:
 def arrivals(steps: Sequence[Step]) -> list[float]:
     """The latencies, µs."""
     return [step.arrival_us for step in steps]
+
+
+def crossings(steps: Sequence[Step]) -> list[float]:
+    """When the steps were half, µs after their commits."""
+    return [step.crossing_us for step in steps]
 
 
 def _asdict(steps: Sequence[Step]) -> dict[str, float] | None:

@@ -22,8 +22,9 @@ LEAST_STEP = 6.0
 """In units of the turns' scatter before the edge: a step smaller than this is none."""
 SCATTER_OF_DEVIATION = 1.4826
 """A normal distribution's σ, of the median deviation from its median."""
-DISTURBED_TURNS = 1.0
-"""An edge is disturbed when the turns before it and up to its step came more unevenly than this."""
+DISTURBED_TURNS, DISTURBED_US = 1.0, 4.0
+"""An edge is disturbed when the turns before it and up to its step came more unevenly than both of this: polling alone
+waits up to 2 µs."""
 KEPT_US = 600.0
 """After the commit: turns that are kept for whoever draws the step."""
 PARTS = 10
@@ -100,7 +101,7 @@ def find_step(commit_tsc: int, tsc: npt.NDArray[np.uint64], values: Floats, tsc_
 
 def undisturbed(steps: Sequence[Step], turn_us: float) -> list[Step]:
     """Those around which no turn was late or caught up: nobody took a core from server or ring."""
-    return [step for step in steps if step.uneven_us <= DISTURBED_TURNS * turn_us]
+    return [step for step in steps if step.uneven_us <= max(DISTURBED_TURNS * turn_us, DISTURBED_US)]
 
 
 def parts_of(values: Sequence[float], count: int = PARTS) -> list[list[float]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ringmaster.bench.conditions import busiest_share, run_times_ns
 from ringmaster.bench.latency_edges import NoStep, Step, around, find_step
-from ringmaster.bench.latency_setups import APPLICATION, BPM, CHAIN, EDGE_TURNS, LANE, Variant, ring, server
+from ringmaster.bench.latency_setups import APPLICATION, BPM, CHAIN, LANE, Variant, edge_turns, ring, server
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.transmit_latency import HISTOGRAM
 from ringmaster.bench.workspace import own_workspace
@@ -27,8 +27,10 @@ from ringmaster.programs import START_S, Program, attach_to
 from ringmaster.setpoints import SetpointRow
 from ringmaster.workspace import Workspace
 
+LOOK_TURNS, LOOK_S = 2400, 4e-3
+"""Turns before and after an edge that are looked at, at most: a ring that was late shows it late."""
 BEFORE_S, AFTER_S = 150e-6, 600e-6
-"""Turns around an edge, at least: as many as there are are looked at, for a ring that was late shows it late."""
+"""At least."""
 SETTLE_S = 1.0
 """For the turn clock, and for memory that is touched for the first time."""
 PATIENCE_PERIODS = 20
@@ -77,7 +79,7 @@ class _Machine:
     @property
     def edge_s(self) -> float:
         """From one edge to the next."""
-        return EDGE_TURNS / self.turn_rate_hz
+        return edge_turns(self.turn_rate_hz) / self.turn_rate_hz
 
     def check(self) -> None:
         """Raises ProgramFailed when one has ended."""
@@ -158,8 +160,9 @@ class _Watch:
         try:
             if not self._stream.wait(turn + after, PATIENCE_S):
                 raise NoStep(f"its turns have not come within {PATIENCE_S} s")
-            last = min(self._stream.head or 0, turn + EDGE_TURNS - after)
-            window = self._stream.read(turn - EDGE_TURNS, last - turn + EDGE_TURNS)
+            far = min(edge_turns(hz) - after, max(LOOK_TURNS, round(LOOK_S * hz)))
+            last = min(self._stream.head or 0, turn + far)
+            window = self._stream.read(turn - far, last - turn + far)
             near = around(row.tsc, window.tsc, round(BEFORE_S * hz))
             step = find_step(row.tsc, window.tsc[near], window.values(LANE)[near], clock.tsc_hz, 1e6 / hz)
         except NoStep as error:

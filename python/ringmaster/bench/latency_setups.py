@@ -17,9 +17,8 @@ ANSWER = "10.30.255.1"
 CYCLE_TURNS, PHASE_TURNS = 12, 3
 """A row comes at a turn of its own, nine turns after the last cycle: the transmit role lets no two follow each other
 within half a cycle, and would make it wait."""
-EDGE_CYCLES = 200
-EDGE_TURNS = EDGE_CYCLES * CYCLE_TURNS
-"""From one edge to the next."""
+EDGE_CYCLES, EDGE_S = 200, 12e-3
+"""From one edge to the next, at least: for whoever looks once per edge has to share a core."""
 AMPLITUDE_A = 1.0
 NM_PER_A = 20_000.0
 LIMIT_A = 10.0
@@ -51,6 +50,11 @@ VARIANTS = (ADDED, SOURCE)
 """Side by side."""
 
 
+def edge_turns(turn_rate_hz: float) -> int:
+    """From one edge to the next: whole cycles."""
+    return CYCLE_TURNS * max(EDGE_CYCLES, round(EDGE_S * turn_rate_hz / CYCLE_TURNS))
+
+
 def server(workspace: str, root: Path, core: int, turn_rate_hz: float) -> str:
     """The server's configuration: all of its roles on one core."""
     supply: Mapping = {
@@ -65,7 +69,7 @@ def server(workspace: str, root: Path, core: int, turn_rate_hz: float) -> str:
         "name": APPLICATION,
         "code": "square_wave",
         "hosted": True,
-        "period_turns": EDGE_TURNS,
+        "period_turns": edge_turns(turn_rate_hz),
         "supplies": [SUPPLY],
         "settings": [
             {"name": "amplitude", "value": AMPLITUDE_A},
