@@ -29,6 +29,8 @@ KEPT_US = 600.0
 """After the commit: turns that are kept for whoever draws the step."""
 PARTS = 10
 """Consecutive parts of a run, whose figures say how the whole run's spread."""
+LEAST_OF_PART = 10
+"""A part of fewer edges has no percentiles."""
 
 
 class NoStep(Exception):
@@ -104,9 +106,10 @@ def undisturbed(steps: Sequence[Step], turn_us: float) -> list[Step]:
     return [step for step in steps if step.uneven_us <= max(DISTURBED_TURNS * turn_us, DISTURBED_US)]
 
 
-def parts_of(values: Sequence[float], count: int = PARTS) -> list[list[float]]:
-    """Consecutive parts, about as long as each other; fewer where there are not as many values."""
-    return [list(part) for part in np.array_split(np.asarray(values), min(count, len(values)))] if len(values) else []
+def parts_of(values: Sequence[float]) -> list[list[float]]:
+    """Consecutive parts, about as long as each other: fewer where there are few values, none of next to none."""
+    count = min(PARTS, len(values) // LEAST_OF_PART)
+    return [list(part) for part in np.array_split(np.asarray(values), count)] if count else []
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from ringmaster.bench.log import NotMeasured
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SINGLES = 12
-"""Edges that are drawn one by one."""
+SINGLES = 16
+"""Edges that are drawn one by one; drawn by lot, or they might all stand in step with the supply's regulation."""
 FROM_US, TO_US, PER_US = -40.0, 120.0, 2
 BINS = 60
 SETPOINT, ONE, ALL, MEDIAN = "#444444", "#9ecae1", "#08519c", "#d94801"
@@ -44,8 +44,8 @@ def draw(runs: Sequence[Run], turn_us: float, path: Path) -> None:
 
 def _step(axes: "Axes", run: Run, steps: Sequence[Step]) -> None:
     grid: Floats = np.arange(FROM_US, TO_US, 1.0 / PER_US)
-    every = max(1, len(steps) // SINGLES)
-    for number, one in enumerate(steps[::every][:SINGLES]):
+    chosen = np.random.default_rng(SINGLES).permutation(len(steps))[:SINGLES]
+    for number, one in enumerate(steps[int(i)] for i in chosen):
         label = "BPM, single edges" if number == 0 else None
         axes.plot(one.time_us, one.shape, ".-", color=ONE, markersize=3, linewidth=0.7, label=label)
     axes.plot(grid, averaged(steps, grid), color=ALL, linewidth=1.8, label=f"BPM, median of {len(steps)} edges")
@@ -67,17 +67,21 @@ TITLES = {
 
 
 def _histogram(axes: "Axes", steps: Sequence[Step], of: int, turn_us: float) -> None:
-    values = np.asarray([step.arrival_us for step in steps])
-    low, high = np.percentile(values, [0, 99.5])
+    arrivals = np.asarray([step.arrival_us for step in steps])
+    crossings = np.asarray([step.crossing_us for step in steps])
+    low, high = np.percentile([*arrivals, *crossings], [0.25, 99.75])
     room = max(turn_us / 2, 0.1 * (high - low))
     span = (float(low - room), float(high + room))
-    axes.hist(values, bins=BINS, range=span, color=ALL)
-    beyond = int(np.count_nonzero(values > span[1]))
-    p1, middle, p99 = np.percentile(values, [1, 50, 99])
-    axes.axvline(middle, color=MEDIAN, linewidth=1.0, linestyle="--")
-    words = f"median {middle:.2f} µs\np1 {p1:.2f}, p99 {p99:.2f}\n{len(steps)} undisturbed of {of}"
-    words += f"\n{beyond} further right" if beyond else ""
-    axes.text(0.98, 0.96, words, transform=axes.transAxes, ha="right", va="top", fontsize=8)
+    axes.hist(crossings, bins=BINS, range=span, color=ONE, label="half of the step, between two turns")
+    axes.hist(arrivals, bins=BINS, range=span, color=ALL, alpha=0.85, label="first BPM datagram beyond it")
+    outside = int(np.count_nonzero((arrivals < span[0]) | (arrivals > span[1])))
+    p1, middle, p99 = np.percentile(arrivals, [1, 50, 99])
+    axes.axvline(middle, color=MEDIAN, linewidth=1.0, linestyle="--", label=f"median {middle:.2f} µs")
+    words = f"p1 {p1:.2f}, p99 {p99:.2f} µs; {len(steps)} undisturbed of {of}"
+    words += f"; {outside} outside" if outside else ""
+    axes.set_title(words, loc="left", fontsize=9)
+    axes.legend(loc="upper left", frameon=False, fontsize=8)
+    axes.margins(y=0.3)
     axes.set_xlim(*span)
     axes.locator_params(axis="y", integer=True)
-    axes.set_xlabel("commit to the first BPM datagram beyond half, µs")
+    axes.set_xlabel("time since the setpoint's commit, µs")
