@@ -7,6 +7,7 @@ the BPM samples at, the BPM's sending, the link back, and the server's receiving
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,13 +191,14 @@ def _watch(variant: Variant, report: Report, log: Log, step: Callable[[], None])
     options, done = report.options, 0
     kept: Run | None = None
     try:
-        for run in latency_run.measure(variant, options.seconds, options.turn_rate_hz):
-            if kept is None:
-                report.runs.append(run)
-            kept = run
-            while done < run.done * PARTS:
-                done += 1
-                step()
+        with closing(latency_run.measure(variant, options.seconds, options.turn_rate_hz)) as runs:
+            for run in runs:
+                if kept is None:
+                    report.runs.append(run)
+                kept = run
+                while done < run.done * PARTS:
+                    done += 1
+                    step()
     except (NotMeasured, ProgramFailed) as error:
         log.note(f"{variant.name}: not measured: {error}")
     finally:

@@ -6,7 +6,7 @@ the next, when the step is over: three rows stay in memory, the turns stay longe
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -210,7 +210,7 @@ def _share(before: dict[int, int], program: Program, seconds: float) -> float:
     return busiest_share(before, run_times_ns(program.pid), seconds) if program.running else 0.0
 
 
-def measure(variant: Variant, seconds: float, turn_rate_hz: float) -> Iterator[Run]:
+def measure(variant: Variant, seconds: float, turn_rate_hz: float) -> Generator[Run]:
     """Starts server and ring, and watches edges for so long. Raises NotMeasured, ProgramFailed.
 
     Yields the run, the same each time, after every edge and in the end: who is interrupted has what there is.
