@@ -80,7 +80,7 @@ def _histogram(axes: "Axes", steps: Sequence[Step], of: int, turn_us: float) -> 
     words = f"p1 {p1:.2f}, p99 {p99:.2f} µs; {len(steps)} undisturbed of {of}"
     words += f"; {outside} outside" if outside else ""
     axes.set_title(words, loc="left", fontsize=9)
-    axes.legend(loc="upper left", frameon=False, fontsize=8)
+    axes.legend(loc="upper left", framealpha=1.0, edgecolor="none", fontsize=8)
     axes.margins(y=0.3)
     axes.set_xlim(*span)
     axes.locator_params(axis="y", integer=True)
