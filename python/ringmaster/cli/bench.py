@@ -241,6 +241,8 @@ def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool) 
     40–50 µs that were published. Starts a server, the application square_wave and a virtual ring of its own on two
     cores. Ctrl-C prints what was measured so far.
     """
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
+        raise click.BadParameter(f"{plot}: found suffix {plot.suffix!r}, expected .png or .svg", param_hint="--plot")
     from ringmaster.bench.latency import Options, draw, measure, steps
     from ringmaster.bench.log import NotMeasured
     from ringmaster.bench.verdicts import bar
@@ -248,11 +250,11 @@ def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool) 
     try:
         with bar("latency", steps()) as (say, step):
             report = measure(Options(seconds, turn_rate), say, step)
+        print_json(report.as_json()) if as_json else report.print()
         if plot is not None:
             draw(report, plot)
     except NotMeasured as error:
         raise click.ClickException(str(error)) from error
-    print_json(report.as_json()) if as_json else report.print()
 
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
