@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ringmaster.bench import latency_setups
 from ringmaster.bench.conditions import core_to_core_ns, stall_floor
 from ringmaster.bench.loads import Link, Load, Replayed, Ring, elettra, single
 from ringmaster.bench.measure import Setup
@@ -78,6 +79,15 @@ def test_the_server_takes_what_it_is_to_send(chains: int, supplies: int, tmp_pat
         check("ringmaster-server", config)
 
 
+@pytest.mark.parametrize("variant", latency_setups.VARIANTS, ids=lambda variant: variant.name)
+def test_both_ends_take_what_the_latency_test_runs(variant: latency_setups.Variant, tmp_path: Path) -> None:
+    config, ring = tmp_path / "server.yaml", tmp_path / "ring.yaml"
+    config.write_text(latency_setups.server("bench-test", tmp_path, cores()[1], 200_000.0))
+    ring.write_text(latency_setups.ring("bench-test", tmp_path, cores()[0], 200_000.0, variant))
+    assert "1 supplies" in check("ringmaster-instruments", ring)
+    assert "square sets 1" in " ".join(check("ringmaster-server", config).split())
+
+
 def run_bench(*arguments: str) -> dict[str, Any]:
     """Its JSON."""
     command = [sys.executable, "-m", "ringmaster", "bench", *arguments, "--json"]
@@ -105,3 +115,20 @@ def test_setpoints_are_measured() -> None:
     assert all(row["rate_pps"] > 0 for row in tables["rate"])
     assert {row["chains"] for row in tables["latency"]} == {1, 18}, said["notes"]
     assert all(row["rows"] > 0 and row["sent_ns"]["p50"] > 0 for row in tables["latency"])
+
+
+def test_latency_is_measured(tmp_path: Path) -> None:
+    if cores()[0] == cores()[1]:
+        pytest.skip("needs two cores, the ring on one and the server on the other")
+    plot = tmp_path / "step.png"
+    said = run_bench("latency", "--seconds", "1", "--turn-rate", "100000", "--plot", str(plot))
+    added, source = said["tables"]["latency"]
+    assert (added["variant"], source["variant"]) == ("added", "source")
+    for run in (added, source):
+        assert run["all"]["count"] > 0, said["notes"]
+        assert 0 < run["all"]["least"] <= run["all"]["median"] <= run["all"]["most"]
+        assert run["sent_ns"]["count"] > 0
+    quiet = [run["undisturbed"] for run in (added, source)]
+    if all(figures and figures["count"] >= 10 for figures in quiet):
+        assert quiet[0]["median"] < quiet[1]["median"], "a slow supply takes longer than one that follows at once"
+    assert plot.read_bytes().startswith(b"\x89PNG")

@@ -210,6 +210,53 @@ def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: boo
     print_json(report.as_json()) if as_json else report.print()
 
 
+@bench.command(
+    epilog=examples(
+        "ringmaster bench latency",
+        "ringmaster bench latency --seconds 60 --plot step.png",
+        "ringmaster bench latency --json > latency.json",
+    )
+)
+@click.option("--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Of each variant.")
+@click.option(
+    "--turn-rate",
+    type=click.FloatRange(20_000, 2_000_000),
+    default=200_000.0,
+    show_default=True,
+    metavar="HZ",
+    help="Turns of the ring in a second: the BPM tells each.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE.png",
+    help="Draw the step and the histograms.",
+)
+@json_option
+def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool) -> None:
+    """Measure end to end: a square wave on one setpoint, seen back in the data of a BPM.
+
+    From the commit of a setpoint to the arrival of the first BPM datagram that shows half of its step. Twice: with a
+    supply that follows at once, which leaves what software and links add, and with one as a machine has it, beside the
+    40–50 µs that were published. Starts a server, the application square_wave and a virtual ring of its own on two
+    cores. Ctrl-C prints what was measured so far.
+    """
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
+        raise click.BadParameter(f"{plot}: found suffix {plot.suffix!r}, expected .png or .svg", param_hint="--plot")
+    from ringmaster.bench.latency import Options, draw, measure, steps
+    from ringmaster.bench.log import NotMeasured
+    from ringmaster.bench.verdicts import bar
+
+    try:
+        with bar("latency", steps()) as (say, step):
+            report = measure(Options(seconds, turn_rate), say, step)
+        print_json(report.as_json()) if as_json else report.print()
+        if plot is not None:
+            draw(report, plot)
+    except NotMeasured as error:
+        raise click.ClickException(str(error)) from error
+
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
