@@ -57,18 +57,18 @@ struct rm_receive_held {
 struct rm_receive {
     struct rm_receive_held held[RM_BURST];
     struct rm_receive_queue *queue;
-    uint32_t queue_count;
-    uint32_t first_count;              /**< the queues before this one are served first; fewer than there are */
-    uint32_t next_other;               /**< of the queues from there on, the one polled next: one per call, in turn */
     struct rm_instrument **instrument; /**< all that these queues deliver */
+    struct rm_gate_vote **vote;        /**< of those that may tell the clock; if none may, of all */
+    rm_express_burst *take_burst;      /**< rm_express_burst_for this CPU */
+    struct rm_instrument **touched;    /**< those with something to publish in this burst; room for one more than all */
+    uint32_t queue_count;
+    uint32_t first_count; /**< the queues before this one are served first; fewer than there are */
+    uint32_t next_other;  /**< of the queues from there on, the one polled next: one per call, in turn */
     uint32_t instrument_count;
-    struct rm_gate_vote **vote; /**< of those that may tell the clock; if none may, of all */
     uint32_t vote_count;
-    bool short_counters;            /**< no instrument has a counter that tells the clock: TAI does, roughly */
-    rm_express_burst *take_burst;   /**< rm_express_burst_for this CPU */
-    struct rm_instrument **touched; /**< those with something to publish in this burst; room for one more than all */
     uint32_t touched_count;
     uint32_t held_count; /**< 0 between bursts */
+    bool short_counters; /**< no instrument has a counter that tells the clock: TAI does, roughly */
     bool settled;        /**< all express lanes were, in this burst */
     bool uncounted;      /**< some may have taken what is not counted yet */
     struct rm_turn_gate gate;
