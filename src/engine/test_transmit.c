@@ -84,7 +84,33 @@ static void the_leaders_row_sends_the_cycle_at_once(void **state) {
     rig_pass(rig, RIG_CYCLE);
     assert_int_equal(rig->chain[0].datagrams, before + 2);
     assert_int_equal(rig->chain[0].turn, turn + RIG_PERIOD);
-    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 2);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 1); /* the other came too early for its cycle, and went in time */
+    rig_free(rig);
+}
+
+/** Commits the leader's row at the turn of the cycle that is next; how long its datagram took. */
+static uint64_t lead_next(struct rig *rig, double value) {
+    rm_turn const turn = rig_next_turn(rig);
+    rig_pass(rig, rig_due(rig, turn) - RIG_CYCLE / 4 - rig->tsc);
+    rig_commit(rig, 1, EPOCH, value);
+    uint64_t const committed = rig->tsc;
+    rig_pass(rig, RIG_CYCLE / 2);
+    return rig->chain[0].sent_tsc - committed;
+}
+
+static void a_late_row_of_the_leader_does_not_make_the_next_ones_wait(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(
+        &(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1, .phase_turns = RIG_PERIOD / 4});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass_cycles(rig, 4);
+    for (int i = 0; i < 3; ++i)
+        assert_in_range(lead_next(rig, 0.25), 0, 2 * RIG_STEP);
+    rig_pass(rig, rig_due(rig, rig_next_turn(rig)) + 2 * RIG_STEP - rig->tsc);
+    rig_commit(rig, 1, EPOCH, 0.5); /* its cycle has just gone without it */
+    rig_pass(rig, RIG_CYCLE / 8);
+    for (int i = 0; i < 3; ++i)
+        assert_in_range(lead_next(rig, 0.25), 0, 2 * RIG_STEP);
     rig_free(rig);
 }
 
@@ -298,6 +324,7 @@ int main(void) {
         cmocka_unit_test(a_cycle_goes_out_at_its_phase_and_not_before),
         cmocka_unit_test(rows_move_supplies_by_their_slew),
         cmocka_unit_test(the_leaders_row_sends_the_cycle_at_once),
+        cmocka_unit_test(a_late_row_of_the_leader_does_not_make_the_next_ones_wait),
         cmocka_unit_test(a_leader_who_floods_sends_one_cycle_a_period),
         cmocka_unit_test(a_leaders_bad_row_sends_nothing_before_its_time),
         cmocka_unit_test(a_role_that_slept_skips_cycles_and_makes_one_step),

@@ -286,13 +286,26 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     return sent;
 }
 
-/** True when the leader's row has come, and may send the cycle now. */
+/** How long before its time a cycle may be sent by the leader's row: from a quarter of a period before its turn on. */
+static uint64_t lead_ticks(struct rm_transmit const *transmit) {
+    uint64_t const period = transmit->period_ticks;
+    uint64_t const phase = period * transmit->phase_turns / transmit->period_turns;
+    uint64_t const most = period - period / 16;
+    return phase + period / 4 < most ? phase + period / 4 : most;
+}
+
+/** True when the leader's row has come, and may send the cycle now. One that comes before that is of the cycle that its
+ * time has sent already: it is taken, and goes with the next one. If it led that, each row after it would find its
+ * cycle gone, and wait. */
 static bool led(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
-    if (leader == 0 || tsc + transmit->period_ticks < transmit->due_tsc ||
-        tsc - transmit->sent_tsc < transmit->period_ticks / 2)
+    if (leader == 0)
         return false;
-    return rm_transmit_take_row(transmit, leader);
+    if (tsc + lead_ticks(transmit) < transmit->due_tsc) {
+        (void)rm_transmit_take_row(transmit, leader);
+        return false;
+    }
+    return tsc - transmit->sent_tsc >= transmit->period_ticks / 2 && rm_transmit_take_row(transmit, leader);
 }
 
 static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {

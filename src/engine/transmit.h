@@ -5,10 +5,12 @@
  *     chains' readbacks (instrument streams) ─▶ what each supply does ─▶ guard, chain counters, supply/state
  *
  * A cycle has the turn T, a multiple of the setpoints' period, and goes out when the turn clock stands at
- * T + phase; or at once when the leading application commits its row for it. The clock is the published one (clock.h),
- * copied once per cycle; where no instrument tells the turn, TAI does, and this role publishes it. A role that comes a
- * whole period too late skips the cycle and counts it: supplies get no two cycles' steps at once. So does one whose
- * clock was stepped, or began a new machine epoch: it goes on with the next cycle by the new time.
+ * T + phase; or at once when the leading application commits its row for it. It may lead from a quarter of a period
+ * before T on; what it commits earlier came too late for the cycle before, and goes with this one in its time. The
+ * clock is the published one (clock.h), copied once per cycle; where no instrument tells the turn, TAI does, and this
+ * role publishes it. A role that comes a whole period too late skips the cycle and counts it: supplies get no two
+ * cycles' steps at once. So does one whose clock was stepped, or began a new machine epoch: it goes on with the next
+ * cycle by the new time.
  *
  * The leader's row may send a cycle from one period before its time on, and not sooner than half a period after the
  * cycle before. What the link does not take at once is offered again until the next cycle; what is left then is
