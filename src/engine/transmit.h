@@ -12,9 +12,9 @@
  * cycles' steps at once. So does one whose clock was stepped, or began a new machine epoch: it goes on with the next
  * cycle by the new time.
  *
- * The leader's row may send a cycle from one period before its time on, and not sooner than half a period after the
- * cycle before. What the link does not take at once is offered again until the next cycle; what is left then is
- * counted, and its chain catches up by one slew a cycle from what it was sent last.
+ * Nor does the leader's row send a cycle sooner than half a period after the cycle before. What the link does not take
+ * at once is offered again until the next cycle; what is left then is counted, and its chain catches up by one slew a
+ * cycle from what it was sent last.
  *
  * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
  * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
