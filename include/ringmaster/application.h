@@ -20,6 +20,19 @@
  *
  * `step` is a function of its inputs, its settings and its state, and of nothing else: no clock, no file, no random
  * number without a seed. So a recording gives the same setpoints, bit by bit. It allocates nothing and calls no system.
+ *
+ * ## For those in a hurry
+ * Most applications are `init` and `step`. One that has little time between its last input and its setpoints shares its
+ * work out:
+ *
+ *     arrive    each record as it comes, in whatever order: add it up. What it makes must not depend on the order
+ *     step      after the last one, or at the deadline: only what could not be done before
+ *     (the row is committed)
+ *     prepare   everything that can be computed before the next cycle; also what people want to see
+ *     work      beside all that, on another thread, some hundred times a second: what takes long, or calls the system
+ *
+ * `arrive`, `step` and `prepare` run on one thread, in this order. `work` runs while they do: it may only touch
+ * `memory`, and tells the others what it has made by atomics in there.
  */
 #ifndef RINGMASTER_APPLICATION_H
 #define RINGMASTER_APPLICATION_H
@@ -41,9 +54,10 @@ struct rm_setting {
     char const *unit;
     char const *description;
     double value;
-    /** Control limits: what it may be set to. A pair of two zeros is no limit, as NaN is: so those that are not written
-     * down are none. */
+    /** Control limits: what it may be set to, each element of an array. A pair of two zeros is no limit, as NaN is: so
+     * those that are not written down are none. */
     struct rm_limits limits;
+    bool is_array; /**< of as many elements as `length` says; `first` gives their first values. No configuration does */
 };
 
 /** A number that the application tells: the parameter APPLICATION/NAME, written after each step that changes it. */
@@ -51,6 +65,18 @@ struct rm_reading {
     char const *name;
     char const *unit;
     char const *description;
+    bool is_array; /**< of as many elements as `length` says */
+};
+
+/** A stream that the application writes: NAME/STREAM in its own segment, one record per step under the step's turn, of
+ * its period. Its lanes are f32. */
+struct rm_application_stream {
+    char const *name;
+    char const *description;
+    struct {
+        char const *name; /**< NULL: the lanes before this one are all */
+        char const *unit;
+    } lane[RM_LANES];
 };
 
 /** What an application is given at init. It stays so until the next init. */
@@ -65,7 +91,12 @@ struct rm_application_setup {
     char const *const *actuator_name; /**< "sr/ps/ch_s01_01" */
     double const *actuator_low, *actuator_high;
     double const *actuator_slew_per_step;
-    double const *setting; /**< as the settings' list; at init their first values */
+    double const
+        *setting; /**< one after the other as in the settings' list, arrays whole; at init their first values */
+    uint32_t const *setting_at, *reading_at; /**< of each in its list, where it begins in `setting`, `reading` */
+    uint32_t const *setting_length, *reading_length; /**< 1, or as many as an array has */
+    char const *configuration; /**< path of the application's own file, or NULL: the configuration's `configuration` */
+    void *memory;              /**< as `open` left it */
 };
 
 /** What a step is given. */
@@ -84,7 +115,8 @@ struct rm_step {
 struct rm_wish {
     double *setpoint; /**< per actuator, in its unit; comes with the last wish, at the first step with `sent`, and with
                            `sent` where the last wish was no number */
-    double *reading;  /**< as the readings' list; comes with what was told last */
+    double *reading;  /**< one after the other as in the readings' list, arrays whole; comes with what was told last */
+    float (*stream)[RM_LANES]; /**< of each stream, one record; comes with what was told last */
 };
 
 enum rm_step_result {
@@ -109,6 +141,30 @@ struct rm_application_code {
      * settings; the state is zero then. May be NULL. */
     bool (*accept)(struct rm_application_setup const *setup, void const *state, double const *setting,
                    struct rm_error *error);
+
+    /* All of these may be NULL. */
+
+    struct rm_application_stream const *streams;
+    uint32_t stream_count;
+    /** Once in the life of the host, before all else, and before the server is there: reads what is the application's
+     * own configuration, and allocates. Names and counts of the setup are there, streams and settings not. */
+    enum rm_code (*open)(struct rm_application_setup const *setup, void **memory, struct rm_error *error);
+    void (*close)(void *memory);
+    /** After `open`: elements of an array among the settings, or among the readings; at least 1. */
+    uint32_t (*length)(struct rm_application_setup const *setup, bool is_reading, uint32_t index);
+    /** First values of a setting that is an array. Without it all are the setting's `value`. */
+    void (*first)(struct rm_application_setup const *setup, uint32_t setting, double *values);
+    /** A record of an input has come, of the turn whose step is next. Never twice for one input and turn. Inputs that
+     * do not come are not told of here, but by the step's `is_missing`. */
+    void (*arrive)(struct rm_application_setup const *setup, void *state, uint32_t input,
+                   struct rm_record const *record);
+    /** After the step's row was committed, with the same `step`. The wish's setpoints are gone already; readings and
+     * streams are shown afterwards. */
+    void (*prepare)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
+                    struct rm_wish *wish);
+    /** On the thread beside. Touches nothing but `setup->memory`. Between `open` and `close`, also while there is no
+     * state. */
+    void (*work)(struct rm_application_setup const *setup);
 };
 
 /** The name of the constant in the shared object. */

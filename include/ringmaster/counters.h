@@ -127,11 +127,12 @@ enum rm_sender_counter {
     RM_SENDER_LONGEST_WAIT_TICKS = 12, /**< ticks, gauge: the longest of them */
     RM_SENDER_TURNS = 13, /**< turns: turns sent */
     RM_SENDER_BEHIND_TURNS = 14, /**< turns, gauge: turns by which the sender is behind its pace */
-    RM_SENDER_FRAGMENTS_DROPPED = 15, /**< fragments: not sent on purpose: their datagram never gets whole */
-    RM_SENDER_FRAGMENTS_DUPLICATED = 16, /**< fragments: sent twice on purpose */
-    RM_SENDER_FRAGMENTS_OVERLAPPED = 17, /**< fragments: sent on purpose with bytes that another fragment has too */
-    RM_SENDER_FRAGMENTS_REORDERED = 18, /**< datagrams: whose fragments were sent in another order on purpose */
-    RM_SENDER_COUNTERS = 19,
+    RM_SENDER_PASSED_TURNS = 15, /**< turns: turns that passed unsent, because the sender was further behind than `patience_ms` */
+    RM_SENDER_FRAGMENTS_DROPPED = 16, /**< fragments: not sent on purpose: their datagram never gets whole */
+    RM_SENDER_FRAGMENTS_DUPLICATED = 17, /**< fragments: sent twice on purpose */
+    RM_SENDER_FRAGMENTS_OVERLAPPED = 18, /**< fragments: sent on purpose with bytes that another fragment has too */
+    RM_SENDER_FRAGMENTS_REORDERED = 19, /**< datagrams: whose fragments were sent in another order on purpose */
+    RM_SENDER_COUNTERS = 20,
 };
 
 /** counters/guard/APPLICATION */

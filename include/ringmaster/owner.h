@@ -23,7 +23,9 @@
 
 #include <ringmaster/error.h>
 #include <ringmaster/parameter.h>
+#include <ringmaster/record.h>
 #include <ringmaster/segment.h>
+#include <ringmaster/stream.h>
 
 struct rm_owner;
 
@@ -56,6 +58,10 @@ rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char
                                   size_t actuator_count);
 rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char const *description, unsigned set,
                                  size_t count);
+/** A stream. Of `stream` what is constant is taken: capacity (a power of two from 1024 on), period, kind, lanes, filter
+ * and delays; where its records lie is found by itself. `name` is "ramp/target", the object's "stream/ramp/target". */
+rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
+                               struct rm_stream const *stream);
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
 /** At most one of each. */
@@ -67,6 +73,11 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error);
 
 /** An object's memory, valid from open to close. */
 void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
+
+/** Stores a record in a stream of this owner's and shows it to readers, as of `tsc`. Its turn is a multiple of the
+ * period. One that is not above the newest begins the stream anew: readers see another machine epoch, as when the count
+ * of turns begins anew. Allocates nothing, calls no system. One thread at a time for each stream. */
+void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
 
 /** The parameter of that name in this owner's segment, or NULL. */
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);

@@ -61,7 +61,6 @@ _Static_assert(sizeof(struct rm_segment_header) == 3 * RM_CACHE_LINE, "three cac
 
 enum rm_object_kind {
     RM_OBJECT_STREAM = 1,    /**< struct rm_stream and its slots: stream.h */
-    RM_OBJECT_ROW = 2,       /**< struct rm_row and its cells: row.h */
     RM_OBJECT_SETPOINTS = 3, /**< struct rm_setpoints: setpoint.h */
     RM_OBJECT_PARAMETER = 4, /**< struct rm_parameter and its values: parameter.h */
     RM_OBJECT_COUNTERS = 5,  /**< an array of u64: counter.h */

@@ -44,7 +44,7 @@
  *    of a later epoch was loaded with acquire and before `machine_epoch`: step 4 sees the epoch changed.
  *
  * The second look at the slot's turn is not needed for this. It spares the reader a record that an adopting server
- * has just cleared, and it is what cells without a head (row.h) rest on.
+ * has just cleared.
  *
  * Records that are the newest are stored sixteen bytes at a time, and those of turn-rate and sharp streams past the
  * caches (src/fabric/slot_store.h). Both are outside of C11, and the latter keep no order. So a store fence of the
@@ -73,6 +73,7 @@ enum rm_instrument_kind {
     RM_KIND_PHOTON_BPM = 4,   /**< photon beam position monitor */
     RM_KIND_INTERLOCK = 5,    /**< fast interlock */
     RM_KIND_POWER_SUPPLY = 6, /**< power-supply readback */
+    RM_KIND_APPLICATION = 7,  /**< no instrument: what a program computes, application.h. Never on the wire */
 };
 
 enum rm_lane_type {

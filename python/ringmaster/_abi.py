@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xAB9102E253015664
+LAYOUT_HASH = 0x2AEFC30C75ED257C
 
-RM_ABI_VERSION = 3
+RM_ABI_VERSION = 6
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -55,7 +55,6 @@ class ObjectKind(IntEnum):
     """enum rm_object_kind"""
 
     STREAM = 1
-    ROW = 2
     SETPOINTS = 3
     PARAMETER = 4
     COUNTERS = 5
@@ -90,6 +89,7 @@ class InstrumentKind(IntEnum):
     PHOTON_BPM = 4
     INTERLOCK = 5
     POWER_SUPPLY = 6
+    APPLICATION = 7
 
 
 class LaneType(IntEnum):
@@ -429,25 +429,6 @@ DTYPES["rm_grant"] = _struct(
     ("stalls", "<u8", 176),
     ("restarts", "<u8", 184),
     ("offence", DTYPES["rm_offence"], 192),
-)
-
-DTYPES["rm_row"] = _struct(
-    64,
-    ("cells_offset", "<u8", 0),
-    ("cell_count", "<u8", 8),
-    ("period", "<u8", 16),
-    ("arrivals_offset", "<u8", 24),
-    ("arrivals_count", "<u8", 32),
-    ("arrivals_bytes", "<u8", 40),
-    ("reserved", ("<u8", (2,)), 48),
-)
-
-DTYPES["rm_arrivals"] = _struct(
-    128,
-    ("mask", "<u8", 0),
-    ("reserved", ("<u8", (7,)), 8),
-    ("head", "<u8", 64),
-    ("reserved_live", ("<u8", (7,)), 72),
 )
 
 DTYPES["rm_setpoints"] = _struct(

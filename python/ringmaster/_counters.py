@@ -520,6 +520,12 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "turns by which the sender is behind its pace",
         ),
         Counter(
+            "passed_turns",
+            "count",
+            "turns",
+            "turns that passed unsent, because the sender was further behind than `patience_ms`",
+        ),
+        Counter(
             "fragments_dropped",
             "count",
             "fragments",

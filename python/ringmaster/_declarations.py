@@ -60,7 +60,6 @@ struct rm_segment_header;
 
 enum rm_object_kind {
     RM_OBJECT_STREAM = 1,
-    RM_OBJECT_ROW = 2,
     RM_OBJECT_SETPOINTS = 3,
     RM_OBJECT_PARAMETER = 4,
     RM_OBJECT_COUNTERS = 5,
@@ -225,6 +224,9 @@ rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char
                                   size_t actuator_count);
 rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char const *description, unsigned set,
                                  size_t count);
+
+rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
+                               struct rm_stream const *stream);
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
 rm_owner_index rm_owner_requests(struct rm_owner *owner);
@@ -233,6 +235,8 @@ rm_owner_index rm_owner_replies(struct rm_owner *owner);
 enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error);
 
 void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
+
+void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
 
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);
 

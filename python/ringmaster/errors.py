@@ -67,3 +67,7 @@ class TwinArgument(TwinError, ValueError):
 
 class TwinNoAnswer(TwinError):
     """The ring as it is has no answer: it is unstable, has no closed orbit, or lost all particles."""
+
+
+class SimulationError(RuntimeError):
+    """A simulation did not run, or a folder does not hold what one leaves. The text says what and where."""

@@ -122,6 +122,30 @@ class Owner:
         words = (f"setpoints/{self.name}".encode(), description.encode())
         return OwnedSetpoints(self, lib.rm_owner_setpoints(self._owner, *words, actuators), actuators)
 
+    def stream(
+        self,
+        name: str,
+        lanes: Sequence[tuple[str, str]],
+        period: int,
+        description: str = "",
+        *,
+        capacity: int = 65536,
+    ) -> "OwnedStream":
+        """Adds a stream of numbers, ``NAME``: a record of all ``lanes`` (name, unit) every ``period`` turns.
+
+        ``capacity``, a power of two from 1024 on, is how many records are kept.
+        """
+        if not 1 <= len(lanes) <= layout.LANES:
+            raise ValueError(f"a stream has 1 to {layout.LANES} lanes, not {len(lanes)}")
+        head = np.zeros(1, layout.STREAM)[0]
+        head["capacity"], head["period"], head["lane_count"] = capacity, period, len(lanes)
+        head["instrument_kind"], head["filter"], head["gain"] = layout.InstrumentKind.APPLICATION, b"none", 1.0
+        for place, (lane, unit) in zip(head["lane"], lanes, strict=False):
+            place["name"], place["unit"], place["type"] = lane.encode(), unit.encode(), layout.LaneType.F32
+        constant = ffi.from_buffer(head.tobytes())
+        told = (name.encode(), description.encode(), ffi.cast("struct rm_stream *", constant))
+        return OwnedStream(self, lib.rm_owner_stream(self._owner, *told), len(lanes))
+
     @property
     def adopted(self) -> bool:
         """Whether an equal segment was there already: its parameters have the values that its owner left."""
@@ -319,6 +343,30 @@ class OwnedSetpoints:
         place = ffi.cast("char *", row) + layout.member_offset(layout.SETPOINT_ROW, "value")
         np.frombuffer(ffi.buffer(place, wanted.nbytes), np.float64)[:] = wanted
         lib.rm_setpoints_commit(row, epoch, input_turn, tsc)
+
+
+class OwnedStream:
+    """A stream of one's own: a record for each turn."""
+
+    def __init__(self, owner: Owner, index: int, lanes: int) -> None:
+        self._owner = owner
+        self._index = index
+        self._lanes = lanes
+
+    def put(self, turn: int, values: npt.ArrayLike, tsc: int = 0) -> None:
+        """Stores and shows a record: all lanes, its turn (a multiple of the period), and when that is (TSC ticks).
+
+        A turn that is not above the newest begins the stream anew, in another machine epoch.
+        """
+        numbers = np.ascontiguousarray(values, np.float32).ravel()
+        if numbers.size != self._lanes:
+            raise ValueError(f"a record has {self._lanes} values, not {numbers.size}")
+        self._owner._memory(self._index)  # says so, where it is not open
+        record = np.zeros(layout.RECORD_BYTES // 4, np.uint32)
+        record[:2].view(np.uint64)[0] = turn
+        record[4 : 4 + self._lanes] = numbers.view(np.uint32)
+        pointer = ffi.cast("struct rm_record *", ffi.from_buffer(record))
+        lib.rm_owner_stream_put(self._owner._owner, self._index, pointer, tsc)
 
 
 def _stamp(turn: int | None) -> Any:

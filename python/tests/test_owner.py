@@ -11,10 +11,12 @@ from threading import Event, Thread
 import fabric
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import MakeOwner
 
 import ringmaster
 from ringmaster import layout
+from ringmaster.cli.main import cli
 from ringmaster.layout import Severity
 from ringmaster.owner import Owner, Request
 
@@ -270,3 +272,36 @@ def test_what_a_killed_owner_left_half_written_is_whole_again_with_the_next(root
         assert again.adopted
         assert ws.parameters["ramp/rate"].value == 0.5
         assert ws.groups["ramp/settings"].read().changes == 4
+
+
+def test_a_stream_is_read_as_any_other() -> None:
+    owner = Owner("ramp", "demo")
+    orbit = owner.stream("ramp/orbit", [("rms_x", "nm"), ("rms_y", "nm")], 120, "what is left", capacity=1024)
+    with pytest.raises(RuntimeError, match="not open"):
+        orbit.put(120, [1, 2])
+    with owner, ringmaster.attach("demo") as ws:
+        orbit.put(1200, [1.5, -2.5])
+        orbit.put(1320, [3.5, 4.5], tsc=77)
+        orbit.put(1560, [5.5, 6.5])
+        stream = ws.streams["ramp/orbit"]
+        assert stream.instrument_kind == layout.InstrumentKind.APPLICATION
+        assert [(lane.name, lane.unit) for lane in stream.lanes] == [("rms_x", "nm"), ("rms_y", "nm")]
+        window = stream.read(1200, 4)
+        assert window.ok.tolist() == [True, True, False, True]
+        assert window.records["rms_x"].tolist() == [1.5, 3.5, 0.0, 5.5]
+        assert window.records["rms_y"][1] == 4.5
+        with pytest.raises(ValueError, match="2 values, not 3"):
+            orbit.put(1680, [1, 2, 3])
+    with pytest.raises(ValueError, match="1 to 12 lanes"):
+        Owner("ramp", "demo").stream("ramp/none", [], 1)
+
+
+def test_ls_names_what_is_no_instrument(make_owner: MakeOwner) -> None:
+    make_owner([fabric.clock()], name="timed")
+    owner = Owner("ramp", "demo")
+    orbit = owner.stream("ramp/orbit", [("rms_x", "nm")], 120, capacity=1024)
+    with owner:
+        orbit.put(1200, [1.5])
+        listed = CliRunner().invoke(cli, ["ls", "--workspace", "demo", "stream/ramp/orbit"], catch_exceptions=False)
+        assert "application" in listed.output
+        assert "rms_x[nm]" in listed.output

@@ -170,12 +170,13 @@ struct rm_config_setting {
 /** One application. Number 0 is the operator: whoever sets a supply by hand that no application owns. */
 struct rm_config_application {
     char name[RM_CONFIG_NAME_BYTES];
-    char code[RM_CONFIG_PATH_BYTES]; /**< its shared object; "" for the operator */
-    char user[RM_CONFIG_NAME_BYTES]; /**< of the system, whose process it will be; "" the server's own */
-    bool hosted;                     /**< on a core of the server, by a role `application`; else a process of its own */
-    int32_t core;                    /**< of its own process; -1: any */
-    uint32_t period_turns;           /**< from one step to the next; a multiple of the cycles' */
-    uint32_t deadline_turns;         /**< inputs are waited for so long after the clock expects them */
+    char code[RM_CONFIG_PATH_BYTES];          /**< its shared object; "" for the operator */
+    char configuration[RM_CONFIG_PATH_BYTES]; /**< a file of its own; "" when there is none */
+    char user[RM_CONFIG_NAME_BYTES];          /**< of the system, whose process it will be; "" the server's own */
+    bool hosted;             /**< on a core of the server, by a role `application`; else a process of its own */
+    int32_t core;            /**< of its own process; -1: any */
+    uint32_t period_turns;   /**< from one step to the next; a multiple of the cycles' */
+    uint32_t deadline_turns; /**< inputs are waited for so long after the clock expects them */
     uint64_t freshness_turns;
     uint32_t watchdog_cycles; /**< of its own period; default 2 */
     enum rm_stop_action stop;

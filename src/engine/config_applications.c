@@ -4,12 +4,15 @@
 #include "base/nearest.h"
 #include "engine/config_resolve.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static uint32_t const LONGEST_PERIOD = 1u << 26; /* turns, as the slowest rate has them */
 static char const OPERATOR[] = "operator";
@@ -96,6 +99,26 @@ static enum rm_code resolve_code(struct resolving const *resolving) {
     if (!rm_config_locate(resolving->config, code, path))
         return fail(resolving, "code", "with the configuration's folder before it the path is longer than %d bytes",
                     RM_CONFIG_PATH_BYTES - 1);
+    return RM_OK;
+}
+
+/* The file that the application reads by itself: here only whether it is there. */
+static enum rm_code resolve_configuration(struct resolving const *resolving) {
+    char const *const written = resolving->written->configuration;
+    char *const path = application_of(resolving)->configuration;
+    if (written == NULL)
+        return RM_OK;
+    if (!rm_config_locate(resolving->config, written, path))
+        return fail(resolving, "configuration",
+                    "with the configuration's folder before it the path is longer than %d bytes",
+                    RM_CONFIG_PATH_BYTES - 1);
+    struct stat status;
+    if (stat(path, &status) != 0 || access(path, R_OK) != 0)
+        return fail(resolving, "configuration",
+                    "%s: %s; expected the application's own file, its path from this file's folder", path,
+                    strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return fail(resolving, "configuration", "%s is a folder, expected the application's own file", path);
     return RM_OK;
 }
 
@@ -197,7 +220,7 @@ static enum rm_code resolve_settings(struct resolving const *resolving) {
 
 static enum rm_code resolve_entry(struct resolving const *resolving) {
     typedef enum rm_code resolver(struct resolving const *resolving);
-    static resolver *const resolvers[] = {resolve_name,   resolve_code,     resolve_process,
+    static resolver *const resolvers[] = {resolve_name,   resolve_code,     resolve_configuration, resolve_process,
                                           resolve_period, resolve_patience, resolve_settings};
     enum rm_code code = RM_OK;
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)

@@ -151,6 +151,7 @@ struct rm_file_setting {
 struct rm_file_application {
     char *name;
     char *code;
+    char *configuration;
     bool *hosted;
     uint32_t *core;
     char *user;
@@ -159,7 +160,7 @@ struct rm_file_application {
     uint64_t *freshness_turns;
     uint32_t *watchdog_cycles;
     enum rm_stop_action *stop;
-    char **inputs;
+    char **inputs; /* names, or patterns with * */
     uint32_t inputs_count;
     char **supplies; /* names, or patterns with * */
     uint32_t supplies_count;

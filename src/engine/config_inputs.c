@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which streams an application is fed with: they exist, and all have its period. */
+/* Which streams an application is fed with: by name, or by a pattern in which * stands for anything. They exist, and
+ * all have its period. */
 #include "base/fail.h"
 #include "base/nearest.h"
 #include "engine/config_resolve.h"
@@ -99,7 +100,22 @@ static enum rm_code check_once(struct taking const *taking) {
     return RM_OK;
 }
 
-static enum rm_code take(struct taking const *taking) {
+static enum rm_code add(struct taking const *taking, uint32_t period) {
+    struct rm_config_application *const application = taking->application;
+    enum rm_code code = check_period(taking, period);
+    if (code == RM_OK)
+        code = check_once(taking);
+    if (code != RM_OK)
+        return code;
+    void *const more = realloc(application->input, (application->input_count + 1ul) * sizeof *application->input);
+    if (more == NULL)
+        return rm_fail(taking->error, RM_E_NO_SPACE, "%s: no memory to hold it", taking->config->source_path);
+    application->input = more;
+    strcpy(application->input[application->input_count++], taking->stream);
+    return RM_OK;
+}
+
+static enum rm_code take_name(struct taking const *taking) {
     struct rm_config const *const config = taking->config;
     size_t const bytes = strcspn(taking->stream, "/");
     uint32_t instrument = 0;
@@ -108,22 +124,59 @@ static enum rm_code take(struct taking const *taking) {
     uint32_t const period = find_period(config, &config->instrument[instrument], taking->stream + bytes + 1);
     if (period == 0)
         return fail_rate(taking, &config->instrument[instrument]);
-    enum rm_code code = check_period(taking, period);
-    if (code == RM_OK)
-        code = check_once(taking);
-    if (code == RM_OK)
-        strcpy(taking->application->input[taking->application->input_count++], taking->stream);
+    return add(taking, period);
+}
+
+/* Those streams of one instrument that fit the pattern, whose part behind the slash is of the rate. */
+static enum rm_code take_fitting(struct taking const *taking, struct rm_config_instrument const *instrument) {
+    struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
+    char const *const wanted = strchr(taking->stream, '/') + 1;
+    uint32_t const count = rm_instrument_rates(taking->config, instrument->period_turns, rate);
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i <= count && code == RM_OK; i++) {
+        char const *const name = i == 0 ? rm_instrument_own_rate(instrument->period_turns) : rate[i - 1].name;
+        if (!rm_config_matches(wanted, name))
+            continue;
+        char stream[RM_CONFIG_INPUT_BYTES];
+        snprintf(stream, sizeof stream, "%s/%s", instrument->name, name);
+        struct taking one = *taking;
+        one.stream = stream;
+        code = add(&one, i == 0 ? instrument->period_turns : rate[i - 1].period);
+    }
     return code;
+}
+
+static enum rm_code fail_nothing(struct taking const *taking) {
+    struct rm_config_instrument const *const first = &taking->config->instrument[0];
+    char problem[RM_ERROR_TEXT_BYTES];
+    snprintf(problem, sizeof problem,
+             "no stream matches \"%s\", expected streams of configured instruments, with * for any characters, such as "
+             "\"%s/%s\"",
+             taking->stream, first->name, rm_instrument_own_rate(first->period_turns));
+    return fail(taking, problem);
+}
+
+static enum rm_code take_pattern(struct taking const *taking) {
+    struct rm_config const *const config = taking->config;
+    uint32_t const before = taking->application->input_count;
+    char front[RM_CONFIG_INPUT_BYTES];
+    snprintf(front, sizeof front, "%.*s", (int)strcspn(taking->stream, "/"), taking->stream);
+    if (strcmp(front, taking->stream) == 0)
+        return fail_nothing(taking);
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < config->instrument_count && code == RM_OK; i++)
+        if (rm_config_matches(front, config->instrument[i].name))
+            code = take_fitting(taking, &config->instrument[i]);
+    return code == RM_OK && taking->application->input_count == before ? fail_nothing(taking) : code;
 }
 
 enum rm_code rm_config_take_inputs(struct rm_config *config, uint32_t application, uint32_t written,
                                    struct rm_file_application const *file, struct rm_error *error) {
     struct rm_config_application *const own = &config->application[application];
-    own->input = calloc(file->inputs_count + 1ul, sizeof *own->input);
-    if (own->input == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     enum rm_code code = RM_OK;
-    for (uint32_t i = 0; i < file->inputs_count && code == RM_OK; i++)
-        code = take(&(struct taking){config, own, written, i, file->inputs[i], error});
+    for (uint32_t i = 0; i < file->inputs_count && code == RM_OK; i++) {
+        struct taking const taking = {config, own, written, i, file->inputs[i], error};
+        code = strchr(taking.stream, '*') == NULL ? take_name(&taking) : take_pattern(&taking);
+    }
     return code;
 }

@@ -246,6 +246,8 @@ static cyaml_schema_value_t const setting_schema = {CYAML_VALUE_MAPPING(PLAIN, s
 static cyaml_schema_field_t const application_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_file_application, name, 1, NAME_MAX_BYTES),
     CYAML_FIELD_STRING_PTR("code", TEXT, struct rm_file_application, code, 1, RM_CONFIG_PATH_BYTES - 1),
+    CYAML_FIELD_STRING_PTR("configuration", MAYBE, struct rm_file_application, configuration, 1,
+                           RM_CONFIG_PATH_BYTES - 1),
     CYAML_FIELD_BOOL_PTR("hosted", MAYBE, struct rm_file_application, hosted),
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_file_application, core),
     CYAML_FIELD_STRING_PTR("user", MAYBE, struct rm_file_application, user, 1, NAME_MAX_BYTES),

@@ -18,29 +18,6 @@ struct taking {
     struct rm_error *error;
 };
 
-/* Where it does not fit, the last * swallows one character more. */
-static bool matches(char const *pattern, char const *name) {
-    char const *star = NULL;
-    char const *swallowed = NULL;
-    while (*name != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            swallowed = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            name = ++swallowed;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 static enum rm_code fail(struct taking const *taking, char const *problem) {
     char member[32];
     snprintf(member, sizeof member, "supplies[%u]", taking->entry);
@@ -85,7 +62,7 @@ static enum rm_code take(struct taking const *taking) {
     bool nothing = true;
     for (uint32_t i = 0; i < config->supply_count; i++) {
         struct rm_config_supply *const supply = &config->supply[i];
-        if (!matches(taking->pattern, supply->name))
+        if (!rm_config_matches(taking->pattern, supply->name))
             continue;
         if (supply->application != 0)
             return fail_taken(taking, supply);

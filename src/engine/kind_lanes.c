@@ -53,6 +53,8 @@ struct rm_kind_lane const *rm_kind_lanes(enum rm_instrument_kind kind, uint32_t 
     case RM_KIND_POWER_SUPPLY:
         *count = sizeof power_supply / sizeof power_supply[0];
         return power_supply;
+    case RM_KIND_APPLICATION:
+        break; // no instrument sends that
     }
     *count = 0;
     return NULL;

@@ -31,6 +31,7 @@ static void the_least(void **state) {
     assert_string_equal(ramp->name, "ramp");
     assert_string_equal(ramp->code, "ramp");
     assert_string_equal(ramp->user, "");
+    assert_string_equal(ramp->configuration, "");
     assert_false(ramp->hosted);
     assert_int_equal(ramp->core, -1);
     assert_int_equal(ramp->period_turns, 12);
@@ -244,6 +245,57 @@ static void inputs(void **state) {
     EXPECT_ERRORS(*state, wrong);
 }
 
+/* What a pattern matches comes in the order of the instruments; the part behind the slash is of the rate. */
+static void patterns_of_inputs(void **state) {
+    static char const *const expected[] = {"c02/raw", "bpm01/fast", "bpm02/fast", "c01/raw"};
+    struct rm_config *const config = load_config(*state, TIMED("inputs: [c02/raw, \"bpm*/fast\", \"*1/r*\"]"));
+    struct rm_config_application const *const ramp = &config->application[1];
+    assert_int_equal(ramp->input_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(ramp->input[i], expected[i]);
+    rm_config_free(config);
+    static struct wrong const wrong[] = {
+        {TIMED("inputs: [\"bmp*/fast\"]"),
+         "19:63: applications[0].inputs[0]: no stream matches \"bmp*/fast\", expected streams of configured "
+         "instruments, with * for any characters, such as \"bpm01/turn\""},
+        {TIMED("inputs: [\"bpm*/fst\"]"),
+         "19:63: applications[0].inputs[0]: no stream matches \"bpm*/fst\", expected streams of configured "
+         "instruments, with * for any characters, such as \"bpm01/turn\""},
+        {TIMED("inputs: [\"bpm*\"]"),
+         "19:63: applications[0].inputs[0]: no stream matches \"bpm*\", expected streams of configured "
+         "instruments, with * for any characters, such as \"bpm01/turn\""},
+        {TIMED("inputs: [\"bpm*/*\"]"),
+         "19:63: applications[0].inputs[0]: bpm01/turn has a record every 1 turns, but \"ramp\" is stepped every 12; "
+         "expected inputs of 12 turns"},
+        {TIMED("inputs: [bpm02/fast, \"bpm*/fast\"]"),
+         "19:75: applications[0].inputs[1]: \"bpm02/fast\" is inputs[0] already, expected it once"},
+    };
+    EXPECT_ERRORS(*state, wrong);
+}
+
+/* The application's own file is looked for beside this one, and must be there. */
+static void own_file(void **state) {
+    struct config_file const *const file = *state;
+    char expected[192];
+    snprintf(expected, sizeof expected, "%s", strrchr(file->path, '/') + 1);
+    char yaml[2048];
+    snprintf(yaml, sizeof yaml, TIMED("configuration: \"%s\""), expected); // the one file that there is: itself
+    struct rm_config *const config = load_config(*state, yaml);
+    assert_string_equal(config->application[1].configuration, file->path);
+    rm_config_free(config);
+    write_config(file, TIMED("configuration: absent.yaml"));
+    snprintf(expected, sizeof expected,
+             "19:69: applications[0].configuration: %s/absent.yaml: No such file or directory; expected the "
+             "application's own file, its path from this file's folder",
+             file->directory);
+    expect_error(file, expected);
+    write_config(file, TIMED("configuration: ."));
+    snprintf(expected, sizeof expected,
+             "19:69: applications[0].configuration: %s/. is a folder, expected the application's own file",
+             file->directory);
+    expect_error(file, expected);
+}
+
 static void settings(void **state) {
     static struct wrong const wrong[] = {
         {TIMED("settings: [{name: Rate, value: 1}]"),
@@ -296,8 +348,20 @@ static void places(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
     struct CMUnitTest const tests[] = {
-        TEST(the_least), TEST(all_keys), TEST(order_of_supplies), TEST(patterns), TEST(names), TEST(supplies),
-        TEST(times),     TEST(inputs),   TEST(settings),          TEST(places),
+        TEST(the_least),
+        TEST(all_keys),
+        TEST(order_of_supplies),
+        TEST(patterns),
+        TEST(names),
+        TEST(supplies),
+        TEST(times),
+        TEST(inputs),
+        TEST(patterns_of_inputs),
+        TEST(own_file),
+        TEST(patterns_of_inputs),
+        TEST(own_file),
+        TEST(settings),
+        TEST(places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

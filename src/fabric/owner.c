@@ -88,6 +88,11 @@ rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char 
     return rm_plan_counters(&owner->plan, name, description, (enum rm_counter_set)set, count);
 }
 
+rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
+                               struct rm_stream const *stream) {
+    return rm_plan_stream(&owner->plan, name, description, stream);
+}
+
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit) {
     return rm_plan_histogram(&owner->plan, name, description, unit);
 }
@@ -170,6 +175,12 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error) {
                                 : rm_segment_open(owner->workspace, owner->name, &owner->plan, &owner->segment, error);
     if (code != RM_OK)
         return code;
+    code = rm_owner_streams_open(owner, error);
+    if (code != RM_OK) {
+        rm_owner_streams_close(owner);
+        rm_segment_close(&owner->segment);
+        return code;
+    }
     rm_segment_finish(&owner->segment);
     owner->open = true;
     return RM_OK;
@@ -203,6 +214,7 @@ void rm_owner_close(struct rm_owner *owner) {
         free(owner);
         return;
     }
+    rm_owner_streams_close(owner);
     if (owner->open && owner->requester)
         rm_segment_remove(&owner->segment);
     else if (owner->open)

@@ -9,6 +9,7 @@
 #include <ringmaster/owner.h>
 
 #include "fabric/segment_file.h"
+#include "fabric/stream_writer.h"
 
 #define RM_OWNER_NONE SIZE_MAX
 
@@ -21,13 +22,18 @@ struct rm_owner {
     rm_owner_index replies;  /**< RM_OWNER_NONE: it answers nobody */
     bool requester;          /**< of the folder `requests` */
     bool open;
-    bool borrowed; /**< plan and segment are somebody else's to free and to close */
+    struct rm_stream_writer **writer; /**< of each planned object that is a stream; NULL before it opens */
+    bool borrowed;                    /**< plan and segment are somebody else's to free and to close */
 };
 
 /** An owner's face for an open segment that was made by other means, as the server's: so it can have an inbox. Both
  * outlive it; its closing touches neither. `workspace` by its name. */
 enum rm_code rm_owner_borrow(char const *workspace, struct rm_segment_plan const *plan,
                              struct rm_segment const *segment, struct rm_owner **owner, struct rm_error *error);
+
+/** Takes over all streams of a segment that is not finished yet (owner_streams.c); and lets go of them. */
+enum rm_code rm_owner_streams_open(struct rm_owner *owner, struct rm_error *error);
+void rm_owner_streams_close(struct rm_owner *owner);
 
 /** An object's memory by its name, or NULL. */
 void *rm_owner_object(struct rm_owner const *owner, enum rm_object_kind kind, char const *name);

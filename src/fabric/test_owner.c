@@ -314,6 +314,67 @@ static void test_folders(void **state) {
     assert_false(rm_segment_lock_held(workspace_path, "ramp"));
 }
 
+/** What is read of `turn` from a stream of the workspace. */
+static enum rm_read read_stream(char const *name, rm_turn turn, struct rm_record *record, uint64_t *epoch) {
+    struct rm_workspace *workspace;
+    struct rm_stream_view view;
+    struct rm_error error;
+    assert_ok(rm_workspace_attach("demo", 0, &workspace, &error), &error);
+    assert_ok(rm_workspace_stream(workspace, name, &view, &error), &error);
+    assert_int_equal(view.header->instrument_kind, RM_KIND_APPLICATION);
+    enum rm_read const result = rm_stream_read(&view, turn, record);
+    *epoch = atomic_load(&view.header->machine_epoch);
+    rm_workspace_detach(workspace);
+    return result;
+}
+
+static rm_owner_index add_stream(struct rm_owner *owner) {
+    struct rm_stream const stream = {
+        .capacity = 1024,
+        .period = 120,
+        .instrument_kind = RM_KIND_APPLICATION,
+        .lane_count = 1,
+        .filter = "none",
+        .lane = {{.name = "rms", .unit = "nm", .type = RM_LANE_F32}},
+    };
+    return rm_owner_stream(owner, "server/orbit", "what it computes", &stream);
+}
+
+static void put_stream(struct rm_owner *owner, rm_owner_index index, rm_turn turn, float value) {
+    struct rm_record const record = {.turn = turn, .lane = {{.f = value}}};
+    rm_owner_stream_put(owner, index, &record, 77);
+}
+
+/** Records are read under their turns; the next owner goes on, and a count of turns that begins anew is another epoch.
+ */
+static void test_stream(void **state) {
+    (void)state;
+    struct rm_record record;
+    struct rm_owner *owner;
+    struct rm_error error;
+    uint64_t before, after;
+    assert_ok(rm_owner_new("demo", "server", &owner, &error), &error);
+    rm_owner_index const index = add_stream(owner);
+    assert_ok(rm_owner_open(owner, &error), &error);
+    put_stream(owner, index, 1200, 1.5f);
+    put_stream(owner, index, 1440, 2.5f);
+    assert_int_equal(read_stream("server/orbit", 1200, &record, &before), RM_READ_OK);
+    assert_true(record.lane[0].f == 1.5f);
+    assert_int_equal(read_stream("server/orbit", 1320, &record, &before), RM_READ_MISSING);
+    rm_owner_close(owner);
+    assert_ok(rm_owner_new("demo", "server", &owner, &error), &error);
+    add_stream(owner);
+    assert_ok(rm_owner_open(owner, &error), &error);
+    put_stream(owner, index, 1560, 3.5f);
+    assert_int_equal(read_stream("server/orbit", 1440, &record, &after), RM_READ_OK);
+    assert_int_equal(after, before);
+    put_stream(owner, index, 240, 4.5f);
+    assert_int_equal(read_stream("server/orbit", 240, &record, &after), RM_READ_OK);
+    assert_int_equal(after, before + 1);
+    assert_int_equal(read_stream("server/orbit", 1560, &record, &after), RM_READ_NOT_YET);
+    rm_owner_close(owner);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_objects, set_up, tear_down),
@@ -323,6 +384,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_requesters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder_modes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stream, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

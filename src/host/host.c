@@ -16,6 +16,7 @@
 #include "host/host_segment.h"
 #include "host/host_setup.h"
 #include "host/host_state.h"
+#include "host/host_worker.h"
 
 static double const CLOCK_SECONDS = 0.001; /**< a clock that was set anew is seen so soon */
 static uint64_t const UNGRANTED_NS = 1000000;
@@ -30,8 +31,8 @@ static void take_server(struct rm_host *host) {
     host->server = posted;
     host->epoch = 0;
     rm_host_grant_forget(&host->grant);
-    for (uint32_t i = 0; i < host->setup.input_count; ++i)
-        host->told_input[i] = posted != NULL ? posted->input[i].header : NULL;
+    for (uint32_t i = 0; i < host->setup->input_count; ++i)
+        host->program->input[i] = posted != NULL ? posted->input[i].header : NULL;
     atomic_store_explicit(&host->taken, posted, memory_order_release);
 }
 
@@ -49,20 +50,28 @@ static void fail(struct rm_host *host, struct rm_error const *error) {
 
 /** True when somebody knows of one supply at least where it stands: of those that do not answer nobody does. */
 static bool stands_somewhere(struct rm_host const *host) {
-    for (uint32_t i = 0; i < host->setup.actuator_count; ++i)
-        if (isfinite(host->sent[i]))
+    for (uint32_t i = 0; i < host->setup->actuator_count; ++i)
+        if (isfinite(host->program->sent[i]))
             return true;
-    return host->setup.actuator_count == 0;
+    return host->setup->actuator_count == 0;
+}
+
+/** The next wish is written right where its row lies: what is written there in time need not be copied after the last
+ * input, and the lines of the row are in this core's cache already, which its reader had. */
+static void expect(struct rm_host *host) {
+    host->row = rm_setpoints_begin(host->rows);
+    rm_host_program_expect(host->program, (double *)(void *)host->row->value);
 }
 
 /** The first step's ground: a fresh state, and every wish where its supply stands. False: not yet. */
 static bool begin(struct rm_host *host, uint64_t epoch) {
-    if (!rm_host_server_sent(host->server, host->sent) || !stands_somewhere(host) ||
+    struct rm_host_program *program = host->program;
+    host->sent_sequence = 0;
+    if (!rm_host_server_sent(host->server, &host->sent_sequence, program->sent) || !stands_somewhere(host) ||
         !rm_host_server_joined(host->server))
         return false;
-    struct rm_error error = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
-    memset(host->state, 0, host->code.it->state_bytes);
-    if (host->code.it->init != NULL && host->code.it->init(&host->told, host->state, &error) != RM_OK) {
+    struct rm_error error;
+    if (rm_host_program_init(program, &error) != RM_OK) {
         fail(host, &error);
         return false;
     }
@@ -71,8 +80,7 @@ static bool begin(struct rm_host *host, uint64_t epoch) {
         fail(host, &error);
         return false;
     }
-    memcpy(host->wanted, host->sent, host->setup.actuator_count * sizeof host->wanted[0]);
-    host->steps = 0;
+    expect(host);
     host->epoch = epoch;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
     return true;
@@ -90,22 +98,18 @@ static bool is_granted(struct rm_host *host) {
 /* ── one step ── */
 
 static void commit(struct rm_host *host, rm_turn turn, uint64_t seen_tsc) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(host->rows);
-    for (uint32_t i = 0; i < host->setup.actuator_count; ++i)
-        rm_setpoints_put(row, i, host->wanted[i]);
     uint64_t const now = rm_tsc();
-    rm_setpoints_commit(row, host->epoch, turn, now);
+    rm_setpoints_commit(host->row, host->epoch, turn, now);
     rm_histogram_add(host->latency, now - seen_tsc, 1);
     rm_counter_add(host->counters, RM_APPLICATION_SENT, 1);
 }
 
-static void show_readings(struct rm_host *host, rm_turn turn, uint64_t tsc) {
-    struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, turn);
-    for (uint32_t i = 0; i < host->code.it->reading_count; ++i) {
-        if (memcmp(&host->told_reading[i], &host->shown_reading[i], sizeof host->shown_reading[i]) == 0)
-            continue;
-        host->shown_reading[i] = host->told_reading[i];
-        rm_parameter_write_f64(host->reading[i], host->told_reading[i], stamp);
+static void put_streams(struct rm_host *host, rm_turn turn, uint64_t tsc) {
+    struct rm_record record = {.turn = turn};
+    for (uint32_t i = 0; i < host->program->code.it->stream_count; ++i) {
+        for (uint32_t lane = 0; lane < RM_LANES; ++lane)
+            record.lane[lane].f = host->program->stream[i][lane];
+        rm_owner_stream_put(host->owner, host->stream[i], &record, tsc);
     }
 }
 
@@ -118,67 +122,92 @@ static void count(struct rm_host *host, struct rm_host_due const *due, uint32_t 
         rm_counter_set(host->counters, RM_APPLICATION_LONGEST_TICKS, ticks);
 }
 
+/** After the row is committed: all that need not be done before. */
+static void finish(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
+    expect(host); // first: the row that is committed is out of everybody's reach, also out of the code's
+    rm_host_program_prepare(host->program);
+    put_streams(host, due->turn, tsc);
+    struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);
+    rm_host_readings_show(&host->readings, host->program, stamp, tsc);
+}
+
+/** `due->missing` inputs are, and the others' records are there. */
 static void step(struct rm_host *host, struct rm_host_due const *due) {
-    uint64_t const seen = rm_tsc();
-    uint32_t const missing = rm_host_inputs_read(&host->inputs, due->turn);
-    rm_host_server_sent(host->server, host->sent); // what it was, where it changes just now
-    for (uint32_t i = 0; i < host->setup.actuator_count; ++i)
-        if (!isfinite(host->wanted[i]))
-            host->wanted[i] = host->sent[i];
-    struct rm_step const given = {
-        .turn = due->turn,
-        .steps = host->steps,
-        .record = host->inputs.record,
-        .missing = missing,
-        .is_missing = host->inputs.missing,
-        .setting = host->settings.value,
-        .sent = host->sent,
-    };
-    struct rm_wish wish = {.setpoint = host->wanted, .reading = host->told_reading};
     uint64_t const begun = rm_tsc();
-    enum rm_step_result const result = host->code.it->step(&host->told, host->state, &given, &wish);
-    uint64_t const ended = rm_tsc();
+    enum rm_step_result const result =
+        rm_host_program_step(host->program, due->turn, host->inputs.record, host->inputs.missing, due->missing);
     if (result == RM_STEP_SEND)
-        commit(host, due->turn, seen);
+        commit(host, due->turn, due->seen_tsc);
     else
         rm_counter_add(host->counters, RM_APPLICATION_QUIET, 1);
-    host->stepped_tsc = seen;
-    ++host->steps;
-    show_readings(host, due->turn, ended);
-    count(host, due, missing, ended - begun);
+    uint64_t const ended = rm_tsc();
+    host->stepped_tsc = due->seen_tsc;
+    finish(host, due, ended);
+    count(host, due, due->missing, ended - begun);
+}
+
+/** While nothing of the next turn has come: what was sent last is read now, so that it is there when the inputs are. */
+static void keep_up(struct rm_host *host) {
+    if (rm_host_inputs_between(&host->inputs) &&
+        rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
+        rm_host_program_expect(host->program, host->program->wish.setpoint);
+}
+
+/** One step of a code that takes records as they come, when the last of them has. */
+static uint32_t step_collected(struct rm_host *host, uint64_t tsc) {
+    struct rm_host_due due = {0};
+    if (!rm_host_inputs_collect(&host->inputs, &host->clock, tsc, &due)) {
+        keep_up(host);
+        return 0;
+    }
+    step(host, &due);
+    return 1;
+}
+
+/** One step of a code that takes them all at once. */
+static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
+    struct rm_host_due due = {0};
+    if (!rm_host_inputs_due(&host->inputs, &host->clock, tsc, &due))
+        return 0;
+    due.seen_tsc = rm_tsc();
+    due.missing = rm_host_inputs_read(&host->inputs, due.turn);
+    /* Where it changes just now, it is what it was. */
+    if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
+        rm_host_program_expect(host->program, host->program->wish.setpoint);
+    step(host, &due);
+    return 1;
 }
 
 static void take_settings(struct rm_host *host) {
     /* Not asked for anything is the rule: then no clock is looked at. */
     if (atomic_load_explicit(&host->settings.state, memory_order_relaxed) != RM_PROPOSAL_POSTED)
         return;
-    uint32_t const changed =
-        rm_host_settings_take(&host->settings, host->code.it, &host->told, host->state, rm_stamp_now());
+    uint32_t const changed = rm_host_settings_take(&host->settings, host->program, rm_stamp_now());
     rm_counter_add(host->counters, RM_APPLICATION_SETTINGS, changed);
 }
 
 uint32_t rm_host_duty(void *argument, uint64_t tsc) {
     struct rm_host *host = argument;
     take_server(host);
-    take_settings(host);
+    if (host->epoch == 0 || rm_host_inputs_between(&host->inputs))
+        take_settings(host);
     if (host->server == NULL || atomic_load_explicit(&host->failed, memory_order_relaxed))
         return 0;
     if (tsc - host->clock_tsc > host->clock_wait)
         look_at_clock(host, tsc);
-    struct rm_host_due due;
-    if (!is_granted(host) || !rm_host_inputs_due(&host->inputs, &host->clock, tsc, &due))
+    if (!is_granted(host))
         return 0;
-    step(host, &due);
-    return 1;
+    return host->inputs.arrive != NULL ? step_collected(host, tsc) : step_whole(host, tsc);
 }
 
 uint64_t rm_host_idle_ns(struct rm_host const *host, uint64_t tsc) {
     if (host->epoch == 0 || !host->clock.anchored)
         return UNGRANTED_NS;
-    uint64_t const period = (uint64_t)((double)host->setup.period_turns * host->clock.ticks_per_turn);
-    uint64_t const next = host->setup.input_count == 0 && host->inputs.next != RM_TURN_NONE
+    uint64_t const period = (uint64_t)((double)host->setup->period_turns * host->clock.ticks_per_turn);
+    /* The first input of a turn may come long before the last one, by which the last step was. */
+    uint64_t const next = host->setup->input_count == 0 && host->inputs.next != RM_TURN_NONE
                               ? rm_clock_tsc(&host->clock, host->inputs.next)
-                              : host->stepped_tsc + period;
+                              : host->stepped_tsc + (host->inputs.arrive != NULL ? period / 2 : period);
     return next <= tsc ? 0 : (uint64_t)((double)(next - tsc) * 1e9 / host->tsc_hz);
 }
 
@@ -188,69 +217,46 @@ struct rm_error const *rm_host_failure(struct rm_host const *host) {
 
 /* ── life ── */
 
-/** What the code is told of the configuration. */
-static bool tell(struct rm_host *host) {
-    struct rm_host_setup const *setup = &host->setup;
-    size_t const actuators = setup->actuator_count + 1ul;
-    host->told_input = calloc(setup->input_count + 1ul, sizeof *host->told_input);
-    host->told_actuator = calloc(actuators, sizeof *host->told_actuator);
-    host->low = calloc(actuators, sizeof *host->low);
-    host->high = calloc(actuators, sizeof *host->high);
-    host->slew = calloc(actuators, sizeof *host->slew);
-    host->sent = calloc(actuators, sizeof *host->sent);
-    host->wanted = calloc(actuators, sizeof *host->wanted);
-    host->told_reading = calloc(host->code.it->reading_count + 1ul, sizeof *host->told_reading);
-    host->shown_reading = calloc(host->code.it->reading_count + 1ul, sizeof *host->shown_reading);
-    host->reading = calloc(host->code.it->reading_count + 1ul, sizeof *host->reading);
-    size_t const state = (host->code.it->state_bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
-    host->state = aligned_alloc(RM_CACHE_LINE, state);
-    if (!host->told_input || !host->told_actuator || !host->low || !host->high || !host->slew || !host->sent ||
-        !host->wanted || !host->told_reading || !host->shown_reading || !host->reading || !host->state)
-        return false;
-    memset(host->state, 0, state);
-    for (uint32_t i = 0; i < setup->actuator_count; ++i) {
-        host->told_actuator[i] = setup->actuator[i].name;
-        host->low[i] = setup->actuator[i].low;
-        host->high[i] = setup->actuator[i].high;
-        host->slew[i] = setup->actuator[i].slew_per_s * (double)setup->period_turns / setup->turn_rate_hz;
-    }
-    host->told = (struct rm_application_setup){
-        .name = setup->name,
-        .turn_rate_hz = setup->turn_rate_hz,
-        .period_turns = setup->period_turns,
-        .input_count = setup->input_count,
-        .input = host->told_input,
-        .input_name = setup->input,
-        .actuator_count = setup->actuator_count,
-        .actuator_name = host->told_actuator,
-        .actuator_low = host->low,
-        .actuator_high = host->high,
-        .actuator_slew_per_step = host->slew,
-        .setting = host->settings.value,
-    };
-    return true;
+static void arrive(void *context, uint32_t input, struct rm_record const *record) {
+    struct rm_host_program *program = context;
+    program->code.it->arrive(&program->told, program->state, input, record);
+}
+
+static bool allocate(struct rm_host *host) {
+    struct rm_host_program *program = host->program;
+    host->stream = calloc(program->code.it->stream_count + 1ul, sizeof *host->stream);
+    return host->stream != NULL && rm_host_settings_allocate(&host->settings, program) &&
+           rm_host_readings_allocate(&host->readings, program, host->tsc_hz);
+}
+
+/** All that the stepping thread needs to know. */
+static void make_ready(struct rm_host *host) {
+    host->clock_wait = (uint64_t)(CLOCK_SECONDS * host->tsc_hz);
+    host->inputs.period = host->setup->period_turns;
+    host->inputs.deadline_turns = host->setup->deadline_turns;
+    host->inputs.next = RM_TURN_NONE;
+    host->inputs.context = host->program;
+    if (host->program->code.it->arrive != NULL && host->setup->input_count > 0)
+        host->inputs.arrive = arrive;
+    host->grant.pid = (uint64_t)getpid();
+    rm_host_grant_forget(&host->grant);
 }
 
 static enum rm_code prepare(struct rm_host *host, struct rm_host_setup const *setup, struct rm_error *error) {
-    enum rm_code code = rm_host_setup_copy(&host->setup, setup, error);
-    if (code == RM_OK)
-        code = rm_host_code_load(setup->code, &host->code, error);
+    enum rm_code code = rm_host_program_open(setup, &host->program, error);
     if (code != RM_OK)
         return code;
-    if (!rm_host_settings_allocate(&host->settings, host->code.it->setting_count) || !tell(host))
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
+    host->setup = &host->program->setup;
     host->tsc_hz = rm_tsc_hz_measure();
-    host->clock_wait = (uint64_t)(CLOCK_SECONDS * host->tsc_hz);
-    host->inputs.period = setup->period_turns;
-    host->inputs.deadline_turns = setup->deadline_turns;
-    host->inputs.next = RM_TURN_NONE;
+    if (!allocate(host))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
+    make_ready(host);
     code = rm_host_segment_open(host, error);
     if (code != RM_OK)
         return code;
     host->grant.instance = atomic_load(&rm_owner_header(host->owner)->epoch);
-    host->grant.pid = (uint64_t)getpid();
-    rm_host_grant_forget(&host->grant);
-    return rm_host_attendant_start(host, &host->attendant, error);
+    code = rm_host_attendant_start(host, &host->attendant, error);
+    return code == RM_OK ? rm_host_worker_start(host->program, &host->worker, error) : code;
 }
 
 enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **host, struct rm_error *error) {
@@ -268,22 +274,13 @@ enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **ho
 void rm_host_close(struct rm_host *host) {
     if (host == NULL)
         return;
+    rm_host_worker_stop(host->worker);
     rm_host_attendant_stop(host->attendant);
     rm_owner_close(host->owner);
     rm_host_inputs_free(&host->inputs);
     rm_host_settings_free(&host->settings);
-    free(host->told_input);
-    free(host->told_actuator);
-    free(host->low);
-    free(host->high);
-    free(host->slew);
-    free(host->sent);
-    free(host->wanted);
-    free(host->told_reading);
-    free(host->shown_reading);
-    free(host->reading);
-    free(host->state);
-    rm_host_code_unload(&host->code);
-    rm_host_setup_free(&host->setup);
+    rm_host_readings_free(&host->readings);
+    free(host->stream);
+    rm_host_program_close(host->program);
     free(host);
 }

@@ -12,10 +12,12 @@
  * requests for settings) is done by a thread beside it, host_attendant.h, which the two tell each other by mailboxes.
  *
  * ## One cycle
- *  1. the turn that is due: of the inputs (host_inputs.h), or of the clock where there are none;
- *  2. what was sent last, from the server's `setpoints/sent`;
- *  3. `step`;
- *  4. the row of setpoints is committed, with the granted epoch and the turn; then readings and counters.
+ *  1. the turn that is due: of the inputs (host_inputs.h), or of the clock where there are none. Where the code has
+ *     `arrive`, each record is handed to it when it comes;
+ *  2. what was sent last, from the server's `setpoints/sent`: before the inputs, where the code has `arrive`;
+ *  3. `step`, which writes its wish right into the row;
+ *  4. the row of setpoints is committed, with the granted epoch and the turn;
+ *  5. `prepare`; then streams, readings and counters.
  *
  * ## When it begins
  * When the server has granted an epoch to this instance, knows where its supplies stand (those that are lost it does
@@ -59,7 +61,8 @@ struct rm_host_setup {
     struct rm_host_actuator const *actuator;
     uint32_t setting_count;
     struct rm_host_setting const *setting;
-    bool fresh; /**< settings begin with these values, also where the last instance was killed */
+    char const *configuration; /**< path of the application's own file, or NULL */
+    bool fresh;                /**< settings begin with these values, also where the last instance was killed */
     void (*say)(void *context, char const *text); /**< a line for people, from the thread beside; or NULL */
     void *context;
 };

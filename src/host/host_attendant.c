@@ -36,7 +36,7 @@ struct rm_host_attendant {
 
 static void say(struct rm_host_attendant *attendant, char const *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct rm_host_attendant *attendant, char const *format, ...) {
-    struct rm_host_setup const *setup = &attendant->host->setup;
+    struct rm_host_setup const *setup = attendant->host->setup;
     if (setup->say == NULL)
         return;
     char text[RM_ERROR_TEXT_BYTES];
@@ -67,7 +67,7 @@ static bool let_go(struct rm_host_attendant *attendant) {
 }
 
 static void look_for_server(struct rm_host_attendant *attendant) {
-    struct rm_host_setup const *setup = &attendant->host->setup;
+    struct rm_host_setup const *setup = attendant->host->setup;
     struct rm_host_server *server;
     struct rm_error error;
     if (rm_host_server_attach(setup, &server, &error) == RM_OK) {
@@ -140,7 +140,7 @@ static void refuse(struct rm_host_attendant *attendant, struct rm_request const 
     rm_counter_add(attendant->host->counters, RM_APPLICATION_REFUSED, 1);
 }
 
-/** Puts a request's value into the proposal, or refuses it. */
+/** Puts a request's values into the proposal, or refuses it. */
 static bool consider(struct rm_host_attendant *attendant, struct rm_request const *request) {
     struct rm_host_settings *settings = &attendant->host->settings;
     struct rm_parameter *parameter;
@@ -152,7 +152,7 @@ static bool consider(struct rm_host_attendant *attendant, struct rm_request cons
     for (uint32_t i = 0; i < settings->count; ++i) {
         if (settings->parameter[i] != parameter)
             continue;
-        memcpy(&settings->proposed[i], request->value, sizeof settings->proposed[i]);
+        memcpy(settings->proposed + settings->at[i] + request->first, request->value, request->bytes);
         return true;
     }
     refuse(attendant, request, "not a setting");
@@ -169,7 +169,7 @@ static void propose(struct rm_host_attendant *attendant) {
             refuse(attendant, &attendant->request[i], "the application is still judging an earlier change");
         return;
     }
-    memcpy(settings->proposed, settings->value, settings->count * sizeof settings->value[0]);
+    memcpy(settings->proposed, settings->value, settings->values * sizeof settings->value[0]);
     for (uint32_t i = 0; i < attendant->request_count; ++i) {
         attendant->wanted[i] = consider(attendant, &attendant->request[i]);
         any = any || attendant->wanted[i];

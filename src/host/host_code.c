@@ -12,7 +12,8 @@
 #include "base/fail.h"
 
 enum {
-    NUMBERS_MAX = 256,        /**< settings, and readings */
+    NUMBERS_MAX = 256, /**< settings, and readings */
+    STREAMS_MAX = 64,
     STATE_BYTES_MAX = 1 << 30 /**< more than that is a mistake */
 };
 
@@ -74,6 +75,40 @@ static enum rm_code check_names(struct rm_application_code const *code, struct r
     return RM_OK;
 }
 
+static uint32_t lane_count(struct rm_application_stream const *stream) {
+    uint32_t count = 0;
+    while (count < RM_LANES && stream->lane[count].name != NULL)
+        ++count;
+    return count;
+}
+
+static enum rm_code check_streams(struct rm_application_code const *code, struct rm_error *error) {
+    for (uint32_t i = 0; i < code->stream_count; ++i) {
+        struct rm_application_stream const *stream = &code->streams[i];
+        if (!good_name(stream->name))
+            return rm_fail(error, RM_E_CONFIG, "the name \"%s\" of a stream is not made of a-z, 0-9, _ and - alone",
+                           stream->name != NULL ? stream->name : "");
+        if (lane_count(stream) == 0)
+            return rm_fail(error, RM_E_CONFIG, "stream \"%s\" has no lane", stream->name);
+        for (uint32_t k = 0; k < i; ++k)
+            if (strcmp(stream->name, code->streams[k].name) == 0)
+                return rm_fail(error, RM_E_CONFIG, "two streams are called \"%s\"", stream->name);
+    }
+    return RM_OK;
+}
+
+/** Somebody must say how long they are. */
+static enum rm_code check_arrays(struct rm_application_code const *code, struct rm_error *error) {
+    for (uint32_t i = 0; code->length == NULL && i < code->setting_count + code->reading_count; ++i) {
+        bool const is_array =
+            i < code->setting_count ? code->settings[i].is_array : code->readings[i - code->setting_count].is_array;
+        if (is_array)
+            return rm_fail(error, RM_E_CONFIG, "\"%s\" is an array, and there is no `length` that says of how many",
+                           name_of(code, i));
+    }
+    return RM_OK;
+}
+
 /** Two zeros are what C leaves where nobody wrote limits. */
 static void leave_out(double *low, double *high) {
     if (*low != 0.0 || *high != 0.0)
@@ -114,11 +149,18 @@ static enum rm_code check(struct rm_host_code *loaded, struct rm_error *error) {
                        code->setting_count, code->reading_count, NUMBERS_MAX);
     if ((code->setting_count > 0 && code->settings == NULL) || (code->reading_count > 0 && code->readings == NULL))
         return rm_fail(error, RM_E_CONFIG, "counts settings or readings that it has no list of");
+    if (code->stream_count > STREAMS_MAX || (code->stream_count > 0 && code->streams == NULL))
+        return rm_fail(error, RM_E_CONFIG, "counts %u streams; there can be %d, in a list", code->stream_count,
+                       STREAMS_MAX);
     if (code->state_bytes > STATE_BYTES_MAX)
         return rm_fail(error, RM_E_CONFIG, "asks for a state of %zu bytes; there can be %d", code->state_bytes,
                        STATE_BYTES_MAX);
-    enum rm_code const named = check_names(code, error);
-    return named == RM_OK ? check_settings(loaded, error) : named;
+    enum rm_code checked = check_names(code, error);
+    if (checked == RM_OK)
+        checked = check_streams(code, error);
+    if (checked == RM_OK)
+        checked = check_arrays(code, error);
+    return checked == RM_OK ? check_settings(loaded, error) : checked;
 }
 
 enum rm_code rm_host_code_load(char const *code, struct rm_host_code *loaded, struct rm_error *error) {

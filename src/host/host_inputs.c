@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timebase.h"
+
 /** Turns further back than that are no jitter of the clock: it was ahead of the machine, and has been set right. Who
  * waited for the turn after the last step would not step for as long as it was ahead. */
 enum { STEPPED_BACK_PERIODS = 4 };
@@ -13,9 +15,13 @@ bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view c
     if (inputs->record == NULL) {
         inputs->record = aligned_alloc(RM_CACHE_LINE, (count + 1ul) * sizeof *inputs->record);
         inputs->missing = calloc(count + 1ul, sizeof *inputs->missing);
+        inputs->epoch = calloc(count + 1ul, sizeof *inputs->epoch);
+        inputs->pending = calloc(count + 1ul, sizeof *inputs->pending);
     }
-    if (inputs->record == NULL || inputs->missing == NULL)
+    if (inputs->record == NULL || inputs->missing == NULL || inputs->epoch == NULL || inputs->pending == NULL)
         return false;
+    inputs->seen_count = 0;
+    inputs->awaits = false;
     inputs->view = view;
     inputs->count = count;
     inputs->next = RM_TURN_NONE;
@@ -33,30 +39,27 @@ bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view c
 void rm_host_inputs_free(struct rm_host_inputs *inputs) {
     free(inputs->record);
     free(inputs->missing);
+    free(inputs->epoch);
+    free(inputs->pending);
 }
 
-/** A restarted count of turns would otherwise have to reach the old one first. */
-static void follow_epoch(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock) {
+/** Looks at all inputs: true when all have a head, and then `*least` is the newest turn that all have reached. A
+ * restarted count of turns is followed: it would otherwise have to reach the old one first. */
+static bool survey(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn *least) {
     uint64_t epochs = clock->machine_epoch;
-    for (uint32_t i = 0; i < inputs->count; ++i)
-        epochs += atomic_load_explicit(&inputs->view[i].header->machine_epoch, memory_order_acquire);
-    if (epochs == inputs->machine_epochs)
-        return;
-    inputs->machine_epochs = epochs;
-    inputs->next = RM_TURN_NONE;
-}
-
-/** The newest turn that all inputs have reached. */
-static bool reached(struct rm_host_inputs const *inputs, rm_turn *turn) {
-    rm_turn least = RM_TURN_NONE;
+    bool are_whole = inputs->count > 0;
+    *least = RM_TURN_NONE;
     for (uint32_t i = 0; i < inputs->count; ++i) {
+        inputs->epoch[i] = atomic_load_explicit(&inputs->view[i].header->machine_epoch, memory_order_acquire);
+        epochs += inputs->epoch[i];
         rm_turn const head = rm_stream_head(&inputs->view[i]);
-        if (head == RM_TURN_NONE)
-            return false;
-        least = head < least ? head : least;
+        are_whole = are_whole && head != RM_TURN_NONE;
+        *least = head < *least ? head : *least;
     }
-    *turn = least;
-    return inputs->count > 0;
+    if (epochs != inputs->machine_epochs)
+        inputs->next = RM_TURN_NONE;
+    inputs->machine_epochs = epochs;
+    return are_whole;
 }
 
 /** The newest turn whose deadline has passed; without inputs, the newest that has begun. */
@@ -72,16 +75,23 @@ static bool overdue(struct rm_host_inputs const *inputs, struct rm_clock_reading
     return true;
 }
 
+/** The newest turn that is complete or whose deadline has passed. */
+static bool find_newest(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
+                        rm_turn *newest, bool *late) {
+    rm_turn whole = 0, passed = 0;
+    bool const are_whole = survey(inputs, clock, &whole);
+    bool const have_passed = overdue(inputs, clock, tsc, &passed);
+    *late = have_passed && inputs->count > 0 && (!are_whole || passed > whole);
+    *newest = are_whole && !*late ? whole : passed;
+    return are_whole || have_passed;
+}
+
 bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                         struct rm_host_due *due) {
-    rm_turn whole = 0, passed = 0;
-    follow_epoch(inputs, clock);
-    bool const are_whole = reached(inputs, &whole);
-    bool const have_passed = overdue(inputs, clock, tsc, &passed);
-    if (!are_whole && !have_passed)
+    rm_turn newest;
+    bool late;
+    if (!find_newest(inputs, clock, tsc, &newest, &late))
         return false;
-    bool const late = have_passed && inputs->count > 0 && (!are_whole || passed > whole);
-    rm_turn const newest = are_whole && !late ? whole : passed;
     if (inputs->next != RM_TURN_NONE && newest < inputs->next) {
         if (newest + STEPPED_BACK_PERIODS * inputs->period >= inputs->next)
             return false;
@@ -91,6 +101,93 @@ bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading c
     due->skipped = inputs->next == RM_TURN_NONE ? 0 : (newest - inputs->next) / inputs->period;
     due->late = late;
     inputs->next = newest + inputs->period;
+    return true;
+}
+
+/* ── records as they come ── */
+
+/** All inputs are waited for. */
+static void await_all(struct rm_host_inputs *inputs) {
+    inputs->pending_count = inputs->count;
+    inputs->taken_count = 0;
+    for (uint32_t i = 0; i < inputs->count; ++i) {
+        inputs->pending[i] = i;
+        inputs->missing[i] = true;
+    }
+}
+
+/** Which turn is waited for, while nothing of it has come: the next, or a later one where that is over already. */
+static bool choose(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc) {
+    rm_turn newest;
+    bool late;
+    bool const found = find_newest(inputs, clock, tsc, &newest, &late);
+    if (!found && inputs->next == RM_TURN_NONE)
+        return false;
+    if (found && inputs->next != RM_TURN_NONE && newest + STEPPED_BACK_PERIODS * inputs->period < inputs->next)
+        inputs->next = RM_TURN_NONE;
+    bool const behind = found && (inputs->next == RM_TURN_NONE || newest > inputs->next);
+    inputs->turn = behind ? newest : inputs->next;
+    inputs->skipped = inputs->next == RM_TURN_NONE ? 0 : (inputs->turn - inputs->next) / inputs->period;
+    inputs->clock_epoch = clock->machine_epoch;
+    if (!inputs->awaits)
+        await_all(inputs);
+    inputs->awaits = true;
+    return true;
+}
+
+/** Reads a record that its stream has, or has passed over, and hands it on. */
+static void take(struct rm_host_inputs *inputs, uint32_t i) {
+    ++inputs->seen_count;
+    if (rm_stream_read(&inputs->view[i], inputs->turn, &inputs->record[i]) != RM_READ_OK)
+        return;
+    inputs->missing[i] = false;
+    ++inputs->taken_count;
+    inputs->arrive(inputs->context, i, &inputs->record[i]);
+}
+
+/** One look at all that are waited for. False when one of them counts turns anew: this turn comes to an end then. */
+static bool look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
+    bool good = true;
+    uint32_t left = 0;
+    uint32_t const count = inputs->pending_count;
+    for (uint32_t k = 0; k < count; ++k) {
+        uint32_t const i = inputs->pending[k];
+        struct rm_stream const *header = inputs->view[i].header;
+        rm_turn const head = rm_stream_head(&inputs->view[i]);
+        if (atomic_load_explicit(&header->machine_epoch, memory_order_relaxed) != inputs->epoch[i])
+            good = false;
+        if (head == RM_TURN_NONE || head < inputs->turn) {
+            inputs->pending[left++] = i;
+            continue;
+        }
+        if (left == 0 && k + 1 == count)
+            due->seen_tsc = rm_tsc();
+        take(inputs, i);
+    }
+    inputs->pending_count = left;
+    return good;
+}
+
+bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
+                            struct rm_host_due *due) {
+    if (inputs->seen_count == 0 && !choose(inputs, clock, tsc))
+        return false;
+    bool const good = look(inputs, due) && clock->machine_epoch == inputs->clock_epoch;
+    due->late = inputs->pending_count > 0;
+    if (due->late) {
+        rm_turn passed;
+        bool const is_over = overdue(inputs, clock, tsc, &passed) && passed >= inputs->turn;
+        bool const restarts = !good && inputs->seen_count > 0;
+        if (!is_over && !restarts)
+            return false;
+        due->seen_tsc = rm_tsc();
+    }
+    due->turn = inputs->turn;
+    due->skipped = inputs->skipped;
+    due->missing = inputs->count - inputs->taken_count;
+    inputs->next = inputs->turn + inputs->period;
+    inputs->seen_count = 0;
+    inputs->awaits = false;
     return true;
 }
 

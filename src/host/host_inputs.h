@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which turn is due: of the inputs, or of the clock where there are none.
  *
+ * There are two ways to ask. rm_host_inputs_due says when a turn is complete, and rm_host_inputs_read reads its records
+ * then. rm_host_inputs_collect reads each as it comes, and hands it on: for those who have little time after the last.
+ *
  * All inputs have the application's period, so one turn addresses a record of each. The turn that is due is the newest
  * that all inputs have reached, or whose deadline has passed. Those before it are passed over and counted: a step that
  * took too long leaves no backlog. An input has reached a turn when its head has; a record that its stream passed over
@@ -26,12 +29,29 @@ struct rm_host_inputs {
     rm_turn next;             /**< the turn after the last step's; RM_TURN_NONE: begin with the newest */
     struct rm_record *record; /**< of each input, the last that came */
     bool *missing;            /**< of each input, in the last turn */
+
+    /* While records are collected. */
+    void (*arrive)(void *context, uint32_t input, struct rm_record const *record);
+    void *context;
+    rm_turn turn;     /**< whose records are waited for */
+    uint64_t skipped; /**< turns before it that get no step */
+    uint64_t *epoch;  /**< of each input, its stream's machine epoch at the last survey of all */
+    uint64_t clock_epoch;
+    uint32_t *pending; /**< inputs that have not reached it */
+    uint32_t pending_count;
+    uint32_t seen_count;  /**< that have: while there are none, a later turn may be waited for instead */
+    uint32_t taken_count; /**< of those, the ones whose stream has the record */
+    bool awaits;          /**< all of them are among `pending` */
 };
 
 struct rm_host_due {
     rm_turn turn;
     uint64_t skipped; /**< turns before it that get no step */
     bool late;        /**< at its deadline: not all inputs have reached it */
+
+    /* Of rm_host_inputs_collect alone. */
+    uint32_t missing;
+    uint64_t seen_tsc; /**< when the last input was seen, before its record was read */
 };
 
 /** `view` outlives it; false when there is no memory. A second start takes other streams: the records begin anew. */
@@ -42,6 +62,15 @@ void rm_host_inputs_free(struct rm_host_inputs *inputs);
  * inputs make a turn due. */
 bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                         struct rm_host_due *due);
+
+/** One look at the inputs that are still to come: reads the records of those that have, and hands them to
+ * `inputs->arrive`, in whatever order. True when the turn is complete, or its deadline has passed: then it counts as
+ * stepped. A turn of which something was handed on is completed in any case; between turns a backlog is passed over. */
+bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
+                            struct rm_host_due *due);
+
+/** True while nothing of the next turn has been handed on: between two steps. */
+static inline bool rm_host_inputs_between(struct rm_host_inputs const *inputs) { return inputs->seen_count == 0; }
 
 /** Reads the records of `turn`; returns how many are missing, which keep their last record. */
 uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn);

@@ -9,74 +9,48 @@
 #include <ringmaster/counters.h>
 
 #include "base/fail.h"
-#include "base/nearest.h"
 #include "fabric/segment_map.h"
 #include "host/host_state.h"
+
+enum { STREAM_RECORDS = 65536 /**< kept of each stream: at 10 kHz some seconds */ };
 
 /** True when the last instance ended without closing its segment. Asked before it is opened. */
 static bool was_killed(struct rm_host const *host) {
     char path[PATH_MAX];
     struct rm_mapped_segment mapped;
-    if (rm_workspace_path(host->setup.workspace, path, NULL) != RM_OK ||
-        rm_segment_map_readonly(path, host->setup.name, &mapped, NULL) != RM_OK)
+    if (rm_workspace_path(host->setup->workspace, path, NULL) != RM_OK ||
+        rm_segment_map_readonly(path, host->setup->name, &mapped, NULL) != RM_OK)
         return false;
     bool const live = atomic_load_explicit(&mapped.header->state, memory_order_acquire) == RM_SEGMENT_LIVE;
     rm_segment_unmap(&mapped);
     return live;
 }
 
-/** The setting's number by its name, or the settings' count. */
-static uint32_t setting_number(struct rm_application_code const *code, char const *name) {
-    uint32_t i = 0;
-    while (i < code->setting_count && strcmp(code->settings[i].name, name) != 0)
-        ++i;
-    return i;
-}
-
-static enum rm_code unknown_setting(struct rm_application_code const *code, char const *name, struct rm_error *error) {
-    struct rm_nearest nearest = {.wanted = name};
-    for (uint32_t i = 0; i < code->setting_count; ++i)
-        rm_nearest_offer(&nearest, code->settings[i].name);
-    if (nearest.name != NULL)
-        return rm_fail(error, RM_E_CONFIG, "it has no setting \"%s\"; did you mean \"%s\"?", name, nearest.name);
-    return rm_fail(error, RM_E_CONFIG, "it has no setting \"%s\"", name);
-}
-
-/** First values: the code's, or the configuration's. */
-static enum rm_code first_values(struct rm_host *host, struct rm_error *error) {
-    struct rm_application_code const *code = host->code.it;
-    for (uint32_t i = 0; i < code->setting_count; ++i)
-        host->settings.value[i] = code->settings[i].value;
-    for (uint32_t i = 0; i < host->setup.setting_count; ++i) {
-        struct rm_host_setting const *wanted = &host->setup.setting[i];
-        uint32_t const number = setting_number(code, wanted->name);
-        if (number == code->setting_count)
-            return unknown_setting(code, wanted->name, error);
-        struct rm_limits const *limit = &host->code.limit[number];
-        if (!isfinite(wanted->value) || wanted->value < limit->control_low || wanted->value > limit->control_high)
-            return rm_fail(error, RM_E_CONFIG, "setting \"%s\": %g is not within its limits %g … %g", wanted->name,
-                           wanted->value, limit->control_low, limit->control_high);
-        host->settings.value[number] = wanted->value;
-    }
-    struct rm_error reason = {.text = "it does not say why"};
-    if (code->accept != NULL && !code->accept(&host->told, host->state, host->settings.value, &reason))
-        return rm_fail(error, RM_E_CONFIG, "the application does not accept its first settings: %s", reason.text);
-    return RM_OK;
+/** Reads what the last instance left of one setting; elements that are no numbers within their limits stay as they are.
+ */
+static void take_left(struct rm_host_settings const *settings, uint32_t i, struct rm_limits const *limit,
+                      double *value) {
+    struct rm_parameter_reading when;
+    size_t const bytes = settings->length[i] * sizeof(double);
+    double *left = malloc(bytes);
+    if (left != NULL && rm_parameter_read(settings->parameter[i], left, bytes, &when) == bytes)
+        for (uint32_t k = 0; k < settings->length[i]; ++k)
+            if (isfinite(left[k]) && !(left[k] < limit->control_low) && !(left[k] > limit->control_high))
+                value[k] = left[k];
+    free(left);
 }
 
 /** Where the last instance was killed: its settings, those that are whole and within their limits. */
 static void go_on(struct rm_host *host) {
-    double *value = host->settings.proposed; // nobody proposes yet
-    for (uint32_t i = 0; i < host->settings.count; ++i) {
-        double const left = rm_parameter_read_f64(host->settings.parameter[i]);
-        struct rm_limits const *limit = &host->code.limit[i];
-        bool const good = isfinite(left) && !(left < limit->control_low) && !(left > limit->control_high);
-        value[i] = good ? left : host->settings.value[i];
-    }
-    struct rm_application_code const *code = host->code.it;
-    if (code->accept != NULL && !code->accept(&host->told, host->state, value, NULL))
+    struct rm_host_settings *settings = &host->settings;
+    double *value = settings->proposed; // nobody proposes yet
+    memcpy(value, settings->value, settings->values * sizeof value[0]);
+    for (uint32_t i = 0; i < settings->count; ++i)
+        take_left(settings, i, &host->program->code.limit[i], value + settings->at[i]);
+    struct rm_application_code const *code = host->program->code.it;
+    if (code->accept != NULL && !code->accept(&host->program->told, host->program->state, value, NULL))
         return;
-    memcpy(host->settings.value, value, host->settings.count * sizeof value[0]);
+    memcpy(settings->value, value, settings->values * sizeof value[0]);
 }
 
 struct indices {
@@ -85,41 +59,63 @@ struct indices {
 };
 
 static rm_owner_index add_setting(struct rm_host *host, uint32_t i, char const *group) {
-    struct rm_setting const *setting = &host->code.it->settings[i];
+    struct rm_setting const *setting = &host->program->code.it->settings[i];
     char name[RM_NAME_BYTES];
-    snprintf(name, sizeof name, "%s/%s", host->setup.name, setting->name);
+    snprintf(name, sizeof name, "%s/%s", host->setup->name, setting->name);
     return rm_owner_parameter(host->owner, &(struct rm_parameter_plan){
                                                .name = name,
                                                .unit = setting->unit,
                                                .description = setting->description,
                                                .type = RM_ELEMENT_F64,
-                                               .rows = 1,
-                                               .limits = &host->code.limit[i],
+                                               .rows = host->program->setting_length[i],
+                                               .limits = &host->program->code.limit[i],
                                                .flags = RM_PARAMETER_WRITABLE | RM_PARAMETER_SETTING,
                                                .group = group,
                                            });
 }
 
 static rm_owner_index add_reading(struct rm_host *host, uint32_t i) {
-    struct rm_reading const *reading = &host->code.it->readings[i];
+    struct rm_reading const *reading = &host->program->code.it->readings[i];
     char name[RM_NAME_BYTES];
-    snprintf(name, sizeof name, "%s/%s", host->setup.name, reading->name);
+    snprintf(name, sizeof name, "%s/%s", host->setup->name, reading->name);
     return rm_owner_parameter(host->owner, &(struct rm_parameter_plan){
                                                .name = name,
                                                .unit = reading->unit,
                                                .description = reading->description,
                                                .type = RM_ELEMENT_F64,
-                                               .rows = 1,
+                                               .rows = host->program->reading_length[i],
                                            });
+}
+
+static rm_owner_index add_stream(struct rm_host *host, uint32_t i) {
+    struct rm_application_stream const *it = &host->program->code.it->streams[i];
+    struct rm_stream stream = {
+        .capacity = STREAM_RECORDS,
+        .period = host->setup->period_turns,
+        .instrument_kind = RM_KIND_APPLICATION,
+        .filter = "none",
+        .gain = 1.0,
+    };
+    while (stream.lane_count < RM_LANES && it->lane[stream.lane_count].name != NULL) {
+        struct rm_lane_info *lane = &stream.lane[stream.lane_count];
+        char const *unit = it->lane[stream.lane_count].unit;
+        snprintf(lane->name, sizeof lane->name, "%s", it->lane[stream.lane_count].name);
+        snprintf(lane->unit, sizeof lane->unit, "%s", unit != NULL ? unit : "");
+        lane->type = RM_LANE_F32;
+        ++stream.lane_count;
+    }
+    char name[RM_NAME_BYTES];
+    snprintf(name, sizeof name, "%s/%s", host->setup->name, it->name);
+    return rm_owner_stream(host->owner, name, it->description, &stream);
 }
 
 /** Everything that the segment holds. Additions remember their first error. */
 static void add_objects(struct rm_host *host, struct indices *index) {
-    char const *name = host->setup.name;
+    char const *name = host->setup->name;
     char full[RM_NAME_BYTES];
     snprintf(full, sizeof full, "setpoints/%s", name);
-    index->rows =
-        rm_owner_setpoints(host->owner, full, "what the application wants of its supplies", host->setup.actuator_count);
+    index->rows = rm_owner_setpoints(host->owner, full, "what the application wants of its supplies",
+                                     host->setup->actuator_count);
     snprintf(full, sizeof full, "counters/application/%s", name);
     index->counters = rm_owner_counters(host->owner, full, "what the host of the application did",
                                         RM_COUNTER_SET_APPLICATION, RM_APPLICATION_COUNTERS);
@@ -127,12 +123,14 @@ static void add_objects(struct rm_host *host, struct indices *index) {
     index->latency =
         rm_owner_histogram(host->owner, full, "from the last input seen to the row of setpoints committed", "ticks");
     snprintf(full, sizeof full, "%s/settings", name);
-    if (host->code.it->setting_count > 0)
+    if (host->program->code.it->setting_count > 0)
         index->group = rm_owner_group(host->owner, full, "settings, which change together between two steps");
-    for (uint32_t i = 0; i < host->code.it->setting_count; ++i)
+    for (uint32_t i = 0; i < host->program->code.it->setting_count; ++i)
         index->setting[i] = add_setting(host, i, full);
-    for (uint32_t i = 0; i < host->code.it->reading_count; ++i)
+    for (uint32_t i = 0; i < host->program->code.it->reading_count; ++i)
         index->reading[i] = add_reading(host, i);
+    for (uint32_t i = 0; i < host->program->code.it->stream_count; ++i)
+        host->stream[i] = add_stream(host, i);
     rm_owner_requests(host->owner);
     rm_owner_replies(host->owner);
 }
@@ -141,19 +139,17 @@ static void find_memory(struct rm_host *host, struct indices const *index) {
     host->rows = rm_owner_memory(host->owner, index->rows);
     host->counters = rm_owner_memory(host->owner, index->counters);
     host->latency = rm_owner_memory(host->owner, index->latency);
-    for (uint32_t i = 0; i < host->code.it->setting_count; ++i)
+    for (uint32_t i = 0; i < host->program->code.it->setting_count; ++i)
         host->settings.parameter[i] = rm_owner_memory(host->owner, index->setting[i]);
-    if (host->code.it->setting_count > 0)
+    if (host->program->code.it->setting_count > 0)
         host->settings.group = rm_owner_memory(host->owner, index->group);
-    for (uint32_t i = 0; i < host->code.it->reading_count; ++i)
-        host->reading[i] = rm_owner_memory(host->owner, index->reading[i]);
+    for (uint32_t i = 0; i < host->program->code.it->reading_count; ++i)
+        host->readings.parameter[i] = rm_owner_memory(host->owner, index->reading[i]);
 }
 
 static enum rm_code open_with(struct rm_host *host, struct indices *index, struct rm_error *error) {
-    enum rm_code code = first_values(host, error);
     bool const killed = was_killed(host);
-    if (code == RM_OK)
-        code = rm_owner_new(host->setup.workspace, host->setup.name, &host->owner, error);
+    enum rm_code code = rm_owner_new(host->setup->workspace, host->setup->name, &host->owner, error);
     if (code != RM_OK)
         return code;
     add_objects(host, index);
@@ -161,18 +157,17 @@ static enum rm_code open_with(struct rm_host *host, struct indices *index, struc
     if (code != RM_OK)
         return code;
     find_memory(host, index);
-    if (killed && !host->setup.fresh && rm_owner_adopted(host->owner))
+    if (killed && !host->setup->fresh && rm_owner_adopted(host->owner))
         go_on(host);
     rm_host_settings_show(&host->settings, rm_stamp_now());
-    for (uint32_t i = 0; i < host->code.it->reading_count; ++i)
-        rm_parameter_write_f64(host->reading[i], 0.0, rm_stamp_now());
+    rm_host_readings_begin(&host->readings, host->program);
     return RM_OK;
 }
 
 enum rm_code rm_host_segment_open(struct rm_host *host, struct rm_error *error) {
     struct indices index = {
-        .setting = calloc(host->code.it->setting_count + 1ul, sizeof *index.setting),
-        .reading = calloc(host->code.it->reading_count + 1ul, sizeof *index.reading),
+        .setting = calloc(host->program->code.it->setting_count + 1ul, sizeof *index.setting),
+        .reading = calloc(host->program->code.it->reading_count + 1ul, sizeof *index.reading),
     };
     enum rm_code const code = index.setting != NULL && index.reading != NULL
                                   ? open_with(host, &index, error)

@@ -3,6 +3,7 @@
  *
  *     setpoints/NAME                 its rows
  *     NAME/SETTING, NAME/READING     parameters; NAME/settings is the group of all settings
+ *     NAME/STREAM                    streams; one record per step, under its turn
  *     counters/application/NAME      set "application"
  *     latency/NAME                   from the inputs seen to the row committed
  *     NAME/replies, NAME/requests

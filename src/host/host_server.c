@@ -154,10 +154,10 @@ static struct rm_setpoint_row const *newest_row(struct rm_setpoints const *setpo
 }
 
 /* As rm_setpoints_copy, for a few of many: an application has some supplies of some thousand. */
-bool rm_host_server_sent(struct rm_host_server const *server, double *sent) {
+bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent) {
     uint64_t sequence;
     struct rm_setpoint_row const *row = newest_row(server->sent, &sequence);
-    if (row == NULL)
+    if (row == NULL || sequence == *seen)
         return false;
     _Atomic uint64_t const *const value = row->value; // goes on behind the struct
     for (uint32_t i = 0; i < server->actuator_count; ++i) {
@@ -168,7 +168,8 @@ bool rm_host_server_sent(struct rm_host_server const *server, double *sent) {
         sent[i] = word.number;
     }
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&row->sequence, memory_order_relaxed) == sequence;
+    *seen = atomic_load_explicit(&row->sequence, memory_order_relaxed) == sequence ? sequence : 0;
+    return *seen == sequence;
 }
 
 bool rm_host_server_joined(struct rm_host_server const *server) {

@@ -38,8 +38,9 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
 /** NULL is allowed. */
 void rm_host_server_detach(struct rm_host_server *server);
 
-/** Copies what was sent last to each actuator. False when nothing was yet, and while it changes. Memory reads only. */
-bool rm_host_server_sent(struct rm_host_server const *server, double *sent);
+/** Copies what was sent last to each actuator, if that is of another row than `*seen`, which it then is. False when
+ * there is none, and while it changes. Memory reads only, and of few lines where nothing is new. Begin with 0. */
+bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent);
 
 /** True when the server knows where all actuators stand, as far as it will: those that have not answered since it
  * started, and are not given up as lost, are joining. */

@@ -10,18 +10,25 @@
 
 static long const NAP_NS = 50000;
 
-bool rm_host_settings_allocate(struct rm_host_settings *settings, uint32_t count) {
-    settings->count = count;
-    settings->parameter = calloc(count + 1ul, sizeof *settings->parameter);
-    settings->value = calloc(count + 1ul, sizeof *settings->value);
-    settings->proposed = calloc(count + 1ul, sizeof *settings->proposed);
-    return settings->parameter != NULL && settings->value != NULL && settings->proposed != NULL;
+bool rm_host_settings_allocate(struct rm_host_settings *settings, struct rm_host_program const *program) {
+    settings->count = program->code.it->setting_count;
+    settings->values = program->setting_values;
+    settings->at = program->setting_at;
+    settings->length = program->setting_length;
+    settings->value = program->setting;
+    settings->parameter = calloc(settings->count + 1ul, sizeof *settings->parameter);
+    settings->proposed = calloc(settings->values + 1ul, sizeof *settings->proposed);
+    return settings->parameter != NULL && settings->proposed != NULL;
 }
 
 void rm_host_settings_free(struct rm_host_settings *settings) {
-    free(settings->parameter);
-    free(settings->value);
+    free((void *)settings->parameter);
     free(settings->proposed);
+}
+
+static void write_one(struct rm_host_settings *settings, uint32_t i, struct rm_stamp stamp) {
+    rm_parameter_write(settings->parameter[i], settings->value + settings->at[i], settings->length[i] * sizeof(double),
+                       stamp);
 }
 
 void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp) {
@@ -29,7 +36,7 @@ void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp st
         return;
     rm_group_begin(settings->group);
     for (uint32_t i = 0; i < settings->count; ++i)
-        rm_parameter_write_f64(settings->parameter[i], settings->value[i], stamp);
+        write_one(settings, i, stamp);
     rm_group_commit(settings->group, stamp);
 }
 
@@ -38,18 +45,22 @@ static uint32_t change(struct rm_host_settings *settings, struct rm_stamp stamp)
     uint32_t changed = 0;
     rm_group_begin(settings->group);
     for (uint32_t i = 0; i < settings->count; ++i) {
-        if (settings->value[i] == settings->proposed[i])
+        double *const value = settings->value + settings->at[i];
+        double const *const proposed = settings->proposed + settings->at[i];
+        size_t const bytes = settings->length[i] * sizeof *value;
+        if (memcmp(value, proposed, bytes) == 0)
             continue;
-        settings->value[i] = settings->proposed[i];
-        rm_parameter_write_f64(settings->parameter[i], settings->value[i], stamp);
+        memcpy(value, proposed, bytes);
+        write_one(settings, i, stamp);
         ++changed;
     }
     rm_group_commit(settings->group, stamp);
     return changed;
 }
 
-uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_application_code const *code,
-                               struct rm_application_setup const *setup, void const *state, struct rm_stamp stamp) {
+uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
+                               struct rm_stamp stamp) {
+    struct rm_application_code const *code = program->code.it;
     uint32_t posted = RM_PROPOSAL_POSTED;
     if (atomic_load_explicit(&settings->state, memory_order_relaxed) != posted)
         return 0;
@@ -58,7 +69,8 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_appl
                                                  memory_order_relaxed))
         return 0;
     settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
-    bool const accepted = code->accept == NULL || code->accept(setup, state, settings->proposed, &settings->reason);
+    bool const accepted =
+        code->accept == NULL || code->accept(&program->told, program->state, settings->proposed, &settings->reason);
     uint32_t const changed = accepted ? change(settings, stamp) : 0;
     atomic_store_explicit(&settings->state, accepted ? RM_PROPOSAL_ACCEPTED : RM_PROPOSAL_REFUSED,
                           memory_order_release);

@@ -20,6 +20,8 @@
 #include <ringmaster/application.h>
 #include <ringmaster/group.h>
 
+#include "host/host_program.h"
+
 enum rm_proposal {
     RM_PROPOSAL_FREE,
     RM_PROPOSAL_POSTED,
@@ -30,24 +32,26 @@ enum rm_proposal {
 
 struct rm_host_settings {
     uint32_t count;
+    uint32_t values;                 /**< of all together: they lie flat, arrays whole */
+    uint32_t const *at, *length;     /**< of each, the program's */
     struct rm_parameter **parameter; /**< of each, in the application's segment */
     struct rm_group *group;          /**< around them; NULL when there are none */
-    double *value;                   /**< in force */
+    double *value;                   /**< in force: the program's */
     double *proposed;                /**< the letter */
     struct rm_error reason;          /**< of a refusal */
     _Atomic uint32_t state;          /**< enum rm_proposal */
 };
 
-bool rm_host_settings_allocate(struct rm_host_settings *settings, uint32_t count);
+bool rm_host_settings_allocate(struct rm_host_settings *settings, struct rm_host_program const *program);
 void rm_host_settings_free(struct rm_host_settings *settings);
 
 /** Writes all parameters, as one change of the group. */
 void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp);
 
-/** For the stepping thread, between two steps: takes over what is proposed, if `code` accepts it. Returns how many
+/** For the stepping thread, between two steps: takes over what is proposed, if the code accepts it. Returns how many
  * settings have changed. One load when nothing is proposed. */
-uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_application_code const *code,
-                               struct rm_application_setup const *setup, void const *state, struct rm_stamp stamp);
+uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
+                               struct rm_stamp stamp);
 
 /** For the proposer: posts `proposed` and waits at most `timeout_ns` for the answer. RM_OK; RM_E_ARGUMENT with the
  * application's reason; RM_E_BUSY when it has not been between two steps in this time, and the proposal is void. */

@@ -33,9 +33,10 @@ enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup
     struct rm_host_actuator *actuator = calloc(setup->actuator_count + 1ul, sizeof *actuator);
     struct rm_host_setting *setting = calloc(setup->setting_count + 1ul, sizeof *setting);
     *copy = *setup;
-    copy->workspace = strdup(setup->workspace);
+    copy->workspace = strdup(setup->workspace != NULL ? setup->workspace : "");
     copy->name = strdup(setup->name);
     copy->code = strdup(setup->code);
+    copy->configuration = setup->configuration != NULL ? strdup(setup->configuration) : NULL;
     copy->input = input;
     copy->actuator = actuator;
     copy->setting = setting;
@@ -46,7 +47,8 @@ enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
     }
     bool const good = copy_lists(setup, input, actuator, setting);
-    if (!good || copy->workspace == NULL || copy->name == NULL || copy->code == NULL)
+    bool const lacks_file = setup->configuration != NULL && copy->configuration == NULL;
+    if (!good || lacks_file || copy->workspace == NULL || copy->name == NULL || copy->code == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
     return RM_OK;
 }
@@ -66,5 +68,6 @@ void rm_host_setup_free(struct rm_host_setup *copy) {
     free((char *)copy->workspace);
     free((char *)copy->name);
     free((char *)copy->code);
+    free((char *)copy->configuration);
     *copy = (struct rm_host_setup){0};
 }

@@ -174,6 +174,165 @@ static void test_clock_set_back(void **state) {
     assert_due(test, 1212, 1212, 0, false);
 }
 
+/* ── records as they come ── */
+
+enum { MANY = 40, CYCLES = 200 };
+
+/** Many inputs, and what was told of them. */
+struct crowd {
+    struct test_ring ring[MANY];
+    struct rm_stream_view view[MANY];
+    struct rm_host_inputs inputs;
+    struct rm_host_due due;
+    uint64_t sum;           /**< of what arrived since the last step */
+    unsigned arrived[MANY]; /**< since the last step */
+    rm_turn turn;           /**< of what arrived */
+    bool mixed;             /**< records of different turns arrived for one step */
+    uint64_t random;
+};
+
+static void arrive(void *context, uint32_t input, struct rm_record const *record) {
+    struct crowd *crowd = context;
+    bool first = true;
+    for (unsigned i = 0; i < MANY; ++i)
+        first = first && crowd->arrived[i] == 0;
+    crowd->mixed = crowd->mixed || (!first && record->turn != crowd->turn);
+    crowd->turn = record->turn;
+    crowd->sum += (uint64_t)record->lane[0].i;
+    ++crowd->arrived[input];
+}
+
+static int set_up_crowd(void **state) {
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    *state = crowd;
+    for (unsigned i = 0; crowd != NULL && i < MANY; ++i) {
+        if (!test_ring_make(&crowd->ring[i], 1024, 64, PERIOD, 64))
+            return -1;
+        crowd->ring[i].stream->closing_delay_turns = CLOSING;
+        crowd->view[i] = crowd->ring[i].view;
+    }
+    if (crowd == NULL)
+        return -1;
+    crowd->random = 4711;
+    crowd->inputs = (struct rm_host_inputs){
+        .period = PERIOD, .deadline_turns = DEADLINE, .next = RM_TURN_NONE, .arrive = arrive, .context = crowd};
+    return rm_host_inputs_start(&crowd->inputs, crowd->view, MANY) ? 0 : -1;
+}
+
+static int tear_down_crowd(void **state) {
+    struct crowd *crowd = *state;
+    for (unsigned i = 0; i < MANY; ++i)
+        test_ring_free(&crowd->ring[i]);
+    rm_host_inputs_free(&crowd->inputs);
+    free(crowd);
+    return 0;
+}
+
+static unsigned random_below(struct crowd *crowd, unsigned limit) {
+    crowd->random = crowd->random * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)((crowd->random >> 33) % limit);
+}
+
+static bool collect(struct crowd *crowd, rm_turn clock_turn) {
+    return rm_host_inputs_collect(&crowd->inputs, &CLOCK, tsc_of(clock_turn), &crowd->due);
+}
+
+static void put_one(struct crowd *crowd, unsigned input, rm_turn turn) {
+    struct rm_record const record = {.turn = turn, .lane = {{.i = 1 + (int32_t)input}}};
+    rm_stream_writer_put(&crowd->ring[input].writer, &record);
+    rm_stream_writer_publish(&crowd->ring[input].writer, 0);
+}
+
+/** Those that did not come are missing and did not arrive, the others arrived once; then all is forgotten. */
+static void assert_told(struct crowd *crowd, uint64_t sum, uint32_t missing) {
+    assert_false(crowd->mixed);
+    assert_int_equal(crowd->due.missing, missing);
+    assert_int_equal(crowd->sum, sum);
+    for (unsigned i = 0; i < MANY; ++i) {
+        assert_int_equal(crowd->arrived[i], crowd->inputs.missing[i] ? 0 : 1);
+        crowd->arrived[i] = 0;
+    }
+    crowd->sum = 0;
+}
+
+/** In any order, with looks in between, and now and then with some that never come: each record that came in time
+ * arrives once, for its own turn. */
+static void test_collects_in_any_order(void **state) {
+    struct crowd *crowd = *state;
+    unsigned late = 0;
+    for (rm_turn turn = 1200; turn < 1200 + CYCLES * PERIOD; turn += PERIOD) {
+        unsigned order[MANY];
+        for (unsigned i = 0; i < MANY; ++i)
+            order[i] = i;
+        for (unsigned i = MANY - 1; i > 0; --i) {
+            unsigned const k = random_below(crowd, i + 1), swapped = order[i];
+            order[i] = order[k];
+            order[k] = swapped;
+        }
+        unsigned const come = turn > 1200 && random_below(crowd, 4) == 0 ? random_below(crowd, MANY) : MANY;
+        uint64_t sum = 0;
+        bool stepped = false;
+        for (unsigned i = 0; i < come; ++i) {
+            put_one(crowd, order[i], turn);
+            sum += 1 + order[i];
+            if (turn > 1200 && i + 1 < come && random_below(crowd, 3) == 0)
+                assert_false(collect(crowd, turn + CLOSING));
+        }
+        stepped = collect(crowd, turn + CLOSING);
+        assert_int_equal(stepped, come == MANY);
+        if (!stepped) {
+            assert_true(collect(crowd, turn + CLOSING + DEADLINE));
+            ++late;
+        }
+        assert_int_equal(crowd->due.turn, turn);
+        assert_int_equal(crowd->due.late, come < MANY);
+        assert_int_equal(crowd->due.skipped, 0);
+        assert_told(crowd, sum, MANY - come);
+    }
+    assert_true(late > 10 && late < CYCLES - 10);
+}
+
+/** A backlog is passed over whole, but not the turn of which something has arrived already. */
+static void test_collects_no_backlog(void **state) {
+    struct crowd *crowd = *state;
+    for (unsigned i = 0; i < MANY; ++i)
+        put_one(crowd, i, 1200);
+    assert_true(collect(crowd, 1206));
+    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    put_one(crowd, 5, 1212);
+    assert_false(collect(crowd, 1218));
+    for (rm_turn turn = 1212; turn <= 1260; turn += PERIOD)
+        for (unsigned i = 0; i < MANY; ++i)
+            put_one(crowd, i, turn);
+    assert_true(collect(crowd, 1266));
+    assert_int_equal(crowd->due.turn, 1212);
+    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_true(collect(crowd, 1266));
+    assert_int_equal(crowd->due.turn, 1260);
+    assert_int_equal(crowd->due.skipped, 3);
+    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_false(collect(crowd, 1266));
+}
+
+/** One that is dead costs each step its deadline, and no more: the turns go on. */
+static void test_collects_beside_a_dead_one(void **state) {
+    struct crowd *crowd = *state;
+    for (unsigned i = 0; i < MANY; ++i)
+        put_one(crowd, i, 1200);
+    assert_true(collect(crowd, 1206));
+    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    for (rm_turn turn = 1212; turn < 1212 + 20 * PERIOD; turn += PERIOD) {
+        for (unsigned i = 1; i < MANY; ++i)
+            put_one(crowd, i, turn);
+        assert_false(collect(crowd, turn + CLOSING + DEADLINE - 1));
+        assert_true(collect(crowd, turn + CLOSING + DEADLINE));
+        assert_int_equal(crowd->due.turn, turn);
+        assert_true(crowd->inputs.missing[0]);
+        assert_int_equal(crowd->inputs.record[0].turn, 1200);
+        assert_told(crowd, MANY * (MANY + 1) / 2 - 1, 1);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_waits_for_the_last_input, set_up, tear_down),
@@ -184,6 +343,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_restarted_counter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_clock_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_clock_set_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_collects_in_any_order, set_up_crowd, tear_down_crowd),
+        cmocka_unit_test_setup_teardown(test_collects_no_backlog, set_up_crowd, tear_down_crowd),
+        cmocka_unit_test_setup_teardown(test_collects_beside_a_dead_one, set_up_crowd, tear_down_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

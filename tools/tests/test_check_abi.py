@@ -46,7 +46,7 @@ def swap_head_and_first(layout: Layout) -> None:
 
 
 def renumber_a_kind(layout: Layout) -> None:
-    layout["enums"]["rm_object_kind"]["RM_OBJECT_ROW"] = 9
+    layout["enums"]["rm_object_kind"]["RM_OBJECT_SETPOINTS"] = 99
 
 
 def reorder_counters(layout: Layout) -> None:
@@ -61,7 +61,7 @@ def retype_gain(layout: Layout) -> None:
     ("change", "says"),
     [
         (swap_head_and_first, "struct rm_stream, member head: was u64 at byte 896, is u64 at byte 904"),
-        (renumber_a_kind, "RM_OBJECT_ROW: was 2, is 9"),
+        (renumber_a_kind, "RM_OBJECT_SETPOINTS: was 3, is 99"),
         (reorder_counters, "counter port/received: was 0, is 33"),
         (retype_gain, "struct rm_stream, member gain: was f64 at byte 64, is u64 at byte 64"),
     ],

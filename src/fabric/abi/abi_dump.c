@@ -18,7 +18,6 @@
 #include <ringmaster/parameter.h>
 #include <ringmaster/record.h>
 #include <ringmaster/request.h>
-#include <ringmaster/row.h>
 #include <ringmaster/segment.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
@@ -138,11 +137,6 @@ static struct layout const layouts[] = {
            MEMBER(rm_grant, reserved), MEMBER(rm_grant, sequence), MEMBER(rm_grant, epoch), MEMBER(rm_grant, instance),
            MEMBER(rm_grant, pid), MEMBER(rm_grant, state), MEMBER(rm_grant, since_tai_ns), MEMBER(rm_grant, stalls),
            MEMBER(rm_grant, restarts), MEMBER(rm_grant, offence)),
-    LAYOUT(rm_row, MEMBER(rm_row, cells_offset), MEMBER(rm_row, cell_count), MEMBER(rm_row, period),
-           MEMBER(rm_row, arrivals_offset), MEMBER(rm_row, arrivals_count), MEMBER(rm_row, arrivals_bytes),
-           MEMBER(rm_row, reserved)),
-    LAYOUT(rm_arrivals, MEMBER(rm_arrivals, mask), MEMBER(rm_arrivals, reserved), MEMBER(rm_arrivals, head),
-           MEMBER(rm_arrivals, reserved_live)),
     LAYOUT(rm_setpoints, MEMBER(rm_setpoints, rows_offset), MEMBER(rm_setpoints, row_bytes),
            MEMBER(rm_setpoints, actuator_count), MEMBER(rm_setpoints, reserved)),
     LAYOUT(rm_setpoint_row, MEMBER(rm_setpoint_row, sequence), MEMBER(rm_setpoint_row, epoch),
@@ -186,7 +180,7 @@ static struct constants const constant_sets[] = {
      {CONSTANT(RM_SEGMENT_BUILDING), CONSTANT(RM_SEGMENT_LIVE), CONSTANT(RM_SEGMENT_CLOSED),
       CONSTANT(RM_SEGMENT_REPLACED)}},
     {"rm_object_kind",
-     {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_ROW), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
+     {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
       CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM), CONSTANT(RM_OBJECT_TEXT),
       CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT)}},
     {"rm_element_type",
@@ -194,7 +188,7 @@ static struct constants const constant_sets[] = {
       CONSTANT(RM_ELEMENT_I32), CONSTANT(RM_ELEMENT_U64), CONSTANT(RM_ELEMENT_U32), CONSTANT(RM_ELEMENT_U8)}},
     {"rm_instrument_kind",
      {CONSTANT(RM_KIND_BPM), CONSTANT(RM_KIND_BLM), CONSTANT(RM_KIND_LLRF), CONSTANT(RM_KIND_PHOTON_BPM),
-      CONSTANT(RM_KIND_INTERLOCK), CONSTANT(RM_KIND_POWER_SUPPLY)}},
+      CONSTANT(RM_KIND_INTERLOCK), CONSTANT(RM_KIND_POWER_SUPPLY), CONSTANT(RM_KIND_APPLICATION)}},
     {"rm_lane_type", {CONSTANT(RM_LANE_UNUSED), CONSTANT(RM_LANE_I32), CONSTANT(RM_LANE_F32)}},
     {"rm_reduction",
      {CONSTANT(RM_REDUCE_FIR), CONSTANT(RM_REDUCE_LAST), CONSTANT(RM_REDUCE_OR), CONSTANT(RM_REDUCE_AND),

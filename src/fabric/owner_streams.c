@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Streams of an owner (ringmaster/owner.h): a writer for each. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "fabric/owner_parts.h"
+
+static bool is_stream(struct rm_owner const *owner, rm_owner_index index) {
+    return index < owner->plan.count && owner->plan.planned[index].object.kind == RM_OBJECT_STREAM;
+}
+
+/** A writer of the stream, or NULL where there is no memory for it. */
+static struct rm_stream_writer *writer_of(struct rm_stream *stream) {
+    struct rm_stream_writer *writer = aligned_alloc(_Alignof(struct rm_stream_writer), sizeof *writer);
+    if (writer != NULL && rm_stream_writer_open(writer, stream, 0))
+        return writer;
+    free(writer);
+    return NULL;
+}
+
+enum rm_code rm_owner_streams_open(struct rm_owner *owner, struct rm_error *error) {
+    owner->writer = calloc(owner->plan.count + 1, sizeof *owner->writer);
+    bool good = owner->writer != NULL;
+    for (rm_owner_index i = 0; good && i < owner->plan.count; ++i) {
+        if (!is_stream(owner, i))
+            continue;
+        owner->writer[i] = writer_of(rm_segment_memory(&owner->segment, &owner->plan, i));
+        good = owner->writer[i] != NULL;
+    }
+    return good ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "no memory for the streams of \"%s\"", owner->name);
+}
+
+void rm_owner_streams_close(struct rm_owner *owner) {
+    for (rm_owner_index i = 0; owner->writer != NULL && i < owner->plan.count; ++i) {
+        if (owner->writer[i] != NULL)
+            rm_stream_writer_close(owner->writer[i]);
+        free(owner->writer[i]);
+    }
+    free((void *)owner->writer);
+    owner->writer = NULL;
+}
+
+void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc) {
+    if (!owner->open || owner->writer == NULL || !is_stream(owner, index))
+        return;
+    struct rm_stream_writer *writer = owner->writer[index];
+    if (writer->head != RM_TURN_NONE && record->turn <= writer->head)
+        rm_stream_writer_restart(writer);
+    rm_stream_writer_put(writer, record);
+    rm_stream_writer_publish(writer, tsc);
+}

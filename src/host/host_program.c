@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/host_program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/nearest.h"
+#include "host/host_setup.h"
+
+enum { VALUES_MAX = 1 << 22 /**< of all settings, or of all readings: more than that is a mistake */ };
+
+static enum rm_code no_memory(struct rm_host_program const *program, struct rm_error *error) {
+    return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", program->setup.name);
+}
+
+/* ── what it is told ── */
+
+/** Names, counts and limits: all that `open` may look at. */
+static enum rm_code tell_names(struct rm_host_program *program, struct rm_error *error) {
+    struct rm_host_setup const *setup = &program->setup;
+    size_t const actuators = setup->actuator_count + 1ul;
+    program->input = calloc(setup->input_count + 1ul, sizeof *program->input);
+    program->actuator = calloc(actuators, sizeof *program->actuator);
+    program->low = calloc(actuators, sizeof *program->low);
+    program->high = calloc(actuators, sizeof *program->high);
+    program->slew = calloc(actuators, sizeof *program->slew);
+    program->sent = calloc(actuators, sizeof *program->sent);
+    program->wanted = calloc(actuators, sizeof *program->wanted);
+    if (!program->input || !program->actuator || !program->low || !program->high || !program->slew || !program->sent ||
+        !program->wanted)
+        return no_memory(program, error);
+    for (uint32_t i = 0; i < setup->actuator_count; ++i) {
+        program->actuator[i] = setup->actuator[i].name;
+        program->low[i] = setup->actuator[i].low;
+        program->high[i] = setup->actuator[i].high;
+        program->slew[i] = setup->actuator[i].slew_per_s * (double)setup->period_turns / setup->turn_rate_hz;
+    }
+    program->told = (struct rm_application_setup){
+        .name = setup->name,
+        .turn_rate_hz = setup->turn_rate_hz,
+        .period_turns = setup->period_turns,
+        .input_count = setup->input_count,
+        .input = program->input,
+        .input_name = setup->input,
+        .actuator_count = setup->actuator_count,
+        .actuator_name = program->actuator,
+        .actuator_low = program->low,
+        .actuator_high = program->high,
+        .actuator_slew_per_step = program->slew,
+        .configuration = setup->configuration,
+    };
+    return RM_OK;
+}
+
+static enum rm_code open_code(struct rm_host_program *program, struct rm_error *error) {
+    if (program->code.it->open == NULL)
+        return RM_OK;
+    struct rm_error reason = {.code = RM_E_CONFIG, .text = "open failed and does not say why"};
+    if (program->code.it->open(&program->told, &program->memory, &reason) != RM_OK)
+        return rm_fail(error, RM_E_CONFIG, "%s", reason.text);
+    program->opened = true;
+    program->told.memory = program->memory;
+    return RM_OK;
+}
+
+/* ── settings and readings ── */
+
+static bool is_array(struct rm_application_code const *code, bool is_reading, uint32_t i) {
+    return is_reading ? code->readings[i].is_array : code->settings[i].is_array;
+}
+
+/** Where each of a list begins, and how long it is. */
+static enum rm_code lay_out(struct rm_host_program *program, bool is_reading, struct rm_error *error) {
+    struct rm_application_code const *code = program->code.it;
+    uint32_t const count = is_reading ? code->reading_count : code->setting_count;
+    uint32_t *at = calloc(count + 1ul, sizeof *at), *length = calloc(count + 1ul, sizeof *length);
+    uint32_t *all = is_reading ? &program->reading_values : &program->setting_values;
+    *(is_reading ? &program->reading_at : &program->setting_at) = at;
+    *(is_reading ? &program->reading_length : &program->setting_length) = length;
+    if (at == NULL || length == NULL)
+        return no_memory(program, error);
+    for (uint32_t i = 0; i < count; ++i) {
+        at[i] = *all;
+        length[i] = is_array(code, is_reading, i) ? code->length(&program->told, is_reading, i) : 1;
+        if (length[i] == 0 || length[i] > VALUES_MAX || *all + length[i] > VALUES_MAX)
+            return rm_fail(error, RM_E_CONFIG, "%s \"%s\" has %u elements, expected 1 to %d",
+                           is_reading ? "reading" : "setting",
+                           is_reading ? code->readings[i].name : code->settings[i].name, length[i], VALUES_MAX);
+        *all += length[i];
+    }
+    return RM_OK;
+}
+
+static enum rm_code allocate(struct rm_host_program *program, struct rm_error *error) {
+    enum rm_code code = lay_out(program, false, error);
+    if (code == RM_OK)
+        code = lay_out(program, true, error);
+    if (code != RM_OK)
+        return code;
+    size_t const state = (program->code.it->state_bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
+    program->setting = calloc(program->setting_values + 1ul, sizeof *program->setting);
+    program->reading = calloc(program->reading_values + 1ul, sizeof *program->reading);
+    program->stream = calloc(program->code.it->stream_count + 1ul, sizeof *program->stream);
+    program->state = aligned_alloc(RM_CACHE_LINE, state);
+    if (!program->setting || !program->reading || !program->stream || !program->state)
+        return no_memory(program, error);
+    memset(program->state, 0, state);
+    program->told.setting = program->setting;
+    program->told.setting_at = program->setting_at;
+    program->told.setting_length = program->setting_length;
+    program->told.reading_at = program->reading_at;
+    program->told.reading_length = program->reading_length;
+    program->given = (struct rm_step){.setting = program->setting, .sent = program->sent};
+    program->wish = (struct rm_wish){.setpoint = program->wanted, .reading = program->reading};
+    program->wish.stream = program->stream;
+    return RM_OK;
+}
+
+uint32_t rm_host_program_find(struct rm_host_program const *program, char const *setting) {
+    struct rm_application_code const *code = program->code.it;
+    uint32_t i = 0;
+    while (i < code->setting_count && strcmp(code->settings[i].name, setting) != 0)
+        ++i;
+    return i;
+}
+
+static enum rm_code unknown_setting(struct rm_application_code const *code, char const *name, struct rm_error *error) {
+    struct rm_nearest nearest = {.wanted = name};
+    for (uint32_t i = 0; i < code->setting_count; ++i)
+        rm_nearest_offer(&nearest, code->settings[i].name);
+    if (nearest.name != NULL)
+        return rm_fail(error, RM_E_CONFIG, "it has no setting \"%s\"; did you mean \"%s\"?", name, nearest.name);
+    return rm_fail(error, RM_E_CONFIG, "it has no setting \"%s\"", name);
+}
+
+/** Values of elements `first` and following of a setting: numbers within its limits? */
+static enum rm_code check_values(struct rm_host_program const *program, uint32_t number, uint32_t first,
+                                 double const *values, uint32_t count, struct rm_error *error) {
+    struct rm_limits const *limit = &program->code.limit[number];
+    struct rm_setting const *setting = &program->code.it->settings[number];
+    for (uint32_t i = 0; i < count; ++i) {
+        if (isfinite(values[i]) && !(values[i] < limit->control_low) && !(values[i] > limit->control_high))
+            continue;
+        if (setting->is_array)
+            return rm_fail(error, RM_E_CONFIG, "setting \"%s\": element %u: %g is not within its limits %g … %g",
+                           setting->name, first + i, values[i], limit->control_low, limit->control_high);
+        return rm_fail(error, RM_E_CONFIG, "setting \"%s\": %g is not within its limits %g … %g", setting->name,
+                       values[i], limit->control_low, limit->control_high);
+    }
+    return RM_OK;
+}
+
+/** The code's own first values. */
+static enum rm_code values_of_code(struct rm_host_program *program, struct rm_error *error) {
+    struct rm_application_code const *code = program->code.it;
+    for (uint32_t i = 0; i < code->setting_count; ++i) {
+        double *const values = program->setting + program->setting_at[i];
+        for (uint32_t k = 0; k < program->setting_length[i]; ++k)
+            values[k] = code->settings[i].value;
+        if (code->settings[i].is_array && code->first != NULL)
+            code->first(&program->told, i, values);
+        enum rm_code const checked = check_values(program, i, 0, values, program->setting_length[i], error);
+        if (checked != RM_OK)
+            return checked;
+    }
+    return RM_OK;
+}
+
+static enum rm_code values_of_configuration(struct rm_host_program *program, struct rm_error *error) {
+    struct rm_application_code const *code = program->code.it;
+    for (uint32_t i = 0; i < program->setup.setting_count; ++i) {
+        struct rm_host_setting const *wanted = &program->setup.setting[i];
+        uint32_t const number = rm_host_program_find(program, wanted->name);
+        if (number == code->setting_count)
+            return unknown_setting(code, wanted->name, error);
+        if (code->settings[number].is_array)
+            return rm_fail(error, RM_E_CONFIG,
+                           "setting \"%s\" is an array of %u, which begins as the application's own configuration "
+                           "says: expected a setting that is one number",
+                           wanted->name, program->setting_length[number]);
+        enum rm_code const checked = check_values(program, number, 0, &wanted->value, 1, error);
+        if (checked != RM_OK)
+            return checked;
+        program->setting[program->setting_at[number]] = wanted->value;
+    }
+    return RM_OK;
+}
+
+static enum rm_code first_values(struct rm_host_program *program, struct rm_error *error) {
+    enum rm_code code = values_of_code(program, error);
+    if (code == RM_OK)
+        code = values_of_configuration(program, error);
+    if (code != RM_OK || program->code.it->accept == NULL)
+        return code;
+    struct rm_error reason = {.text = "it does not say why"};
+    if (program->code.it->accept(&program->told, program->state, program->setting, &reason))
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG, "the application does not accept its first settings: %s", reason.text);
+}
+
+enum rm_code rm_host_program_set(struct rm_host_program *program, char const *setting, uint32_t first,
+                                 double const *values, uint32_t count, struct rm_error *error) {
+    uint32_t const number = rm_host_program_find(program, setting);
+    if (number == program->code.it->setting_count)
+        return unknown_setting(program->code.it, setting, error);
+    uint32_t const length = program->setting_length[number];
+    if (first > length || count > length - first)
+        return rm_fail(error, RM_E_ARGUMENT, "setting \"%s\" has %u elements, and these are %u from %u on", setting,
+                       length, count, first);
+    enum rm_code const checked = check_values(program, number, first, values, count, error);
+    if (checked != RM_OK)
+        return checked;
+    double *const all = malloc((program->setting_values + 1ul) * sizeof *all);
+    if (all == NULL)
+        return no_memory(program, error);
+    memcpy(all, program->setting, program->setting_values * sizeof *all);
+    memcpy(all + program->setting_at[number] + first, values, count * sizeof *all);
+    struct rm_error reason = {.text = "the application does not accept it"};
+    bool const accepted =
+        program->code.it->accept == NULL || program->code.it->accept(&program->told, program->state, all, &reason);
+    if (accepted)
+        memcpy(program->setting, all, program->setting_values * sizeof *all);
+    free(all);
+    return accepted ? RM_OK : rm_fail(error, RM_E_ARGUMENT, "%s", reason.text);
+}
+
+/* ── life ── */
+
+static enum rm_code make(struct rm_host_program *program, struct rm_host_setup const *setup, struct rm_error *error) {
+    enum rm_code code = rm_host_setup_copy(&program->setup, setup, error);
+    if (code == RM_OK)
+        code = rm_host_code_load(setup->code, &program->code, error);
+    if (code == RM_OK)
+        code = tell_names(program, error);
+    if (code == RM_OK)
+        code = open_code(program, error);
+    if (code == RM_OK)
+        code = allocate(program, error);
+    return code == RM_OK ? first_values(program, error) : code;
+}
+
+enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_host_program **program,
+                                  struct rm_error *error) {
+    struct rm_host_program *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
+    enum rm_code const code = make(made, setup, error);
+    if (code == RM_OK)
+        *program = made;
+    else
+        rm_host_program_close(made);
+    return code;
+}
+
+enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error) {
+    program->steps = 0;
+    program->wish.setpoint = program->wanted;
+    memcpy(program->wanted, program->sent, program->setup.actuator_count * sizeof program->wanted[0]);
+    memset(program->state, 0, program->code.it->state_bytes);
+    if (program->code.it->init == NULL)
+        return RM_OK;
+    struct rm_error reason = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
+    enum rm_code const code = program->code.it->init(&program->told, program->state, &reason);
+    return code == RM_OK ? RM_OK : rm_fail(error, code, "%s", reason.text);
+}
+
+void rm_host_program_expect(struct rm_host_program *program, double *setpoint) {
+    double const *const last = program->wish.setpoint;
+    double *const next = setpoint != NULL ? setpoint : program->wanted;
+    for (uint32_t i = 0; i < program->setup.actuator_count; ++i)
+        next[i] = isfinite(last[i]) ? last[i] : program->sent[i];
+    program->wish.setpoint = next;
+}
+
+void rm_host_program_prepare(struct rm_host_program *program) {
+    if (program->code.it->prepare != NULL)
+        program->code.it->prepare(&program->told, program->state, &program->given, &program->wish);
+    ++program->steps;
+}
+
+void rm_host_program_close(struct rm_host_program *program) {
+    if (program == NULL)
+        return;
+    if (program->opened && program->code.it->close != NULL)
+        program->code.it->close(program->memory);
+    free((void *)program->input);
+    free((void *)program->actuator);
+    free(program->low);
+    free(program->high);
+    free(program->slew);
+    free(program->sent);
+    free(program->wanted);
+    free(program->setting_at);
+    free(program->setting_length);
+    free(program->reading_at);
+    free(program->reading_length);
+    free(program->setting);
+    free(program->reading);
+    free(program->stream);
+    free(program->state);
+    rm_host_code_unload(&program->code);
+    rm_host_setup_free(&program->setup);
+    free(program);
+}
