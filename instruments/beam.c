@@ -111,6 +111,37 @@ void rm_beam_free(struct rm_beam *beam) {
     free(beam);
 }
 
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_place const *place) {
+    uint32_t const lanes = beam->sums.lanes, x = instrument * RM_LANES + lane;
+    for (unsigned plane = 0; plane < 2; ++plane) {
+        unsigned const cosine = plane == 0 ? RM_MOTION_X_COSINE : RM_MOTION_Y_COSINE;
+        beam->sums.weight[cosine * lanes + x + plane] = (float)(place->root[plane] * cos(place->phase[plane]));
+        beam->sums.weight[(cosine + 1) * lanes + x + plane] = (float)(-place->root[plane] * sin(place->phase[plane]));
+    }
+    beam->sums.weight[RM_MOTION_SYNCHROTRON_COSINE * lanes + x] =
+        (float)(1e3 * beam->motion.config.synchrotron_um * place->dispersion);
+}
+
+/** An oscillation in its two columns, of one instrument. */
+static void take_away(struct rm_beam *beam, uint32_t instrument, unsigned cosine) {
+    for (unsigned column = cosine; column <= cosine + 1; ++column)
+        memset(&beam->sums.weight[column * beam->sums.lanes + instrument * RM_LANES], 0,
+               RM_LANES * sizeof *beam->sums.weight);
+}
+
+void rm_beam_average(struct rm_beam *beam, uint32_t instrument, uint64_t turns) {
+    struct rm_beam_config const *config = &beam->motion.config;
+    double const fastest = 0.5 / (double)turns;
+    for (uint32_t l = 0; l < RM_LANES; ++l)
+        beam->sums.spread[instrument * RM_LANES + l] /= (float)sqrt((double)turns);
+    if (config->tune_x > fastest)
+        take_away(beam, instrument, RM_MOTION_X_COSINE);
+    if (config->tune_y > fastest)
+        take_away(beam, instrument, RM_MOTION_Y_COSINE);
+    if (config->synchrotron_tune > fastest)
+        take_away(beam, instrument, RM_MOTION_SYNCHROTRON_COSINE);
+}
+
 static void add_counts(struct rm_beam *beam, struct counting const *counting, uint32_t turn_key) {
     uint32_t const *key = &beam->sums.key[counting->first_lane];
     int32_t *value = &beam->sums.value[counting->first_lane];

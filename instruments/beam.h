@@ -22,6 +22,21 @@ enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual
                           uint32_t count, struct rm_beam **beam, struct rm_error *error);
 void rm_beam_free(struct rm_beam *beam);
 
+/** Where a BPM truly stands: √β over its mean, betatron phase, dispersion over its mean; both planes. */
+struct rm_beam_place {
+    double root[2];
+    double phase[2];
+    double dispersion;
+};
+
+/** Places the BPM whose x is lane `lane` of an instrument, instead of evenly; before the first turn. */
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_place const *place);
+
+/** Makes an instrument one that has averaged over `turns` when it reads: noise is less by √turns, and oscillations of
+ * the beam that are faster than half its rate are gone, those of kicks too. After its BPMs were placed, before the
+ * first turn. What is counted (losses) is as of the turn that is read. */
+void rm_beam_average(struct rm_beam *beam, uint32_t instrument, uint64_t turns);
+
 /** The readings of `turn` of `count` instruments from `first` on: RM_LANES i32 each, unused lanes 0; valid until the
  * next call. */
 union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t first, uint32_t count);

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "beam.h"
 #include "fragments.h"
+#include "machine_lanes.h"
 #include "options.h"
 #include "replay_file.h"
 #include "responses.h"
@@ -29,6 +30,8 @@ struct simulation {
     struct rm_beam *beam;
     struct rm_kicks kicks;
     struct rm_responses responses;
+    struct rm_machine *machine; /**< NULL: the beam's orbit is as configured */
+    struct rm_machine_lanes lanes;
     rm_turn first_turn;
 };
 
@@ -40,7 +43,32 @@ static union rm_lane const *simulate(void *state, uint64_t index, uint32_t first
     union rm_lane const *lanes = rm_beam_turn(simulation->beam, turn, first, count);
     if (simulation->responses.chains != NULL)
         rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
+    if (simulation->machine != NULL)
+        rm_machine_lanes_add(&simulation->lanes, simulation->beam, lanes, index, first, count);
     return lanes;
+}
+
+/** The beam, and where the ring has a living machine that too: its tunes are the beam's. */
+static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *simulation, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    if (ring->machine.present) {
+        code = rm_machine_make(&ring->machine, ring->beam.turn_rate_hz, &simulation->machine, error);
+        if (code != RM_OK)
+            return code;
+        rm_machine_lanes_tune(simulation->machine, &ring->beam);
+    }
+    code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation->beam, error);
+    if (code == RM_OK && ring->machine.present)
+        code = rm_machine_lanes_make(ring, simulation->machine,
+                                     &(struct rm_machine_currents){rm_responses_currents, &simulation->responses},
+                                     simulation->beam, &simulation->lanes, error);
+    return code;
+}
+
+static void free_beam(struct simulation *simulation) {
+    rm_machine_lanes_free(&simulation->lanes);
+    rm_machine_free(simulation->machine);
+    rm_beam_free(simulation->beam);
 }
 
 /** Without instruments there is no beam. */
@@ -59,17 +87,20 @@ static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_co
     if (ring->instrument_count == 0)
         return run_supplies(options, ring, error);
     struct simulation simulation = {.first_turn = ring->first_turn};
-    enum rm_code code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation.beam, error);
-    if (code != RM_OK)
+    enum rm_code code = make_beam(ring, &simulation, error);
+    if (code != RM_OK) {
+        free_beam(&simulation);
         return code;
+    }
     struct rm_session session = session_of(options, ring);
     session.source = (struct rm_turn_source){simulate, &simulation};
     session.simulated = true;
     session.kicks = &simulation.kicks;
     session.responses = &simulation.responses;
+    session.machine = simulation.machine;
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     code = rm_session_run(&session, error);
-    rm_beam_free(simulation.beam);
+    free_beam(&simulation);
     return code;
 }
 
@@ -97,9 +128,26 @@ static void describe(struct rm_ring_config const *ring) {
     printf("%u instruments", ring->instrument_count);
     if (ring->group_count != ring->instrument_count)
         printf(" in %u datagram%s", ring->group_count, ring->group_count == 1 ? "" : "s");
-    printf(" at %g turns/s: %.6g Mpps%s; tunes %g and %g; %u faults\n", ring->beam.turn_rate_hz,
-           1e-6 * datagram_rate_hz(ring), ring->network_count == 2 ? " through each of two networks" : "",
-           ring->beam.tune_x, ring->beam.tune_y, ring->fault_count);
+    printf(" at %g turns/s: %.6g Mpps%s; ", ring->beam.turn_rate_hz, 1e-6 * datagram_rate_hz(ring),
+           ring->network_count == 2 ? " through each of two networks" : "");
+    if (!ring->machine.present)
+        printf("tunes %g and %g; ", ring->beam.tune_x, ring->beam.tune_y);
+    printf("%u faults\n", ring->fault_count);
+}
+
+/** Whether a lattice has what the file says of it shows only when it is read. */
+static enum rm_code describe_machine(struct rm_ring_config const *ring, struct rm_error *error) {
+    struct rm_machine *machine;
+    if (!ring->machine.present)
+        return RM_OK;
+    enum rm_code const code = rm_machine_make(&ring->machine, ring->beam.turn_rate_hz, &machine, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_machine_says const says = rm_machine_says(machine);
+    printf("a living machine of %s: %u BPMs, %u groups of supplies; tunes %.4f and %.4f\n", ring->machine.lattice,
+           ring->machine.bpm_count, ring->machine.group_count, says.tune[0], says.tune[1]);
+    rm_machine_free(machine);
+    return RM_OK;
 }
 
 static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
@@ -111,6 +159,8 @@ static enum rm_code run_or_check(struct rm_options const *options, struct rm_err
         code = run_ring(options, &ring, error);
     else
         describe(&ring);
+    if (code == RM_OK && options->command != RM_COMMAND_RUN)
+        code = describe_machine(&ring, error);
     rm_ring_config_free(&ring);
     return code;
 }

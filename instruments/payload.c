@@ -13,7 +13,7 @@ uint32_t rm_payload_bytes(struct rm_virtual_group const *group, struct rm_virtua
                           : rm_layout_payload_bytes(layout, group->count);
 }
 
-static struct rm_lane_source find_source(unsigned kind, struct rm_layout_lane const *lane) {
+struct rm_lane_source rm_lane_source_find(unsigned kind, struct rm_layout_lane const *lane) {
     uint32_t count;
     uint32_t const found = rm_virtual_lane_find(kind, lane->name);
     struct rm_virtual_lane const *lanes = rm_virtual_lanes(kind, &count);
@@ -29,7 +29,7 @@ static void find_sources(struct rm_payload *payload) {
     payload->lane_count = described->lane_count;
     for (uint32_t i = 0; i < payload->count; ++i)
         for (uint32_t l = 0; l < payload->lane_count; ++l)
-            payload->source[i][l] = find_source(payload->instruments[i].kind, &described->lane[l]);
+            payload->source[i][l] = rm_lane_source_find(payload->instruments[i].kind, &described->lane[l]);
 }
 
 enum rm_code rm_payload_make(struct rm_virtual_group const *group, struct rm_virtual_instrument const *first,
@@ -62,7 +62,7 @@ void rm_payload_free(struct rm_payload *payload) {
     *payload = (struct rm_payload){0};
 }
 
-static union rm_lane convert(struct rm_lane_source const *source, union rm_lane const *lanes) {
+union rm_lane rm_lane_source_take(struct rm_lane_source const *source, union rm_lane const *lanes) {
     if (source->lane == RM_KIND_LANE_NONE)
         return (union rm_lane){0};
     if (!source->as_float && source->factor == 1)
@@ -83,7 +83,7 @@ static void put_described(struct rm_payload *payload, uint32_t place, rm_turn tu
         };
         union rm_lane converted[RM_LANES];
         for (uint32_t l = 0; l < payload->lane_count; ++l)
-            converted[l] = convert(&payload->source[i][l], lanes);
+            converted[l] = rm_lane_source_take(&payload->source[i][l], lanes);
         rm_layout_write(payload->layout, payload->data, i * payload->turns + place, &sample, converted);
     }
 }

@@ -18,6 +18,10 @@ struct rm_lane_source {
     bool as_float;
 };
 
+/** Where a lane of a layout comes from, for an instrument of this kind; and its value, of the kind's lanes of i32. */
+struct rm_lane_source rm_lane_source_find(unsigned kind, struct rm_layout_lane const *lane);
+union rm_lane rm_lane_source_take(struct rm_lane_source const *source, union rm_lane const *lanes);
+
 struct rm_payload {
     struct rm_virtual_instrument const *instruments; /**< the group's first */
     uint32_t count;

@@ -33,7 +33,7 @@ static void plan_counters(struct rm_publication *publication, struct rm_ring_con
 }
 
 static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring, double turn_rate_hz,
-                            bool simulated, struct rm_error *error) {
+                            bool simulated, struct rm_machine *machine, struct rm_error *error) {
     struct rm_segment_plan *plan = &publication->plan;
     plan_counters(publication, ring);
     rm_planned_index const rate =
@@ -50,7 +50,10 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
         publication->currents =
             rm_plan_parameter(plan, "supply/current", "", "what the virtual supplies do, each in its own unit",
                               RM_ELEMENT_F64, publication->supplies, NULL);
-    enum rm_code const code = rm_segment_open(ring->workspace, "ring", plan, &publication->segment, error);
+    enum rm_code code = rm_machine_knobs_plan(&publication->knobs, machine, plan, error);
+    if (code != RM_OK)
+        return code;
+    code = rm_segment_open(ring->workspace, "ring", plan, &publication->segment, error);
     if (code != RM_OK)
         return code;
     publication->shared = true;
@@ -65,7 +68,7 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
         rm_publication_kick(publication, RM_TURN_NONE);
     }
     rm_segment_finish(&publication->segment);
-    return RM_OK;
+    return rm_machine_knobs_start(&publication->knobs, ring->workspace, plan, &publication->segment, error);
 }
 
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
@@ -94,7 +97,8 @@ static enum rm_code keep_private(struct rm_publication *publication, struct rm_e
 }
 
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
-                                 struct rm_publication *publication, struct rm_error *error) {
+                                 struct rm_machine *machine, struct rm_publication *publication,
+                                 struct rm_error *error) {
     *publication = (struct rm_publication){
         .count = ring->group_count * ring->network_count,
         .networks = ring->network_count,
@@ -110,13 +114,14 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_
     else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
     else
-        code = publish(publication, ring, turn_rate_hz, simulated, error);
+        code = publish(publication, ring, turn_rate_hz, simulated, machine, error);
     if (code != RM_OK)
         rm_publication_close(publication);
     return code;
 }
 
 void rm_publication_close(struct rm_publication *publication) {
+    rm_machine_knobs_stop(&publication->knobs);
     if (publication->shared)
         rm_segment_close(&publication->segment);
     rm_plan_free(&publication->plan);

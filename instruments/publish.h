@@ -2,8 +2,8 @@
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
  * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
  * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/tune_x, ring/tune_y,
- * ring/kick_turn, and supply/current: what the supplies truly do. Without a workspace the same counters lie in private
- * memory. */
+ * ring/kick_turn, and supply/current: what the supplies truly do; of a living machine what machine_knobs.h says.
+ * Without a workspace the same counters lie in private memory. */
 #ifndef RM_INSTRUMENTS_PUBLISH_H
 #define RM_INSTRUMENTS_PUBLISH_H
 
@@ -14,6 +14,7 @@
 #include <ringmaster/error.h>
 
 #include "fabric/segment_file.h"
+#include "machine_knobs.h"
 #include "ring_config.h"
 
 struct rm_publication {
@@ -28,12 +29,14 @@ struct rm_publication {
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
+    struct rm_machine_knobs knobs; /**< where there is a machine */
 };
 
 /** Opens with all counters at 0. `ring->workspace` may be empty; `simulated` is false where nobody knows the beam (a
- * replay). */
+ * replay); `machine` may be NULL. */
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
-                                 struct rm_publication *publication, struct rm_error *error);
+                                 struct rm_machine *machine, struct rm_publication *publication,
+                                 struct rm_error *error);
 void rm_publication_close(struct rm_publication *publication);
 
 /** Tells the turn of a kick; from one thread. */

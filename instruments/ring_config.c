@@ -9,6 +9,7 @@
 #include "ring_file.h"
 #include "ring_resolve.h"
 
+static double const MACHINE_PATIENCE_MS = 5.0, PATIENCE_MOST_MS = 1e6;
 static uint64_t const DEFAULT_FIRST_TURN = 1000000;
 static double const DEFAULT_TURN_RATE_HZ = 1157000;
 
@@ -27,6 +28,18 @@ static enum rm_code resolve_core(struct rm_resolve const *resolve) {
     resolve->config->core = core == NULL ? RM_RING_ANY_CORE : (int32_t)*core;
     if (core != NULL && *core > INT32_MAX)
         return rm_yaml_fail(resolve->error, resolve->path, "core", "found %u, expected the number of a CPU", *core);
+    return RM_OK;
+}
+
+/** A machine that loops are closed around does not wait; one that only shows itself may send what it is behind with. */
+static enum rm_code resolve_patience(struct rm_resolve const *resolve) {
+    double const *written = resolve->file->patience_ms;
+    double const otherwise = resolve->file->machine == NULL ? 0.0 : MACHINE_PATIENCE_MS;
+    double const patience_ms = written == NULL ? otherwise : *written;
+    if (!(patience_ms >= 0 && patience_ms <= PATIENCE_MOST_MS))
+        return rm_yaml_fail(resolve->error, resolve->path, "patience_ms", "found %g, expected 0 (for ever) to %g",
+                            patience_ms, PATIENCE_MOST_MS);
+    resolve->config->patience_s = patience_ms * 1e-3;
     return RM_OK;
 }
 
@@ -49,8 +62,8 @@ static enum rm_code resolve(struct rm_resolve const *resolve) {
         return rm_yaml_fail(resolve->error, resolve->path, "instruments",
                             "the key is missing, expected a list of them, or the key \"supplies\"");
     enum rm_code (*const parts[])(struct rm_resolve const *) = {
-        resolve_core,           rm_resolve_networks, rm_resolve_beam,   rm_resolve_formats,
-        rm_resolve_instruments, rm_resolve_groups,   rm_resolve_faults, rm_resolve_supplies};
+        resolve_core,           resolve_patience,  rm_resolve_networks, rm_resolve_beam,     rm_resolve_formats,
+        rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults,   rm_resolve_supplies, rm_resolve_machine};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         enum rm_code const code = parts[p](resolve);
         if (code != RM_OK)
@@ -102,5 +115,6 @@ void rm_ring_config_free(struct rm_ring_config *config) {
     free(config->supplies.supplies);
     free(config->supplies.faults);
     free(config->supplies.responses);
+    rm_ring_machine_free(&config->machine);
     *config = (struct rm_ring_config){0};
 }

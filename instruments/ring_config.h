@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "motion.h"
 #include "net/port.h"
+#include "ring_machine.h"
 #include "ring_supplies.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
@@ -43,6 +44,7 @@ struct rm_ring_network {
 struct rm_ring_config {
     char workspace[RM_OWNER_BYTES]; /**< where the ring publishes its segment; empty: nowhere */
     rm_turn first_turn;
+    double patience_s;      /**< of the sender; 0: it sends every turn, however late */
     int32_t core;           /**< CPU to run on, or RM_RING_ANY_CORE */
     uint32_t network_count; /**< 0 where there are no instruments */
     struct rm_ring_network network[RM_NETWORKS];
@@ -57,6 +59,7 @@ struct rm_ring_config {
     struct rm_ring_fault *faults;
     uint32_t fault_count;
     struct rm_ring_supplies supplies;
+    struct rm_ring_machine machine;
 };
 
 /** Reads and checks a file. Errors name file, line, column and what was expected: RM_E_CONFIG, RM_E_SYSTEM. */

@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "format/format_file.h"
 #include "net/port.h"
+#include "ring_machine_file.h"
 #include "ring_supplies_file.h"
 
 enum rm_memif_role { RM_MEMIF_SERVER, RM_MEMIF_CLIENT };
@@ -70,6 +71,7 @@ struct rm_ring_file {
     char *workspace;
     double *turn_rate_hz;
     uint64_t *first_turn;
+    double *patience_ms;
     uint32_t *core;
     uint64_t *seed;
     struct rm_ring_file_port *port; /* NULL only where there are no instruments */
@@ -89,6 +91,7 @@ struct rm_ring_file {
     struct rm_ring_file_fault *faults;
     uint32_t faults_count;
     struct rm_ring_file_supplies *supplies;
+    struct rm_ring_file_machine *machine;
 };
 
 extern cyaml_schema_value_t const rm_ring_schema;

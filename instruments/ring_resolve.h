@@ -27,6 +27,11 @@ enum rm_code rm_resolve_groups(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_faults(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_supplies(struct rm_resolve const *resolve);
 
+enum rm_code rm_resolve_machine(struct rm_resolve const *resolve);
+
+/** The file that a lattice's name means, to be freed. */
+enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path);
+
 /** The parts of rm_resolve_supplies: the physics of one entry of a chain's supplies, and what the file says beside. */
 enum rm_code rm_resolve_supply(struct rm_resolve const *resolve, uint32_t chain, uint32_t entry,
                                struct rm_supply_config *to);

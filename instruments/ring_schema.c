@@ -135,6 +135,7 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("workspace", MAYBE, struct rm_ring_file, workspace, 1, RM_OWNER_BYTES - 1),
     CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_ring_file, turn_rate_hz),
     CYAML_FIELD_UINT_PTR("first_turn", MAYBE, struct rm_ring_file, first_turn),
+    CYAML_FIELD_FLOAT_PTR("patience_ms", MAYBE, struct rm_ring_file, patience_ms),
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
     CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file, port, rm_ring_port_fields),
@@ -152,6 +153,7 @@ static cyaml_schema_field_t const fields[] = {
                          RM_RING_INSTRUMENTS_MAX),
     CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file, faults, &fault_schema, 0, RM_RING_FAULTS_MAX),
     CYAML_FIELD_MAPPING_PTR("supplies", MAYBE, struct rm_ring_file, supplies, rm_ring_supplies_fields),
+    CYAML_FIELD_MAPPING_PTR("machine", MAYBE, struct rm_ring_file, machine, rm_ring_machine_fields),
     CYAML_FIELD_END,
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sender.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +26,8 @@ struct sender {
     uint64_t batch_turns;     /**< that fill a burst */
     uint64_t longest_delay;   /**< datagrams, of all groups */
     uint64_t link_down_turns; /**< skipped */
+    uint64_t passed_turns;    /**< skipped */
+    uint64_t patience_turns;  /**< UINT64_MAX: none are */
     uint64_t behind;          /**< as last published */
     uint64_t look_ticks;      /**< how often a link that is down is looked at while another network sends */
     uint64_t look_tsc;
@@ -182,20 +185,26 @@ static bool wait_for_networks(struct sender *sender, uint32_t wanted) {
     return true;
 }
 
-/** Goes on with the turn that is due when a network is back. */
-static void skip_to_present(struct sender *sender) {
-    if (!wait_for_networks(sender, 1))
-        return;
+/** Leaves turns out, up to the one that is due. Returns how many. */
+static uint64_t skip_to_present(struct sender *sender) {
     uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
     if (due > sender->setup->turns)
         due = sender->setup->turns;
     if (sender->pace.ticks_per_turn == 0 || due <= sender->index)
-        return;
-    sender->link_down_turns += due - sender->index;
+        return 0;
+    uint64_t const skipped = due - sender->index;
     sender->index = due;
     rm_schedule_seek(&sender->schedule, due);
     for (uint32_t g = 0; g < sender->setup->member_count; ++g)
         rm_sender_group_forget(&sender->groups[g]);
+    return skipped;
+}
+
+static void publish_passed(struct sender *sender, uint64_t passed) {
+    sender->passed_turns += passed;
+    for (uint32_t g = 0; g < sender->setup->member_count; ++g)
+        for (uint32_t p = 0; p < sender->groups[g].path_count; ++p)
+            rm_counter_add(sender->groups[g].path[p].counters, RM_SENDER_PASSED_TURNS, passed);
 }
 
 /** With the last network down, waits; with one of two, goes on and looks now and then. */
@@ -204,7 +213,8 @@ static void mind_the_links(struct sender *sender) {
     if (up == sender->setup->network_count)
         return;
     if (up == 0) {
-        skip_to_present(sender);
+        if (wait_for_networks(sender, 1))
+            sender->link_down_turns += skip_to_present(sender);
     } else if (rm_tsc() > sender->look_tsc) {
         look_at_links(sender);
         sender->look_tsc = rm_tsc() + sender->look_ticks;
@@ -230,6 +240,10 @@ static void run(struct sender *sender) {
         uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
         if (due > turns)
             due = turns;
+        if (due > next && due - next > sender->patience_turns) {
+            publish_passed(sender, skip_to_present(sender));
+            continue;
+        }
         if (due <= next) {
             idle(sender, next);
             continue;
@@ -240,6 +254,16 @@ static void run(struct sender *sender) {
         mind_the_links(sender);
     }
     send_held(sender);
+}
+
+/** Turns that fill a burst, by how often each group has a reading: what is done once for a batch (links, counters, the
+ * guest) is then done seldom while the sender catches up, though most groups may be silent at most turns. */
+static uint64_t turns_of_a_burst(struct rm_sender_setup const *setup) {
+    double readings = 0; /* of a turn */
+    for (uint32_t g = 0; g < setup->member_count; ++g)
+        readings += 1 / (double)setup->members[g].group->period_turns;
+    double const turns = ceil(RM_BURST / readings);
+    return turns < RM_BURST ? (uint64_t)turns : RM_BURST;
 }
 
 static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *error) {
@@ -259,7 +283,7 @@ static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)
         code = make_group(sender, g, error);
-    sender->batch_turns = (RM_BURST + setup->member_count - 1) / setup->member_count;
+    sender->batch_turns = turns_of_a_burst(setup);
     sender->look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz);
     rm_schedule_seek(&sender->schedule, 0);
     return code;
@@ -274,6 +298,14 @@ static void destroy(struct sender *sender) {
     free(sender);
 }
 
+/** A batch at least: a sender that is in time is up to one behind. */
+static uint64_t patience_turns(struct rm_sender_setup const *setup) {
+    double const turns = setup->patience_s * setup->turn_rate_hz;
+    if (turns <= 0)
+        return UINT64_MAX;
+    return turns < RM_BURST ? RM_BURST : (uint64_t)turns;
+}
+
 enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, atomic_bool const *stop,
                            struct rm_sender_result *result, struct rm_error *error) {
     *result = (struct rm_sender_result){0};
@@ -285,13 +317,15 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     enum rm_code const code = make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
         rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+        sender->patience_turns = patience_turns(setup);
         if (setup->guest.begin != NULL)
             setup->guest.begin(setup->guest.state, &sender->pace);
         run(sender);
         result->seconds = (double)(rm_tsc() - sender->pace.start_tsc) / tsc_hz;
     }
-    result->turns = sender->index - sender->link_down_turns;
+    result->turns = sender->index - sender->link_down_turns - sender->passed_turns;
     result->link_down_turns = sender->link_down_turns;
+    result->passed_turns = sender->passed_turns;
     destroy(sender);
     return code;
 }

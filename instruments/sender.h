@@ -8,6 +8,10 @@
  *
  * It begins when all links are up. Later, while a link is down, its network's turns pass unsent, as those of a real
  * instrument would; the sender goes on with the turn that is due when it is back. Of two networks the other goes on.
+ *
+ * Who closes a loop through it has a patience: a machine does not wait for whoever sends its readings, and readings
+ * that come when their turn is long over make every loop unstable. Turns further back than that pass unsent, and are
+ * counted.
  */
 #ifndef RM_INSTRUMENTS_SENDER_H
 #define RM_INSTRUMENTS_SENDER_H
@@ -74,6 +78,7 @@ struct rm_sender_setup {
     struct rm_turn_source source;
     rm_turn first_turn;
     uint64_t turns;      /**< to send, UINT64_MAX for no end */
+    double patience_s;   /**< so far it may be behind; then turns pass unsent. 0: it sends all */
     double turn_rate_hz; /**< 0: as fast as the link takes them */
     struct rm_sender_guest guest;
 };
@@ -81,6 +86,7 @@ struct rm_sender_setup {
 struct rm_sender_result {
     uint64_t turns;           /**< that were due and handed to a link */
     uint64_t link_down_turns; /**< that passed while no network was up */
+    uint64_t passed_turns;    /**< that passed while it was further behind than its patience */
     double seconds;           /**< from the first to the last */
 };
 

@@ -101,7 +101,7 @@ static enum rm_code open_chains(struct run *run, struct rm_error *error) {
     run->duty.resets = &run->signals.resets;
     run->duty.publish = publish_currents;
     run->duty.state = run;
-    if (run->session->responses != NULL && ring->supplies.response_count != 0)
+    if (run->session->responses != NULL && (ring->supplies.response_count != 0 || run->session->machine != NULL))
         run->session->responses->chains = &run->duty.chains;
     return RM_OK;
 }
@@ -145,6 +145,7 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .source = session->source,
         .first_turn = ring->first_turn,
         .turns = session->turns,
+        .patience_s = ring->patience_s,
         .turn_rate_hz = session->turn_rate_hz,
     };
     for (uint32_t n = 0; n < ring->network_count; ++n)
@@ -212,16 +213,29 @@ static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
     return code;
 }
 
+/** The background begins before this thread keeps to its core, where it would be in the way. */
+static enum rm_code run_with_machine(struct run *run, struct rm_error *error) {
+    struct rm_machine *machine = run->session->machine;
+    enum rm_code code = RM_OK;
+    if (machine != NULL)
+        code = rm_machine_start(machine, run->session->ring->machine.refresh_s, error);
+    if (code == RM_OK)
+        code = run_with_net(run, error);
+    if (machine != NULL)
+        rm_machine_stop(machine);
+    return code;
+}
+
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error) {
     struct run run = {.session = session};
     rm_signals_block();
-    enum rm_code code =
-        rm_publication_open(session->ring, session->turn_rate_hz, session->simulated, &run.publication, error);
+    enum rm_code code = rm_publication_open(session->ring, session->turn_rate_hz, session->simulated, session->machine,
+                                            &run.publication, error);
     if (code != RM_OK)
         return code;
     code = rm_signals_start(&run.signals, session->seconds, session->kicks, tell_of_kick, &run, error);
     if (code == RM_OK) {
-        code = run_with_net(&run, error);
+        code = run_with_machine(&run, error);
         rm_signals_finish(&run.signals);
     }
     rm_publication_close(&run.publication);

@@ -9,6 +9,7 @@
 #include <ringmaster/error.h>
 
 #include "kicks.h"
+#include "machine.h"
 #include "responses.h"
 #include "ring_config.h"
 #include "sender.h"
@@ -21,6 +22,7 @@ struct rm_session {
     bool simulated;                 /**< the ring's beam is what is sent */
     struct rm_kicks *kicks;         /**< that the source gives; NULL where it gives none */
     struct rm_responses *responses; /**< filled in for the source, which gives them; NULL where it gives none */
+    struct rm_machine *machine;     /**< whose knobs are published, and which is refreshed; or NULL */
     double turn_rate_hz;            /**< of sending; 0: as fast as the link takes it */
     uint64_t turns;                 /**< UINT64_MAX: no end */
     double seconds;                 /**< 0: no end */

@@ -270,6 +270,69 @@ static void a_kick_that_is_asked_for_changes_nothing_that_was_read(void **state)
     rm_beam_free(beam);
 }
 
+/** Half a betatron oscillation further, with a quarter of the β, it reads less by half, and the other way round. */
+static void a_placed_bpm_reads_what_its_place_says(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.betatron_um = 100;
+    config.synchrotron_um = 10;
+    struct rm_beam *beam = make(&config);
+    struct rm_beam_place const here = {.root = {1, 1}, .phase = {0.3, 0.7}};
+    struct rm_beam_place const there = {.root = {0.5, 2}, .phase = {0.3 + M_PI, 0.7}};
+    rm_beam_place(beam, 0, X1, &here);
+    rm_beam_place(beam, 0, X1 + 4, &there);
+    double most = 0;
+    for (rm_turn turn = 5000; turn < 5100; ++turn) {
+        union rm_lane const *lane = rm_beam_turn(beam, turn, 0, COUNT);
+        assert_true(abs(lane[X1].i + 2 * lane[X1 + 4].i) <= 2);
+        assert_true(abs(2 * lane[Y1].i - lane[Y1 + 4].i) <= 2);
+        most = fmax(most, fabs((double)lane[X1].i));
+    }
+    assert_true(most > 90e3);
+    rm_beam_free(beam);
+}
+
+static void an_averaged_instrument_reads_no_betatron_motion_and_less_noise(void **state) {
+    (void)state;
+    enum { PERIOD = 120, SLOW = 0, FAST = 1, AVERAGED = 2048 };
+    struct rm_beam_config config = lively();
+    config.mains_um = config.drift_um = config.orbit_um = 0;
+    struct rm_beam *beam = make(&config);
+    rm_beam_average(beam, SLOW, PERIOD);
+    double *slow = malloc(2 * AVERAGED * sizeof *slow), *fast = slow + AVERAGED;
+    for (uint32_t i = 0; i < AVERAGED; ++i) {
+        union rm_lane const *lane = rm_beam_turn(beam, (rm_turn)i * PERIOD, 0, COUNT);
+        slow[i] = lane[SLOW * RM_LANES + Y1].i;
+        fast[i] = lane[FAST * RM_LANES + Y1].i;
+    }
+    assert_true(rms(fast, AVERAGED) > 4000); /* a driven oscillation and kicks, aliased */
+    assert_float_equal(rms(slow, AVERAGED), 500 / sqrt(PERIOD), 3);
+    for (uint32_t i = 0; i < AVERAGED; ++i)
+        slow[i] = rm_beam_turn(beam, (rm_turn)i * PERIOD, 0, COUNT)[SLOW * RM_LANES + X1].i;
+    assert_float_equal(rms(slow, AVERAGED), 500 / sqrt(PERIOD), 3); /* 10 kHz of synchrotron motion, too */
+    free(slow);
+    rm_beam_free(beam);
+}
+
+static void what_is_slower_than_half_the_rate_stays(void **state) {
+    (void)state;
+    struct rm_beam_config config = quiet();
+    config.synchrotron_um = 3;
+    config.betatron_um = 5;
+    struct rm_beam *beam = make(&config), *other = make(&config);
+    rm_beam_average(beam, 0, 3); /* tune_x lies above 1/6, tune_y and the synchrotron tune below */
+    config.betatron_um = 0;
+    struct rm_beam *still = make(&config);
+    for (rm_turn turn = 0; turn < 300; turn += 3) {
+        int32_t const y = rm_beam_turn(beam, turn, 0, COUNT)[Y1].i, x = rm_beam_turn(beam, turn, 0, COUNT)[X1].i;
+        assert_int_equal(y, rm_beam_turn(other, turn, 0, COUNT)[Y1].i);
+        assert_int_equal(x, rm_beam_turn(still, turn, 0, COUNT)[X1].i);
+    }
+    rm_beam_free(beam);
+    rm_beam_free(other);
+    rm_beam_free(still);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_same_turn_gives_the_same_bits),
@@ -278,6 +341,9 @@ int main(void) {
         cmocka_unit_test(the_noise_is_white_and_of_the_configured_rms),
         cmocka_unit_test(the_mains_are_at_50_and_100_hertz),
         cmocka_unit_test(a_kick_decays_and_scrapes),
+        cmocka_unit_test(a_placed_bpm_reads_what_its_place_says),
+        cmocka_unit_test(an_averaged_instrument_reads_no_betatron_motion_and_less_noise),
+        cmocka_unit_test(what_is_slower_than_half_the_rate_stays),
         cmocka_unit_test(losses_are_counts_like_poissons),
         cmocka_unit_test(unused_lanes_stay_zero),
         cmocka_unit_test(some_instruments_read_what_all_read),

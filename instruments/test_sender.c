@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -306,8 +307,52 @@ static void one_that_is_elsewhere_is_looked_after_while_the_link_is_full(void **
     assert_true(guest.waiting >= 9000 / (2 * RM_BURST));
 }
 
+/** A source that stalls once, as a core that is taken away does: 5 ms, which are 500 turns. */
+static union rm_lane const *stalling(void *state, uint64_t index, uint32_t first, uint32_t count) {
+    if (index == 100 && first == 0) {
+        struct timespec const stall = {.tv_nsec = 5 * 1000 * 1000};
+        nanosleep(&stall, NULL);
+    }
+    return digits(state, index, first, count);
+}
+
+static void lets_turns_pass_that_are_long_over(void **state) {
+    struct bench *bench = *state;
+    bench->setup.source.turn = stalling;
+    bench->setup.turn_rate_hz = 100000;
+    bench->setup.patience_s = 0.001;
+    struct rm_sender_result const result = run(bench);
+    assert_true(result.passed_turns >= 400);
+    assert_int_equal(result.turns + result.passed_turns, 1000);
+    assert_int_equal(sum(bench, RM_SENDER_PASSED_TURNS), COUNT * result.passed_turns);
+    assert_int_equal(sum(bench, RM_SENDER_SENT), COUNT * result.turns);
+}
+
+static void sends_all_without_a_patience(void **state) {
+    struct bench *bench = *state;
+    bench->setup.source.turn = stalling;
+    bench->setup.turn_rate_hz = 100000;
+    struct rm_sender_result const result = run(bench);
+    assert_int_equal(result.passed_turns, 0);
+    assert_int_equal(result.turns, 1000);
+}
+
+/** Nobody pays at each turn for groups that send at each thousandth. */
+static void seldom_groups_leave_bursts_full(void **state) {
+    struct bench *bench = *state;
+    struct guest guest = {.bench = bench};
+    for (uint32_t m = 0; m + 1 < COUNT; ++m)
+        bench->groups[m].period_turns = 1000;
+    bench->setup.guest = (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest};
+    run(bench);
+    assert_int_equal(bench->sink.count, 1000 + COUNT - 1); /* the first turn is a thousandth */
+    assert_in_range(guest.polls, 1000 / (2 * RM_BURST), 2 * 1000 / RM_BURST);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(lets_turns_pass_that_are_long_over, make, destroy),
+        cmocka_unit_test_setup_teardown(sends_all_without_a_patience, make, destroy),
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
         cmocka_unit_test_setup_teardown(sends_bare_payloads_where_the_kernel_frames_them, make, destroy),
         cmocka_unit_test_setup_teardown(waits_for_a_full_link_and_loses_nothing, make, destroy),
@@ -319,6 +364,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_stop_ends_a_wait_and_counts_only_what_was_sent, make, destroy),
         cmocka_unit_test_setup_teardown(a_guest_is_looked_after, make, destroy),
         cmocka_unit_test_setup_teardown(one_that_is_elsewhere_is_looked_after_while_the_link_is_full, make, destroy),
+        cmocka_unit_test_setup_teardown(seldom_groups_leave_bursts_full, make, destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

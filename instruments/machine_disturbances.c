@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdlib.h>
+
+#include "machine_parts.h"
+#include "noise.h"
+
+enum { KEY_STEP = 7 << 20, KEY_PHASE = 8 << 20, KEY_GROUND = 9 << 20, WANDERS = 3 };
+
+static double const KNOT_S = 1e-3;                         /**< the ground does not move faster than that */
+static double const CORNER_SHARE = 0.05;                   /**< of a corner's period a knot may take */
+static double const WANDER_S[WANDERS] = {7.3, 17.9, 41.3}; /**< periods of the mains' frequency */
+
+static uint64_t key_of(struct rm_machine const *machine, uint64_t what) {
+    return rm_noise_u64(machine->config->seed) ^ rm_noise_u64(what);
+}
+
+static double knob(struct rm_machine const *machine, enum rm_machine_knob knob) {
+    return atomic_load_explicit(&machine->knob[knob], memory_order_relaxed);
+}
+
+/* ── mains ── */
+
+void rm_machine_scale_mains(struct rm_machine *machine) {
+    for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
+        struct rm_machine_column const *column = &machine->column[machine->mains_column + line];
+        double peak[2] = {0, 0};
+        for (uint32_t row = 0; row < 2 * machine->bpm_count; ++row) {
+            double const orbit = fabs(rm_machine_column_orbit(machine, machine->mains_column + line, row));
+            double *of = &peak[row / machine->bpm_count];
+            *of = orbit > *of ? orbit : *of;
+        }
+        for (uint32_t t = column->first; t < column->first + column->count; ++t) {
+            enum rm_plane const plane = machine->steerer[machine->term[t].steerer].plane;
+            machine->term[t].rad *=
+                peak[plane] > 0 ? machine->config->disturbances.mains[line].orbit_m / peak[plane] : 0;
+        }
+    }
+}
+
+/** Time as the mains count it: their frequency is off by up to mains_wander, and so are all lines together. */
+static double mains_time(struct rm_machine const *machine, double time) {
+    double off = 0;
+    for (int w = 0; w < WANDERS; ++w) {
+        double const rate = 2 * M_PI / WANDER_S[w], phase = machine->events.wander_phase[w];
+        off += (cos(phase) - cos(phase + rate * time)) / (rate * WANDERS);
+    }
+    return time + machine->config->disturbances.mains_wander * off;
+}
+
+static void shake(struct rm_machine *machine, double time) {
+    double const counted = mains_time(machine, time), factor = knob(machine, RM_MACHINE_MAINS);
+    for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
+        double const turns = machine->config->disturbances.mains[line].hz * counted;
+        machine->now[machine->mains_column + line] =
+            factor * sin(2 * M_PI * (turns - floor(turns)) + machine->events.mains_phase[line]);
+    }
+}
+
+/* ── steps, insertion devices, top-up ── */
+
+static void step(struct rm_machine *machine, double time) {
+    double const every = machine->config->disturbances.step_every_s, factor = knob(machine, RM_MACHINE_STEPS);
+    uint64_t const happened = every > 0 && time > 0 ? (uint64_t)(time / every) : 0;
+    while (machine->events.step < happened) {
+        uint64_t const key = key_of(machine, KEY_STEP + ((uint64_t)++machine->events.step << 32));
+        machine->events.stepped[key % RM_MACHINE_STEPPERS] =
+            machine->config->disturbances.step_rad * rm_machine_draw(key);
+    }
+    for (uint32_t s = 0; s < RM_MACHINE_STEPPERS; ++s)
+        machine->now[machine->step_column + s] = factor * machine->events.stepped[s];
+}
+
+/** Closes in ramp_s at each odd multiple of every_s, and opens at each even one. */
+static double gap_closed(double time, double every, double ramp) {
+    if (!(every > 0) || time < every)
+        return 0;
+    double const cycle = fmod(time, 2 * every), since = cycle < every ? cycle : cycle - every;
+    double const done = ramp > 0 && since < ramp ? since / ramp : 1;
+    return cycle < every ? 1 - done : done;
+}
+
+static bool injecting(struct rm_machine const *machine, double time) {
+    double const every = machine->config->disturbances.topup_every_s;
+    return every > 0 && time >= every &&
+           fmod(time, every) * machine->turn_rate_hz < (double)machine->config->disturbances.topup_turns;
+}
+
+void rm_machine_disturb(struct rm_machine *machine, double time) {
+    struct rm_ring_machine const *config = machine->config;
+    shake(machine, time);
+    step(machine, time);
+    machine->now[machine->insertion_column] =
+        knob(machine, RM_MACHINE_INSERTION) * config->disturbances.insertion_rad *
+        gap_closed(time, config->disturbances.insertion_every_s, config->disturbances.insertion_ramp_s);
+    machine->now[machine->topup_column] =
+        injecting(machine, time) ? knob(machine, RM_MACHINE_TOPUP) * config->disturbances.topup_rad : 0;
+}
+
+/* ── ground ── */
+
+/** The drive that gives two first orders with this pole an RMS of 1. */
+static double drive_of(double pole) {
+    double const left = 1 - pole, loss = 1 - pole * pole;
+    double const first = 1 / loss, both = pole * left * first / loss;
+    return 1 / sqrt((2 * pole * left * both + left * left * first) / loss);
+}
+
+bool rm_machine_ground_make(struct rm_machine *machine) {
+    struct rm_machine_ground *ground = &machine->ground;
+    double const corner = machine->config->disturbances.ground_corner_hz;
+    for (uint32_t line = 0; line < RM_MACHINE_MAINS_MAX; ++line)
+        machine->events.mains_phase[line] = 2 * M_PI * rm_noise_uniform(key_of(machine, KEY_PHASE + line));
+    for (uint32_t w = 0; w < WANDERS; ++w)
+        machine->events.wander_phase[w] =
+            2 * M_PI * rm_noise_uniform(key_of(machine, KEY_PHASE + RM_MACHINE_MAINS_MAX + w));
+    ground->column = machine->column_count - machine->ground_column;
+    if (!(machine->config->disturbances.ground_rms_m > 0) || !(corner > 0))
+        ground->column = 0;
+    ground->knot_s = corner * KNOT_S > CORNER_SHARE ? CORNER_SHARE / corner : KNOT_S;
+    ground->pole = exp(-2 * M_PI * corner * ground->knot_s);
+    ground->drive = drive_of(ground->pole);
+    bool good = true;
+    for (int k = 0; k < 3; ++k) {
+        ground->orbit[k] = rm_orbit_vector(&machine->active->ground);
+        ground->place[k] = calloc(ground->column + 1, sizeof *ground->place[k]);
+        good = good && ground->orbit[k] != NULL && ground->place[k] != NULL;
+    }
+    for (int s = 0; s < 2; ++s) {
+        ground->state[s] = calloc(ground->column + 1, sizeof *ground->state[s]);
+        good = good && ground->state[s] != NULL;
+    }
+    return good;
+}
+
+void rm_machine_ground_free(struct rm_machine_ground *ground) {
+    for (int k = 0; k < 3; ++k) {
+        free(ground->orbit[k]);
+        free(ground->place[k]);
+    }
+    for (int s = 0; s < 2; ++s)
+        free(ground->state[s]);
+}
+
+/** One magnet's plane moves on by a knot. */
+static double move(struct rm_machine *machine, uint32_t column) {
+    struct rm_machine_ground *ground = &machine->ground;
+    uint64_t const key = key_of(machine, KEY_GROUND + column) + rm_noise_u64(ground->knot);
+    double *first = &ground->state[0][column], *second = &ground->state[1][column];
+    *second = ground->pole * *second + (1 - ground->pole) * *first;
+    *first = ground->pole * *first + ground->drive * rm_machine_draw(key);
+    return *second * machine->config->disturbances.ground_rms_m * knob(machine, RM_MACHINE_GROUND);
+}
+
+/** Brings `next` up to `known` columns. */
+static void know(struct rm_machine *machine, uint32_t known) {
+    struct rm_machine_ground *ground = &machine->ground;
+    if (known <= ground->known)
+        return;
+    for (uint32_t c = ground->known; c < known; ++c)
+        ground->place[2][c] = (float)move(machine, c);
+    rm_orbit_matrix_add(&machine->active->ground, ground->known, known - ground->known, ground->place[2],
+                        ground->orbit[2]);
+    ground->known = known;
+}
+
+static void turn_knots(float *knot[3]) {
+    float *first = knot[0];
+    knot[0] = knot[1];
+    knot[1] = knot[2];
+    knot[2] = first;
+}
+
+static void next_knot(struct rm_machine *machine) {
+    struct rm_machine_ground *ground = &machine->ground;
+    know(machine, ground->column);
+    turn_knots(ground->orbit);
+    turn_knots(ground->place);
+    for (uint32_t r = 0; r < machine->active->ground.padded; ++r)
+        ground->orbit[2][r] = 0;
+    ground->known = 0;
+    ++ground->knot;
+}
+
+static double share_of(struct rm_machine const *machine, double time) {
+    return time / machine->ground.knot_s - (double)machine->ground.knot;
+}
+
+void rm_machine_move_ground(struct rm_machine *machine, double time) {
+    struct rm_machine_ground *ground = &machine->ground;
+    if (ground->column == 0)
+        return;
+    double const knots = time / ground->knot_s;
+    while (knots >= (double)(ground->knot + 1))
+        next_knot(machine);
+    double const share = share_of(machine, time);
+    know(machine, share < 1 ? (uint32_t)ceil(share * ground->column) : ground->column);
+    for (uint32_t c = 0; c < ground->column; ++c)
+        machine->now[machine->ground_column + c] =
+            (double)ground->place[0][c] + share * ((double)ground->place[1][c] - (double)ground->place[0][c]);
+}
+
+void rm_machine_add_ground(struct rm_machine const *machine, double time, float *orbit) {
+    struct rm_machine_ground const *ground = &machine->ground;
+    if (ground->column == 0)
+        return;
+    float const share = (float)share_of(machine, time);
+    float const *from = ground->orbit[0], *to = ground->orbit[1];
+    for (uint32_t r = 0; r < machine->active->ground.padded; ++r)
+        orbit[r] += from[r] + share * (to[r] - from[r]);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine_knobs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "fabric/owner_parts.h"
+
+static uint64_t const LOOK_NS = 100000000; /**< from one look who is there, and one reading, to the next */
+static uint64_t const SLEEP_NS = 20000000; /**< for which a bell may go unheard */
+
+static double const FACTOR_MOST = 10, GRADIENT_MOST = 0.5;
+
+static struct {
+    char const *name, *unit, *description;
+} const readings[RM_MACHINE_READINGS] = {
+    {"machine/orbit_rms_x", "µm", "true horizontal orbit at the BPMs, RMS"},
+    {"machine/orbit_rms_y", "µm", "true vertical orbit at the BPMs, RMS"},
+    {"machine/tune_x", "1/turn", "horizontal tune of the lattice as it stands"},
+    {"machine/tune_y", "1/turn", "vertical tune of the lattice as it stands"},
+    {"machine/refresh_ms", "ms", "what the background's last look at the lattice took"},
+    {"machine/failures", "", "looks that found no closed orbit: the beam was lost"},
+};
+
+static char const *describe(char const *name) {
+    static char const *const known[][2] = {
+        {"mains", "factor of the configured mains lines; 0: none"},
+        {"ground", "factor of the configured motion of the quadrupoles; 0: none"},
+        {"steps", "factor of the configured steps; 0: none"},
+        {"insertion", "factor of the configured insertion device's kick; 0: none"},
+        {"topup", "factor of the configured injections' kick; 0: none"},
+        {"beam", "intensity of the beam; 0: lost"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k)
+        if (strcmp(known[k][0], name) == 0)
+            return known[k][1];
+    return "relative change of this magnet's gradient";
+}
+
+static struct rm_limits limits_between(double low, double high) {
+    return (struct rm_limits){low, high, low, high, NAN, NAN, NAN, NAN, 0};
+}
+
+static rm_planned_index plan_knob(struct rm_machine const *machine, uint32_t knob, struct rm_segment_plan *plan) {
+    char name[RM_NAME_BYTES];
+    char const *of = rm_machine_knob_name(machine, knob), *description = describe(of);
+    bool const magnet = rm_machine_knob(machine, knob) == 0;
+    struct rm_limits const limits = magnet                    ? limits_between(-GRADIENT_MOST, GRADIENT_MOST)
+                                    : strcmp(of, "beam") == 0 ? limits_between(0, 1)
+                                                              : limits_between(0, FACTOR_MOST);
+    snprintf(name, sizeof name, "machine/%s", of);
+    return rm_plan_full_parameter(plan, &(struct rm_parameter_plan){.name = name,
+                                                                    .description = description,
+                                                                    .type = RM_ELEMENT_F64,
+                                                                    .rows = 1,
+                                                                    .limits = &limits,
+                                                                    .flags = RM_PARAMETER_WRITABLE});
+}
+
+enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+                                   struct rm_segment_plan *plan, struct rm_error *error) {
+    uint32_t const count = machine == NULL ? 0 : rm_machine_knobs(machine);
+    *knobs = (struct rm_machine_knobs){.machine = machine};
+    if (machine == NULL)
+        return RM_OK;
+    knobs->planned = calloc(count, sizeof *knobs->planned);
+    knobs->parameter = calloc(count, sizeof *knobs->parameter);
+    if (knobs->planned == NULL || knobs->parameter == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
+    rm_plan_replies(plan, "ring/replies", "what it answered to requests");
+    for (uint32_t k = 0; k < count; ++k)
+        knobs->planned[k] = plan_knob(machine, k, plan);
+    for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
+        knobs->said[r] = rm_plan_parameter(plan, readings[r].name, readings[r].unit, readings[r].description,
+                                           RM_ELEMENT_F64, 1, NULL);
+    return RM_OK;
+}
+
+static void say(struct rm_machine_knobs *knobs) {
+    struct rm_machine_says const says = rm_machine_says(knobs->machine);
+    double const values[RM_MACHINE_READINGS] = {
+        1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0], says.tune[1],
+        1e3 * says.refresh_s,      (double)says.failures};
+    for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
+        rm_parameter_write_f64(knobs->reading[r], values[r], rm_stamp_now());
+}
+
+/** What somebody set is the machine's. */
+static void turn_knob(struct rm_machine_knobs *knobs, char const *name) {
+    for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
+        char full[RM_NAME_BYTES];
+        snprintf(full, sizeof full, "machine/%s", rm_machine_knob_name(knobs->machine, k));
+        if (strcmp(full, name) == 0)
+            rm_machine_set(knobs->machine, k, rm_parameter_read_f64(knobs->parameter[k]));
+    }
+}
+
+static void answer(struct rm_machine_knobs *knobs) {
+    struct rm_request request;
+    while (rm_inbox_take(knobs->inbox, &request)) {
+        rm_inbox_apply(knobs->inbox, &request, rm_stamp_now());
+        turn_knob(knobs, request.parameter);
+    }
+}
+
+static void *attend(void *argument) {
+    struct rm_machine_knobs *knobs = argument;
+    uint64_t looked_ns = 0;
+    while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
+        uint64_t const now = rm_monotonic_ns();
+        if (now - looked_ns >= LOOK_NS) {
+            looked_ns = now;
+            rm_inbox_look(knobs->inbox);
+            say(knobs);
+        }
+        answer(knobs);
+        rm_inbox_wait(knobs->inbox, SLEEP_NS);
+        if (rm_monotonic_ns() - now < SLEEP_NS / 2) /* somebody rang, maybe for the first time */
+            rm_inbox_look(knobs->inbox);
+    }
+    return NULL;
+}
+
+enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *workspace,
+                                    struct rm_segment_plan const *plan, struct rm_segment const *segment,
+                                    struct rm_error *error) {
+    if (knobs->machine == NULL)
+        return RM_OK;
+    for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
+        knobs->parameter[k] = rm_segment_memory(segment, plan, knobs->planned[k]);
+        rm_parameter_write_f64(knobs->parameter[k], rm_machine_knob(knobs->machine, k), rm_stamp_now());
+    }
+    for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
+        knobs->reading[r] = rm_segment_memory(segment, plan, knobs->said[r]);
+    say(knobs);
+    enum rm_code code = rm_owner_borrow(workspace, plan, segment, &knobs->owner, error);
+    if (code == RM_OK)
+        code = rm_inbox_new(knobs->owner, &knobs->inbox, error);
+    if (code != RM_OK)
+        return code;
+    int const reason = pthread_create(&knobs->thread, NULL, attend, knobs);
+    if (reason != 0)
+        return rm_fail(error, RM_E_SYSTEM, "cannot start a thread for the machine's knobs: %s", strerror(reason));
+    knobs->started = true;
+    return RM_OK;
+}
+
+void rm_machine_knobs_stop(struct rm_machine_knobs *knobs) {
+    if (knobs->started) {
+        atomic_store_explicit(&knobs->ending, true, memory_order_relaxed);
+        pthread_join(knobs->thread, NULL);
+    }
+    if (knobs->inbox != NULL)
+        rm_inbox_free(knobs->inbox);
+    rm_owner_close(knobs->owner);
+    free(knobs->planned);
+    free((void *)knobs->parameter);
+    *knobs = (struct rm_machine_knobs){0};
+}

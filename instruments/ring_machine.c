@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Makes sense of the key `machine` of a ring's file. */
+#include "ring_machine.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "kind_lanes.h"
+#include "ring_resolve.h"
+
+enum { STEP_TURNS = 120, STEP_TURNS_MOST = 1000000, TOPUP_TURNS = 2000 };
+
+static double const REFRESH_MS = 200, BLEND_MS = 20, CORNER_HZ = 10, WANDER = 0.001;
+
+/** One number of a part of the machine. */
+struct machine_key {
+    char const *key;
+    size_t from; /**< offset of a double * in the part */
+    size_t to;   /**< offset of a double in struct rm_ring_machine */
+    double otherwise, low, high;
+    double scale; /**< from the key's unit */
+};
+
+#define MACHINE_KEY(part, name, to, otherwise, low, high, scale)                                                       \
+    { #name, offsetof(struct part, name), offsetof(struct rm_ring_machine, to), otherwise, low, high, scale }
+
+static struct machine_key const machine_keys[] = {
+    MACHINE_KEY(rm_ring_file_machine, refresh_ms, refresh_s, REFRESH_MS, 1, 1e6, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine, blend_ms, blend_s, BLEND_MS, 0, 1e5, 1e-3),
+    {0},
+};
+
+static struct machine_key const filter_keys[] = {
+    MACHINE_KEY(rm_ring_file_machine_filter, delay_us, bpm_delay_s, 0, 0, 1e6, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_filter, bandwidth_hz, bpm_bandwidth_hz, 0, 0, 1e9, 1),
+    {0},
+};
+
+static struct machine_key const error_keys[] = {
+    MACHINE_KEY(rm_ring_file_machine_errors, beta_beat, errors.beta_beat, 0, 0, 0.5, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_gain, errors.bpm_gain, 0, 0, 0.4, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_offset_um, errors.bpm_offset_m, 0, 0, 5000, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_roll_mrad, errors.bpm_roll_rad, 0, 0, 500, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_crosstalk, errors.bpm_crosstalk, 0, 0, 0.4, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, corrector_gain, errors.corrector_gain, 0, 0, 0.4, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, corrector_roll_mrad, errors.corrector_roll_rad, 0, 0, 500, 1e-3),
+    {0},
+};
+
+static enum rm_code check_within(struct rm_resolve const *resolve, char const *key, double value, double low,
+                                 double high) {
+    char place[80];
+    if (value >= low && value <= high)
+        return RM_OK;
+    snprintf(place, sizeof place, "machine.%s", key);
+    return rm_yaml_fail(resolve->error, resolve->path, place, "found %g, expected %g to %g", value, low, high);
+}
+
+/** The numbers of a part, which may be absent: NULL. */
+static enum rm_code resolve_numbers(struct rm_resolve const *resolve, char const *part, void const *from,
+                                    struct machine_key const *keys) {
+    for (struct machine_key const *key = keys; key->key != NULL; ++key) {
+        char name[60];
+        double const *given = from == NULL ? NULL : *(double *const *)(void const *)((char const *)from + key->from);
+        double const value = given == NULL ? key->otherwise : *given;
+        snprintf(name, sizeof name, "%s%s", part, key->key);
+        enum rm_code const code = check_within(resolve, name, value, key->low, key->high);
+        if (code != RM_OK)
+            return code;
+        *(double *)(void *)((char *)&resolve->config->machine + key->to) = value * key->scale;
+    }
+    return RM_OK;
+}
+
+/* ── which supplies ── */
+
+/** "cf*", all supplies of the chains that match; "c0?/3", the third of each; "c0?/3-8", six of each. */
+struct choice {
+    char chains[64];
+    unsigned long first, last;
+};
+
+static bool parse_choice(char const *text, struct choice *choice) {
+    char *end = NULL;
+    size_t const length = strcspn(text, "/");
+    if (length == 0 || length >= sizeof choice->chains)
+        return false;
+    snprintf(choice->chains, sizeof choice->chains, "%.*s", (int)length, text);
+    choice->first = 1;
+    choice->last = RM_CHAIN_SUPPLIES_MAX;
+    if (text[length] == '\0')
+        return true;
+    choice->first = choice->last = strtoul(text + length + 1, &end, 10);
+    if (*end == '-')
+        choice->last = strtoul(end + 1, &end, 10);
+    return *end == '\0' && choice->first >= 1 && choice->last >= choice->first;
+}
+
+static uint32_t choose(struct rm_ring_supplies const *supplies, struct choice const *choice, uint32_t *chosen) {
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < supplies->chain_count; ++c) {
+        struct rm_ring_chain const *chain = &supplies->chains[c];
+        if (fnmatch(choice->chains, chain->name, 0) != 0)
+            continue;
+        for (unsigned long s = choice->first; s <= choice->last && s <= chain->config.supply_count; ++s)
+            chosen[count++] = chain->first + (uint32_t)s - 1;
+    }
+    return count;
+}
+
+static enum rm_code resolve_supplies(struct rm_resolve const *resolve, char const *place, char const *text,
+                                     struct rm_machine_group *to) {
+    struct rm_ring_supplies const *supplies = &resolve->config->supplies;
+    struct choice choice;
+    to->supply = calloc(supplies->supply_count + 1, sizeof *to->supply);
+    if (to->supply == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+    if (parse_choice(text, &choice))
+        to->supply_count = choose(supplies, &choice, to->supply);
+    if (to->supply_count != 0)
+        return RM_OK;
+    return rm_yaml_fail(resolve->error, resolve->path, place,
+                        "found \"%s\", which means none of the %u supplies, expected the names of chains, such as "
+                        "\"c*\", or some of each, such as \"c*/1-4\"",
+                        text, supplies->supply_count);
+}
+
+/** Nobody drives two things. */
+static enum rm_code check_free(struct rm_resolve const *resolve, char const *place,
+                               struct rm_machine_group const *group) {
+    struct rm_ring_machine const *machine = &resolve->config->machine;
+    for (struct rm_machine_group const *other = machine->group; other != group; ++other)
+        for (uint32_t o = 0; o < other->supply_count; ++o)
+            for (uint32_t s = 0; s < group->supply_count; ++s)
+                if (other->supply[o] == group->supply[s])
+                    return rm_yaml_fail(resolve->error, resolve->path, place,
+                                        "means supplies that drive \"%s\" already, expected each to drive one element",
+                                        other->elements);
+    return RM_OK;
+}
+
+static enum rm_code resolve_group(struct rm_resolve const *resolve, char const *place, char const *elements,
+                                  char const *supplies, struct rm_machine_group *to) {
+    to->elements = strdup(elements);
+    if (to->elements == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    enum rm_code const code = resolve_supplies(resolve, place, supplies, to);
+    return code == RM_OK ? check_free(resolve, place, to) : code;
+}
+
+static enum rm_code check_room(struct rm_resolve const *resolve) {
+    struct rm_ring_file_machine const *from = resolve->file->machine;
+    if (from->correctors_count + from->strengths_count <= RM_MACHINE_GROUPS_MAX)
+        return RM_OK;
+    return rm_yaml_fail(resolve->error, resolve->path, "machine.strengths",
+                        "with the correctors there are %u groups, expected at most %d",
+                        from->correctors_count + from->strengths_count, RM_MACHINE_GROUPS_MAX);
+}
+
+static enum rm_code resolve_correctors(struct rm_resolve const *resolve) {
+    struct rm_ring_file_machine const *from = resolve->file->machine;
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    char place[60];
+    enum rm_code code = check_room(resolve);
+    for (uint32_t c = 0; code == RM_OK && c < from->correctors_count; ++c) {
+        struct rm_ring_file_correctors const *one = &from->correctors[c];
+        struct rm_machine_group *to = &machine->group[machine->group_count++];
+        *to = (struct rm_machine_group){.plane = one->plane == RM_RING_FILE_X ? 'x' : 'y',
+                                        .per_unit = 1e-6 * one->urad_per_unit,
+                                        .eddy_hz = one->eddy_hz == NULL ? 0 : *one->eddy_hz};
+        snprintf(place, sizeof place, "correctors[%u].urad_per_unit", c);
+        code = check_within(resolve, place, one->urad_per_unit, -1e6, 1e6);
+        snprintf(place, sizeof place, "correctors[%u].eddy_hz", c);
+        if (code == RM_OK)
+            code = check_within(resolve, place, to->eddy_hz, 0, 1e9);
+        snprintf(place, sizeof place, "machine.correctors[%u].supplies", c);
+        if (code == RM_OK)
+            code = resolve_group(resolve, place, one->elements, one->supplies, to);
+    }
+    return code;
+}
+
+static enum rm_code resolve_strengths(struct rm_resolve const *resolve) {
+    struct rm_ring_file_machine const *from = resolve->file->machine;
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    char place[60];
+    enum rm_code code = RM_OK;
+    for (uint32_t s = 0; code == RM_OK && s < from->strengths_count; ++s) {
+        struct rm_ring_file_strengths const *one = &from->strengths[s];
+        struct rm_machine_group *to = &machine->group[machine->group_count++];
+        *to = (struct rm_machine_group){.plane = 'q', .per_unit = one->per_unit};
+        snprintf(place, sizeof place, "strengths[%u].per_unit", s);
+        code = check_within(resolve, place, one->per_unit, -10, 10);
+        snprintf(place, sizeof place, "machine.strengths[%u].supplies", s);
+        if (code == RM_OK)
+            code = resolve_group(resolve, place, one->elements, one->supplies, to);
+    }
+    return code;
+}
+
+static enum rm_code resolve_rf(struct rm_resolve const *resolve) {
+    struct rm_ring_file_rf const *from = resolve->file->machine->rf;
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    struct rm_machine_group rf = {0};
+    machine->rf_supply = -1;
+    if (from == NULL)
+        return RM_OK;
+    machine->rf_hz_per_unit = from->hz_per_unit == NULL ? 1 : *from->hz_per_unit;
+    enum rm_code code = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit, -1e6, 1e6);
+    if (code == RM_OK)
+        code = resolve_supplies(resolve, "machine.rf.supply", from->supply, &rf);
+    if (code == RM_OK && rf.supply_count != 1)
+        code = rm_yaml_fail(resolve->error, resolve->path, "machine.rf.supply",
+                            "found \"%s\", which means %u supplies, expected one, such as rf/1", from->supply,
+                            rf.supply_count);
+    if (code == RM_OK)
+        machine->rf_supply = (int32_t)rf.supply[0];
+    free(rf.supply);
+    return code;
+}
+
+/* ── disturbances ── */
+
+static enum rm_code resolve_mains(struct rm_resolve const *resolve, struct rm_ring_file_disturbances const *from) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    enum rm_code code = RM_OK;
+    machine->disturbances.mains_count = from->mains_count;
+    machine->disturbances.mains_wander = from->mains_wander == NULL ? WANDER : *from->mains_wander;
+    for (uint32_t m = 0; code == RM_OK && m < from->mains_count; ++m) {
+        code = check_within(resolve, "disturbances.mains.hz", from->mains[m].hz, 0, 1e6);
+        if (code == RM_OK)
+            code = check_within(resolve, "disturbances.mains.orbit_um", from->mains[m].orbit_um, 0, 1000);
+        machine->disturbances.mains[m].hz = from->mains[m].hz;
+        machine->disturbances.mains[m].orbit_m = 1e-6 * from->mains[m].orbit_um;
+    }
+    if (code != RM_OK)
+        return code;
+    return check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander, 0, 0.1);
+}
+
+static enum rm_code resolve_ground(struct rm_resolve const *resolve, struct rm_ring_file_ground const *from) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    if (from == NULL)
+        return RM_OK;
+    machine->disturbances.ground_rms_m = 1e-9 * from->rms_nm;
+    machine->disturbances.ground_corner_hz = from->corner_hz == NULL ? CORNER_HZ : *from->corner_hz;
+    enum rm_code const code = check_within(resolve, "disturbances.ground.rms_nm", from->rms_nm, 0, 1e5);
+    if (code != RM_OK)
+        return code;
+    return check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz, 1e-3, 1000);
+}
+
+static enum rm_code resolve_steps(struct rm_resolve const *resolve, struct rm_ring_file_steps const *from) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    if (from == NULL)
+        return RM_OK;
+    machine->disturbances.step_rad = 1e-6 * from->urad;
+    machine->disturbances.step_every_s = from->every_s;
+    enum rm_code const code = check_within(resolve, "disturbances.steps.urad", from->urad, 0, 100);
+    return code == RM_OK ? check_within(resolve, "disturbances.steps.every_s", from->every_s, 1e-3, 1e6) : code;
+}
+
+static enum rm_code resolve_insertion(struct rm_resolve const *resolve, struct rm_ring_file_insertion const *from) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    if (from == NULL)
+        return RM_OK;
+    machine->disturbances.insertion_at = strdup(from->at);
+    machine->disturbances.insertion_rad = 1e-6 * from->urad;
+    machine->disturbances.insertion_ramp_s = from->ramp_s == NULL ? 2 : *from->ramp_s;
+    machine->disturbances.insertion_every_s = from->every_s == NULL ? 20 : *from->every_s;
+    if (machine->disturbances.insertion_at == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    enum rm_code code = check_within(resolve, "disturbances.insertion.urad", from->urad, -100, 100);
+    if (code == RM_OK)
+        code =
+            check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s, 1e-3, 1e6);
+    if (code != RM_OK)
+        return code;
+    return check_within(resolve, "disturbances.insertion.ramp_s", machine->disturbances.insertion_ramp_s, 0,
+                        machine->disturbances.insertion_every_s);
+}
+
+static enum rm_code resolve_topup(struct rm_resolve const *resolve, struct rm_ring_file_topup const *from) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    if (from == NULL)
+        return RM_OK;
+    machine->disturbances.topup_rad = 1e-6 * from->urad;
+    machine->disturbances.topup_every_s = from->every_s;
+    machine->disturbances.topup_turns = from->turns == NULL ? TOPUP_TURNS : *from->turns;
+    enum rm_code const code = check_within(resolve, "disturbances.topup.urad", from->urad, -1000, 1000);
+    return code == RM_OK ? check_within(resolve, "disturbances.topup.every_s", from->every_s, 1e-3, 1e6) : code;
+}
+
+static enum rm_code resolve_disturbances(struct rm_resolve const *resolve) {
+    struct rm_ring_file_disturbances const *from = resolve->file->machine->disturbances;
+    if (from == NULL)
+        return RM_OK;
+    enum rm_code code = resolve_mains(resolve, from);
+    if (code == RM_OK)
+        code = resolve_ground(resolve, from->ground);
+    if (code == RM_OK)
+        code = resolve_steps(resolve, from->steps);
+    if (code == RM_OK)
+        code = resolve_insertion(resolve, from->insertion);
+    return code == RM_OK ? resolve_topup(resolve, from->topup) : code;
+}
+
+/* ── BPMs ── */
+
+/** Whether a BPM's datagrams tell of lane `lane`. */
+static bool tells(struct rm_format const *format, uint32_t lane) {
+    if (format->layout == NULL)
+        return true;
+    struct rm_layout_description const *described = rm_layout_described(format->layout);
+    for (uint32_t l = 0; l < described->lane_count; ++l)
+        if (rm_virtual_lane_find(RM_KIND_BPM, described->lane[l].name) == lane)
+            return true;
+    return false;
+}
+
+static void add_bpm(struct rm_ring_machine *machine, uint32_t instrument, uint32_t lane) {
+    machine->bpm_instrument[machine->bpm_count] = instrument;
+    machine->bpm_lane[machine->bpm_count++] = lane;
+}
+
+/** An electronics reads two BPMs; in a format that names one, one. */
+static enum rm_code count_bpms(struct rm_resolve const *resolve) {
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    uint32_t const second = rm_virtual_lane_find(RM_KIND_BPM, "x2");
+    machine->bpm_instrument = calloc(2 * (size_t)resolve->config->instrument_count + 1, sizeof(uint32_t));
+    machine->bpm_lane = calloc(2 * (size_t)resolve->config->instrument_count + 1, sizeof(uint32_t));
+    if (machine->bpm_instrument == NULL || machine->bpm_lane == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the BPMs", resolve->path);
+    for (uint32_t g = 0; g < resolve->config->group_count; ++g) {
+        struct rm_virtual_group const *group = &resolve->config->groups[g];
+        for (uint32_t i = group->first; i < group->first + group->count; ++i) {
+            if (resolve->config->instruments[i].kind != RM_KIND_BPM)
+                continue;
+            add_bpm(machine, i, 0);
+            if (tells(group->format, second))
+                add_bpm(machine, i, second);
+        }
+    }
+    if (machine->bpm_count != 0)
+        return RM_OK;
+    return rm_yaml_fail(resolve->error, resolve->path, "machine",
+                        "nobody would see it, expected instruments of kind bpm");
+}
+
+enum rm_code rm_resolve_machine(struct rm_resolve const *resolve) {
+    struct rm_ring_file_machine const *from = resolve->file->machine;
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    if (from == NULL)
+        return RM_OK;
+    machine->present = true;
+    machine->seed = from->seed == NULL ? resolve->config->beam.seed : *from->seed;
+    machine->bpms = strdup(from->bpms == NULL ? "BPM*" : from->bpms);
+    machine->supply_count = resolve->config->supplies.supply_count;
+    machine->step_turns = from->step_turns == NULL ? STEP_TURNS : *from->step_turns;
+    if (machine->bpms == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    enum rm_code code = check_within(resolve, "step_turns", machine->step_turns, 1, STEP_TURNS_MOST);
+    if (code == RM_OK)
+        code = resolve_numbers(resolve, "", from, machine_keys);
+    if (code == RM_OK)
+        code = resolve_numbers(resolve, "filter.", from->filter, filter_keys);
+    if (code == RM_OK)
+        code = resolve_numbers(resolve, "errors.", from->errors, error_keys);
+    enum rm_code (*const parts[])(struct rm_resolve const *) = {resolve_correctors, resolve_strengths, resolve_rf,
+                                                                resolve_disturbances, count_bpms};
+    for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)
+        code = parts[p](resolve);
+    return code == RM_OK ? rm_resolve_lattice(resolve, from->lattice, &machine->lattice) : code;
+}
+
+void rm_ring_machine_free(struct rm_ring_machine *machine) {
+    for (uint32_t g = 0; g < machine->group_count; ++g) {
+        free(machine->group[g].elements);
+        free(machine->group[g].supply);
+    }
+    free(machine->lattice);
+    free(machine->bpms);
+    free(machine->bpm_instrument);
+    free(machine->bpm_lane);
+    free(machine->disturbances.insertion_at);
+    *machine = (struct rm_ring_machine){0};
+}

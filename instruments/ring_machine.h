@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The machine of a ring, as its file's key `machine` describes it.
+ *
+ *     machine:
+ *       lattice: elettra2_like        # a short name, or a path from the file's folder
+ *       seed: 7                       # of all errors and disturbances; absent: the ring's
+ *       bpms: "BPM_*"                 # elements in their order: the BPMs of the instruments of kind bpm, in theirs:
+ *                                     # of each first x1 y1, then x2 y2, where its format has them. Several
+ *                                     # patterns, with blanks between, one after the other: some BPMs are read twice
+ *       step_turns: 12                # from one step of the orbit to the next
+ *       refresh_ms: 200               # from one look of the background to the next, at least
+ *       blend_ms: 20                  # in which what a look changes comes
+ *       filter: {delay_us: 50, bandwidth_hz: 4000}    # of the BPMs
+ *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
+ *                corrector_gain: 0.05, corrector_roll_mrad: 5}          # RMS, cut at two sigma; absent: none
+ *       correctors:
+ *         - {elements: "CF_*", plane: x, supplies: "fx*", urad_per_unit: 10, eddy_hz: 8000}
+ *       strengths:                    # supplies that are quadrupoles', relative change of gradient per unit
+ *         - {elements: "QF1_*", supplies: "q*", per_unit: 0.001}
+ *       rf: {supply: rf/1, hz_per_unit: 1}      # a supply that is the RF frequency's offset
+ *       disturbances:
+ *         mains: [{hz: 50, orbit_um: 100}, {hz: 100, orbit_um: 30}]     # peak, at the BPM that sees it most, of each
+ *                                                                       # plane
+ *         mains_wander: 0.001         # of the frequency, all lines together, slowly
+ *         ground: {rms_nm: 50, corner_hz: 10}   # of each quadrupole, gradient dipole and reverse bend, in each
+ *                                               # plane, independent; above the corner its amplitude falls with 1/f²
+ *         steps: {urad: 1, every_s: 5}          # a random dipole's kick changes
+ *         insertion: {at: "LS_S03_01", urad: 5, ramp_s: 2, every_s: 20}   # closes and opens in turn
+ *         topup: {urad: 50, every_s: 60, turns: 2000}                     # the injection kickers' bump leaks
+ *
+ * `supplies` are patterns of chains' names: all their supplies, in their order, one per element. "c0?/3" is the third
+ * supply of each chain that matches, "c0?/3-8" six of each.
+ */
+#ifndef RM_INSTRUMENTS_RING_MACHINE_H
+#define RM_INSTRUMENTS_RING_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    RM_MACHINE_MAINS_MAX = 16,
+    RM_MACHINE_GROUPS_MAX = 32,
+};
+
+/** A group of supplies and the elements that they drive, one each. */
+struct rm_machine_group {
+    char *elements;
+    char plane;       /**< 'x', 'y'; of strengths 'q' */
+    uint32_t *supply; /**< in the order of all supplies */
+    uint32_t supply_count;
+    double per_unit; /**< rad, or relative change of gradient */
+    double eddy_hz;  /**< first order; 0: none */
+};
+
+struct rm_ring_machine {
+    bool present;
+    char *lattice; /**< resolved path */
+    uint64_t seed;
+    char *bpms;
+    uint32_t
+        bpm_count; /**< that the instruments have: two of each of kind bpm with x2, one where its format names no x2 */
+    uint32_t *bpm_instrument; /**< [bpm_count] that reads it … */
+    uint32_t *bpm_lane;       /**< … as this lane and the next */
+    uint32_t supply_count;    /**< of the ring */
+    uint32_t step_turns;
+    double refresh_s, blend_s;
+    struct {
+        double beta_beat, bpm_gain, bpm_offset_m, bpm_roll_rad, bpm_crosstalk, corrector_gain, corrector_roll_rad;
+    } errors;
+    double bpm_delay_s;      /**< of the BPMs' filter */
+    double bpm_bandwidth_hz; /**< of its first order; 0: none */
+    struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];
+    uint32_t group_count;
+    int32_t rf_supply; /**< or −1 */
+    double rf_hz_per_unit;
+    struct {
+        struct {
+            double hz, orbit_m;
+        } mains[RM_MACHINE_MAINS_MAX];
+        uint32_t mains_count;
+        double mains_wander;
+        double ground_rms_m, ground_corner_hz;
+        double step_rad, step_every_s;
+        char *insertion_at;
+        double insertion_rad, insertion_ramp_s, insertion_every_s;
+        double topup_rad, topup_every_s;
+        uint32_t topup_turns;
+    } disturbances;
+};
+
+void rm_ring_machine_free(struct rm_ring_machine *machine);
+
+#endif

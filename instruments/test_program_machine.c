@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-instruments with a living machine: its orbit is in the datagrams, its knobs can be set. Argument: the
+ * program. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ringmaster/owner.h>
+#include <ringmaster/request.h>
+#include <ringmaster/workspace.h>
+
+#include "fabric/segment_map.h"
+#include "machine.h"
+#include "ring_config.h"
+#include "test_world.h"
+#include "wire/native.h"
+
+enum { TURNS = 200, FIRST = 5000, STEP = 10, LANE_Y1 = 1, LANE_SUM1 = 2, LANE_X2 = 4 };
+
+static uint64_t const PATIENCE_NS = 10000000000;
+
+static char const RING[] = "beam: {betatron_um: 0, synchrotron_um: 0, noise_um: 0}\n"
+                           "instruments:\n"
+                           "  - {name: bpm, kind: bpm, id: 1, count: 7, source: 127.0.0.1}\n"
+                           "machine:\n"
+                           "  lattice: elettra2_like\n"
+                           "  seed: 7\n"
+                           "  bpms: \"BPM_S01_*\"\n"
+                           "  step_turns: 10\n"
+                           "  errors: {beta_beat: 0.05, bpm_gain: 0.05, bpm_offset_um: 50}\n"
+                           "  disturbances: {mains: [{hz: 50, orbit_um: 50}], mains_wander: 0}\n";
+
+static struct test_world *make(char const *program) {
+    struct test_world *world = test_world_make(program);
+    test_world_write(world, RING);
+    return world;
+}
+
+/** The next turn of any BPM, or false. */
+static bool take(struct test_arrival const *came, struct rm_native *native, struct rm_record *record) {
+    if (came == NULL)
+        return false;
+    assert_int_equal(rm_native_parse(came->payload, came->length, native), RM_PORT_DECODED);
+    rm_native_record(native, native->turn, 0, record);
+    return true;
+}
+
+/** What a machine of the same file reads at all steps. */
+static void read_beside(struct test_world const *world, double (*reading)[14][2]) {
+    struct rm_ring_config ring;
+    struct rm_machine *machine = NULL;
+    struct rm_error error;
+    if (rm_ring_config_load(world->ring, &ring, &error) != RM_OK ||
+        rm_machine_make(&ring.machine, ring.beam.turn_rate_hz, &machine, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    double const current = 0;
+    for (uint32_t turn = 0; turn < TURNS; turn += STEP) {
+        rm_machine_step(machine, turn / ring.beam.turn_rate_hz, &current);
+        for (uint32_t b = 0; b < 14; ++b)
+            rm_machine_read(machine, b, &reading[turn / STEP][b][0], &reading[turn / STEP][b][1]);
+    }
+    rm_machine_free(machine);
+    rm_ring_config_free(&ring);
+}
+
+static void the_orbit_is_in_the_datagrams(void **state) {
+    struct test_world *world = make(*state);
+    double(*reading)[14][2] = calloc(TURNS / STEP, sizeof *reading);
+    struct rm_native native;
+    struct rm_record record;
+    uint32_t count = 0;
+    double most = 0;
+    assert_non_null(reading);
+    assert_int_equal(test_world_run(world, "", "check %s"), 0);
+    test_world_check_said(world, "14 BPMs, 0 groups of supplies; tunes 0.");
+    assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 0);
+    read_beside(world, reading);
+    while (take(test_world_receive(world, 0), &native, &record)) {
+        double const(*here)[2] = reading[(native.turn - FIRST) / STEP];
+        uint32_t const b = 2 * (native.instrument - 1u);
+        /* The background may have looked in between: a look changes little, as it is about the same lattice. */
+        assert_true(fabs(record.lane[LANE_Y1].i - here[b][1]) < 500);
+        assert_true(fabs(record.lane[LANE_X2].i - here[b + 1][0]) < 5000);
+        most = fmax(most, fabs(here[b][1]));
+        ++count;
+    }
+    assert_true(count > 100);
+    assert_true(most > 10000);
+    free(reading);
+    test_world_destroy(world);
+}
+
+static void put(struct test_world const *world, char const *parameter, double value, enum rm_verdict expected) {
+    char workspace[64];
+    struct rm_owner *owner = NULL;
+    struct rm_workspace *attached = NULL;
+    struct rm_reply reply = {.verdict = RM_VERDICT_REFUSED};
+    struct rm_error error = {0};
+    snprintf(workspace, sizeof workspace, "%s/ws", world->directory);
+    if (rm_owner_new_requester(workspace, "put", &owner, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    rm_owner_requests(owner);
+    if (rm_owner_open(owner, &error) != RM_OK || rm_workspace_attach(workspace, 0, &attached, &error) != RM_OK ||
+        rm_requests_put(owner, attached, parameter, 0, &value, sizeof value, PATIENCE_NS, &reply, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(reply.verdict, expected);
+    rm_workspace_detach(attached);
+    rm_owner_close(owner);
+}
+
+/** Workspaces are the servers': this is one that serves nothing. */
+static struct rm_owner *serve_nothing(struct test_world const *world) {
+    char workspace[64];
+    struct rm_owner *server = NULL;
+    struct rm_error error;
+    snprintf(workspace, sizeof workspace, "%s/ws", world->directory);
+    if (rm_owner_new(workspace, "server", &server, &error) != RM_OK || rm_owner_open(server, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    return server;
+}
+
+static void remove_server(struct test_world const *world) {
+    static char const *const names[] = {"server.segment", "server.lock", "requests"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; ++n) {
+        char path[80];
+        snprintf(path, sizeof path, "%s/ws/%s", world->directory, names[n]);
+        remove(path);
+    }
+}
+
+static double parameter_of(struct test_world const *world, char const *name) {
+    struct rm_mapped_segment mapped;
+    test_world_map(world, &mapped);
+    double const value = rm_parameter_read_f64(test_world_object(&mapped, name));
+    rm_segment_unmap(&mapped);
+    return value;
+}
+
+/** Waits until the sum signal is this, within 10 %. */
+static void await_sum(struct test_world *world, double counts) {
+    struct rm_native native;
+    struct rm_record record = {0};
+    do
+        assert_true(take(test_world_await(world), &native, &record));
+    while (!(fabs(record.lane[LANE_SUM1].i - counts) < 0.15e6));
+}
+
+static void knobs_can_be_set_while_it_runs(void **state) {
+    struct test_world *world = make(*state);
+    struct rm_owner *server = serve_nothing(world);
+    pid_t const pid = test_world_start(world, "--seconds", "60");
+    await_sum(world, 1e6);
+    double const tune = parameter_of(world, "machine/tune_y");
+    assert_true(parameter_of(world, "machine/mains") == 1);
+    for (int wait = 0; wait < 200 && !(parameter_of(world, "machine/orbit_rms_y") > 0.1); ++wait)
+        usleep(50000);
+    assert_true(parameter_of(world, "machine/orbit_rms_y") > 0.1);
+    assert_true(tune > 0 && tune < 1 && tune == parameter_of(world, "ring/tune_y"));
+    put(world, "machine/beam", 0, RM_VERDICT_DONE);
+    await_sum(world, 0);
+    put(world, "machine/beam", 1, RM_VERDICT_DONE);
+    await_sum(world, 1e6);
+    put(world, "machine/mains", 11, RM_VERDICT_REFUSED);
+    put(world, "machine/QF1_S01_01", 0.04, RM_VERDICT_DONE);
+    for (int wait = 0; wait < 200 && !(fabs(parameter_of(world, "machine/tune_y") - tune) > 1e-3); ++wait)
+        usleep(50000);
+    assert_true(fabs(parameter_of(world, "machine/tune_y") - tune) > 1e-3);
+    assert_true(parameter_of(world, "machine/QF1_S01_01") == 0.04);
+    assert_int_equal(test_world_end(world, pid), 0);
+    rm_owner_close(server);
+    remove_server(world);
+    test_world_destroy(world);
+}
+
+static void a_lattice_that_does_not_fit_is_said(void **state) {
+    struct test_world *world = make(*state);
+    char lines[1024];
+    snprintf(lines, sizeof lines, "%s", RING);
+    memcpy(strstr(lines, "BPM_S01_*"), "BPM_S0?_*", 9);
+    test_world_write(world, lines);
+    assert_int_equal(test_world_run(world, "", "check %s"), 1);
+    test_world_check_said(world, "expected as many as the instruments have BPMs: 14");
+    assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 1);
+    test_world_check_said(world, "expected as many as the instruments have BPMs: 14");
+    test_world_destroy(world);
+}
+
+int main(int argc, char **argv) {
+    void *program = argc > 1 ? argv[1] : NULL;
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(the_orbit_is_in_the_datagrams, program),
+        cmocka_unit_test_prestate(knobs_can_be_set_while_it_runs, program),
+        cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_said, program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
