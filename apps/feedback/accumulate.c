@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "accumulate.h"
+
+/* A copy per instruction set, chosen when the program is loaded; sanitizers run before that is possible. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+void feedback_accumulate(double *restrict sum, double const *restrict column, double factor, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+        sum[i] += column[i] * factor;
+}
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+void feedback_accumulate_four(double *restrict sum, double const *const column[4], double const factor[4],
+                              uint32_t count) {
+    double const *const a = column[0], *const b = column[1], *const c = column[2], *const d = column[3];
+    double const fa = factor[0], fb = factor[1], fc = factor[2], fd = factor[3];
+    for (uint32_t i = 0; i < count; ++i)
+        sum[i] = (((sum[i] + a[i] * fa) + b[i] * fb) + c[i] * fc) + d[i] * fd;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Another system that runs the machine, whose setpoints are among the inputs: ours are compared with them, and the
+ * loop's states follow what was really sent, so that they do not drift away. */
+#ifndef FEEDBACK_COMPARISON_H
+#define FEEDBACK_COMPARISON_H
+
+#include <stdint.h>
+
+/** RMS of ours less theirs, over those that are known of both. */
+double feedback_shadow_rms(double const *ours, double const *theirs, uint32_t count);
+
+#endif

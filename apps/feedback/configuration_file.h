@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The feedback's file as libcyaml gives it: what is not there is NULL. Only configuration*.c know it. */
+#ifndef FEEDBACK_CONFIGURATION_FILE_H
+#define FEEDBACK_CONFIGURATION_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cyaml/cyaml.h>
+
+#include <ringmaster/error.h>
+
+#include "configuration.h"
+
+struct feedback_file_plant {
+    double *bandwidth_hz, *second_hz, *delay_us;
+};
+
+struct feedback_file_family {
+    char *name;
+    char **actuators;
+    uint32_t actuators_count;
+    struct feedback_file_plant plant;
+    double *proportional, *integral_hz;
+    bool *predictor;
+    double *resonators;
+    uint32_t resonators_count;
+    char *unload_to;
+    double *crossover_hz;
+};
+
+struct feedback_file_resonator {
+    double *hz, *width_hz, *leak_hz;
+};
+
+struct feedback_file_rf {
+    char *actuator;
+    double *hz, *gain, *slew;
+};
+
+struct feedback_file_beam {
+    char **lanes;
+    uint32_t lanes_count;
+    double *least, *drop;
+};
+
+struct feedback_file_permits {
+    struct feedback_file_beam *beam;
+    double *bpms, *actuators;
+    uint32_t *saturated;
+    double *saturated_s, *initial_error_um, *missing;
+};
+
+struct feedback_file_watch {
+    uint32_t *missing_cycles, *frozen_cycles;
+    double *jump_um;
+    uint32_t *invalid_status;
+    double *return_s;
+};
+
+struct feedback_file_gate {
+    char *input, *lane;
+    uint32_t *bit, *cycles;
+};
+
+struct feedback_file_table {
+    char *input, *lane, *table;
+};
+
+struct feedback_file_shadow {
+    char **inputs;
+    uint32_t inputs_count;
+};
+
+enum feedback_file_per { FEEDBACK_PER_MODE, FEEDBACK_PER_CORRECTOR };
+
+struct feedback_file {
+    char *matrix, *golden, *weights;
+    double *golden_speed;
+    bool *coupled;
+    enum feedback_file_per *per;
+    uint32_t *modes;
+    double *tikhonov;
+    struct feedback_file_family *families;
+    uint32_t families_count;
+    struct feedback_file_resonator *resonators;
+    uint32_t resonators_count;
+    double *mains_hz;
+    struct feedback_file_rf *rf;
+    struct feedback_file_permits *permits;
+    struct feedback_file_watch *watch;
+    struct feedback_file_gate *gate;
+    struct feedback_file_table *feed_forward;
+    uint32_t feed_forward_count;
+    struct feedback_file_shadow *shadow;
+    double *soft_start_s;
+};
+
+extern cyaml_schema_value_t const feedback_schema;
+
+/** A file of YAML: its text, from which the places of errors are found. */
+struct feedback_yaml {
+    char const *path;
+    char *text;
+    size_t bytes;
+};
+
+enum { FEEDBACK_YAML_BYTES_MOST = 1 << 20 };
+
+enum rm_code feedback_yaml_open(char const *path, struct feedback_yaml *yaml, struct rm_error *error);
+void feedback_yaml_close(struct feedback_yaml *yaml);
+
+/** By the schema. What libcyaml says of an error, it says at its place: "FILE:LINE:COLUMN: …". */
+enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedback_file **file, struct rm_error *error);
+
+/** Makes a sentence of what libcyaml logged: its lines name what is wrong, and the way to it from the inside out. What
+ * was expected comes from the schema. */
+enum rm_code feedback_yaml_tell(struct feedback_yaml const *yaml, char const *logged, struct rm_error *error);
+void feedback_yaml_free(struct feedback_file *file);
+
+/** RM_E_CONFIG "FILE:LINE:COLUMN: KEY: text", at the value of the key ("families[1].plant.delay_us"), or of the nearest
+ * that is there above it. */
+enum rm_code feedback_yaml_fail(struct feedback_yaml const *yaml, struct rm_error *error, char const *key,
+                                char const *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** `name` in the folder of `path`, unless it begins with a slash; to be freed. NULL without memory. */
+char *feedback_beside(char const *path, char const *name);
+
+/** All that the file says without the files that it names, which are read afterwards. What it allocated before an error
+ * is in `configuration`, to be freed. */
+enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
+                                            struct feedback_configuration *configuration, struct rm_error *error);
+
+#endif

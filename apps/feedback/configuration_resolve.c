@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "configuration_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+static double const MOST = 1e9;
+static double const HZ_MOST = 1e7;
+
+/** Of a line's frequency, and of the width: law.h says why. */
+static double const WIDTH_SHARE = 0.0125;
+static double const LEAK_SHARE = 0.004;
+
+/** Once something is wrong, `code` says so, and all that follows does nothing. */
+struct resolve {
+    struct feedback_yaml const *yaml;
+    struct feedback_file const *file;
+    struct feedback_configuration *to;
+    struct rm_error *error;
+    enum rm_code code;
+};
+
+static double number(struct resolve *resolve, char const *key, double const *given, double otherwise, double low,
+                     double high) {
+    double const value = given == NULL ? otherwise : *given;
+    if (resolve->code == RM_OK && !(value >= low && value <= high))
+        resolve->code =
+            feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %g, expected %g to %g", value, low, high);
+    return value;
+}
+
+static uint32_t whole(struct resolve *resolve, char const *key, uint32_t const *given, uint32_t otherwise, uint32_t low,
+                      uint32_t high) {
+    uint32_t const value = given == NULL ? otherwise : *given;
+    if (resolve->code == RM_OK && (value < low || value > high))
+        resolve->code =
+            feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %u, expected %u to %u", value, low, high);
+    return value;
+}
+
+static bool either(bool const *given, bool otherwise) { return given == NULL ? otherwise : *given; }
+
+static char *copy(struct resolve *resolve, char const *text) {
+    char *made = strdup(text);
+    if (made == NULL && resolve->code == RM_OK)
+        resolve->code = feedback_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory", resolve->yaml->path);
+    return made;
+}
+
+/** A key of a family, for errors. */
+struct family_key {
+    char text[64];
+};
+
+static struct family_key key_of(uint32_t family, char const *key) {
+    struct family_key made;
+    snprintf(made.text, sizeof made.text, "families[%u].%s", family, key);
+    return made;
+}
+
+static struct feedback_file_resonator const *find_resonator(struct feedback_file const *file, double hz) {
+    for (uint32_t r = 0; r < file->resonators_count; ++r)
+        if (fabs(*file->resonators[r].hz - hz) <= 1e-6 * fabs(hz))
+            return &file->resonators[r];
+    return NULL;
+}
+
+static double width_of(struct feedback_file_resonator const *of) {
+    return of->width_hz == NULL ? WIDTH_SHARE * *of->hz : *of->width_hz;
+}
+
+static double leak_of(struct feedback_file_resonator const *of) {
+    return of->leak_hz == NULL ? LEAK_SHARE * width_of(of) : *of->leak_hz;
+}
+
+static void check_resonators(struct resolve *resolve) {
+    char key[64];
+    for (uint32_t r = 0; r < resolve->file->resonators_count && resolve->code == RM_OK; ++r) {
+        struct feedback_file_resonator const *of = &resolve->file->resonators[r];
+        snprintf(key, sizeof key, "resonators[%u].hz", r);
+        number(resolve, key, of->hz, 0, 1e-3, HZ_MOST);
+        if (resolve->code == RM_OK && find_resonator(resolve->file, *of->hz) != of)
+            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key,
+                                               "%g Hz is there twice, expected it once", *of->hz);
+        snprintf(key, sizeof key, "resonators[%u].width_hz", r);
+        number(resolve, key, of->width_hz, width_of(of), 1e-9, HZ_MOST);
+        snprintf(key, sizeof key, "resonators[%u].leak_hz", r);
+        number(resolve, key, of->leak_hz, leak_of(of), 0, HZ_MOST);
+    }
+}
+
+static void take_resonators(struct resolve *resolve, uint32_t family) {
+    struct feedback_file_family const *from = &resolve->file->families[family];
+    struct feedback_tuning *to = &resolve->to->family[family].tuning;
+    for (uint32_t r = 0; r < from->resonators_count && resolve->code == RM_OK; ++r) {
+        char key[64];
+        snprintf(key, sizeof key, "families[%u].resonators[%u]", family, r);
+        struct feedback_file_resonator const *of = find_resonator(resolve->file, from->resonators[r]);
+        for (uint32_t other = 0; other < r; ++other)
+            if (of != NULL && of == find_resonator(resolve->file, from->resonators[other]))
+                resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key, "%g Hz is there twice", *of->hz);
+        if (of == NULL) {
+            resolve->code =
+                feedback_yaml_fail(resolve->yaml, resolve->error, key,
+                                   "found %g, expected the hz of one of the file's `resonators`", from->resonators[r]);
+            return;
+        }
+        to->resonator[r].hz = *of->hz;
+        to->resonator[r].width_hz = width_of(of);
+        to->resonator[r].leak_hz = leak_of(of);
+        to->resonator_count = r + 1;
+    }
+}
+
+static void take_law(struct resolve *resolve, uint32_t family) {
+    struct feedback_file_family const *from = &resolve->file->families[family];
+    struct feedback_family *to = &resolve->to->family[family];
+    to->acts = from->proportional != NULL || from->integral_hz != NULL;
+    to->tuning.proportional = number(resolve, key_of(family, "proportional").text, from->proportional, 0, 0, 100);
+    to->tuning.integral_hz = number(resolve, key_of(family, "integral_hz").text, from->integral_hz, 0, 0, HZ_MOST);
+    to->tuning.predicts = either(from->predictor, true);
+    take_resonators(resolve, family);
+    if (resolve->code == RM_OK && !to->acts && to->tuning.resonator_count > 0)
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "resonators").text,
+                                           "the family has no law, expected `proportional` or `integral_hz` beside");
+}
+
+static void take_plant(struct resolve *resolve, uint32_t family) {
+    struct feedback_file_plant const *from = &resolve->file->families[family].plant;
+    struct feedback_family *to = &resolve->to->family[family];
+    to->bandwidth_hz = number(resolve, key_of(family, "plant.bandwidth_hz").text, from->bandwidth_hz, 0, 0, MOST);
+    to->second_hz = number(resolve, key_of(family, "plant.second_hz").text, from->second_hz, 0, 0, MOST);
+    to->delay_s = 1e-6 * number(resolve, key_of(family, "plant.delay_us").text, from->delay_us, 0, 0, 1e6);
+}
+
+static void take_family(struct resolve *resolve, uint32_t family) {
+    struct feedback_file_family const *from = &resolve->file->families[family];
+    struct feedback_family *to = &resolve->to->family[family];
+    snprintf(to->name, sizeof to->name, "%s", from->name);
+    for (uint32_t other = 0; other < family && resolve->code == RM_OK; ++other)
+        if (strcmp(from->name, resolve->file->families[other].name) == 0)
+            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "name").text,
+                                               "families[%u] has that name already", other);
+    to->unload_to = -1;
+    for (uint32_t p = 0; p < from->actuators_count; ++p) {
+        to->patterns[p] = copy(resolve, from->actuators[p]);
+        to->pattern_count = p + 1;
+    }
+    take_plant(resolve, family);
+    take_law(resolve, family);
+}
+
+static void take_unloading(struct resolve *resolve, uint32_t family) {
+    struct feedback_file_family const *from = &resolve->file->families[family];
+    struct feedback_family *to = &resolve->to->family[family];
+    struct family_key const key = key_of(family, "unload_to");
+    if (from->unload_to == NULL)
+        return;
+    for (uint32_t other = 0; other < resolve->to->family_count; ++other)
+        if (other != family && strcmp(from->unload_to, resolve->to->family[other].name) == 0)
+            to->unload_to = (int32_t)other;
+    if (to->unload_to < 0 && resolve->code == RM_OK)
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key.text,
+                                           "found \"%s\", expected the name of another family", from->unload_to);
+    if (from->crossover_hz == NULL && resolve->code == RM_OK)
+        resolve->code =
+            feedback_yaml_fail(resolve->yaml, resolve->error, key.text, "expected `crossover_hz` beside it");
+    to->crossover_hz = number(resolve, key_of(family, "crossover_hz").text, from->crossover_hz, 1, 1e-4, 1e5);
+}
+
+/* What is handed over must come to rest somewhere, and a family without a law must be given something. */
+static void check_unloading(struct resolve *resolve, uint32_t family) {
+    struct feedback_configuration const *to = resolve->to;
+    uint32_t steps = 0;
+    for (int32_t at = to->family[family].unload_to; at >= 0 && resolve->code == RM_OK; at = to->family[at].unload_to)
+        if (++steps >= to->family_count)
+            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "unload_to").text,
+                                               "families unload to each other in a circle");
+    bool takes = false;
+    for (uint32_t other = 0; other < to->family_count; ++other)
+        takes = takes || to->family[other].unload_to == (int32_t)family;
+    if (resolve->code == RM_OK && !to->family[family].acts && !takes)
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "name").text,
+                                           "the family \"%s\" has nothing to do, expected `integral_hz` or "
+                                           "`proportional`, or another family that unloads to it",
+                                           to->family[family].name);
+}
+
+static void take_families(struct resolve *resolve) {
+    resolve->to->family_count = resolve->file->families_count;
+    for (uint32_t f = 0; f < resolve->file->families_count; ++f)
+        take_family(resolve, f);
+    for (uint32_t f = 0; f < resolve->file->families_count; ++f)
+        take_unloading(resolve, f);
+    for (uint32_t f = 0; f < resolve->file->families_count; ++f)
+        check_unloading(resolve, f);
+}
+
+static void take_mains(struct resolve *resolve) {
+    struct feedback_file const *file = resolve->file;
+    double const otherwise = file->resonators_count == 0 ? 50 : *file->resonators[0].hz;
+    resolve->to->mains_hz = number(resolve, "mains_hz", file->mains_hz, otherwise, 1e-3, HZ_MOST);
+    bool const absent = file->resonators_count > 0 && find_resonator(file, resolve->to->mains_hz) == NULL;
+    if (resolve->code == RM_OK && absent)
+        resolve->code =
+            feedback_yaml_fail(resolve->yaml, resolve->error, "mains_hz",
+                               "found %g, expected the hz of one of the file's `resonators`", resolve->to->mains_hz);
+}
+
+static void take_rf(struct resolve *resolve) {
+    static struct feedback_file_rf const absent;
+    struct feedback_file_rf const *from = resolve->file->rf == NULL ? &absent : resolve->file->rf;
+    resolve->to->rf.column = -1; /* until there is a matrix */
+    resolve->to->rf.hz = number(resolve, "rf.hz", from->hz, 10, 1e-3, 1e5);
+    resolve->to->rf.gain = number(resolve, "rf.gain", from->gain, 0.3, 0, 2);
+    resolve->to->rf.slew = number(resolve, "rf.slew", from->slew, 1, 1e-9, MOST);
+}
+
+static void take_beam(struct resolve *resolve, struct feedback_file_beam const *from) {
+    static struct feedback_file_beam const absent;
+    from = from == NULL ? &absent : from;
+    for (uint32_t l = 0; l < from->lanes_count; ++l)
+        snprintf(resolve->to->permits.beam_lane[l], sizeof resolve->to->permits.beam_lane[l], "%s", from->lanes[l]);
+    resolve->to->permits.beam_lanes = from->lanes_count;
+    resolve->to->permits.beam_least = number(resolve, "permits.beam.least", from->least, 0, 0, 1e18);
+    resolve->to->permits.beam_drop = number(resolve, "permits.beam.drop", from->drop, 0.5, 0, 1);
+}
+
+static void take_permits(struct resolve *resolve) {
+    static struct feedback_file_permits const absent;
+    struct feedback_file_permits const *from = resolve->file->permits == NULL ? &absent : resolve->file->permits;
+    take_beam(resolve, from->beam);
+    resolve->to->permits.bpms = number(resolve, "permits.bpms", from->bpms, 0.9, 0, 1);
+    resolve->to->permits.actuators = number(resolve, "permits.actuators", from->actuators, 0.9, 0, 1);
+    resolve->to->permits.saturated = whole(resolve, "permits.saturated", from->saturated, 4, 0, UINT32_MAX);
+    resolve->to->permits.saturated_s = number(resolve, "permits.saturated_s", from->saturated_s, 0.5, 0, 1e6);
+    resolve->to->permits.initial_error_um =
+        number(resolve, "permits.initial_error_um", from->initial_error_um, 500, 0, MOST);
+    resolve->to->permits.missing = number(resolve, "permits.missing", from->missing, 0.3, 0, 1);
+}
+
+static void take_watch(struct resolve *resolve) {
+    static struct feedback_file_watch const absent;
+    struct feedback_file_watch const *from = resolve->file->watch == NULL ? &absent : resolve->file->watch;
+    resolve->to->watch.missing_cycles = whole(resolve, "watch.missing_cycles", from->missing_cycles, 3, 0, UINT32_MAX);
+    resolve->to->watch.frozen_cycles = whole(resolve, "watch.frozen_cycles", from->frozen_cycles, 10, 0, UINT32_MAX);
+    resolve->to->watch.jump_um = number(resolve, "watch.jump_um", from->jump_um, 500, 1e-3, MOST);
+    resolve->to->watch.invalid_status = whole(resolve, "watch.invalid_status", from->invalid_status, 0, 0, 0xFFFF);
+    resolve->to->watch.return_s = number(resolve, "watch.return_s", from->return_s, 1, 0, 1e6);
+}
+
+static void take_gate(struct resolve *resolve) {
+    struct feedback_file_gate const *from = resolve->file->gate;
+    if (from == NULL)
+        return;
+    snprintf(resolve->to->gate.input, sizeof resolve->to->gate.input, "%s", from->input);
+    snprintf(resolve->to->gate.lane, sizeof resolve->to->gate.lane, "%s", from->lane);
+    resolve->to->gate.bit = whole(resolve, "gate.bit", from->bit, 0, 0, 31);
+    resolve->to->gate.cycles = whole(resolve, "gate.cycles", from->cycles, 30, 1, UINT32_MAX);
+}
+
+static void take_tables(struct resolve *resolve) {
+    for (uint32_t t = 0; t < resolve->file->feed_forward_count; ++t) {
+        struct feedback_file_table const *from = &resolve->file->feed_forward[t];
+        struct feedback_table *to = &resolve->to->table[t];
+        snprintf(to->input, sizeof to->input, "%s", from->input);
+        snprintf(to->lane, sizeof to->lane, "%s", from->lane);
+        to->path = feedback_beside(resolve->yaml->path, from->table);
+        resolve->to->table_count = t + 1;
+        if (to->path == NULL)
+            resolve->code = feedback_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory", resolve->yaml->path);
+    }
+}
+
+static void take_shadow(struct resolve *resolve) {
+    struct feedback_file_shadow const *from = resolve->file->shadow;
+    for (uint32_t s = 0; from != NULL && s < from->inputs_count; ++s) {
+        resolve->to->shadow_input[s] = copy(resolve, from->inputs[s]);
+        resolve->to->shadow_inputs = s + 1;
+    }
+}
+
+enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
+                                            struct feedback_configuration *configuration, struct rm_error *error) {
+    struct resolve resolve = {yaml, file, configuration, error, RM_OK};
+    configuration->golden_speed_um_s = number(&resolve, "golden_speed", file->golden_speed, 100, 1e-6, MOST);
+    configuration->coupled = either(file->coupled, false);
+    configuration->per_corrector = file->per != NULL && *file->per == FEEDBACK_PER_CORRECTOR;
+    configuration->modes = whole(&resolve, "modes", file->modes, 0, 0, UINT32_MAX);
+    configuration->tikhonov = number(&resolve, "tikhonov", file->tikhonov, 0.01, 0, 1);
+    configuration->soft_start_s = number(&resolve, "soft_start_s", file->soft_start_s, 1, 0, 1e6);
+    check_resonators(&resolve);
+    if (resolve.code == RM_OK)
+        take_families(&resolve);
+    take_mains(&resolve);
+    take_rf(&resolve);
+    take_permits(&resolve);
+    take_watch(&resolve);
+    take_gate(&resolve);
+    take_tables(&resolve);
+    take_shadow(&resolve);
+    return resolve.code;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What one cycle collects while its records come, and what is made of it afterwards: the orbit. */
+#ifndef FEEDBACK_CYCLE_H
+#define FEEDBACK_CYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct feedback_cycle {
+    uint32_t rows;
+    int32_t *error;    /**< [row] nm, as it was used; 0 where it was not */
+    uint32_t *pending; /**< rows that came, and were not used as they came */
+    int32_t *leapt;    /**< their errors */
+    bool *is_leap;     /**< did they leap, and nothing else? */
+    uint32_t pendings, leaps;
+};
+
+/** Squares over the cycles of a second, row by row. */
+struct feedback_cumulated {
+    double *squares; /**< [row] µm² */
+    uint32_t count, most;
+    double x, y; /**< µm: of the last whole second */
+};
+
+struct feedback_orbit {
+    double rms_x, rms_y, worst_x, worst_y; /**< µm */
+};
+
+void feedback_cycle_clear(struct feedback_cycle *cycle);
+
+static inline void feedback_cycle_pend(struct feedback_cycle *cycle, uint32_t row, int32_t error_nm, bool is_leap) {
+    cycle->pending[cycle->pendings] = row;
+    cycle->leapt[cycle->pendings] = error_nm;
+    cycle->is_leap[cycle->pendings++] = is_leap;
+    cycle->leaps += is_leap;
+}
+
+/** Of the rows in use; `plane` is per row. */
+struct feedback_orbit feedback_cycle_orbit(struct feedback_cycle const *cycle, char const *plane, bool const *is_used);
+
+void feedback_cumulate(struct feedback_cumulated *cumulated, struct feedback_cycle const *cycle, char const *plane,
+                       bool const *is_used);
+
+#endif

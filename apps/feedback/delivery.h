@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whether rows reach the supplies. Who goes on integrating while nobody sends what he wishes answers the same error
+ * again and again, and when all of it is sent at once no loop survives it. So when what was sent last is none of the
+ * last two rows, the loop holds: its wish stands still then, and is what was sent as soon as somebody sends again.
+ */
+#ifndef FEEDBACK_DELIVERY_H
+#define FEEDBACK_DELIVERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FEEDBACK_DELIVERY_ROWS = 2 }; /**< the row of the last cycle may still be under way */
+
+struct feedback_delivery {
+    uint32_t actuators;
+    double *tolerance;                      /**< [actuator] setpoints travel in single precision */
+    double *wished[FEEDBACK_DELIVERY_ROWS]; /**< [actuator] the newest first */
+};
+
+bool feedback_delivery_make(struct feedback_delivery *delivery, uint32_t actuators, double const *low,
+                            double const *high);
+void feedback_delivery_free(struct feedback_delivery *delivery);
+
+/** As if these had been wished, and sent, for ever. */
+void feedback_delivery_begin(struct feedback_delivery *delivery, double const *wish);
+
+/** Once per cycle, after its row: `sent` as it was before the cycle. False when more than a quarter of the actuators
+ * whose place is known are elsewhere than any of the last rows wished. */
+bool feedback_delivery_judge(struct feedback_delivery *delivery, double const *sent, double const *wish);
+
+#endif

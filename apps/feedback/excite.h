@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Signals that ask the loop what it does: a function of the cycle since they were asked for, and of nothing else.
+ *
+ * A multi-sine has the RMS of a sine of the same amplitude, shared among its lines, with phases after M. R. Schroeder
+ * (IEEE Trans. Inf. Theory 16, 1970), which keep its peak low. PRBS is the register x^15 + x^14 + 1.
+ */
+#ifndef FEEDBACK_EXCITE_H
+#define FEEDBACK_EXCITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FEEDBACK_EXCITE_LINES = 32 };
+
+/** What was asked for; compared whole to see a change. */
+struct feedback_excite_wish {
+    uint32_t kind; /**< enum feedback_excitation */
+    double amplitude, low_hz, high_hz;
+};
+
+struct feedback_excite {
+    double rate_hz;
+    struct feedback_excite_wish wish;
+    uint64_t cycle; /**< since it began */
+    uint32_t lines;
+    double line_hz[FEEDBACK_EXCITE_LINES], phase[FEEDBACK_EXCITE_LINES]; /**< cycles per s; turns */
+    double each;                                                         /**< amplitude of a line */
+    uint16_t shift;
+};
+
+/** Another wish begins anew; the same one changes nothing. */
+void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_wish const *wish);
+
+/** Cycles that nobody ran: the signal has gone on. */
+void feedback_excite_skip(struct feedback_excite *excite, uint32_t cycles);
+
+/** The value of the next cycle. */
+double feedback_excite_next(struct feedback_excite *excite);
+
+#endif

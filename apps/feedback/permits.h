@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The beam and the gate, judged in the cycle in which they change: from sums that the records made as they came.
+ *
+ * The beam is the mean of the sum lanes of those inputs that came. The sums are whole numbers, so that their order does
+ * not matter. A beam that lost `drop` of itself from one cycle to the next is lost, even if what is left would do, and
+ * is believed in again after `return_cycles` of quiet.
+ */
+#ifndef FEEDBACK_PERMITS_H
+#define FEEDBACK_PERMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FEEDBACK_SUM_FRACTION = 256 }; /**< sum lanes are added in this part of their unit */
+
+struct feedback_beam {
+    double least, drop;
+    uint32_t return_cycles;
+    int64_t sum;       /**< of this cycle */
+    uint32_t count;    /**< lanes in it */
+    double mean;       /**< of the last cycle that had any */
+    uint32_t distrust; /**< cycles until it is believed in again after a drop */
+    bool watched;      /**< there are sum lanes at all */
+};
+
+/** A sum lane of a record. What is no number counts as no beam. */
+void feedback_beam_add(struct feedback_beam *beam, double value);
+
+/** Once per cycle: is there beam? Makes ready for the next cycle. */
+bool feedback_beam_judge(struct feedback_beam *beam);
+
+/** Rides out what a bit tells of, for so many cycles after each rise. */
+struct feedback_gate {
+    uint32_t cycles;
+    bool was;      /**< the bit, in the last record */
+    uint32_t left; /**< cycles to go */
+};
+
+void feedback_gate_see(struct feedback_gate *gate, bool bit);
+
+/** Once per cycle: closed? */
+bool feedback_gate_judge(struct feedback_gate *gate);
+
+/** True when `count` is less than `share` of `all`. */
+static inline bool feedback_too_few(uint32_t count, uint32_t all, double share) {
+    return (double)count < share * (double)all - 1e-9;
+}
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/** From a response matrix to a controller's basis: singular values, regularised. Off the hot path.
+ *
+ *     W_r (R − η η⁺ R) W_c = U S Vᵀ
+ *
+ * W_r weighs rows (0: out), W_c columns (0: out), and the dispersion η, where the RF frequency has it, is projected out
+ * of the rows: η⁺ = ηᵀW_r² / (ηᵀW_r²η). Of the modes the first `modes` are kept, with gain s² / (s² + (tikhonov
+ * s_max)²) (A. N. Tikhonov; as light sources use it: e.g. J. Rowland et al., ICALEPCS 2007, and every lecture since).
+ */
+#ifndef FEEDBACK_SOLVE_H
+#define FEEDBACK_SOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+struct feedback_problem {
+    uint32_t rows, columns;
+    double const *response;      /**< [row · columns + column] nm per unit */
+    double const *row_weight;    /**< [row] ≥ 0; 0: out */
+    double const *column_weight; /**< [column] ≥ 0; 0: out */
+    double const *dispersion;    /**< [row] nm per unit of the RF actuator; NULL: not projected out */
+    uint32_t modes;              /**< 0: all that the matrix has */
+    double tikhonov;             /**< relative to the largest singular value */
+    bool per_corrector;          /**< channels are columns; else modes */
+};
+
+/** The basis: channel errors z = errors · e, and setpoints u = outputs · w. */
+struct feedback_basis {
+    uint32_t channels;
+    uint32_t rows;    /**< of the problem */
+    double *singular; /**< [channel] nm per unit, of the weighted matrix; of channels that are columns 0 */
+    double *gain;   /**< [channel] what regularisation leaves of it: 1 for channels that are columns (there `errors` has
+                       it) */
+    double *errors; /**< [channel · rows + row] unit per nm. Per mode: S⁻¹UᵀW_r with the projection; per column
+                         W_c V diag(gain) S⁻¹ UᵀW_r */
+    double *outputs;  /**< [column · channels + channel]; NULL: the identity (channels are columns) */
+    uint32_t modes;   /**< kept */
+    double *spectrum; /**< [mode] singular values, all of them, largest first */
+    uint32_t spectrum_count;
+};
+
+/** RM_E_CONFIG when nothing is left to solve, RM_E_NO_SPACE. Rows and columns of weight 0 have zeros in `errors` and
+ * `outputs`, and all else is what the smaller matrix without them gives. Modes whose singular value is below 1e-9 of
+ * the largest are none. */
+enum rm_code feedback_solve(struct feedback_problem const *problem, struct feedback_basis *basis,
+                            struct rm_error *error);
+void feedback_basis_free(struct feedback_basis *basis);
+
+/** map[to.channels × from.channels]: what `from`'s channels were to become `to`'s, so that outputs change least:
+ * outputs_to⁺ · outputs_from. For channels that are columns the identity, with rows of 0 for those that are out.
+ *
+ * What `to` cannot say is left over: outputs_from w − outputs_to map w. Who wants no bump adds it to the offsets of the
+ * setpoints; of a column that is out this is all it had, so that it stays where it was. */
+enum rm_code feedback_basis_map(struct feedback_basis const *to, struct feedback_basis const *from, uint32_t columns,
+                                double *map, struct rm_error *error);
+
+/** R_slow⁺ R_fast [slow · fasts + fast]: by how much the slow family moves to do what a unit of a fast actuator does.
+ * Weights, truncation and regularisation as in `slow`, where the dispersion should be NULL: else the dispersive part of
+ * what the fast ones did would be lost on the way. */
+enum rm_code feedback_handover(struct feedback_problem const *slow, double const *fast_response, uint32_t fasts,
+                               double *handover, struct rm_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/** OFF, READY, ON, HOLD, FAULT: which state follows, from wishes, permits and time alone.
+ *
+ *     loop  0   READY where all permits are there, OFF where not
+ *           2   HOLD
+ *           1   a permit is missing that comes back by itself (beam, matrix, gate, inputs)   HOLD
+ *               one that a person should look at                                              FAULT
+ *               actuators alone, which come back by themselves as a rule                      HOLD, patiently
+ *               none                                                                          ON
+ *
+ * HOLD is gone out of by itself. What a lost beam takes with it (BPMs that say they are invalid) takes a while to come
+ * back, so HOLD is patient with those permits for `patience` cycles after the beam is there. FAULT stays until `reset`
+ * changes, or nobody wants the loop on any more. A large error counts only while the loop is not on: it is the loop's
+ * to correct.
+ */
+#ifndef FEEDBACK_STATES_H
+#define FEEDBACK_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+
+enum {
+    FEEDBACK_HOLDING = FEEDBACK_NO_MATRIX | FEEDBACK_NO_BEAM | FEEDBACK_GATED | FEEDBACK_LATE | FEEDBACK_NOT_SENT,
+    FEEDBACK_FAULTING = FEEDBACK_FEW_BPMS | FEEDBACK_SATURATION | FEEDBACK_LARGE_ERROR | FEEDBACK_FEW_ACTUATORS,
+};
+
+struct feedback_states {
+    enum feedback_state state;
+    double reset;      /**< the setting's value as it was seen last */
+    uint32_t patience; /**< cycles in HOLD that FAULTING permits may be missing */
+    uint32_t waited;   /**< of these */
+    uint32_t cause;    /**< permits that were missing when it last left ON, or could not go there, by itself */
+};
+
+struct feedback_state_wishes {
+    uint32_t loop; /**< 0 off, 1 on, 2 hold */
+    double reset;
+};
+
+/** One cycle: the state in it. `missing` are bits of enum feedback_permit. */
+enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_wishes const *wishes,
+                                         uint32_t missing);
+
+#endif

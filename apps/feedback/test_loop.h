@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A loop of a bank and a true plant in time, for tests: disturbance − plant → error → law → plant. The plant is not
+ * the law's model: it follows its first order exactly from step to step, at whatever point of a cycle. */
+#ifndef FEEDBACK_TEST_LOOP_H
+#define FEEDBACK_TEST_LOOP_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bank.h"
+
+enum { LOOP_CHANNELS = 64, LOOP_PAST = 128 };
+
+static double const lines_hz[] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
+enum { LINES = sizeof lines_hz / sizeof lines_hz[0] };
+
+struct loop {
+    struct feedback_bank bank;
+    uint32_t channels;
+    uint64_t cycle;
+    double gain, pole_per_cycle, delay; /**< pole: time constants in a cycle, 0: none; delay in cycles */
+    double limit;                       /**< of what is sent */
+    double sent[LOOP_PAST][LOOP_CHANNELS], level[LOOP_PAST][LOOP_CHANNELS]; /**< rings; level at the cycle's begin */
+    double error[LOOP_CHANNELS], wish[LOOP_CHANNELS];
+};
+
+/** True plant: `gain` and `delay` times what the law believes. */
+static inline void loop_make(struct loop *loop, struct feedback_law const *law, uint32_t channels, double gain,
+                             double delay) {
+    *loop = (struct loop){.channels = channels,
+                          .gain = gain,
+                          .pole_per_cycle = 6.283185307179586 * law->plant.bandwidth_hz / law->plant.rate_hz,
+                          .delay = delay * law->plant.delay_s * law->plant.rate_hz,
+                          .limit = INFINITY};
+    assert_true(feedback_bank_make(&loop->bank, channels, law));
+}
+
+/** What the plant gives in the present cycle. */
+static inline double loop_plant(struct loop const *loop, uint32_t channel) {
+    double const time = (double)loop->cycle - loop->delay;
+    if (time <= 0)
+        return 0;
+    // The cycle in which that point of time lies; the end of one, not the begin of the next.
+    uint64_t const begin = (uint64_t)ceil(time) - 1;
+    double const held = loop->sent[begin % LOOP_PAST][channel], level = loop->level[begin % LOOP_PAST][channel];
+    double const decay = loop->pole_per_cycle > 0 ? exp(-loop->pole_per_cycle * (time - (double)begin)) : 0;
+    return loop->gain * (decay * level + (1 - decay) * held);
+}
+
+/** A cycle with such disturbances. Errors and wishes stay to be looked at. */
+static inline void loop_step(struct loop *loop, double const *disturbance) {
+    uint64_t const now = loop->cycle % LOOP_PAST, next = (loop->cycle + 1) % LOOP_PAST;
+    double const decay = loop->pole_per_cycle > 0 ? exp(-loop->pole_per_cycle) : 0;
+    for (uint32_t i = 0; i < loop->channels; ++i) {
+        loop->error[i] = disturbance[i] - loop_plant(loop, i);
+        loop->wish[i] = loop->bank.law.direct * loop->bank.gain[i] * loop->error[i] + loop->bank.ahead[i];
+        loop->sent[now][i] = fmin(fmax(loop->wish[i], -loop->limit), loop->limit);
+        loop->level[next][i] = decay * loop->level[now][i] + (1 - decay) * loop->sent[now][i];
+    }
+    feedback_bank_update(&loop->bank, loop->error, loop->wish, loop->sent[now]);
+    ++loop->cycle;
+}
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does the orbit feedback's arithmetic take: from the last BPM's record in hand to all setpoints in their row?
+ *
+ *     ringmaster-feedback-cost CYCLES CPU      prints a JSON object, times in nanoseconds
+ *
+ * Each cycle is a whole one, as the application has it: rows of the orbit in another order, the last of them timed with
+ * the end of the product, its row published; then, between cycles, errors of all channels, the bank with thirteen
+ * resonators in each, and what it says of the next row. So the caches hold what they hold in life: matrices that do not
+ * fit the first one, and much else that came in between.
+ *
+ * Beside it, by turns in the same run: OpenBLAS sgemv of the same size; our product whole, at once; and a loop that
+ * only looks at the clock for as long as the last answer took. By how much that one is ever late is the machine's
+ * doing.
+ */
+#include <cblas.h>
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/feedback/bank.h"
+#include "apps/feedback/product.h"
+#include "base/timebase.h"
+
+enum {
+    ROWS_OF_RING = 64, /**< of setpoints, as a grant has them */
+    ORDERS = 61,       /**< orders of arrival, by turns */
+    TICKS_MAX = 1 << 20,
+    LINES = 13,
+};
+
+static double const lines_hz[LINES] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
+
+/** A size that is measured. */
+struct size {
+    char const *name;
+    uint32_t planes, rows, outputs; /**< rows and outputs of a plane */
+    bool coupled;
+    uint32_t last_rows; /**< that the last record brings */
+};
+
+static struct size const sizes[] = {
+    {.name = "264x168", .planes = 1, .rows = 168, .outputs = 264, .last_rows = 1},
+    {.name = "528x336", .planes = 2, .rows = 168, .outputs = 264, .last_rows = 4},
+    {.name = "528x336_coupled", .planes = 2, .rows = 168, .outputs = 264, .coupled = true, .last_rows = 4},
+};
+
+/** How often so many ticks. */
+struct times {
+    uint32_t *count;
+    uint64_t total, longest;
+};
+
+enum what { ANSWER, FLOOR, SGEMV, WHOLE, ERRORS, BANK, AHEAD, WHATS };
+
+static char const *const what_name[WHATS] = {"answer_ns", "stall_floor_ns", "sgemv_ns", "whole_product_ns",
+                                             "errors_ns", "bank_ns",        "ahead_ns"};
+
+struct bench {
+    struct size size;
+    uint32_t rows, outputs, per_plane; /**< outputs padded */
+    uint32_t matrix_rows, matrix_columns, matrices;
+    struct feedback_product product;
+    struct feedback_bank bank;
+    double *weight; /**< [row · outputs + output] */
+    float *single, *single_error, *single_setpoint;
+    double *errors_of, *outputs_of; /**< basis: channels by rows, outputs by channels */
+    double *error_double, *channel_error, *channel_wish, *channel_ahead;
+    double *ahead, *low, *high, *ring, *cut;
+    int64_t *sum;
+    int32_t *error;
+    uint32_t *order; /**< [ORDERS · rows] */
+    _Atomic uint64_t published;
+    struct times times[WHATS];
+};
+
+static uint64_t seed = 1;
+
+static double noise(void) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
+}
+
+static void *room(size_t bytes) {
+    enum { PAGE = 4096 };
+    void *const memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+    if (memory == NULL) {
+        fprintf(stderr, "ringmaster-feedback-cost: no memory\n");
+        exit(1);
+    }
+    memset(memory, 0, (bytes + PAGE - 1) / PAGE * PAGE);
+    return memory;
+}
+
+static double *numbers(size_t count, double scale) {
+    double *const number = room(count * sizeof *number);
+    for (size_t i = 0; i < count; ++i)
+        number[i] = scale * noise();
+    return number;
+}
+
+static uint32_t padded(uint32_t outputs) {
+    return (outputs + FEEDBACK_OUTPUT_BLOCK - 1) / FEEDBACK_OUTPUT_BLOCK * FEEDBACK_OUTPUT_BLOCK;
+}
+
+static uint32_t plane_of(struct bench const *bench, uint32_t row) { return row / bench->size.rows; }
+
+static void make_product(struct bench *bench) {
+    struct feedback_range *const range = room(bench->rows * sizeof *range);
+    bench->weight = room((size_t)bench->rows * bench->outputs * sizeof(double));
+    for (uint32_t row = 0; row < bench->rows; ++row) {
+        range[row] = bench->size.coupled
+                         ? (struct feedback_range){0, bench->outputs}
+                         : (struct feedback_range){plane_of(bench, row) * bench->per_plane, bench->per_plane};
+        for (uint32_t i = 0; i < range[row].count; ++i)
+            if ((range[row].first + i) % bench->per_plane < bench->size.outputs)
+                bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * noise();
+    }
+    if (!feedback_product_make(&bench->product, bench->rows, bench->outputs, range, FEEDBACK_SIMD_BEST))
+        exit(1);
+    feedback_product_set(&bench->product, bench->weight, bench->outputs);
+    free(range);
+}
+
+static void make_bank(struct bench *bench) {
+    struct feedback_plant const plant = {.rate_hz = 9642, .bandwidth_hz = 5000, .delay_s = 150e-6};
+    struct feedback_tuning tuning;
+    struct feedback_law law;
+    feedback_tuning_choose(&plant, lines_hz, LINES, &tuning);
+    feedback_law_make(&law, &plant, &tuning, true);
+    if (!feedback_bank_make(&bench->bank, bench->outputs, &law))
+        exit(1);
+}
+
+/** Rows by turns in other orders. The last ones belong together: those of one record, of both planes. */
+static void make_orders(struct bench *bench) {
+    bench->order = room((size_t)ORDERS * bench->rows * sizeof *bench->order);
+    for (uint32_t i = 0; i < ORDERS; ++i) {
+        uint32_t *const order = bench->order + (size_t)i * bench->rows;
+        for (uint32_t row = 0; row < bench->rows; ++row) {
+            uint32_t const place = (uint32_t)(fabs(noise()) * (row + 1)) % (row + 1);
+            order[row] = order[place];
+            order[place] = row;
+        }
+        uint32_t const first = (uint32_t)(fabs(noise()) * (bench->size.rows - 2)) / 2 * 2;
+        for (uint32_t j = 0; j < bench->size.last_rows; ++j) {
+            uint32_t const wanted = first + j % 2 + j / 2 * bench->size.rows, end = bench->rows - 1 - j;
+            for (uint32_t row = 0; row < bench->rows; ++row)
+                if (order[row] == wanted) {
+                    order[row] = order[end];
+                    order[end] = wanted;
+                }
+        }
+    }
+}
+
+static void make(struct bench *bench, struct size const *size) {
+    *bench = (struct bench){.size = *size};
+    bench->per_plane = padded(size->outputs);
+    bench->rows = size->planes * size->rows;
+    bench->outputs = size->planes * bench->per_plane;
+    bench->matrices = size->coupled ? 1 : size->planes;
+    bench->matrix_rows = bench->rows / bench->matrices;
+    bench->matrix_columns = size->planes * size->outputs / bench->matrices;
+    make_product(bench);
+    make_bank(bench);
+    make_orders(bench);
+    size_t const matrix = (size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns;
+    bench->single = room(matrix * sizeof(float));
+    for (size_t i = 0; i < matrix; ++i)
+        bench->single[i] = (float)(1e-6 * noise());
+    bench->single_error = room(bench->rows * sizeof(float));
+    bench->single_setpoint = room(bench->outputs * sizeof(float));
+    bench->errors_of = numbers(matrix, 1e-6);
+    bench->outputs_of = numbers((size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns, 0.1);
+    bench->error_double = numbers(bench->rows, 1e5);
+    bench->channel_error = numbers(bench->outputs, 0);
+    bench->channel_wish = numbers(bench->outputs, 0);
+    bench->channel_ahead = numbers(bench->outputs, 0);
+    bench->ahead = numbers(bench->outputs, 0);
+    bench->low = numbers(bench->outputs, 0);
+    bench->high = numbers(bench->outputs, 0);
+    bench->cut = numbers(bench->outputs, 0);
+    bench->ring = numbers((size_t)ROWS_OF_RING * bench->outputs, 0);
+    bench->sum = room(bench->outputs * sizeof *bench->sum);
+    bench->error = room(bench->rows * sizeof *bench->error);
+    for (uint32_t i = 0; i < bench->outputs; ++i) {
+        bench->low[i] = -10;
+        bench->high[i] = 10;
+    }
+    for (int i = 0; i < WHATS; ++i)
+        bench->times[i].count = room(TICKS_MAX * sizeof *bench->times[i].count);
+}
+
+static void drop(struct bench *bench) {
+    void *const memory[] = {bench->weight,       bench->single,        bench->single_error, bench->single_setpoint,
+                            bench->errors_of,    bench->outputs_of,    bench->error_double, bench->channel_error,
+                            bench->channel_wish, bench->channel_ahead, bench->ahead,        bench->low,
+                            bench->high,         bench->cut,           bench->ring,         bench->sum,
+                            bench->error,        bench->order};
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; ++i)
+        free(memory[i]);
+    for (int i = 0; i < WHATS; ++i)
+        free(bench->times[i].count);
+    feedback_product_free(&bench->product);
+    feedback_bank_free(&bench->bank);
+}
+
+/** The clock, with all that was asked for before done and nothing begun that comes after. */
+static uint64_t now(void) {
+    _mm_lfence();
+    uint64_t const ticks = rm_tsc();
+    _mm_lfence();
+    return ticks;
+}
+
+static void note(struct times *times, uint64_t ticks) {
+    ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
+    ++times->total;
+    times->longest = ticks > times->longest ? ticks : times->longest;
+}
+
+static double *row_of(struct bench *bench, uint64_t cycle) {
+    return bench->ring + cycle % ROWS_OF_RING * bench->outputs;
+}
+
+static void end(struct bench *bench, uint64_t cycle) {
+    feedback_product_end(&bench->product, bench->sum, 1, bench->ahead, bench->low, bench->high, row_of(bench, cycle),
+                         NULL);
+    atomic_store_explicit(&bench->published, cycle + 1, memory_order_release);
+}
+
+/** The cycle's rows, of which the last are timed. Errors change from cycle to cycle. */
+static uint64_t answer(struct bench *bench, uint64_t cycle) {
+    uint32_t const *const order = bench->order + cycle % ORDERS * bench->rows;
+    uint32_t const before = bench->rows - bench->size.last_rows;
+    for (uint32_t row = 0; row < bench->rows; ++row)
+        bench->error[row] = (int32_t)(seed >> (row % 40) & 0xffff) - 0x8000;
+    noise();
+    feedback_product_begin(&bench->product, bench->sum);
+    for (uint32_t i = 0; i < before; ++i)
+        feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
+    for (uint32_t i = before; i < bench->rows; ++i)
+        feedback_product_near(&bench->product, order[i]);
+    uint64_t const begin = now();
+    for (uint32_t i = before; i < bench->rows; ++i)
+        feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
+    end(bench, cycle);
+    uint64_t const ticks = now() - begin;
+    note(&bench->times[ANSWER], ticks);
+    return ticks;
+}
+
+/** Looks at the clock until so many ticks are over; late by what the machine took. */
+static void stand(struct bench *bench, uint64_t ticks) {
+    uint64_t const begin = now();
+    uint64_t passed;
+    do
+        passed = now() - begin;
+    while (passed < ticks);
+    note(&bench->times[FLOOR], passed - ticks);
+}
+
+static void whole(struct bench *bench, uint64_t cycle) {
+    uint64_t const begin = now();
+    feedback_product_begin(&bench->product, bench->sum);
+    for (uint32_t row = 0; row < bench->rows; ++row)
+        feedback_product_add(&bench->product, bench->sum, row, bench->error[row]);
+    end(bench, cycle);
+    note(&bench->times[WHOLE], now() - begin);
+}
+
+static void sgemv(struct bench *bench) {
+    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns;
+    for (uint32_t row = 0; row < bench->rows; ++row)
+        bench->single_error[row] = (float)bench->error[row];
+    uint64_t const begin = now();
+    for (uint32_t i = 0; i < bench->matrices; ++i)
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)rows, 1, bench->single + (size_t)i * rows * columns,
+                    (int)rows, bench->single_error + (size_t)i * rows, 1, 0,
+                    bench->single_setpoint + (size_t)i * columns, 1);
+    note(&bench->times[SGEMV], now() - begin);
+}
+
+/** As many modes as rows, or as outputs where there are fewer of those. */
+static uint32_t modes(struct bench const *bench) {
+    return bench->matrix_rows < bench->matrix_columns ? bench->matrix_rows : bench->matrix_columns;
+}
+
+/** Per mode: errors in the modes' space, the bank, and its part of the next row in the outputs'. */
+static void between(struct bench *bench) {
+    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = modes(bench);
+    uint64_t const begin = now();
+    for (uint32_t row = 0; row < bench->rows; ++row)
+        bench->error_double[row] = bench->error[row];
+    for (uint32_t i = 0; i < bench->matrices; ++i)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)channels, (int)rows, 1,
+                    bench->errors_of + (size_t)i * rows * columns, (int)rows, bench->error_double + (size_t)i * rows, 1,
+                    0, bench->channel_error + (size_t)i * channels, 1);
+    uint64_t const errors = now();
+    for (uint32_t i = 0; i < bench->outputs; ++i)
+        bench->channel_wish[i] = bench->bank.law.direct * bench->channel_error[i] + bench->bank.ahead[i];
+    feedback_bank_update(&bench->bank, bench->channel_error, bench->channel_wish, bench->channel_wish);
+    uint64_t const bank = now();
+    for (uint32_t i = 0; i < bench->matrices; ++i)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)channels, 1,
+                    bench->outputs_of + (size_t)i * rows * columns, (int)channels,
+                    bench->bank.ahead + (size_t)i * channels, 1, 0, bench->channel_ahead + (size_t)i * columns, 1);
+    uint64_t const ahead = now();
+    note(&bench->times[ERRORS], errors - begin);
+    note(&bench->times[BANK], bank - errors);
+    note(&bench->times[AHEAD], ahead - bank);
+}
+
+static void run(struct bench *bench, uint64_t cycles) {
+    uint64_t const warm = 1000;
+    for (uint64_t cycle = 0; cycle < cycles + warm; ++cycle) {
+        uint64_t const ticks = answer(bench, cycle);
+        stand(bench, ticks);
+        between(bench);
+        if (cycle % 2 == 0)
+            sgemv(bench);
+        else
+            whole(bench, cycle);
+        if (cycle + 1 == warm)
+            for (int i = 0; i < WHATS; ++i) {
+                memset(bench->times[i].count, 0, TICKS_MAX * sizeof *bench->times[i].count);
+                bench->times[i].total = bench->times[i].longest = 0;
+            }
+    }
+}
+
+static uint64_t quantile(struct times const *times, double share) {
+    uint64_t const wanted = (uint64_t)(share * (double)times->total);
+    uint64_t seen = 0;
+    uint64_t ticks = 0;
+    while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
+        ++ticks;
+    return ticks;
+}
+
+static void print(struct bench const *bench, double ns_per_tick, bool first) {
+    printf("%s\"%s\": {", first ? "" : ", ", bench->size.name);
+    for (int i = 0; i < WHATS; ++i) {
+        struct times const *const times = &bench->times[i];
+        printf("%s\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", i == 0 ? "" : ", ",
+               what_name[i], (double)quantile(times, 0.5) * ns_per_tick, (double)quantile(times, 0.99) * ns_per_tick,
+               (double)times->longest * ns_per_tick, (unsigned long long)times->total);
+    }
+    printf("}");
+}
+
+static char const *simd_name(enum feedback_simd simd) {
+    return simd == FEEDBACK_SIMD_AVX512 ? "AVX-512" : simd == FEEDBACK_SIMD_AVX2 ? "AVX2" : "scalar";
+}
+
+int main(int argc, char **argv) {
+    unsigned long long const cycles = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
+    if (cycles < 1) {
+        fprintf(stderr, "Usage: %s CYCLES CPU\n", argv[0]);
+        return 2;
+    }
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(atoi(argv[2]), &only);
+    if (sched_setaffinity(0, sizeof only, &only) != 0) {
+        fprintf(stderr, "%s: needs a CPU that it may use\n", argv[0]);
+        return 1;
+    }
+    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
+    printf("{\"simd\": \"%s\", \"sizes\": {", simd_name(feedback_simd_choose(FEEDBACK_SIMD_BEST)));
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        static struct bench bench;
+        make(&bench, &sizes[i]);
+        run(&bench, cycles);
+        print(&bench, ns_per_tick, i == 0);
+        drop(&bench);
+    }
+    puts("}}");
+    return 0;
+}

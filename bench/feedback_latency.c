@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does the orbit feedback take as it runs: from the host's seeing the last BPM to the commit of all setpoints?
+ *
+ *     ringmaster-feedback-latency SIZE CYCLES FEEDBACK.so CPU WRITER_CPU      prints a JSON object, nanoseconds
+ *
+ * The application itself in its host (src/host), in a workspace of this program's own, beside a server's segment that
+ * is written by hand: streams, clock, grant, and what was sent. A thread on WRITER_CPU writes each cycle's records into
+ * their streams, 120 turns after the last cycle's and not before its step is done: all but one in some order, and the
+ * last one when the others have long been taken. CPU turns the host's duty over. SIZE is 264x168 (168 BPMs, one plane,
+ * a record each) or 528x336 (both planes, and two BPMs in a record), with thirteen resonators in each mode.
+ *
+ * Time is from the host's own stamp of seeing the last record, before it is read out of the other core's cache, to the
+ * stamp that the row is committed with. After each step a loop looks at the clock for as long as the step took; by how
+ * much that is late is the machine's doing.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ringmaster/counters.h>
+
+#include "apps/feedback/names.h"
+#include "base/timebase.h"
+#include "fabric/clock_writer.h"
+#include "fabric/segment_file.h"
+#include "fabric/segment_map.h"
+#include "fabric/segment_plan.h"
+#include "fabric/sequence_lock.h"
+#include "fabric/stream_writer.h"
+#include "fabric/test_workspace.h"
+#include "host/host.h"
+#include "host/host_state.h"
+
+enum {
+    PERIOD = 120,
+    INPUTS_MAX = 168,
+    ACTUATORS_MAX = 528,
+    BPMS = 168,
+    CORRECTORS = 264, /**< of a plane */
+    ORDERS = 61,
+    LINES = 13,
+    SETTLE_CYCLES = 12000,
+    TICKS_MAX = 1 << 20,
+    CAPACITY = 1024,
+    LATE_TURNS = 64,
+    FIRST_TURN = 1200000,
+    NEVER = 1 << 30, /**< turns */
+};
+
+static double const TURN_RATE_HZ = 1157000, LAST_AFTER_S = 40e-6, PATIENCE_S = 90, PATIENT_S = 0.1;
+
+struct times {
+    uint32_t count[TICKS_MAX];
+    uint64_t total, longest;
+};
+
+struct bench {
+    bool both;
+    uint32_t inputs, bpms_of_input, actuators;
+    char workspaces[PATH_MAX / 2], folder[PATH_MAX], file[PATH_MAX + 32];
+    char input_name[INPUTS_MAX][16], actuator_name[ACTUATORS_MAX][16], *names;
+    char const *input[INPUTS_MAX];
+    struct rm_host_actuator actuator[ACTUATORS_MAX];
+    struct rm_stream_writer writer[INPUTS_MAX];
+    struct rm_segment_plan plan;
+    struct rm_segment segment;
+    rm_planned_index clock, grant, sent, state, stream[INPUTS_MAX];
+    double tsc_hz, ticks_per_turn, values[ACTUATORS_MAX];
+    uint64_t begin_tsc; /**< of FIRST_TURN */
+    int writer_cpu;
+    _Atomic bool ending;
+    _Atomic rm_turn stepped; /**< turn of the last step */
+    struct rm_host *host;
+    struct times answer, floor;
+};
+
+static struct bench bench;
+
+static void die(char const *text) {
+    fprintf(stderr, "ringmaster-feedback-latency: %s\n", text);
+    if (bench.workspaces[0] != '\0')
+        test_workspaces_remove(bench.workspaces);
+    exit(1);
+}
+
+static uint64_t seed = 1;
+
+static double noise(void) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
+}
+
+static void pin(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    if (sched_setaffinity(0, sizeof only, &only) != 0)
+        die("needs CPUs that it may use");
+}
+
+/* A ring: names, and a response as a storage ring has it. */
+
+static void name_all(void) {
+    bench.inputs = bench.both ? BPMS / 2 : BPMS;
+    bench.bpms_of_input = bench.both ? 2 : 1;
+    bench.actuators = bench.both ? 2 * CORRECTORS : CORRECTORS;
+    bench.names = calloc(bench.actuators, sizeof bench.actuator_name[0]);
+    if (bench.names == NULL)
+        die("no memory");
+    for (uint32_t i = 0; i < bench.inputs; ++i) {
+        snprintf(bench.input_name[i], sizeof bench.input_name[i], "bpm%03u/raw", i + 1);
+        bench.input[i] = bench.input_name[i];
+    }
+    for (uint32_t i = 0; i < bench.actuators; ++i) {
+        snprintf(bench.actuator_name[i], sizeof bench.actuator_name[i], "ps/%c%03u", i < CORRECTORS ? 'x' : 'y',
+                 i % CORRECTORS + 1);
+        bench.actuator[i] = (struct rm_host_actuator){
+            .name = bench.actuator_name[i], .unit = "A", .low = -1e6, .high = 1e6, .slew_per_s = 1e12};
+        strcat(strcat(bench.names, bench.actuator_name[i]), "\n");
+    }
+}
+
+/** nm per A: √β everywhere the same, and the phase advance even. */
+static double response(uint32_t bpm, char plane, uint32_t actuator) {
+    double const pi = acos(-1), tune = plane == 'x' ? 33.25 : 9.2;
+    if ((plane == 'x') != (actuator < CORRECTORS))
+        return 0;
+    double const distance = fabs((bpm + 0.3) / BPMS - (actuator % CORRECTORS + 0.1) / (double)CORRECTORS);
+    return 1e5 / (2 * sin(pi * tune)) * cos(2 * pi * tune * distance - pi * tune);
+}
+
+static FILE *create(char const *name) {
+    snprintf(bench.file, sizeof bench.file, "%s/%s", bench.workspaces, name);
+    FILE *const file = fopen(bench.file, "w");
+    if (file == NULL)
+        die("cannot write a file");
+    return file;
+}
+
+static void write_row(FILE *file, uint32_t input, uint32_t which, char plane) {
+    uint32_t const bpm = input * bench.bpms_of_input + which;
+    fprintf(file, "bpm%03u/%c%u", input + 1, plane, which + 1);
+    for (uint32_t i = 0; i < bench.actuators; ++i)
+        fprintf(file, ",%.6g", response(bpm, plane, i));
+    fputs("\n", file);
+}
+
+static void write_files(void) {
+    FILE *file = create("response.csv");
+    for (uint32_t i = 0; i < bench.actuators; ++i)
+        fprintf(file, ",%s", bench.actuator_name[i]);
+    fputs("\n", file);
+    for (uint32_t input = 0; input < bench.inputs; ++input)
+        for (uint32_t which = 0; which < bench.bpms_of_input; ++which) {
+            write_row(file, input, which, 'x');
+            if (bench.both)
+                write_row(file, input, which, 'y');
+        }
+    if (fclose(file) != 0)
+        die("cannot write the matrix");
+    static double const hz[LINES] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
+    file = create("feedback.yaml");
+    fputs("matrix: response.csv\ncoupled: false\nper: mode\ntikhonov: 0.1\nsoft_start_s: 0.1\nfamilies:\n"
+          "  - name: fast\n    actuators: [ps/*]\n    plant: {bandwidth_hz: 5000, delay_us: 150}\n"
+          "    integral_hz: 100\n    proportional: 0.0\n    predictor: true\n"
+          "    resonators: [50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900]\nresonators:\n",
+          file);
+    for (int i = 0; i < LINES; ++i)
+        fprintf(file, "  - {hz: %g, width_hz: %g, leak_hz: %g}\n", hz[i], 0.0125 * hz[i], 5e-5 * hz[i]);
+    fputs("permits:\n  beam: {lanes: [sum1], least: 1000.0, drop: 0.5}\n  initial_error_um: 1000000.0\n"
+          "watch: {jump_um: 4000.0}\n",
+          file);
+    if (fclose(file) != 0)
+        die("cannot write the configuration");
+}
+
+/* A server's segment. */
+
+static void *memory(rm_planned_index index) { return rm_segment_memory(&bench.segment, &bench.plan, index); }
+
+static void plan(void) {
+    struct rm_stream const stream = {
+        .capacity = CAPACITY,
+        .period = PERIOD,
+        .instrument_kind = RM_KIND_BPM,
+        .lane_count = 8,
+        .filter = "none",
+        .closing_delay_turns = 6.0,
+        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32},
+                 {.name = "y1", .unit = "nm", .type = RM_LANE_I32},
+                 {.name = "sum1", .unit = "", .type = RM_LANE_I32},
+                 {.name = "q1", .unit = "", .type = RM_LANE_I32},
+                 {.name = "x2", .unit = "nm", .type = RM_LANE_I32},
+                 {.name = "y2", .unit = "nm", .type = RM_LANE_I32},
+                 {.name = "sum2", .unit = "", .type = RM_LANE_I32},
+                 {.name = "q2", .unit = "", .type = RM_LANE_I32}},
+    };
+    struct rm_grant const grant = {.actuator_count = bench.actuators, .period_turns = PERIOD};
+    rm_plan_init(&bench.plan);
+    bench.clock = rm_plan_clock(&bench.plan, "clock", "the clock");
+    bench.grant = rm_plan_grant(&bench.plan, "grant/feedback", "a grant", &grant);
+    bench.sent = rm_plan_setpoints(&bench.plan, "setpoints/sent", "what was sent", bench.actuators);
+    rm_plan_text(&bench.plan, "supply/names", "supplies", bench.names);
+    bench.state = rm_plan_parameter(&bench.plan, "supply/state", "", "supplies", RM_ELEMENT_U32, bench.actuators, NULL);
+    for (uint32_t i = 0; i < bench.inputs; ++i)
+        bench.stream[i] = rm_plan_stream(&bench.plan, bench.input_name[i], "a position monitor", &stream);
+}
+
+static void send(rm_turn turn) {
+    struct rm_setpoint_row *const row = rm_setpoints_begin(memory(bench.sent));
+    for (uint32_t i = 0; i < bench.actuators; ++i)
+        rm_setpoints_put(row, i, bench.values[i]);
+    rm_setpoints_commit(row, 1, turn, rm_tsc());
+}
+
+static void open_server(void) {
+    struct rm_error error;
+    plan();
+    if (rm_segment_open("demo", "server", &bench.plan, &bench.segment, &error) != RM_OK)
+        die(error.text);
+    for (uint32_t i = 0; i < bench.inputs; ++i)
+        if (!rm_stream_writer_open(&bench.writer[i], memory(bench.stream[i]), LATE_TURNS))
+            die("no memory for a stream");
+    rm_segment_finish(&bench.segment);
+    snprintf(bench.folder, sizeof bench.folder, "%s/demo/feedback", bench.workspaces);
+    if (mkdir(bench.folder, 0755) != 0)
+        die("cannot make the application's folder");
+    bench.begin_tsc = rm_tsc() + (uint64_t)(0.2 * bench.tsc_hz);
+    struct rm_clock_reading const reading = {
+        .anchored = true,
+        .turn = FIRST_TURN,
+        .turn_tsc = bench.begin_tsc,
+        .ticks_per_turn = bench.ticks_per_turn,
+        .tsc_hz = bench.tsc_hz,
+        .tai_tsc = bench.begin_tsc,
+        .tai_ns = rm_tai_ns(),
+    };
+    rm_clock_publish(memory(bench.clock), &reading);
+    send(0);
+}
+
+static void grant(void) {
+    struct rm_grant *const grant = memory(bench.grant);
+    rm_sequence_begin(&grant->sequence);
+    atomic_store_explicit(&grant->epoch, rm_tai_ns(), memory_order_relaxed);
+    atomic_store_explicit(&grant->instance, atomic_load(&rm_owner_header(bench.host->owner)->epoch),
+                          memory_order_relaxed);
+    atomic_store_explicit(&grant->pid, (uint64_t)getpid(), memory_order_relaxed);
+    rm_sequence_end(&grant->sequence);
+}
+
+/* The machine: a thread that writes records. */
+
+static void put(uint32_t input, rm_turn turn) {
+    struct rm_record record = {.turn = turn};
+    for (int lane = 0; lane < 8; ++lane)
+        record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * noise()) : 1000000;
+    rm_stream_writer_put(&bench.writer[input], &record);
+    rm_stream_writer_publish(&bench.writer[input], rm_tsc());
+}
+
+static void wait_for(uint64_t tsc) {
+    while (rm_tsc() < tsc)
+        rm_pause();
+}
+
+/** A cycle's time is over, and the last step is done: a machine that takes the core away for a while makes a cycle
+ * late, and none incomplete. Nobody steps before the grant: that is not waited for for long. */
+static uint64_t wait_for_step(uint64_t begin, rm_turn turn) {
+    uint64_t const patience = (uint64_t)(PATIENT_S * bench.tsc_hz);
+    wait_for(begin);
+    while (atomic_load_explicit(&bench.stepped, memory_order_acquire) < turn && rm_tsc() - begin < patience)
+        rm_pause();
+    return rm_tsc();
+}
+
+static void *write_records(void *argument) {
+    (void)argument;
+    static uint32_t order[INPUTS_MAX];
+    pin(bench.writer_cpu);
+    for (uint32_t i = 0; i < bench.inputs; ++i)
+        order[i] = i;
+    uint64_t begin = bench.begin_tsc;
+    for (rm_turn turn = FIRST_TURN; !atomic_load_explicit(&bench.ending, memory_order_relaxed); turn += PERIOD) {
+        for (uint32_t i = bench.inputs - 1; i > 0; --i) {
+            uint32_t const other = (uint32_t)(fabs(noise()) * i), kept = order[i];
+            order[i] = order[other];
+            order[other] = kept;
+        }
+        begin = wait_for_step(begin + (uint64_t)(PERIOD * bench.ticks_per_turn), turn - PERIOD);
+        for (uint32_t i = 0; i + 1 < bench.inputs; ++i)
+            put(order[i], turn);
+        wait_for(begin + (uint64_t)(LAST_AFTER_S * bench.tsc_hz));
+        put(order[bench.inputs - 1], turn);
+    }
+    return NULL;
+}
+
+/* The feedback. */
+
+static void open_host(char const *code) {
+    struct rm_host_setting const setting[] = {{"loop", 1}, {"resonators", 1}};
+    struct rm_host_setup const setup = {
+        .workspace = "demo",
+        .name = "feedback",
+        .code = code,
+        .turn_rate_hz = TURN_RATE_HZ,
+        .period_turns = PERIOD,
+        .deadline_turns = NEVER,
+        .input_count = bench.inputs,
+        .input = bench.input,
+        .actuator_count = bench.actuators,
+        .actuator = bench.actuator,
+        .setting_count = sizeof setting / sizeof setting[0],
+        .setting = setting,
+        .configuration = bench.file,
+    };
+    struct rm_error error;
+    if (rm_host_open(&setup, &bench.host, &error) != RM_OK)
+        die(error.text);
+}
+
+static double told(enum feedback_reading reading) {
+    return bench.host->program->reading[bench.host->program->reading_at[reading]];
+}
+
+static unsigned long long counter(enum rm_application_counter which) {
+    return rm_counter_get(bench.host->counters, which);
+}
+
+static void note(struct times *times, uint64_t ticks) {
+    ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
+    ++times->total;
+    times->longest = ticks > times->longest ? ticks : times->longest;
+}
+
+/** What the row says becomes what was sent; returns when it was committed. */
+static uint64_t take_row(struct rm_setpoints_place *place) {
+    struct rm_setpoint_reading reading;
+    if (!rm_setpoints_copy(bench.host->rows, rm_setpoint_row_bytes(bench.actuators), place, &reading, bench.values,
+                           bench.actuators))
+        return 0;
+    send(reading.input_turn);
+    atomic_store_explicit(&bench.stepped, reading.input_turn, memory_order_release);
+    return reading.tsc;
+}
+
+static void stand(uint64_t ticks) {
+    uint64_t const begin = rm_tsc();
+    uint64_t passed;
+    do
+        passed = rm_tsc() - begin;
+    while (passed < ticks);
+    note(&bench.floor, passed - ticks);
+}
+
+static void wait_until_on(struct rm_setpoints_place *place) {
+    uint64_t const end = rm_tsc() + (uint64_t)(PATIENCE_S * bench.tsc_hz);
+    for (uint32_t cycles = 0; cycles < SETTLE_CYCLES;) {
+        if (rm_host_duty(bench.host, rm_tsc()) > 0) {
+            take_row(place);
+            cycles += told(FEEDBACK_STATE) == FEEDBACK_ON;
+        }
+        if (rm_tsc() > end) {
+            char text[200];
+            snprintf(text, sizeof text, "not on: state %g, permits %g missing, %g BPMs used, %llu steps, %llu late",
+                     told(FEEDBACK_STATE), told(FEEDBACK_PERMITS), told(FEEDBACK_USED), counter(RM_APPLICATION_STEPS),
+                     counter(RM_APPLICATION_LATE));
+            die(rm_host_failure(bench.host) != NULL ? rm_host_failure(bench.host)->text : text);
+        }
+    }
+}
+
+static void measure(uint64_t cycles, struct rm_setpoints_place *place) {
+    while (bench.answer.total < cycles) {
+        if (rm_host_duty(bench.host, rm_tsc()) == 0)
+            continue;
+        uint64_t const committed = take_row(place);
+        if (committed == 0)
+            continue;
+        uint64_t const ticks = committed - bench.host->stepped_tsc;
+        note(&bench.answer, ticks);
+        stand(ticks);
+    }
+}
+
+static uint64_t quantile(struct times const *times, double share) {
+    uint64_t const wanted = (uint64_t)(share * (double)times->total);
+    uint64_t seen = 0, ticks = 0;
+    while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
+        ++ticks;
+    return ticks;
+}
+
+static void print(char const *name, struct times const *times) {
+    double const ns = 1e9 / bench.tsc_hz;
+    printf("\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", name,
+           (double)quantile(times, 0.5) * ns, (double)quantile(times, 0.99) * ns, (double)times->longest * ns,
+           (unsigned long long)times->total);
+}
+
+static void run(uint64_t cycles, char const *code, int cpu) {
+    pthread_t thread;
+    struct rm_setpoints_place place = {.next = 0};
+    open_host(code);
+    grant();
+    if (pthread_create(&thread, NULL, write_records, NULL) != 0)
+        die("no thread");
+    // The host's own threads are free to run elsewhere.
+    pin(cpu);
+    wait_until_on(&place);
+    unsigned long long const skipped = counter(RM_APPLICATION_SKIPPED), late = counter(RM_APPLICATION_LATE);
+    measure(cycles, &place);
+    printf("{");
+    print("last_bpm_to_setpoint_ns", &bench.answer);
+    printf(", ");
+    print("stall_floor_ns", &bench.floor);
+    printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n", told(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false",
+           counter(RM_APPLICATION_SKIPPED) - skipped, counter(RM_APPLICATION_LATE) - late);
+    atomic_store(&bench.ending, true);
+    pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv) {
+    unsigned long long const cycles = argc == 6 ? strtoull(argv[2], NULL, 10) : 0;
+    bench.both = argc == 6 && strcmp(argv[1], "528x336") == 0;
+    if (cycles < 1 || (!bench.both && strcmp(argv[1], "264x168") != 0)) {
+        fprintf(stderr, "Usage: %s 264x168|528x336 CYCLES FEEDBACK.so CPU WRITER_CPU\n", argv[0]);
+        return 2;
+    }
+    bench.writer_cpu = atoi(argv[5]);
+    bench.tsc_hz = rm_tsc_hz_measure();
+    bench.ticks_per_turn = bench.tsc_hz / TURN_RATE_HZ;
+    if (!test_workspaces_make(bench.workspaces, sizeof bench.workspaces))
+        die("cannot make a place for a workspace");
+    name_all();
+    open_server();
+    write_files();
+    run(cycles, argv[3], atoi(argv[4]));
+    rm_host_close(bench.host);
+    for (uint32_t i = 0; i < bench.inputs; ++i)
+        rm_stream_writer_close(&bench.writer[i]);
+    rm_segment_close(&bench.segment);
+    rm_plan_free(&bench.plan);
+    test_workspaces_remove(bench.workspaces);
+    return 0;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How long does the thread beside the loop take to solve a response matrix again, when a BPM or a corrector goes out?
+ *
+ *     feedback_solve_cost [ROUNDS]      default 5
+ *
+ * Medians, in ms: a whole solution of a ring of 168 BPMs and 264 correctors per plane, all of one family: two planes of
+ * 168 × 264, or both coupled, 336 × 528. Each after a BPM went out, with the product's weights and the map from the
+ * solution before.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/feedback/solution.h"
+
+enum { BPMS = 168, PER_PLANE = 264, ROWS = 2 * BPMS, COLUMNS = 2 * PER_PLANE, ROUNDS_MOST = 1000 };
+
+static double const RATE_HZ = 9642;
+static double const TUNE[2] = {33.25, 9.2};
+
+/* Closed orbit of a ring of smooth optics: what it takes here is only that all modes are there. */
+static double response(uint32_t row, uint32_t column) {
+    uint32_t const plane = row % 2;
+    uint32_t const bpm = row / 2;
+    uint32_t const corrector = column / 2;
+    double const place = (bpm + 0.37 * sin(row)) / BPMS;
+    double const source = (corrector + 0.41 * cos(3 * column)) / PER_PLANE;
+    double const orbit = cos(TUNE[plane] * (2 * M_PI * fabs(place - source) - M_PI));
+    return (plane == column % 2 ? 1000 : 10) * (1 + 0.3 * sin(row) * cos(column)) * orbit;
+}
+
+static void make_names(char **names, uint32_t count, char const *format) {
+    for (uint32_t n = 0; n < count; ++n)
+        if (asprintf(&names[n], format, n / 2, n % 2 == 0 ? 'x' : 'y') < 0)
+            abort();
+}
+
+static void *array(size_t count, size_t bytes) {
+    void *made = calloc(count, bytes);
+    if (made == NULL)
+        abort();
+    return made;
+}
+
+static void make_configuration(struct feedback_configuration *configuration, bool coupled) {
+    struct feedback_matrix *matrix = &configuration->matrix;
+    *configuration = (struct feedback_configuration){.path = strdup("bench"), .rf = {.column = -1}, .family_count = 1};
+    *matrix = (struct feedback_matrix){.rows = ROWS, .columns = COLUMNS};
+    matrix->row_name = array(ROWS, sizeof(char *));
+    matrix->column_name = array(COLUMNS, sizeof(char *));
+    matrix->value = array((size_t)ROWS * COLUMNS, sizeof(double));
+    make_names(matrix->row_name, ROWS, "bpm%03u/%c1");
+    make_names(matrix->column_name, COLUMNS, "c%03u%c");
+    configuration->golden_nm = array(ROWS, sizeof(double));
+    configuration->row_weight = array(ROWS, sizeof(double));
+    configuration->column_weight = array(COLUMNS, sizeof(double));
+    for (uint32_t r = 0; r < ROWS; ++r) {
+        configuration->row_weight[r] = 1;
+        for (uint32_t c = 0; c < COLUMNS; ++c)
+            matrix->value[(size_t)r * COLUMNS + c] = response(r, c);
+    }
+    for (uint32_t c = 0; c < COLUMNS; ++c)
+        configuration->column_weight[c] = 1;
+    struct feedback_family *family = &configuration->family[0];
+    *family = (struct feedback_family){.name = "fast", .pattern_count = 1, .acts = true, .unload_to = -1};
+    family->patterns[0] = strdup("*");
+    family->bandwidth_hz = 5000;
+    family->delay_s = 150e-6;
+    family->tuning.integral_hz = 150;
+    configuration->coupled = coupled;
+}
+
+static int compare(void const *a, void const *b) {
+    double const left = *(double const *)a;
+    double const right = *(double const *)b;
+    return (left > right) - (left < right);
+}
+
+static struct feedback_solution *solve(struct feedback_configuration const *configuration,
+                                       struct feedback_layout const *layout, struct feedback_wishes const *wishes,
+                                       struct feedback_solution const *before) {
+    struct feedback_solution *solution = NULL;
+    struct rm_error error;
+    if (feedback_solution_make(configuration, layout, RATE_HZ, wishes, before, &solution, &error) != RM_OK) {
+        fprintf(stderr, "feedback_solve_cost: %s\n", error.text);
+        exit(1);
+    }
+    return solution;
+}
+
+static void measure(char const *what, bool coupled, bool per_corrector, uint32_t rounds) {
+    struct feedback_configuration configuration;
+    struct feedback_layout layout;
+    double seconds[ROUNDS_MOST];
+    bool row_in[ROWS];
+    bool column_in[COLUMNS];
+    memset(row_in, true, sizeof row_in);
+    memset(column_in, true, sizeof column_in);
+    struct feedback_wishes const wishes = {.row_in = row_in, .column_in = column_in, .tikhonov = 0.01};
+    make_configuration(&configuration, coupled);
+    configuration.per_corrector = per_corrector;
+    if (feedback_layout_make(&configuration, &layout, NULL) != RM_OK)
+        abort();
+    struct feedback_solution *before = solve(&configuration, &layout, &wishes, NULL);
+    for (uint32_t round = 0; round < rounds; ++round) {
+        row_in[2 * round % ROWS] = !row_in[2 * round % ROWS]; /* a BPM goes out */
+        struct feedback_solution *solution = solve(&configuration, &layout, &wishes, before);
+        seconds[round] = solution->seconds;
+        feedback_solution_free(before);
+        before = solution;
+    }
+    qsort(seconds, rounds, sizeof seconds[0], compare);
+    printf("%-44s %7.1f ms\n", what, 1e3 * seconds[rounds / 2]);
+    feedback_solution_free(before);
+    feedback_layout_free(&layout);
+    feedback_configuration_free(&configuration);
+}
+
+int main(int count, char **arguments) {
+    long const rounds = count > 1 ? strtol(arguments[1], NULL, 10) : 5;
+    if (count > 2 || rounds < 1 || rounds > ROUNDS_MOST) {
+        fprintf(stderr, "usage: feedback_solve_cost [ROUNDS]   1 to %d\n", ROUNDS_MOST);
+        return 2;
+    }
+    measure("two planes of 168 × 264, per mode", false, false, (uint32_t)rounds);
+    measure("two planes of 168 × 264, per corrector", false, true, (uint32_t)rounds);
+    measure("coupled, 336 × 528, per mode", true, false, (uint32_t)rounds);
+    measure("coupled, 336 × 528, per corrector", true, true, (uint32_t)rounds);
+    return 0;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What does a living machine cost?
+ *
+ *     machine_cost LATTICE [STEPS]      default 20000
+ *
+ * All correctors of the lattice in both planes, each with a supply of its own that moves at every step, all
+ * disturbances on, at 10 kHz. Every step is timed by itself; printed are the median and the 99th percentile, the share
+ * of a core that 10 kHz take, and what the fastest of ten looks of the background takes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ringmaster/lattice.h>
+
+#include "base/timebase.h"
+#include "instruments/machine.h"
+
+enum { STEPS = 20000, LOOKS = 10 };
+
+static double const RATE_HZ = 10e3, TURN_RATE_HZ = 1.2e6;
+
+static int by_value(void const *one, void const *other) {
+    uint64_t const a = *(uint64_t const *)one, b = *(uint64_t const *)other;
+    return (a > b) - (a < b);
+}
+
+static uint32_t fill_group(struct rm_machine_group *group, char plane, uint32_t count, uint32_t first) {
+    static char all[] = "*";
+    *group = (struct rm_machine_group){.elements = all, .plane = plane, .per_unit = 1e-6, .eddy_hz = 8000};
+    group->supply = calloc(count, sizeof *group->supply);
+    group->supply_count = count;
+    for (uint32_t s = 0; group->supply != NULL && s < count; ++s)
+        group->supply[s] = first + s;
+    return first + count;
+}
+
+/** "CS_*", "CL_*", "CF_*" of the shipped lattice; of another all that are correctors. */
+static void fill(struct rm_ring_machine *config, struct rm_lattice const *lattice) {
+    static char names[][8] = {"CS_*", "CL_*", "CF_*"};
+    static char bpms[] = "BPM*", at[] = "CF_S03_01";
+    config->bpms = bpms;
+    config->bpm_count = rm_lattice_find(lattice, bpms, RM_ELEMENT_KINDS, NULL, 0);
+    for (int n = 0; n < 3; ++n)
+        for (int plane = 0; plane < 2; ++plane) {
+            struct rm_machine_group *group = &config->group[config->group_count++];
+            config->supply_count =
+                fill_group(group, plane == 0 ? 'x' : 'y', rm_lattice_find(lattice, names[n], RM_ELEMENT_KINDS, NULL, 0),
+                           config->supply_count);
+            group->elements = names[n];
+        }
+    config->disturbances.insertion_at = at;
+}
+
+static void time_steps(struct rm_machine *machine, uint32_t steps, uint64_t *ticks, double *current,
+                       uint32_t supplies) {
+    for (uint32_t s = 0; s < steps; ++s) {
+        for (uint32_t c = 0; c < supplies; ++c)
+            current[c] = (double)((s + c) % 7) - 3;
+        uint64_t const begun = rm_tsc();
+        rm_machine_step(machine, s / RATE_HZ, current);
+        ticks[s] = rm_tsc() - begun;
+    }
+    qsort(ticks, steps, sizeof *ticks, by_value);
+}
+
+static double look(struct rm_machine *machine) {
+    double best = 1e9;
+    struct rm_error error;
+    for (int l = 0; l < LOOKS; ++l) {
+        if (rm_machine_refresh(machine, &error) != RM_OK)
+            return -1;
+        double const took = rm_machine_says(machine).refresh_s;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static int measure(struct rm_ring_machine const *config, uint32_t steps) {
+    struct rm_machine *machine;
+    struct rm_error error;
+    uint64_t *ticks = calloc(steps, sizeof *ticks);
+    double *current = calloc(config->supply_count + 1, sizeof *current);
+    uint64_t const begun = rm_monotonic_ns();
+    if (ticks == NULL || current == NULL || rm_machine_make(config, TURN_RATE_HZ, &machine, &error) != RM_OK) {
+        fprintf(stderr, "machine_cost: %s\n", ticks == NULL || current == NULL ? "no memory" : error.text);
+        free(ticks);
+        free(current);
+        return EXIT_FAILURE;
+    }
+    double const made_ms = 1e-6 * (double)(rm_monotonic_ns() - begun), tick_ns = 1e9 / rm_tsc_hz_measure();
+    time_steps(machine, steps, ticks, current, config->supply_count);
+    uint32_t const middle = steps / 2, last = steps / 100 * 99;
+    double const median = tick_ns * (double)ticks[middle], late = tick_ns * (double)ticks[last];
+    printf("%u BPMs, %u correctors: made in %.0f ms\n", config->bpm_count, config->supply_count, made_ms);
+    printf("a step: median %.0f ns, 99 %% below %.0f ns; at 10 kHz %.1f %% of a core\n", median, late,
+           median * RATE_HZ * 1e-7);
+    printf("a look of the background: %.1f ms\n", 1e3 * look(machine));
+    rm_machine_free(machine);
+    free(ticks);
+    free(current);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+    struct rm_lattice *lattice;
+    struct rm_error error;
+    long const asked = argc > 2 ? strtol(argv[2], NULL, 10) : STEPS;
+    if (argc < 2 || asked < 100 || asked > 10000000) {
+        fputs("machine_cost LATTICE [STEPS]\n", stderr);
+        return EXIT_FAILURE;
+    }
+    if (rm_lattice_read(argv[1], NULL, &lattice, &error) != RM_OK) {
+        fprintf(stderr, "machine_cost: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    struct rm_ring_machine config = {
+        .present = true,
+        .lattice = argv[1],
+        .seed = 7,
+        .step_turns = 120,
+        .refresh_s = 0.2,
+        .blend_s = 0.02,
+        .rf_supply = -1,
+        .errors = {0.1, 0.05, 50e-6, 5e-3, 0.01, 0.05, 5e-3},
+        .disturbances = {.mains = {{50, 100e-6}, {100, 30e-6}, {150, 20e-6}, {300, 10e-6}},
+                         .mains_count = 4,
+                         .mains_wander = 0.001,
+                         .ground_rms_m = 50e-9,
+                         .ground_corner_hz = 10,
+                         .step_rad = 1e-6,
+                         .step_every_s = 5,
+                         .insertion_rad = 5e-6,
+                         .insertion_ramp_s = 2,
+                         .insertion_every_s = 20,
+                         .topup_rad = 50e-6,
+                         .topup_every_s = 60,
+                         .topup_turns = 2000},
+    };
+    fill(&config, lattice);
+    rm_lattice_free(lattice);
+    int const status = measure(&config, (uint32_t)asked);
+    for (uint32_t g = 0; g < config.group_count; ++g)
+        free(config.group[g].supply);
+    return status;
+}

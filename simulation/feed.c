@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/nearest.h"
+#include "engine/instrument_rates.h"
+
+/* ── making ── */
+
+/** One input while it is found. */
+struct finding {
+    struct rm_config const *config;
+    struct rm_plant const *plant;
+    char const *name; /**< "bpm01/fast" */
+    struct rm_feed_input *input;
+    struct rm_error *error;
+};
+
+static struct rm_virtual_group const *group_of(struct rm_plant const *plant, uint32_t instrument) {
+    for (uint32_t g = 0; g < plant->config.group_count; ++g)
+        if (instrument - plant->config.groups[g].first < plant->config.groups[g].count)
+            return &plant->config.groups[g];
+    return NULL;
+}
+
+/** Lanes of a described layout, by name: of the ring's, for it is what writes them. */
+static enum rm_code find_lanes(struct finding const *finding, struct rm_config_instrument const *wanted,
+                               struct rm_virtual_group const *group) {
+    struct rm_feed_input *input = finding->input;
+    struct rm_layout const *layout = group->format->layout;
+    input->described = layout != NULL;
+    if (layout == NULL && wanted->format == 0)
+        return RM_OK;
+    if (layout == NULL || wanted->format == 0)
+        return rm_fail(finding->error, RM_E_CONFIG,
+                       "input \"%s\": one of server and ring has native datagrams, the other such as a format "
+                       "describes: expected the same `format`",
+                       finding->name);
+    struct rm_layout_description const *described = rm_layout_described(layout);
+    bool alike = described->lane_count == wanted->lane_count;
+    for (uint32_t l = 0; alike && l < described->lane_count; ++l) {
+        alike = strcmp(described->lane[l].name, wanted->lane[l].name) == 0 &&
+                (described->lane[l].type == RM_FIELD_F32) == (wanted->lane[l].type == RM_LANE_F32);
+        input->source[l] = rm_lane_source_find(wanted->kind, &described->lane[l]);
+    }
+    if (alike)
+        return RM_OK;
+    return rm_fail(finding->error, RM_E_CONFIG,
+                   "input \"%s\": format \"%s\" has other lanes in the ring than in the server", finding->name,
+                   group->format->name);
+}
+
+static enum rm_code check_sender(struct finding const *finding, struct rm_config_instrument const *wanted,
+                                 struct rm_virtual_group const *group) {
+    if (group->period_turns != wanted->period_turns)
+        return rm_fail(finding->error, RM_E_CONFIG,
+                       "input \"%s\": the server expects a record every %u turns, the ring sends one every %u",
+                       finding->name, wanted->period_turns, group->period_turns);
+    return find_lanes(finding, wanted, group);
+}
+
+/** The instrument that sends it. */
+static enum rm_code find_instrument(struct finding const *finding, struct rm_config_instrument const **found) {
+    struct rm_config const *config = finding->config;
+    size_t const bytes = strcspn(finding->name, "/");
+    uint32_t i = 0;
+    while (i < config->instrument_count && (strlen(config->instrument[i].name) != bytes ||
+                                            memcmp(config->instrument[i].name, finding->name, bytes) != 0))
+        ++i;
+    if (i == config->instrument_count)
+        return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": no such instrument", finding->name);
+    struct rm_config_instrument const *wanted = *found = &config->instrument[i];
+    struct rm_feed_input *input = finding->input;
+    memcpy(input->name, wanted->name, sizeof input->name);
+    if (wanted->follows)
+        return rm_fail(finding->error, RM_E_CONFIG,
+                       "input \"%s\" is the readback of a chain: nobody else sets supplies in a simulation, so there "
+                       "is nothing to compare with. Leave it out of a copy of the configuration",
+                       finding->name);
+    input->instrument = rm_plant_instrument(finding->plant, wanted->source_ipv4, wanted->id);
+    if (input->instrument == UINT32_MAX)
+        return rm_fail(finding->error, RM_E_CONFIG,
+                       "input \"%s\": the ring has no instrument that sends from %u.%u.%u.%u with id %u", finding->name,
+                       wanted->source_ipv4 >> 24, wanted->source_ipv4 >> 16 & 255, wanted->source_ipv4 >> 8 & 255,
+                       wanted->source_ipv4 & 255, wanted->id);
+    input->status = finding->plant->config.instruments[input->instrument].status;
+    input->own_period = wanted->period_turns;
+    input->lane_count = wanted->lane_count;
+    return check_sender(finding, wanted, group_of(finding->plant, input->instrument));
+}
+
+/** The stages from the instrument's own records to rate `rate`, in the order of the records' way. */
+static uint32_t list_stages(struct rm_config_rate const *rates, uint32_t rate,
+                            struct rm_fir_design const *stages[RM_FEED_STAGES_MAX]) {
+    if (rate == RM_CONFIG_FROM_TURN)
+        return 0;
+    uint32_t count = list_stages(rates, rates[rate].from, stages);
+    for (uint32_t s = 0; s < rates[rate].stage_count; ++s)
+        stages[count++] = rates[rate].stage[s];
+    return count;
+}
+
+/** As the server's own streams are described. */
+static void describe(struct rm_feed_input *input, struct rm_config_instrument const *wanted) {
+    input->stream = (struct rm_stream){
+        .capacity = RM_FEED_SLOTS,
+        .period = wanted->period_turns,
+        .instrument_kind = wanted->kind,
+        .instrument_id = wanted->id,
+        .source_ipv4 = wanted->source_ipv4,
+        .lane_count = wanted->lane_count,
+        .gain = 1.0,
+        .filter = "none",
+    };
+    memcpy(input->stream.lane, wanted->lane, sizeof input->stream.lane);
+}
+
+static void describe_stage(struct rm_stream *stream, struct rm_fir_design const *design) {
+    stream->group_delay_turns += (double)(design->centre * stream->period);
+    stream->closing_delay_turns = stream->group_delay_turns;
+    stream->gain *= design->gain;
+    stream->period *= design->decimation;
+    for (uint32_t l = 0; l < stream->lane_count; ++l)
+        if (stream->lane[l].reduction == RM_REDUCE_FIR)
+            stream->lane[l].type = RM_LANE_F32;
+}
+
+static enum rm_code make_stages(struct finding const *finding, struct rm_config_instrument const *wanted,
+                                struct rm_fir_design const *const *design, uint32_t count) {
+    struct rm_feed_input *input = finding->input;
+    input->stage = count == 0 ? NULL : aligned_alloc(RM_CACHE_LINE, count * sizeof *input->stage);
+    if (input->stage == NULL)
+        return rm_fail(finding->error, RM_E_NO_SPACE, "no memory for the filters of input \"%s\"", finding->name);
+    struct rm_decimator_input source = {.period = wanted->period_turns};
+    for (uint32_t l = 0; l < wanted->lane_count; ++l) {
+        source.reduction[l] = (uint8_t)wanted->lane[l].reduction;
+        source.float_lanes |= (uint16_t)((wanted->lane[l].type == RM_LANE_F32) << l);
+    }
+    snprintf(input->stream.filter, sizeof input->stream.filter, "%s", design[0]->name);
+    for (uint32_t s = 0; s < count; ++s) {
+        if (s == 0)
+            rm_decimator_init(&input->stage[0], design[0], rm_simd_best(), &source);
+        else
+            rm_decimator_init_after(&input->stage[s], design[s], &input->stage[s - 1]);
+        describe_stage(&input->stream, design[s]);
+        rm_decimator_reset(&input->stage[s]);
+    }
+    input->stage_count = count;
+    return RM_OK;
+}
+
+static enum rm_code find_rate(struct finding const *finding, struct rm_config_instrument const *wanted) {
+    char const *slash = strchr(finding->name, '/');
+    char const *rate = slash == NULL ? NULL : slash + 1;
+    struct rm_config_rate rates[RM_CONFIG_RATES_MAX];
+    struct rm_fir_design const *stages[RM_FEED_STAGES_MAX] = {NULL};
+    describe(finding->input, wanted);
+    if (rate == NULL)
+        return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": expected INSTRUMENT/RATE", finding->name);
+    if (strcmp(rate, rm_instrument_own_rate(wanted->period_turns)) == 0)
+        return RM_OK;
+    uint32_t const count = rm_instrument_rates(finding->config, wanted->period_turns, rates);
+    for (uint32_t r = 0; r < count; ++r)
+        if (strcmp(rates[r].name, rate) == 0)
+            return make_stages(finding, wanted, stages, list_stages(rates, r, stages));
+    return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": no such rate", finding->name);
+}
+
+static enum rm_code find_input(struct finding const *finding) {
+    struct rm_config_instrument const *wanted = NULL;
+    enum rm_code const code = find_instrument(finding, &wanted);
+    return wanted == NULL || code != RM_OK ? code : find_rate(finding, wanted);
+}
+
+enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, struct rm_plant const *plant,
+                          struct rm_feed *feed, struct rm_error *error) {
+    struct rm_config_application const *own = &config->application[application];
+    *feed = (struct rm_feed){.period = own->period_turns, .next = plant->config.first_turn};
+    if (config->calibration.apply == RM_CALIBRATED_IN_STREAM)
+        return rm_fail(error, RM_E_CONFIG,
+                       "the server's streams are calibrated (calibration.apply: stream); only raw ones are simulated");
+    feed->input = aligned_alloc(RM_CACHE_LINE, (own->input_count + 1ul) * sizeof *feed->input);
+    if (feed->input == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u inputs", own->input_count);
+    memset(feed->input, 0, (own->input_count + 1ul) * sizeof *feed->input);
+    feed->count = own->input_count;
+    for (uint32_t i = 0; i < feed->count; ++i) {
+        struct rm_feed_input *input = &feed->input[i];
+        for (uint32_t s = 0; s < RM_FEED_SLOTS; ++s)
+            input->slot[s].turn = RM_TURN_NONE;
+        enum rm_code const code = find_input(&(struct finding){config, plant, own->input[i], input, error});
+        if (code != RM_OK)
+            return code;
+        uint32_t const closing = (uint32_t)input->stream.closing_delay_turns;
+        feed->closing_turns = closing > feed->closing_turns ? closing : feed->closing_turns;
+    }
+    return RM_OK;
+}
+
+void rm_feed_close(struct rm_feed *feed) {
+    for (uint32_t i = 0; i < feed->count; ++i)
+        free(feed->input[i].stage);
+    free(feed->input);
+    *feed = (struct rm_feed){0};
+}
+
+/* ── reading ── */
+
+static void keep(struct rm_feed_input *input, struct rm_record const *record) {
+    input->slot[record->turn / input->stream.period % RM_FEED_SLOTS] = *record;
+}
+
+/** Pushes what came, or NULL, through the decimators; what leaves the last one is kept. */
+static void filter(struct rm_feed_input *input, struct rm_record const *record) {
+    struct rm_decimated out, in;
+    if (rm_decimator_inputs(&input->stage[0])->next_turn == RM_TURN_NONE) {
+        if (record == NULL)
+            return;
+        rm_decimator_start(&input->stage[0], record);
+    }
+    bool more = rm_decimator_push(&input->stage[0], record, &out);
+    for (uint32_t s = 1; more && s < input->stage_count; ++s) {
+        in = out;
+        if (rm_decimator_inputs(&input->stage[s])->next_turn == RM_TURN_NONE)
+            rm_decimator_start_decimated(&input->stage[s], &in);
+        more = rm_decimator_push_decimated(&input->stage[s], &in, &out);
+    }
+    if (more && !out.absent)
+        keep(input, &out.record);
+}
+
+/** What a datagram of a described layout makes of the lanes of its kind. */
+static void describe_lanes(struct rm_feed_input const *input, union rm_lane *lanes) {
+    union rm_lane own[RM_LANES];
+    memcpy(own, lanes, sizeof own);
+    for (uint32_t l = 0; l < input->lane_count; ++l)
+        lanes[l] = rm_lane_source_take(&input->source[l], own);
+}
+
+static void read(struct rm_feed_input *input, struct rm_plant *plant, rm_turn turn) {
+    struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(0, input->status)};
+    if (input->frozen)
+        memcpy(record.lane, input->frozen_at, sizeof record.lane);
+    else
+        rm_plant_read(plant, turn, input->instrument, record.lane);
+    if (input->described && !input->frozen)
+        describe_lanes(input, record.lane);
+    for (uint32_t l = input->lane_count; l < RM_LANES; ++l)
+        record.lane[l].i = 0;
+    memcpy(input->frozen_at, record.lane, sizeof record.lane);
+    if (input->stage_count > 0)
+        filter(input, input->dropped ? NULL : &record);
+    else if (!input->dropped)
+        keep(input, &record);
+}
+
+/** Reads all instruments whose turn it is. */
+static enum rm_code read_turn(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_error *error) {
+    bool advanced = false;
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < feed->count && code == RM_OK; ++i) {
+        if (turn % feed->input[i].own_period != 0)
+            continue;
+        if (!advanced)
+            code = rm_plant_advance(plant, rm_plant_seconds(plant, turn), error);
+        advanced = true;
+        if (code == RM_OK)
+            read(&feed->input[i], plant, turn);
+    }
+    return code;
+}
+
+enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_record *record,
+                            bool *missing, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    if (feed->closing_turns == 0)
+        feed->next = turn; // those between nobody reads
+    for (; feed->next <= turn + feed->closing_turns && code == RM_OK; ++feed->next)
+        code = read_turn(feed, plant, feed->next, error);
+    if (code == RM_OK)
+        code = rm_plant_advance(plant, rm_plant_seconds(plant, turn + feed->closing_turns), error);
+    for (uint32_t i = 0; i < feed->count; ++i) {
+        struct rm_record const *slot = &feed->input[i].slot[turn / feed->period % RM_FEED_SLOTS];
+        missing[i] = slot->turn != turn;
+        if (!missing[i])
+            record[i] = *slot;
+    }
+    return code;
+}
+
+/* ── what befalls them ── */
+
+enum rm_code rm_feed_befall(struct rm_feed *feed, char const *what, char const *instrument, struct rm_error *error) {
+    struct rm_nearest nearest = {.wanted = instrument};
+    bool found = false;
+    for (uint32_t i = 0; i < feed->count; ++i) {
+        struct rm_feed_input *input = &feed->input[i];
+        rm_nearest_offer(&nearest, input->name);
+        if (strcmp(input->name, instrument) != 0)
+            continue;
+        found = true;
+        input->dropped = strcmp(what, "drop") == 0 || (input->dropped && strcmp(what, "back") != 0);
+        input->frozen = strcmp(what, "freeze") == 0 || (input->frozen && strcmp(what, "back") != 0);
+    }
+    if (found)
+        return RM_OK;
+    if (nearest.name != NULL)
+        return rm_fail(error, RM_E_NOT_FOUND, "%s=%s: no input of the application comes from there; did you mean %s?",
+                       what, instrument, nearest.name);
+    return rm_fail(error, RM_E_NOT_FOUND, "%s=%s: no input of the application comes from there", what, instrument);
+}

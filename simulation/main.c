@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ringmaster-simulate: an application and a virtual ring in simulated time. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "engine/version.h"
+#include "options.h"
+#include "simulation.h"
+#include "summary.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/** Set by a signal; the second one ends the process at once. */
+static volatile sig_atomic_t ending;
+
+static void end(int signal_number) {
+    (void)signal_number;
+    ending = 1;
+}
+
+static void listen_to_signals(void) {
+    struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
+    action.sa_handler = end;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void say(struct rm_simulation const *simulation) {
+    double const seconds = (double)simulation->done / rm_simulation_rate_hz(simulation);
+    double const times = simulation->wall_s > 0 ? seconds / simulation->wall_s : 0;
+    printf("%llu cycles of %s, %.6g s at %.6g Hz%s, in %.3g s: %.3g times as %s as real time; results in %s\n",
+           (unsigned long long)simulation->done, simulation->program->setup.name, seconds,
+           rm_simulation_rate_hz(simulation), simulation->done < simulation->cycles ? " (ended early)" : "",
+           simulation->wall_s, times >= 1 ? times : 1 / times, times >= 1 ? "fast" : "slow", simulation->options->out);
+}
+
+static enum rm_code simulate(struct rm_simulate_options *options, struct rm_error *error) {
+    struct rm_simulation simulation;
+    struct rm_error reason = {.text = ""};
+    enum rm_code code = rm_simulation_open(options, &simulation, error);
+    if (code == RM_OK) {
+        enum rm_code const ran = rm_simulation_run(&simulation, &ending, error);
+        code = rm_recording_close(&simulation.recording, &reason);
+        if (code == RM_OK)
+            code = rm_summary_write(&simulation, &reason);
+        if (ran == RM_OK && code != RM_OK)
+            *error = reason;
+        code = ran != RM_OK ? ran : code;
+        if (code == RM_OK && options->json)
+            rm_summary_print(&simulation, stdout);
+        else if (code == RM_OK)
+            say(&simulation);
+    }
+    rm_simulation_close(&simulation);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    struct rm_simulate_options options;
+    struct rm_error error;
+    enum rm_code code = rm_simulate_options_parse(argc, argv, &options, &error);
+    bool const wrong = code == RM_E_ARGUMENT;
+    if (code == RM_OK && options.help)
+        fputs(rm_simulate_usage, stdout);
+    else if (code == RM_OK && options.version)
+        printf("ringmaster-simulate %s\n", RM_VERSION);
+    else if (code == RM_OK) {
+        listen_to_signals();
+        code = simulate(&options, &error);
+    }
+    rm_events_free(&options.events);
+    if (code == RM_OK)
+        return EXIT_GOOD;
+    fprintf(stderr, "ringmaster-simulate: %s\n", error.text);
+    if (!wrong)
+        return EXIT_FAILED;
+    fputs("Try: ringmaster-simulate --help\n", stderr);
+    return EXIT_USAGE;
+}

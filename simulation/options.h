@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The command line of ringmaster-simulate. */
+#ifndef RM_SIMULATION_OPTIONS_H
+#define RM_SIMULATION_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "events.h"
+
+/** What is written beside simulation.json; bits. */
+enum rm_simulate_record {
+    RM_RECORD_READINGS = 1 << 0,
+    RM_RECORD_SETPOINTS = 1 << 1,
+    RM_RECORD_SENT = 1 << 2,
+    RM_RECORD_CURRENTS = 1 << 3,
+    RM_RECORD_STREAMS = 1 << 4,
+    RM_RECORD_TOLD = 1 << 5,
+    RM_RECORD_ALL = (1 << 6) - 1,
+};
+
+struct rm_simulate_options {
+    bool help, version, json;
+    char const *server, *ring, *application;
+    char const *out;
+    char const *replay; /**< NULL: not */
+    double seconds;     /**< 0: `cycles` says */
+    uint64_t cycles;    /**< 0: as many as the seconds have; of a replay, as many as were recorded */
+    uint64_t shuffle;   /**< seed of the order of arrivals; 0: in the order of the inputs */
+    double latency_s;   /**< from the row to the supplies' network interface, beyond what the server waits */
+    double refresh_s;   /**< of the machine's background; < 0: as configured; 0: never */
+    unsigned record;    /**< enum rm_simulate_record */
+    struct rm_events events;
+};
+
+extern char const rm_simulate_usage[];
+
+/** RM_E_ARGUMENT for what the command line has wrong. Free the events afterwards in any case. */
+enum rm_code rm_simulate_options_parse(int argc, char **argv, struct rm_simulate_options *options,
+                                       struct rm_error *error);
+
+#endif

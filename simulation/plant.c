@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plant.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/nearest.h"
+#include "instruments/responses.h"
+
+static double const ROUNDING_TURNS = 1e-4; /**< a turn's time was reckoned from its number */
+
+/* ── datagrams ── */
+
+static bool make_room(struct rm_plant *plant) {
+    uint32_t const before = plant->letter_space;
+    if (plant->letters < before)
+        return true;
+    uint32_t const space = before == 0 ? 64 : 2 * before;
+    struct rm_plant_letter *grown = malloc(space * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    for (uint32_t i = 0; before != 0 && i < plant->letters; ++i)
+        grown[i] = plant->letter[(plant->first_letter + i) % before];
+    free(plant->letter);
+    plant->letter = grown;
+    plant->letter_space = space;
+    plant->first_letter = 0;
+    return true;
+}
+
+enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, uint8_t const *payload, uint32_t length,
+                           struct rm_error *error) {
+    if (!make_room(plant))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u setpoint datagrams that are under way", plant->letters);
+    struct rm_plant_letter *letter = &plant->letter[(plant->first_letter + plant->letters++) % plant->letter_space];
+    letter->time = time;
+    letter->chain = chain;
+    letter->length = length;
+    memcpy(letter->payload, payload, length);
+    return RM_OK;
+}
+
+static void deliver(struct rm_plant *plant) {
+    struct rm_plant_letter const *letter = &plant->letter[plant->first_letter];
+    struct rm_chain_answer answer;
+    if (rm_chain_take(&plant->chains.chain[letter->chain], letter->payload, letter->length, letter->time, &answer) &&
+        plant->answer != NULL)
+        plant->answer(plant->context, letter->chain, &answer);
+    plant->first_letter = (plant->first_letter + 1) % plant->letter_space;
+    --plant->letters;
+}
+
+/** Delivers what arrives until `time`. */
+static void deliver_until(struct rm_plant *plant, double time) {
+    while (plant->letters > 0 && plant->letter[plant->first_letter].time <= time)
+        deliver(plant);
+    if (plant->chains.chain != NULL)
+        rm_chains_tick(&plant->chains, time);
+}
+
+/* ── making ── */
+
+static enum rm_code make_chains(struct rm_plant *plant, struct rm_error *error) {
+    struct rm_ring_supplies const *supplies = &plant->config.supplies;
+    if (supplies->chain_count == 0)
+        return RM_OK;
+    plant->counters = calloc((size_t)supplies->chain_count * RM_SUPPLY_COUNTERS, sizeof *plant->counters);
+    plant->block = calloc(supplies->chain_count, sizeof *plant->block);
+    if (plant->counters == NULL || plant->block == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", supplies->supply_count);
+    for (uint32_t c = 0; c < supplies->chain_count; ++c)
+        plant->block[c] = &plant->counters[(size_t)c * RM_SUPPLY_COUNTERS];
+    return rm_chains_make(supplies, plant->config.beam.seed, plant->block, 0, 1e9, &plant->chains, error);
+}
+
+static enum rm_code make_machine(struct rm_plant *plant, double refresh_s, struct rm_error *error) {
+    struct rm_ring_machine const *config = &plant->config.machine;
+    if (!config->present)
+        return RM_OK;
+    plant->refresh_s = refresh_s < 0 ? config->refresh_s : refresh_s;
+    enum rm_code const code = rm_machine_make(config, plant->config.beam.turn_rate_hz, &plant->machine, error);
+    if (code == RM_OK)
+        rm_machine_lanes_tune(plant->machine, &plant->config.beam);
+    return code;
+}
+
+/** At a step: what has arrived until then is obeyed. */
+static void currents_at(void *state, uint64_t index, double *current) {
+    struct rm_plant *plant = state;
+    double const time = (double)index / plant->config.beam.turn_rate_hz;
+    deliver_until(plant, time);
+    if (plant->chains.chain != NULL)
+        rm_chains_currents(&plant->chains, time, current);
+}
+
+static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
+    struct rm_ring_config const *config = &plant->config;
+    if (config->instrument_count == 0)
+        return RM_OK;
+    enum rm_code const code =
+        rm_beam_make(&config->beam, config->instruments, config->instrument_count, &plant->beam, error);
+    plant->beamed = code == RM_OK;
+    if (code != RM_OK || plant->machine == NULL)
+        return code;
+    struct rm_machine_currents const currents = {currents_at, plant};
+    return rm_machine_lanes_make(config, plant->machine, &currents, plant->beam, &plant->lanes, error);
+}
+
+enum rm_code rm_plant_open(char const *path, bool moves, double refresh_s, struct rm_plant *plant,
+                           struct rm_error *error) {
+    *plant = (struct rm_plant){0};
+    enum rm_code code = rm_ring_config_load(path, &plant->config, error);
+    if (code != RM_OK)
+        return code;
+    plant->loaded = true;
+    code = make_chains(plant, error);
+    if (code == RM_OK && moves)
+        code = make_machine(plant, refresh_s, error);
+    if (code == RM_OK)
+        code = make_beam(plant, error);
+    if (code != RM_OK)
+        rm_plant_close(plant);
+    return code;
+}
+
+void rm_plant_close(struct rm_plant *plant) {
+    rm_machine_lanes_free(&plant->lanes);
+    if (plant->machine != NULL)
+        rm_machine_free(plant->machine);
+    if (plant->beamed)
+        rm_beam_free(plant->beam);
+    if (plant->chains.chain != NULL)
+        rm_chains_free(&plant->chains);
+    free(plant->counters);
+    free((void *)plant->block);
+    free(plant->letter);
+    if (plant->loaded)
+        rm_ring_config_free(&plant->config);
+    *plant = (struct rm_plant){0};
+}
+
+/* ── time ── */
+
+/** A look of the machine's background, where it is due. */
+static enum rm_code look(struct rm_plant *plant, double time, struct rm_error *error) {
+    if (plant->refresh_s <= 0 || time - plant->refreshed < plant->refresh_s)
+        return RM_OK;
+    plant->refreshed = time;
+    ++plant->refreshes;
+    return rm_machine_refresh(plant->machine, error);
+}
+
+enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_error *error) {
+    double const rate = plant->config.beam.turn_rate_hz;
+    enum rm_code code = RM_OK;
+    while (plant->lanes.machine != NULL && code == RM_OK && (double)plant->lanes.due <= time * rate + ROUNDING_TURNS) {
+        uint64_t const turn = plant->lanes.due;
+        rm_machine_lanes_advance(&plant->lanes, turn);
+        code = look(plant, (double)turn / rate, error);
+    }
+    deliver_until(plant, time);
+    plant->time = time;
+    return code;
+}
+
+/* ── readings ── */
+
+void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, union rm_lane *lanes) {
+    union rm_lane const *read = rm_beam_turn(plant->beam, turn, instrument, 1);
+    if (plant->chains.chain != NULL)
+        rm_responses_add_at(&plant->chains, plant->beam, plant->time, instrument, 1);
+    if (plant->machine != NULL)
+        rm_machine_lanes_add(&plant->lanes, plant->beam, read, turn - plant->config.first_turn, instrument, 1);
+    memcpy(lanes, read, RM_LANES * sizeof *lanes);
+}
+
+double rm_plant_current(struct rm_plant *plant, uint32_t supply) {
+    rm_supply_advance(&plant->chains.supply[supply], plant->time);
+    return rm_supply_current(&plant->chains.supply[supply], plant->time);
+}
+
+/* ── who is who ── */
+
+uint32_t rm_plant_instrument(struct rm_plant const *plant, uint32_t source_ipv4, uint16_t id) {
+    struct rm_ring_config const *config = &plant->config;
+    for (uint32_t i = 0; i < config->instrument_count; ++i)
+        if (config->instruments[i].source_ipv4 == source_ipv4 && config->instruments[i].id == id)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t rm_plant_chain(struct rm_plant const *plant, uint32_t ipv4, uint16_t udp_port) {
+    return plant->chains.chain == NULL ? RM_CHAINS_NOBODY : rm_chains_find(&plant->chains, ipv4, udp_port);
+}
+
+enum rm_code rm_plant_set(struct rm_plant *plant, char const *knob, double value, struct rm_error *error) {
+    if (plant->machine == NULL)
+        return rm_fail(error, RM_E_NOT_FOUND, "machine/%s: the ring has no key `machine`, so there is nothing to set",
+                       knob);
+    struct rm_nearest nearest = {.wanted = knob};
+    for (uint32_t k = 0; k < rm_machine_knobs(plant->machine); ++k) {
+        rm_nearest_offer(&nearest, rm_machine_knob_name(plant->machine, k));
+        if (strcmp(rm_machine_knob_name(plant->machine, k), knob) != 0)
+            continue;
+        rm_machine_set(plant->machine, k, value);
+        return RM_OK;
+    }
+    if (nearest.name != NULL)
+        return rm_fail(error, RM_E_NOT_FOUND, "machine/%s: the machine has no such knob; did you mean machine/%s?",
+                       knob, nearest.name);
+    return rm_fail(error, RM_E_NOT_FOUND,
+                   "machine/%s: the machine has no such knob; expected mains, ground, steps, "
+                   "insertion, topup, beam, or the name of a magnet",
+                   knob);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The virtual ring of a file in simulated time: its beam and its living machine, its supplies at the ends of their
+ * chains, all as in ringmaster-instruments, but without a network: readings are asked for by turn, setpoint datagrams
+ * are handed in with the time at which they arrive.
+ *
+ * Time is seconds since the ring's first turn, and never goes back.
+ */
+#ifndef RM_SIMULATION_PLANT_H
+#define RM_SIMULATION_PLANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/record.h>
+
+#include "instruments/beam.h"
+#include "instruments/chains.h"
+#include "instruments/machine_lanes.h"
+#include "instruments/ring_config.h"
+#include "wire/setpoint.h"
+
+/** A setpoint datagram on its way. */
+struct rm_plant_letter {
+    double time; /**< of its arrival */
+    uint32_t chain;
+    uint32_t length;
+    uint8_t payload[RM_SETPOINT_LONGEST];
+};
+
+struct rm_plant {
+    struct rm_ring_config config;
+    bool loaded, beamed; /**< so far, for who frees it */
+    struct rm_beam *beam;
+    struct rm_chains chains; /**< of a ring without supplies nothing */
+    rm_counter *counters;
+    rm_counter **block;
+    struct rm_machine *machine; /**< NULL: none */
+    struct rm_machine_lanes lanes;
+    double refresh_s, refreshed;
+    uint64_t refreshes;
+    double time;
+    struct rm_plant_letter *letter; /**< a ring, in the order of their arrival */
+    uint32_t letters, first_letter, letter_space;
+    /** An answer to a datagram: of the ring's chain, at the time. */
+    void (*answer)(void *context, uint32_t chain, struct rm_chain_answer const *answer);
+    void *context;
+};
+
+/** `moves` false: nobody will read it, and the machine is not made. `refresh_s` < 0: as the file says; 0: the machine's
+ * background never looks. */
+enum rm_code rm_plant_open(char const *path, bool moves, double refresh_s, struct rm_plant *plant,
+                           struct rm_error *error);
+void rm_plant_close(struct rm_plant *plant);
+
+static inline double rm_plant_seconds(struct rm_plant const *plant, rm_turn turn) {
+    return (double)(int64_t)(turn - plant->config.first_turn) / plant->config.beam.turn_rate_hz;
+}
+
+/** A datagram that arrives at `time`, no earlier than those before it. RM_E_NO_SPACE. */
+enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, uint8_t const *payload, uint32_t length,
+                           struct rm_error *error);
+
+/** Lets time pass: datagrams arrive, faults begin and end, the machine moves. */
+enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_error *error);
+
+/** The reading of `turn` of an instrument, RM_LANES lanes of i32 as its datagram carries them, after the plant was
+ * advanced to that turn. */
+void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, union rm_lane *lanes);
+
+/** The ring's instrument that sends from this address with this id, or UINT32_MAX. */
+uint32_t rm_plant_instrument(struct rm_plant const *plant, uint32_t source_ipv4, uint16_t id);
+
+/** The ring's chain at this address, or UINT32_MAX. */
+uint32_t rm_plant_chain(struct rm_plant const *plant, uint32_t ipv4, uint16_t udp_port);
+
+/** The true current now of a supply of the ring. */
+double rm_plant_current(struct rm_plant *plant, uint32_t supply);
+
+/** Sets a knob of the machine by its name, without "machine/". RM_E_NOT_FOUND says what was expected. */
+enum rm_code rm_plant_set(struct rm_plant *plant, char const *knob, double value, struct rm_error *error);
+
+#endif

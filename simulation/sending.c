@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sending.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "wire/native.h"
+#include "wire/setpoint.h"
+
+static uint64_t const EPOCH = 1;
+
+/* ── making ── */
+
+static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
+    double const cycles = config->turn_rate_hz / config->setpoints.period_turns;
+    for (uint32_t i = 0; i < config->supply_count; ++i) {
+        struct rm_config_supply const *wanted = &config->supply[i];
+        supply[i] = (struct rm_guard_supply){
+            .low = wanted->low,
+            .high = wanted->high,
+            .slew = wanted->slew_per_s / cycles,
+            .safe = wanted->safe,
+            .safe_slew = wanted->safe_slew_per_s / cycles,
+        };
+    }
+}
+
+/** Nobody but the one application is there: the supplies of others stay where they are. */
+static void describe_applications(struct rm_config const *config, uint32_t *operators,
+                                  struct rm_guard_application *application) {
+    application[0].supply = operators;
+    for (uint32_t i = 0; i < config->supply_count; ++i)
+        if (config->supply[i].application == 0)
+            operators[application[0].supply_count++] = i;
+    for (uint32_t i = 1; i < config->application_count; ++i) {
+        struct rm_config_application const *wanted = &config->application[i];
+        uint32_t const period = config->setpoints.period_turns;
+        application[i] = (struct rm_guard_application){
+            .supply_count = wanted->supply_count,
+            .supply = wanted->supply,
+            .freshness_turns = wanted->freshness_turns,
+            .future_turns = config->turn_window.ahead_turns,
+            .watchdog_cycles = wanted->watchdog_cycles,
+            .period_cycles = wanted->period_turns > period ? wanted->period_turns / period : 1,
+            .stop = wanted->stop,
+        };
+    }
+}
+
+static enum rm_code make_guard(struct rm_sending *sending, struct rm_error *error) {
+    struct rm_config const *config = sending->config;
+    struct rm_guard_supply *supply = calloc(config->supply_count + 1ul, sizeof *supply);
+    struct rm_guard_application *application = calloc(config->application_count + 1ul, sizeof *application);
+    uint32_t *operators = calloc(config->supply_count + 1ul, sizeof *operators);
+    enum rm_code code = RM_E_NO_SPACE;
+    if (supply != NULL && application != NULL && operators != NULL) {
+        describe_supplies(config, supply);
+        describe_applications(config, operators, application);
+        code =
+            rm_guard_new(supply, config->supply_count, application, config->application_count, &sending->guard, error);
+    } else {
+        rm_fail(error, code, "no memory for the guard of %u supplies", config->supply_count);
+    }
+    free(supply);
+    free(application);
+    free(operators);
+    return code;
+}
+
+static enum rm_code find_chain(struct rm_sending *sending, uint32_t c, struct rm_error *error) {
+    struct rm_config_chain const *wanted = &sending->config->chain[c];
+    uint32_t const found = rm_plant_chain(sending->plant, wanted->address_ipv4, wanted->udp_port);
+    char place[32];
+    snprintf(place, sizeof place, "%u.%u.%u.%u:%u", wanted->address_ipv4 >> 24, wanted->address_ipv4 >> 16 & 255,
+             wanted->address_ipv4 >> 8 & 255, wanted->address_ipv4 & 255, wanted->udp_port);
+    if (found == RM_CHAINS_NOBODY)
+        return rm_fail(error, RM_E_CONFIG, "chain \"%s\": the ring has no chain at %s, where the server sends to",
+                       wanted->name, place);
+    struct rm_ring_chain const *there = &sending->plant->config.supplies.chains[found];
+    if (there->config.supply_count != wanted->supply_count || there->config.id != wanted->id)
+        return rm_fail(error, RM_E_CONFIG,
+                       "chain \"%s\" has id %u and %u supplies, the ring's at %s (\"%s\") has id %u and %u: expected "
+                       "the same",
+                       wanted->name, wanted->id, wanted->supply_count, place, there->name, there->config.id,
+                       there->config.supply_count);
+    sending->chain[c].plant_chain = found;
+    sending->server_chain[found] = c;
+    return RM_OK;
+}
+
+static enum rm_code find_chains(struct rm_sending *sending, struct rm_error *error) {
+    uint32_t const there = sending->plant->config.supplies.chain_count;
+    sending->chain = calloc(sending->config->chain_count + 1ul, sizeof *sending->chain);
+    sending->server_chain = calloc(there + 1ul, sizeof *sending->server_chain);
+    sending->tripped = calloc(sending->config->supply_count + 1ul, sizeof *sending->tripped);
+    sending->sent = calloc(sending->config->supply_count + 1ul, sizeof *sending->sent);
+    if (sending->chain == NULL || sending->server_chain == NULL || sending->tripped == NULL || sending->sent == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", sending->config->chain_count);
+    for (uint32_t c = 0; c < there; ++c)
+        sending->server_chain[c] = UINT32_MAX;
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < sending->config->chain_count && code == RM_OK; ++c)
+        code = find_chain(sending, c, error);
+    return code;
+}
+
+/* ── answers ── */
+
+static void join(struct rm_sending *sending, uint32_t supply, double value) {
+    rm_guard_join(sending->guard, supply, value);
+    rm_guard_fault(sending->guard, supply, sending->tripped[supply]);
+    sending->sent[supply] = (double)rm_guard_setpoints(sending->guard)[supply];
+}
+
+/** One supply's part of an answer: what has tripped follows its readback, as the server has it. */
+static void hear_supply(struct rm_sending *sending, struct rm_sending_chain const *chain, uint32_t supply,
+                        unsigned bits, double readback) {
+    bool const before = sending->tripped[supply];
+    bool const tripped = (bits & RM_SUPPLY_BIT_TRIPPED) != 0;
+    sending->tripped[supply] = tripped;
+    if ((before || tripped || !chain->joined) && isfinite(readback))
+        join(sending, supply, readback);
+}
+
+static void hear(void *context, uint32_t plant_chain, struct rm_chain_answer const *answer) {
+    struct rm_sending *sending = context;
+    uint32_t const c = sending->server_chain[plant_chain];
+    if (c == UINT32_MAX || !sending->config->chain[c].readback)
+        return;
+    struct rm_sending_chain *chain = &sending->chain[c];
+    uint32_t supply = sending->config->chain[c].first_supply;
+    for (uint32_t p = 0; p < answer->parts; ++p) {
+        struct rm_native native;
+        struct rm_record record;
+        if (rm_native_parse(answer->payload[p], answer->length[p], &native) != RM_PORT_DECODED)
+            return;
+        rm_native_record(&native, native.turn, 0, &record);
+        uint32_t const bits = (uint32_t)record.lane[RM_SUPPLY_LANE_STATE].i;
+        for (uint32_t s = 0; s + RM_SUPPLY_LANE_FIRST < native.lane_count; ++s, ++supply)
+            hear_supply(sending, chain, supply, bits >> s * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1),
+                        (double)record.lane[RM_SUPPLY_LANE_FIRST + s].f);
+    }
+    chain->joined = true;
+    chain->lost = false;
+    chain->silent = 0;
+}
+
+/** A chain that does not answer is lost after a while: then nobody knows where its supplies stand. */
+static void count_silence(struct rm_sending *sending, uint32_t c) {
+    struct rm_sending_chain *chain = &sending->chain[c];
+    struct rm_config_chain const *wanted = &sending->config->chain[c];
+    if (!wanted->readback || ++chain->silent <= sending->config->setpoints.lost_cycles || chain->lost)
+        return;
+    chain->lost = true;
+    chain->joined = false;
+    for (uint32_t s = wanted->first_supply; s < wanted->first_supply + wanted->supply_count; ++s) {
+        rm_guard_fault(sending->guard, s, true);
+        sending->sent[s] = NAN;
+    }
+}
+
+/* ── life ── */
+
+static enum rm_code post(struct rm_sending *sending, uint32_t c, uint8_t flags, rm_turn turn, double time,
+                         float const *values, struct rm_error *error) {
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    struct rm_config_chain const *wanted = &sending->config->chain[c];
+    struct rm_sending_chain *chain = &sending->chain[c];
+    uint32_t const length =
+        rm_setpoint_write(payload, flags, wanted->id, turn, EPOCH, ++chain->sequence, values, wanted->supply_count);
+    return rm_plant_send(sending->plant, time, chain->plant_chain, payload, length, error);
+}
+
+enum rm_code rm_sending_open(struct rm_config const *config, uint32_t application, struct rm_plant *plant,
+                             struct rm_sending *sending, struct rm_error *error) {
+    *sending = (struct rm_sending){.config = config, .application = application, .plant = plant};
+    plant->answer = hear;
+    plant->context = sending;
+    enum rm_code code = find_chains(sending, error);
+    if (code == RM_OK && config->chain_count > 0)
+        code = make_guard(sending, error);
+    for (uint32_t c = 0; code == RM_OK && c < config->chain_count; ++c) {
+        struct rm_config_chain const *wanted = &config->chain[c];
+        for (uint32_t s = wanted->first_supply; !wanted->readback && s < wanted->first_supply + wanted->supply_count;
+             ++s)
+            join(sending, s, config->supply[s].safe);
+        sending->chain[c].joined = !wanted->readback;
+        code = post(sending, c, RM_SETPOINT_QUERY, plant->config.first_turn, plant->time, NULL, error);
+    }
+    if (code == RM_OK)
+        code = rm_plant_advance(plant, plant->time, error);
+    if (code == RM_OK && config->chain_count > 0)
+        rm_guard_grant(sending->guard, application, EPOCH, false);
+    return code;
+}
+
+void rm_sending_close(struct rm_sending *sending) {
+    rm_guard_free(sending->guard);
+    free(sending->chain);
+    free(sending->server_chain);
+    free(sending->tripped);
+    free(sending->sent);
+    *sending = (struct rm_sending){0};
+}
+
+void rm_sending_row(struct rm_sending *sending, rm_turn turn, double const *values) {
+    if (sending->guard == NULL)
+        return;
+    struct rm_setpoint_reading const row = {.row = sending->rows++, .epoch = EPOCH, .input_turn = turn};
+    if (!rm_guard_row(sending->guard, sending->application, &row, values, turn))
+        ++sending->refused_rows;
+}
+
+static enum rm_code send_chain(struct rm_sending *sending, uint32_t c, rm_turn turn, double time,
+                               struct rm_error *error) {
+    struct rm_config_chain const *wanted = &sending->config->chain[c];
+    float const *values = rm_guard_setpoints(sending->guard) + wanted->first_supply;
+    if (!sending->chain[c].joined)
+        return post(sending, c, RM_SETPOINT_QUERY, turn, time, NULL, error);
+    for (uint32_t s = 0; s < wanted->supply_count; ++s)
+        sending->sent[wanted->first_supply + s] = (double)values[s];
+    return post(sending, c, 0, turn, time, values, error);
+}
+
+enum rm_code rm_sending_cycle(struct rm_sending *sending, rm_turn turn, double time, struct rm_error *error) {
+    if (sending->guard == NULL)
+        return RM_OK;
+    rm_guard_cycle(sending->guard, turn);
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < sending->config->chain_count && code == RM_OK; ++c) {
+        code = send_chain(sending, c, turn, time, error);
+        count_silence(sending, c);
+    }
+    return code;
+}
+
+void rm_sending_sent(struct rm_sending const *sending, double *sent) {
+    struct rm_config_application const *application = &sending->config->application[sending->application];
+    for (uint32_t i = 0; i < application->supply_count; ++i)
+        sent[i] = sending->sent[application->supply[i]];
+}
+
+uint32_t rm_sending_plant_supply(struct rm_sending const *sending, uint32_t supply) {
+    struct rm_config_supply const *wanted = &sending->config->supply[supply];
+    struct rm_config_chain const *chain = &sending->config->chain[wanted->chain];
+    struct rm_ring_chain const *there =
+        &sending->plant->config.supplies.chains[sending->chain[wanted->chain].plant_chain];
+    return there->first + supply - chain->first_supply;
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/nearest.h"
+#include "base/timebase.h"
+#include "instruments/noise.h"
+
+static double const EARLY = 1e-9; /**< of a second: an event at 0.5 s belongs to the cycle that is rounded to it */
+
+/* ── making ── */
+
+static enum rm_code find_application(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_config const *config = simulation->config;
+    struct rm_nearest nearest = {.wanted = simulation->options->application};
+    for (uint32_t i = 1; i < config->application_count; ++i) {
+        rm_nearest_offer(&nearest, config->application[i].name);
+        simulation->application = i;
+        if (strcmp(config->application[i].name, simulation->options->application) == 0)
+            return RM_OK;
+    }
+    if (nearest.name != NULL)
+        return rm_fail(error, RM_E_CONFIG, "%s: there is no application \"%s\"; did you mean \"%s\"?",
+                       config->source_path, nearest.wanted, nearest.name);
+    return rm_fail(error, RM_E_CONFIG, "%s: there is no application \"%s\" among its `applications`",
+                   config->source_path, nearest.wanted);
+}
+
+static void fill_lists(struct rm_config const *config, struct rm_config_application const *application,
+                       char const **input, struct rm_host_actuator *actuator, struct rm_host_setting *setting) {
+    for (uint32_t i = 0; i < application->input_count; ++i)
+        input[i] = application->input[i];
+    for (uint32_t i = 0; i < application->supply_count; ++i) {
+        struct rm_config_supply const *supply = &config->supply[application->supply[i]];
+        actuator[i] = (struct rm_host_actuator){
+            .name = supply->name,
+            .unit = supply->unit,
+            .low = supply->low,
+            .high = supply->high,
+            .slew_per_s = supply->slew_per_s,
+        };
+    }
+    for (uint32_t i = 0; i < application->setting_count; ++i)
+        setting[i] = (struct rm_host_setting){application->setting[i].name, application->setting[i].value};
+}
+
+static enum rm_code open_program(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_config const *config = simulation->config;
+    struct rm_config_application const *application = &config->application[simulation->application];
+    char const **input = calloc(application->input_count + 1ul, sizeof *input);
+    struct rm_host_actuator *actuator = calloc(application->supply_count + 1ul, sizeof *actuator);
+    struct rm_host_setting *setting = calloc(application->setting_count + 1ul, sizeof *setting);
+    struct rm_host_setup const setup = {
+        .workspace = config->workspace,
+        .name = application->name,
+        .code = application->code,
+        .turn_rate_hz = config->turn_rate_hz,
+        .period_turns = application->period_turns,
+        .deadline_turns = application->deadline_turns,
+        .input_count = application->input_count,
+        .input = input,
+        .actuator_count = application->supply_count,
+        .actuator = actuator,
+        .setting_count = application->setting_count,
+        .setting = setting,
+        .configuration = application->configuration[0] != '\0' ? application->configuration : NULL,
+    };
+    enum rm_code code = rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", application->name);
+    if (input != NULL && actuator != NULL && setting != NULL) {
+        struct rm_error reason;
+        fill_lists(config, application, input, actuator, setting);
+        code = rm_host_program_open(&setup, &simulation->program, &reason);
+        if (code != RM_OK)
+            rm_fail(error, code, "application \"%s\": %s", application->name, reason.text);
+    }
+    free((void *)input);
+    free(actuator);
+    free(setting);
+    return code;
+}
+
+static enum rm_code check_rates(struct rm_simulation const *simulation, struct rm_error *error) {
+    double const server = simulation->config->turn_rate_hz, ring = simulation->plant.config.beam.turn_rate_hz;
+    if (fabs(server - ring) <= 1e-3 * ring)
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG, "the server's turn_rate_hz is %g, the ring's is %g: expected the same", server,
+                   ring);
+}
+
+/** The ring, and what is between it and the application. */
+static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_simulate_options const *options = simulation->options;
+    struct rm_plant *plant = &simulation->plant;
+    uint64_t const period = simulation->program->setup.period_turns;
+    enum rm_code code = rm_plant_open(options->ring, true, options->refresh_s, plant, error);
+    if (code != RM_OK)
+        return code;
+    simulation->first_turn = (plant->config.first_turn + period - 1) / period * period;
+    code = check_rates(simulation, error);
+    if (code == RM_OK)
+        code = rm_feed_open(simulation->config, simulation->application, plant, &simulation->feed, error);
+    if (code == RM_OK)
+        code = rm_sending_open(simulation->config, simulation->application, plant, &simulation->sending, error);
+    for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
+        simulation->program->input[i] = &simulation->feed.input[i].stream;
+    if (code == RM_OK)
+        rm_sending_sent(&simulation->sending, simulation->program->sent);
+    return code;
+}
+
+/** A replay needs the ring's file for nothing but the streams' description. */
+static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_simulate_options *options = simulation->options;
+    struct rm_host_setup const *setup = &simulation->program->setup;
+    enum rm_code code = rm_replay_open(options->replay, setup->input_count, setup->actuator_count, &options->events,
+                                       &simulation->replay, error);
+    if (code != RM_OK)
+        return code;
+    simulation->replays = true;
+    simulation->first_turn = simulation->replay.first_turn;
+    code = rm_plant_open(options->ring, false, 0, &simulation->plant, error);
+    if (code == RM_OK)
+        code = rm_feed_open(simulation->config, simulation->application, &simulation->plant, &simulation->feed, error);
+    for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
+        simulation->program->input[i] = &simulation->feed.input[i].stream;
+    return code;
+}
+
+static enum rm_code allocate(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_host_program const *program = simulation->program;
+    size_t const inputs = program->setup.input_count + 1ul;
+    size_t const widest = program->setup.actuator_count + program->reading_values + 1ul;
+    simulation->record = aligned_alloc(RM_CACHE_LINE, inputs * sizeof *simulation->record);
+    simulation->missing = calloc(inputs, sizeof *simulation->missing);
+    simulation->order = calloc(inputs, sizeof *simulation->order);
+    simulation->row = calloc(widest, sizeof *simulation->row);
+    if (!simulation->record || !simulation->missing || !simulation->order || !simulation->row)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %zu inputs", inputs - 1);
+    memset(simulation->record, 0, inputs * sizeof *simulation->record);
+    for (uint32_t i = 0; i < program->setup.input_count; ++i)
+        simulation->record[i].turn = RM_TURN_NONE;
+    return RM_OK;
+}
+
+static void count_cycles(struct rm_simulation *simulation) {
+    struct rm_simulate_options const *options = simulation->options;
+    simulation->cycles = options->cycles;
+    if (options->seconds > 0)
+        simulation->cycles = (uint64_t)ceil(options->seconds * rm_simulation_rate_hz(simulation) - EARLY);
+    if (simulation->replays && (simulation->cycles == 0 || simulation->cycles > simulation->replay.cycles))
+        simulation->cycles = simulation->replay.cycles;
+}
+
+enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_simulation *simulation,
+                                struct rm_error *error) {
+    *simulation = (struct rm_simulation){.options = options};
+    enum rm_code code = rm_config_load(options->server, &simulation->config, error);
+    if (code == RM_OK)
+        code = find_application(simulation, error);
+    if (code == RM_OK)
+        code = open_program(simulation, error);
+    if (code == RM_OK)
+        code = options->replay != NULL ? open_replay(simulation, error) : open_ring(simulation, error);
+    if (code == RM_OK)
+        code = allocate(simulation, error);
+    if (code != RM_OK)
+        return code;
+    rm_events_sort(&options->events);
+    count_cycles(simulation);
+    return rm_recording_open(options->out, options->record, &simulation->recording, error);
+}
+
+void rm_simulation_close(struct rm_simulation *simulation) {
+    struct rm_error ignored;
+    (void)rm_recording_close(&simulation->recording, &ignored);
+    rm_host_program_close(simulation->program);
+    rm_sending_close(&simulation->sending);
+    rm_feed_close(&simulation->feed);
+    rm_plant_close(&simulation->plant);
+    rm_replay_close(&simulation->replay);
+    rm_config_free(simulation->config);
+    free(simulation->record);
+    free(simulation->missing);
+    free(simulation->order);
+    free(simulation->row);
+    *simulation = (struct rm_simulation){0};
+}
+
+/* ── what happens ── */
+
+static enum rm_code parse_value(struct rm_event const *event, double *value, struct rm_error *error) {
+    char *end;
+    *value = strtod(event->value, &end);
+    if (end != event->value && *end == '\0' && isfinite(*value))
+        return RM_OK;
+    return rm_fail(error, RM_E_ARGUMENT, "%g:%s=%s: expected a number after =", event->at, event->name, event->value);
+}
+
+/** All elements of an array, or one number. */
+static enum rm_code set_all(struct rm_host_program *program, char const *name, double value, struct rm_error *error) {
+    uint32_t const number = rm_host_program_find(program, name);
+    uint32_t const length = number < program->code.it->setting_count ? program->setting_length[number] : 1;
+    double *values = malloc(length * sizeof *values);
+    if (values == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u numbers", length);
+    for (uint32_t i = 0; i < length; ++i)
+        values[i] = value;
+    enum rm_code const code = rm_host_program_set(program, name, 0, values, length, error);
+    free(values);
+    return code;
+}
+
+static enum rm_code set_setting(struct rm_simulation *simulation, struct rm_event const *event, char const *name,
+                                struct rm_error *error) {
+    double value;
+    struct rm_error reason = {.text = ""};
+    enum rm_code code = parse_value(event, &value, error);
+    if (code != RM_OK)
+        return code;
+    char plain[128];
+    snprintf(plain, sizeof plain, "%s", name);
+    char *bracket = strchr(plain, '[');
+    if (bracket == NULL) {
+        code = set_all(simulation->program, plain, value, &reason);
+    } else {
+        *bracket = '\0';
+        code = rm_host_program_set(simulation->program, plain, (uint32_t)strtoul(bracket + 1, NULL, 10), &value, 1,
+                                   &reason);
+    }
+    if (code == RM_OK)
+        return RM_OK;
+    return rm_fail(error, code, "%g:%s=%s: %s", event->at, event->name, event->value, reason.text);
+}
+
+static enum rm_code befall_supply(struct rm_simulation *simulation, struct rm_event const *event,
+                                  struct rm_error *error) {
+    struct rm_config const *config = simulation->config;
+    struct rm_nearest nearest = {.wanted = event->value};
+    for (uint32_t s = 0; s < config->supply_count; ++s) {
+        rm_nearest_offer(&nearest, config->supply[s].name);
+        if (strcmp(config->supply[s].name, event->value) != 0)
+            continue;
+        struct rm_supply *supply = &simulation->plant.chains.supply[rm_sending_plant_supply(&simulation->sending, s)];
+        if (strcmp(event->name, "trip") == 0)
+            rm_supply_trip(supply, simulation->plant.time);
+        else
+            rm_supply_reset(supply);
+        return RM_OK;
+    }
+    return rm_fail(error, RM_E_NOT_FOUND, "%g:%s=%s: no such supply; did you mean %s?", event->at, event->name,
+                   event->value, nearest.name != NULL ? nearest.name : "a name such as sr/ps/ch_s01_01");
+}
+
+/** What is not the application's own is nothing in a replay: its effects are in the recording. */
+static enum rm_code befall_ring(struct rm_simulation *simulation, struct rm_event const *event,
+                                struct rm_error *error) {
+    static char const KNOB[] = "machine/";
+    if (simulation->replays)
+        return RM_OK;
+    if (strcmp(event->name, "trip") == 0 || strcmp(event->name, "reset") == 0)
+        return befall_supply(simulation, event, error);
+    if (strcmp(event->name, "drop") == 0 || strcmp(event->name, "freeze") == 0 || strcmp(event->name, "back") == 0)
+        return rm_feed_befall(&simulation->feed, event->name, event->value, error);
+    if (strncmp(event->name, KNOB, sizeof KNOB - 1) == 0) {
+        double value;
+        enum rm_code const code = parse_value(event, &value, error);
+        return code == RM_OK ? rm_plant_set(&simulation->plant, event->name + sizeof KNOB - 1, value, error) : code;
+    }
+    return rm_fail(error, RM_E_ARGUMENT,
+                   "%g:%s=%s: expected %s/SETTING, machine/KNOB, drop, freeze, back, trip or reset before =", event->at,
+                   event->name, event->value, simulation->program->setup.name);
+}
+
+static enum rm_code happen(struct rm_simulation *simulation, double time, struct rm_error *error) {
+    struct rm_events const *events = &simulation->options->events;
+    char const *own = simulation->program->setup.name;
+    size_t const bytes = strlen(own);
+    enum rm_code code = RM_OK;
+    while (code == RM_OK && simulation->next_event < events->count &&
+           events->event[simulation->next_event].at <= time + EARLY) {
+        struct rm_event const *event = &events->event[simulation->next_event++];
+        bool const is_setting = strncmp(event->name, own, bytes) == 0 && event->name[bytes] == '/';
+        code = is_setting ? set_setting(simulation, event, event->name + bytes + 1, error)
+                          : befall_ring(simulation, event, error);
+    }
+    return code;
+}
+
+/* ── one cycle ── */
+
+static enum rm_code gather(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+    if (simulation->replays)
+        return rm_replay_next(&simulation->replay, turn, simulation->record, simulation->missing,
+                              simulation->program->sent, error);
+    enum rm_code const code =
+        rm_feed_gather(&simulation->feed, &simulation->plant, turn, simulation->record, simulation->missing, error);
+    rm_sending_sent(&simulation->sending, simulation->program->sent);
+    return code;
+}
+
+/** The order of arrivals: that of the inputs, or another in each cycle. */
+static void shuffle(struct rm_simulation *simulation) {
+    uint32_t const count = simulation->program->setup.input_count;
+    uint32_t *order = simulation->order;
+    for (uint32_t i = 0; i < count; ++i)
+        order[i] = i;
+    if (simulation->options->shuffle == 0)
+        return;
+    uint64_t key = rm_noise_u64(simulation->options->shuffle ^ rm_noise_u64(simulation->done + 1));
+    for (uint32_t i = count; i > 1; --i) {
+        key = rm_noise_u64(key);
+        uint32_t const other = (uint32_t)(key % i), kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+static uint32_t arrive(struct rm_simulation *simulation) {
+    uint32_t missing = 0;
+    shuffle(simulation);
+    for (uint32_t i = 0; i < simulation->program->setup.input_count; ++i) {
+        uint32_t const input = simulation->order[i];
+        if (simulation->missing[input])
+            ++missing;
+        else
+            rm_host_program_arrive(simulation->program, input, &simulation->record[input]);
+    }
+    return missing;
+}
+
+/** The cycles of setpoints until the application's next step. */
+static enum rm_code send(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+    struct rm_config_setpoints const *setpoints = &simulation->config->setpoints;
+    if (simulation->replays || setpoints->period_turns == 0)
+        return RM_OK;
+    bool const leads = setpoints->lead == simulation->application;
+    uint32_t const closing = simulation->feed.closing_turns;
+    rm_turn cycle = turn;
+    while (!leads && cycle + setpoints->phase_turns < turn + closing)
+        cycle += setpoints->period_turns;
+    rm_turn const end = cycle + simulation->program->setup.period_turns;
+    enum rm_code code = RM_OK;
+    for (; cycle < end && code == RM_OK; cycle += setpoints->period_turns) {
+        uint32_t const wait = leads ? closing : setpoints->phase_turns;
+        double const time = rm_plant_seconds(&simulation->plant, cycle + wait) + simulation->options->latency_s;
+        code = rm_sending_cycle(&simulation->sending, cycle, time, error);
+    }
+    return code;
+}
+
+static void record_inputs(struct rm_simulation *simulation) {
+    struct rm_recording *recording = &simulation->recording;
+    struct rm_host_program const *program = simulation->program;
+    for (uint32_t i = 0; i < program->setup.input_count; ++i) {
+        uint64_t const tag = simulation->missing[i] ? RM_TAG_OF_MISSING : simulation->record[i].tag;
+        rm_recording_put(recording, RM_RECORDED_READINGS, simulation->record[i].lane,
+                         sizeof simulation->record[i].lane);
+        rm_recording_put(recording, RM_RECORDED_TAGS, &tag, sizeof tag);
+    }
+    rm_recording_put(recording, RM_RECORDED_SENT, program->sent, program->setup.actuator_count * sizeof(double));
+    if (simulation->replays || recording->file[RM_RECORDED_CURRENTS] == NULL)
+        return;
+    struct rm_config_application const *own = &simulation->config->application[simulation->application];
+    for (uint32_t i = 0; i < own->supply_count; ++i)
+        simulation->row[i] =
+            rm_plant_current(&simulation->plant, rm_sending_plant_supply(&simulation->sending, own->supply[i]));
+    rm_recording_put(recording, RM_RECORDED_CURRENTS, simulation->row, own->supply_count * sizeof(double));
+}
+
+static void record_told(struct rm_simulation *simulation) {
+    struct rm_recording *recording = &simulation->recording;
+    struct rm_host_program const *program = simulation->program;
+    struct rm_application_code const *code = program->code.it;
+    uint32_t scalars = 0;
+    for (uint32_t i = 0; i < code->reading_count; ++i)
+        if (!code->readings[i].is_array)
+            simulation->row[scalars++] = program->reading[program->reading_at[i]];
+    rm_recording_put(recording, RM_RECORDED_TOLD, simulation->row, scalars * sizeof(double));
+    rm_recording_put(recording, RM_RECORDED_STREAMS, program->stream, code->stream_count * sizeof *program->stream);
+}
+
+static enum rm_code step(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+    struct rm_host_program *program = simulation->program;
+    enum rm_code code = gather(simulation, turn, error);
+    if (code == RM_OK && simulation->done == 0)
+        code = rm_host_program_init(program, error);
+    if (code != RM_OK)
+        return code;
+    record_inputs(simulation);
+    rm_host_program_expect(program, NULL);
+    uint32_t const missing = arrive(simulation);
+    bool const sends =
+        rm_host_program_step(program, turn, simulation->record, simulation->missing, missing) == RM_STEP_SEND;
+    rm_recording_put(&simulation->recording, RM_RECORDED_SETPOINTS, program->wish.setpoint,
+                     program->setup.actuator_count * sizeof(double));
+    simulation->missed += missing;
+    simulation->quiet += !sends;
+    if (sends && !simulation->replays)
+        rm_sending_row(&simulation->sending, turn, program->wish.setpoint);
+    code = send(simulation, turn, error);
+    rm_host_program_prepare(program);
+    rm_host_program_work(program);
+    record_told(simulation);
+    ++simulation->done;
+    return code;
+}
+
+/* ── all cycles ── */
+
+/** A bar on a terminal, where it takes longer than two seconds. */
+static void show_progress(struct rm_simulation const *simulation, double wall_s, bool last) {
+    enum { WIDTH = 40 };
+    static char const BAR[] = "########################################";
+    double const share = (double)simulation->done / (double)simulation->cycles;
+    if (wall_s < 2 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r[%-*.*s] %3.0f %%, %.3g s of %.3g s, %.2g × real time %s", WIDTH, (int)(share * WIDTH), BAR,
+            100 * share, (double)simulation->done / rm_simulation_rate_hz(simulation),
+            (double)simulation->cycles / rm_simulation_rate_hz(simulation),
+            (double)simulation->done / rm_simulation_rate_hz(simulation) / wall_s, last ? "\n" : "");
+}
+
+enum rm_code rm_simulation_run(struct rm_simulation *simulation, volatile sig_atomic_t const *stop,
+                               struct rm_error *error) {
+    uint64_t const begun = rm_monotonic_ns();
+    uint64_t shown = begun;
+    double const period_s = 1 / rm_simulation_rate_hz(simulation);
+    enum rm_code code = RM_OK;
+    while (code == RM_OK && simulation->done < simulation->cycles && !*stop) {
+        rm_turn const turn = simulation->first_turn + simulation->done * simulation->program->setup.period_turns;
+        code = happen(simulation, (double)simulation->done * period_s, error);
+        if (code == RM_OK)
+            code = step(simulation, turn, error);
+        uint64_t const now = simulation->done % 64 == 0 ? rm_monotonic_ns() : shown;
+        if (now - shown > 200000000) {
+            show_progress(simulation, (double)(now - begun) * 1e-9, false);
+            shown = now;
+        }
+    }
+    simulation->wall_s = (double)(rm_monotonic_ns() - begun) * 1e-9;
+    show_progress(simulation, simulation->wall_s, true);
+    return code;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/** One application and a virtual ring in lock-step.
+ *
+ * A cycle is one step of the application:
+ *
+ *     time passes to the turn of the cycle          the machine moves, setpoints that are under way arrive
+ *     the inputs' records of that turn              arrive, in order or shuffled; or as they were recorded
+ *     step                                          with what was sent last, as the chains have answered
+ *     the row                                       judged by the guard, sent, on its way for the latency
+ *     prepare, and then work                        in one thread, so that nothing depends on the computer
+ */
+#ifndef RM_SIMULATION_SIMULATION_H
+#define RM_SIMULATION_SIMULATION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "engine/config.h"
+#include "feed.h"
+#include "host/host_program.h"
+#include "options.h"
+#include "plant.h"
+#include "recording.h"
+#include "replay.h"
+#include "sending.h"
+
+struct rm_simulation {
+    struct rm_simulate_options *options;
+    struct rm_config *config;
+    uint32_t application;
+    struct rm_host_program *program;
+    bool replays;
+    struct rm_replay replay;
+    struct rm_plant plant;
+    struct rm_feed feed;
+    struct rm_sending sending;
+    struct rm_recording recording;
+    rm_turn first_turn;
+    uint64_t cycles; /**< to do */
+    uint64_t done;
+    uint32_t next_event;
+
+    struct rm_record *record; /**< of each input, the last that came */
+    bool *missing;
+    uint32_t *order; /**< of the arrivals */
+    double *row;     /**< of currents, and of what is told */
+    uint64_t missed; /**< records, so far */
+    uint64_t quiet;  /**< steps that sent nothing */
+    double wall_s;
+};
+
+/** Loads and makes all, up to before the first cycle. The options' events get those of a replay. */
+enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_simulation *simulation,
+                                struct rm_error *error);
+
+/** Runs until all cycles are done or `*stop`. */
+enum rm_code rm_simulation_run(struct rm_simulation *simulation, volatile sig_atomic_t const *stop,
+                               struct rm_error *error);
+
+/** Frees all. */
+void rm_simulation_close(struct rm_simulation *simulation);
+
+static inline double rm_simulation_rate_hz(struct rm_simulation const *simulation) {
+    return simulation->config->turn_rate_hz / (double)simulation->program->setup.period_turns;
+}
+
+#endif
