@@ -15,6 +15,7 @@ from ringmaster.console.driving import (
     read_supplies,
 )
 from ringmaster.console.faults import Fault, FaultWatch
+from ringmaster.console.feedback import FeedbackFigures, read_feedback
 from ringmaster.console.figures import (
     ClockFigures,
     CoreFigures,
@@ -64,6 +65,8 @@ class Snapshot:
     """Who wants setpoints; empty where the server drives no supplies, as are the next two."""
     chains: tuple[ChainFigures, ...]
     supplies: tuple[SupplyFigures, ...]
+    feedback: FeedbackFigures | None
+    """None where no orbit feedback runs."""
     steering: tuple[Steering, ...]
     """Empty where the server does not say."""
     faults: tuple[Fault, ...]
@@ -143,6 +146,7 @@ class Monitor:
             applications=read_applications(ws, readings.get("guard", []), readings.get("application", [])),
             chains=read_chains(ws, readings.get("chain", [])),
             supplies=read_supplies(self._supplies),
+            feedback=read_feedback(ws),
             steering=_steering(ws),
             faults=self._faults.look(readings, streams, cores, clock.turn_rate_hz, now.time_s),
             latency_ns=self._latencies(),

@@ -55,7 +55,10 @@ def ring(make_owner: MakeOwner) -> None:
     [
         *([], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"], ["calibration"], ["align"]),
         *(["put"], ["monitor"], ["save"], ["diff"], ["restore"]),
-        *(["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"]),
+        *(["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"], ["twin", "follow"]),
+        *(["feedback", *rest] for rest in ([], ["status"], ["why"], ["on"], ["off"], ["hold"], ["reset"], ["set"])),
+        *(["feedback", name] for name in ("mask", "golden", "bump", "predict", "sensitivity", "spectrum")),
+        *(["feedback", "matrix", name] for name in ("twin", "convert", "measure", "show")),
     ],
 )
 def test_every_command_has_help_with_examples(command: list[str]) -> None:

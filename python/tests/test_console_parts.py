@@ -115,6 +115,10 @@ def press(view: View, *keys: str, orbit: Orbit | None = None) -> list[Action]:
             """The orbit that the test gave."""
             return orbit
 
+        @property
+        def feedback(self) -> None:
+            """There is none."""
+
     named = {" ": "space"}
     return [view.press(named.get(key, key), key if len(key) == 1 else None, PAGES, Shown()) for key in keys]
 
@@ -126,7 +130,7 @@ def test_keys_turn_pages() -> None:
     press(view, "tab", "right", "shift+tab", "left", "left")
     assert view.page == "ports"
     press(view, "1", "left")
-    assert view.page == "applications"
+    assert view.page == "feedback"
     press(view, "9")
     assert view.page == "supplies"
     press(view, "0")

@@ -165,6 +165,33 @@ def parameters(windows: int, seconds: float, as_json: bool) -> None:
     print_json(report.as_json()) if as_json else report.print()
 
 
+@bench.command(
+    epilog=examples(
+        "ringmaster bench feedback",
+        "ringmaster bench feedback --json > feedback.json",
+        "ringmaster bench feedback --cycles 10000 --windows 2",
+    )
+)
+@click.option(
+    "--cycles", type=click.IntRange(min=100), default=1_000_000, show_default=True, help="Of each size, in all windows."
+)
+@click.option("--windows", type=click.IntRange(min=1), default=10, show_default=True, help=WINDOWS_HELP)
+@json_option
+def feedback(cycles: int, windows: int, as_json: bool) -> None:
+    """Measure the orbit feedback: from the last BPM seen to the row of setpoints.
+
+    264 outputs of 168 BPMs, and both planes of such a ring, with thirteen resonators per channel: the feedback in its
+    host, on one core, its BPMs written by the other; and its arithmetic alone, beside OpenBLAS sgemv of the same sizes.
+    Beside each a loop that only looks at the clock, by turns in the same run. Ctrl-C prints what was measured so far.
+    """
+    from ringmaster.bench.feedback import Options, measure
+    from ringmaster.bench.verdicts import bar
+
+    with bar("feedback", windows) as (say, step):
+        report = measure(Options(cycles, windows), say, step)
+    print_json(report.as_json()) if as_json else report.print()
+
+
 SETPOINT_PARTS = ("guard", "rate", "latency")
 """As ringmaster.bench.setpoints has them."""
 SETPOINT_MEANINGS = """\b
@@ -267,8 +294,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def compare(first: Path, second: Path, as_json: bool) -> None:
     """Show the headline figures of two runs of one bench, by `--json`, side by side.
 
-    Of ingest, parameters, setpoints or latency. Each figure with its spread, and how they agree: "within" when each
-    median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
+    Of ingest, parameters, feedback, setpoints or latency. Each figure with its spread, and how they agree: "within"
+    when each median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
     """
     from ringmaster.bench import headlines
 

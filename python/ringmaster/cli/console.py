@@ -115,6 +115,9 @@ class Console(App[None]):
             return
         if action == Action.RESET:
             self._watch.reset()
+        if action == Action.ASK:
+            for name, value in self._view.asked:
+                self._watch.ask(name, value)
         if self._view.frozen:
             self._freeze(was_frozen)
         else:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ringmaster demo`: a virtual ring and its server, live."""
+"""`ringmaster demo`: a virtual ring and its server, live, and the orbit feedback between them."""
 
+import signal
 import sys
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -10,31 +11,54 @@ import click
 from ringmaster.cli.options import examples, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ringmaster.demo import Demo, Report
+    from ringmaster.demo_loop import Closed
 
 DEFAULT_S = 20.0
+RINGS = ("both", "turns", "loop")
 
 
-@click.command(epilog=examples("ringmaster demo", "DEMO_SECONDS=20 ringmaster demo", "ringmaster demo --seconds 5"))
+@click.command(epilog=examples("ringmaster demo", "DEMO_SECONDS=20 ringmaster demo", "ringmaster demo --ring turns"))
 @click.option("--seconds", type=float, envvar="DEMO_SECONDS", help="Run that long, then print JSON. [env DEMO_SECONDS]")
 @click.option("--turn-rate", type=float, metavar="HZ", help="Send at this rate instead of the highest that is carried.")
-def demo(seconds: float | None, turn_rate: float | None) -> None:
-    """Run a virtual ring of seven BPM electronics, a BLM and an LLRF, and a server that takes all its datagrams.
+@click.option(
+    "--ring",
+    type=click.Choice(RINGS),
+    default="both",
+    help="turns: nine electronics that send every turn; loop: a ring like Elettra 2.0 and its orbit feedback; "
+    "both: half of the time for each. Live it is the loop. [default: both]",
+)
+def demo(seconds: float | None, turn_rate: float | None, ring: str) -> None:
+    """Run a virtual ring and a server that takes all its datagrams, and close the orbit feedback between them.
 
-    On a terminal it is live until `q`. With --seconds, or without a terminal, it runs that long (20 s) and its last
-    line is one JSON object. It fails when anything was lost or wrong.
+    On a terminal it is live until `q`: the page of the feedback, with 168 BPMs at 10 kHz and 528 correctors. `l` closes
+    the loop and opens it, `n` switches the resonators, `d` the disturbances.
+
+    With --seconds, or without a terminal, it runs that long (20 s): first the highest rate, with nine electronics that
+    send every turn, then the loop, open and closed. Its last line is one JSON object. It fails when anything was
+    lost or wrong.
     """
-    from ringmaster import demo as ring
+    for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal would leave the server and the ring running
+        signal.signal(number, _leave)
+    if seconds is None and sys.stdout.isatty():
+        _live_turns(turn_rate) if ring == "turns" else _live_loop(turn_rate)
+        return
+    seconds = seconds or DEFAULT_S
+    from ringmaster.programs import ProgramFailed
 
-    rate = turn_rate or _find_rate()
-    with ring.start(rate) as running:
-        _say(_hint(running))
-        if seconds is None and sys.stdout.isatty():
-            _live(running)
-        else:
-            _run(running, seconds or DEFAULT_S)
-        report = running.finish()
-    _conclude(report, live=seconds is None and sys.stdout.isatty())
+    share = seconds / 2 if ring == "both" else seconds
+    report = None if ring == "loop" else _turns(share, turn_rate)
+    try:
+        closed, faults = None if ring == "turns" else _loop(share, turn_rate), []
+    except ProgramFailed as error:  # what the other half showed is not lost by it
+        closed, faults = None, [str(error)]
+    _conclude(report, closed, faults)
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _say(text: str) -> None:
@@ -42,11 +66,13 @@ def _say(text: str) -> None:
         click.echo(f"demo: {text}", err=True)
 
 
-def _find_rate() -> float:
-    from ringmaster.demo import FULL_TURN_RATE_HZ, find_turn_rate
+def _hint(running: "Demo") -> str:
+    return "\n".join(line.partition(": ")[2] for line in running.server.words.splitlines() if "no huge pages" in line)
 
-    _say(f"trying the full turn rate, {FULL_TURN_RATE_HZ / 1e3:.0f} kHz × 9 instruments …")
-    rate, achieved = find_turn_rate()
+
+def _say_rate(rate: float, achieved: float) -> None:
+    from ringmaster.demo import FULL_TURN_RATE_HZ
+
     if rate == FULL_TURN_RATE_HZ:
         _say("this machine carries it")
     else:
@@ -55,17 +81,39 @@ def _find_rate() -> float:
             f"{rate / 1e3:.0f} kHz, by {1 - rate / FULL_TURN_RATE_HZ:.0%} "
             f"(the last trial sent {achieved / 1e3:.0f} kHz)"
         )
+
+
+def _turns_rate() -> float:
+    from ringmaster.demo import FULL_TURN_RATE_HZ, find_turn_rate
+
+    _say(f"trying the full turn rate, {FULL_TURN_RATE_HZ / 1e3:.0f} kHz × 9 instruments …")
+    rate, achieved = find_turn_rate()
+    _say_rate(rate, achieved)
     return rate
 
 
-def _hint(running: "Demo") -> str:
-    return "\n".join(line.partition(": ")[2] for line in running.server.words.splitlines() if "no huge pages" in line)
-
-
-def _live(running: "Demo") -> None:
+def _live_turns(turn_rate: float | None) -> None:
+    from ringmaster import demo as ring
     from ringmaster.cli.console import Console
 
-    Console(running.ws).run()
+    with ring.start(turn_rate or _turns_rate()) as running:
+        _say(_hint(running))
+        Console(running.ws).run()
+        report = running.finish()
+    for fault in report.faults:
+        _say(f"wrong: {fault}")
+    click.echo(_summary(report))
+    if report.faults:
+        sys.exit(1)
+
+
+def _turns(seconds: float, turn_rate: float | None) -> "Report":
+    from ringmaster import demo as ring
+
+    with ring.start(turn_rate or _turns_rate()) as running:
+        _say(_hint(running))
+        _run(running, seconds)
+        return running.finish()
 
 
 def _run(running: "Demo", seconds: float) -> None:
@@ -85,22 +133,94 @@ def _run(running: "Demo", seconds: float) -> None:
         _say("interrupted; this is what there was:")
 
 
-def _conclude(report: "Report", live: bool) -> None:
-    if report.turn_rate_hz < 0.95 * report.set_turn_rate_hz:
+def _live_loop(turn_rate: float | None) -> None:
+    from ringmaster import demo_loop
+    from ringmaster.cli.console import DEFAULT_RATE_HZ, Console
+
+    with demo_loop.prepare() as directory:
+        rate = _loop_rate(directory, turn_rate)
+        if rate is not None:
+            with demo_loop.start(directory, rate) as loop:
+                _say(_hint(loop))
+                loop.figures()
+                _say("taking the orbit that there is as the golden one …")
+                loop.take_golden()
+                Console(loop.ws, page="feedback", rate_hz=demo_loop.calm_rate_hz() or DEFAULT_RATE_HZ).run()
+                loop.follow()
+                figures = loop.figures()
+            x, y = figures.rms_um
+            click.echo(f"the loop was {figures.state}; orbit rms {x:.3g} µm in x, {y:.3g} µm in y")
+            return
+    _live_turns(turn_rate)
+
+
+def _loop_rate(directory: "Path", turn_rate: float | None) -> float | None:
+    """The rate to close the loop at; None where cycles would come too seldom for it."""
+    from ringmaster.demo_loop import find_turn_rate
+
+    if turn_rate is None:
+        _say("a ring like Elettra 2.0: trying 168 BPMs and 528 correctors at 9.6 kHz …")
+        turn_rate, achieved = find_turn_rate(directory)
+        _say_rate(turn_rate, achieved)
+    return turn_rate if _is_enough(turn_rate) else None
+
+
+def _is_enough(turn_rate: float | None) -> bool:
+    """Whether the loop may be tried at this rate: one that is not known yet may be."""
+    from ringmaster.demo_loop import LEAST_TURN_RATE_HZ
+
+    if turn_rate is None or turn_rate >= LEAST_TURN_RATE_HZ:
+        return True
+    _say(f"no loop at this turn rate: its tuning is for {LEAST_TURN_RATE_HZ / 1e3:.0f} kHz and more")
+    return False
+
+
+def _loop(seconds: float, turn_rate: float | None) -> "Closed | None":
+    from ringmaster import demo_loop
+
+    if not _is_enough(turn_rate):
+        return None
+    with demo_loop.prepare() as directory:
+        rate = _loop_rate(directory, turn_rate)
+        if rate is None:
+            return None
+        with demo_loop.start(directory, rate) as loop:
+            loop.figures()
+            demo_loop.calm_rate_hz()
+            loop.take_golden()
+            closed = loop.measure(0.35 * seconds, 0.65 * seconds)
+    _say_closed(closed)
+    return closed
+
+
+def _say_closed(closed: "Closed") -> None:
+    for plane in "xy":
+        before, after = closed.orbit_rms_um_open[plane], closed.orbit_rms_um_closed[plane]
+        moved, moves = closed.motion_rms_um_open[plane], closed.motion_rms_um_closed[plane]
+        _say(
+            f"{plane}: orbit rms {before:.3g} µm open, {after:.3g} µm closed; motion {moved:.3g} and {moves:.3g} µm; "
+            f"50 Hz less by {closed.attenuation_50_hz_db[plane]:.1f} dB"
+        )
+
+
+def _conclude(report: "Report | None", closed: "Closed | None", faults: list[str]) -> None:
+    if report and report.turn_rate_hz < 0.95 * report.set_turn_rate_hz:
         _say(
             f"the machine became slower: of {report.set_turn_rate_hz / 1e3:.0f} kHz it carried "
             f"{report.turn_rate_hz / 1e3:.0f} kHz, and the ring is {report.behind_turns} turns behind; "
             f"nothing is lost by that"
         )
-    for fault in report.faults:
+    faults = [*(report.faults if report else []), *(closed.faults if closed else []), *faults]
+    for fault in faults:
         _say(f"wrong: {fault}")
-    if live:
-        click.echo(
-            f"{report.packets} datagrams at {report.rate_pps / 1e6:.2f} M/s, {report.lost} lost, {report.duplicate} "
-            f"duplicate, {report.late} late, {report.refused} refused; turn rate {report.turn_rate_hz / 1e3:.0f} of "
-            f"{report.full_turn_rate_hz / 1e3:.0f} kHz"
-        )
-    else:
-        print_json(report.as_json())
-    if report.faults:
+    print_json({**(report.as_json() if report else {}), "feedback": closed.as_json() if closed else None})
+    if faults:
         sys.exit(1)
+
+
+def _summary(report: "Report") -> str:
+    return (
+        f"{report.packets} datagrams at {report.rate_pps / 1e6:.2f} M/s, {report.lost} lost, {report.duplicate} "
+        f"duplicate, {report.late} late, {report.refused} refused; turn rate {report.turn_rate_hz / 1e3:.0f} of "
+        f"{report.full_turn_rate_hz / 1e3:.0f} kHz"
+    )

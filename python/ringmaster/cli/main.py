@@ -12,6 +12,7 @@ from ringmaster.cli.bench import bench
 from ringmaster.cli.calibration import calibration
 from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
+from ringmaster.cli.feedback import feedback
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.measure import measure
@@ -19,6 +20,7 @@ from ringmaster.cli.monitor import monitor
 from ringmaster.cli.programs import application, check, run, virtual
 from ringmaster.cli.put import put
 from ringmaster.cli.replay import replay
+from ringmaster.cli.simulate import simulate
 from ringmaster.cli.snapshot import diff, restore, save
 from ringmaster.cli.top import top
 from ringmaster.cli.twin import twin
@@ -56,6 +58,8 @@ Examples:
   ringmaster save monday.yaml
   ringmaster top
   ringmaster twin elettra2.mat
+  ringmaster feedback why
+  ringmaster simulate server.yaml ring.yaml feedback --seconds 2 --out run
 
 \b
 Exit codes:
@@ -78,7 +82,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
-    *(replay, calibration, align, bench, measure, twin, completion),
+    *(feedback, replay, calibration, align, bench, measure, simulate, twin, completion),
 )
 for command in COMMANDS:
     cli.add_command(command)
@@ -99,7 +103,7 @@ def main() -> NoReturn:
     except click.Abort:
         sys.exit(130)
     except WorkspaceError as error:
-        _fail(str(error), EXIT_CODES[type(error)])
+        _fail(str(error), next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -15,7 +15,19 @@ ONCE_S = 0.5
 """How long one look measures rates."""
 ONCE_WIDTH = 120
 """Columns of a page that goes into a file or a pipe."""
-PAGE_NAMES = ("overview", "ports", "streams", "cores", "links", "faults", "orbit", "tune", "supplies", "applications")
+PAGE_NAMES = (
+    "overview",
+    "ports",
+    "streams",
+    "cores",
+    "links",
+    "faults",
+    "orbit",
+    "tune",
+    "supplies",
+    "applications",
+    "feedback",
+)
 
 
 @click.command(

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.twin_follow import follow
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +27,8 @@ def _complete_lattice(_context: click.Context, _parameter: click.Parameter, inco
     """Names of the lattices that we ship, and files."""
     from ringmaster.twin.shipped import shipped_lattices
 
-    names = [CompletionItem(name) for name in shipped_lattices() if name.startswith(incomplete)]
+    words = [follow.name or "", *shipped_lattices()]
+    names = [CompletionItem(name) for name in words if name.startswith(incomplete)]
     return [*names, CompletionItem(incomplete, type="file")]
 
 
@@ -43,14 +45,28 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
     return [CompletionItem(name) for name in families if name.startswith(incomplete)]
 
 
+class _TwinCommand(click.Command):
+    """Takes a lattice, or the word `follow` and what that takes."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Of the command that is meant."""
+        if args and args[0] == follow.name:
+            return follow.make_context(f"{info_name} {follow.name}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
 @click.command(
+    cls=_TwinCommand,
     epilog=examples(
         "ringmaster twin elettra2_like",
         "ringmaster twin elettra2.mat --plot optics.png",
         "ringmaster twin elettra2.mat --at 'BPM*' --at IDMARK",
         "ringmaster twin ring.madx --use RING --4d",
         "ringmaster twin elettra2.mat --json | jq .envelope.emittances",
-    )
+        "ringmaster twin follow --help",
+    ),
 )
 @click.argument("lattice", type=click.Path(), shell_complete=_complete_lattice)
 @click.option("--4d", "flat", is_flag=True, help="Cavities and radiation off.")
@@ -74,6 +90,8 @@ def twin(
 
     With a cavity in 6D with radiation, else, or with --4d, in 4D. --at adds a table of the optics at the entrance of
     every element whose name matches, --plot draws β, dispersion, closed orbit and beam sizes along the ring.
+
+    `ringmaster twin follow LATTICE` follows a running machine instead.
     """
     from ringmaster.twin import Twin
     from ringmaster.twin.plot import check_suffix, draw

@@ -49,6 +49,9 @@ class History:
             self.keep("core", core.name, "busy", core.busy_share)
         for application in snapshot.applications:
             self.keep("application", application.name, "rows", application.rows_per_s)
+        if snapshot.feedback is not None:
+            for plane, value in zip("xy", snapshot.feedback.rms_um, strict=True):
+                self.keep("feedback", plane, "rms", value)
         for path in snapshot.paths:
             self.keep("path", f"{path.instrument}/{path.port}", "rate", path.rate_hz)
         for name, reading in latency.items():

@@ -10,11 +10,13 @@ from ringmaster.console.watch import Frame
 HEAD = 3
 """Lines above the page; one more is below it."""
 MARGIN = 1
+TENTH = 10
+"""Pages that have a key."""
 SHORT = 4
 """Letters of a page's name where there is little room."""
 
 KEYS = (
-    ("1…9, 0, tab, ← →", "another page; 0 is the tenth"),
+    ("1…9, 0, tab, ← →", "another page; 0 is the tenth, the eleventh has none"),
     ("↑ ↓ page home end", "move the cursor, or scroll"),
     ("enter, escape", "details of what is under the cursor, and back"),
     ("s, S", "sort by the next column; turn the order round"),
@@ -105,7 +107,8 @@ def _tabs_of(frame: Frame, view: View, letters: int | None) -> Line:
         style = "cursor" if here else ("bad" if severe else "warn") if wrong else "dim"
         name = page.name if here else page.name[:letters]
         spans += [
-            Span(f"{(i + 1) % 10} {name}" + ("!" if wrong else ""), style),
+            Span(f"{(i + 1) % 10} {name}" if i < TENTH else name, style),
+            Span("!" if wrong else "", style),
             Span("  " if letters is None else " "),
         ]
     return spans[:-1]
@@ -130,6 +133,7 @@ def _keys(view: View, width: int) -> Line:
     else:
         keys += [("/", "filter"), ("s", "sort")] if page.sorts else []
         keys += [("enter", "details")] if page.selects else []
+        keys = [*page.keys, *keys]
         keys += [("o", "reference"), ("O", "absolute")] if page.name == "orbit" else []
     spans: Line = []
     for key, word in keys:

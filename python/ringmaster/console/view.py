@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Protocol
 
+from ringmaster.console.feedback import FeedbackFigures, presses
 from ringmaster.orbit import Orbit
 
 PAGE_STEP = 10
@@ -19,6 +20,8 @@ class Action(Enum):
     QUIT = auto()
     RESET = auto()
     """Count from now on."""
+    ASK = auto()
+    """Set the parameters in ``View.asked``."""
 
 
 class Shown(Protocol):
@@ -27,6 +30,10 @@ class Shown(Protocol):
     @property
     def orbit(self) -> Orbit | None:
         """The orbit just now."""
+
+    @property
+    def feedback(self) -> FeedbackFigures | None:
+        """The orbit feedback, where there is one."""
 
 
 class Listing(Protocol):
@@ -67,6 +74,8 @@ class View:
     """The instrument or port whose details are shown."""
     reference: Orbit | None = None
     """The orbit is shown as a difference to this one."""
+    asked: list[tuple[str, float]] = field(default_factory=list)
+    """Parameters that the last key asks to be set, and to what."""
     row_names: list[str] = field(default_factory=list)
     """What stood in the rows of the page when it was drawn last."""
 
@@ -87,6 +96,10 @@ class View:
             return Action.QUIT
         if character == "r":
             return Action.RESET
+        if self.page == "feedback" and shown.feedback is not None:
+            self.asked = presses(shown.feedback, character)
+            if self.asked:
+                return Action.ASK
         if not self._turn_page(key, character, pages) and not self._change(key, character, shown):
             listing = next(page for page in pages if page.name == self.page)
             self._move(key, character, listing)

@@ -7,6 +7,7 @@ from datetime import datetime
 from time import monotonic
 
 from ringmaster.console.detail import Details, read_details
+from ringmaster.console.feedback import ON, FeedbackFigures, Motions, find_feedback, read_motion
 from ringmaster.console.history import History
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
 from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
@@ -26,6 +27,13 @@ BACKGROUND_S = 2.0
 """How often they are read for the overview."""
 NEWS_S = 10.0
 """How long the news of a restart stays."""
+ASK_S = 0.5
+"""How long somebody whom we ask has time to answer: the screen stands still meanwhile."""
+SETTLED_S = 1.5
+"""So long a loop must have been as it is before a spectrum is one of it, beside the time that goes into one."""
+
+
+NOTHING_SEEN = Motions()
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,8 @@ class Frame:
     """When it was looked, in seconds of a monotonic clock."""
     spectrum: BeamSpectrum | None = None
     details: Details | None = None
+    motions: Motions = NOTHING_SEEN
+    """Of the orbit, as spectra; only where a feedback runs."""
     trouble: str = ""
     """Why there is nothing new: the server has ended, …"""
     news: str = ""
@@ -59,6 +69,11 @@ class Frame:
         """The closed orbit, None until a BPM has sent something."""
         return self.snapshot.orbit
 
+    @property
+    def feedback(self) -> FeedbackFigures | None:
+        """The orbit feedback, None where none runs."""
+        return self.snapshot.feedback
+
 
 class Watch:
     """Looks again and again; attaches anew when the server was restarted or other owners have come."""
@@ -70,7 +85,9 @@ class Watch:
         self._news = ("", 0.0)
         self._trouble = ""
         self._second_s = monotonic()
-        self._followed_s = self._orbit_s = self._spectrum_s = float("-inf")
+        self._followed_s = self._orbit_s = self._spectrum_s = self._motion_s = float("-inf")
+        self._motions = NOTHING_SEEN
+        self._loop = ("", 0.0)
         self._begin(ws)
         self._frame = Frame(self._monitor.look(beam=False), self._history, monotonic())
 
@@ -83,6 +100,15 @@ class Watch:
         """Counts begin at zero from now on."""
         self._monitor.reset()
         self._counted_since = _time_of_day()
+
+    def ask(self, name: str, value: float) -> None:
+        """Asks for a parameter to be set, as `ringmaster put` does; what came of it is the news."""
+        try:
+            self._ws.put(name, value, timeout=ASK_S)
+        except (WorkspaceError, ValueError) as error:
+            self._news = (" ".join(str(error).split()), monotonic())
+        else:
+            self._news = (f"{name} is set to {value:g}", monotonic())
 
     def close(self) -> None:
         """Detaches."""
@@ -155,6 +181,10 @@ class Watch:
     def _look(self, wanted: Wanted, now: float) -> Frame:
         snapshot = self._monitor.look(beam=False)
         self._read_beam(wanted, now)
+        self._note_loop(snapshot, now)
+        if now - self._motion_s >= _pace(wanted.page, "feedback"):
+            self._motion_s = now
+            self._read_motion(now)
         tunes = (self._spectrum.x.tune, self._spectrum.y.tune) if self._spectrum else None
         snapshot = replace(snapshot, orbit=self._orbit, tunes=tunes)
         if now - self._second_s >= SECOND_S:
@@ -167,6 +197,7 @@ class Watch:
             now_s=now,
             spectrum=self._spectrum,
             details=details,
+            motions=self._motions,
             counted_since=self._counted_since,
         )
 
@@ -182,6 +213,25 @@ class Watch:
     def _read_orbit(self) -> None:
         with suppress(ValueError):
             self._orbit = read_orbit(self._ws)
+
+    def _note_loop(self, snapshot: Snapshot, now: float) -> None:
+        """Since when the feedback is in its state, with its resonators on or off, and the machine disturbed or not."""
+        one = snapshot.feedback
+        state = "" if one is None else f"{one.state == ON} {one.switches['resonators']} {one.disturbed}"
+        if state != self._loop[0]:
+            self._loop = (state, now)
+
+    def _read_motion(self, now: float) -> None:
+        """The spectrum of now; it is one of the open or of the closed loop when that has been so for long enough."""
+        with suppress(ValueError, WorkspaceError):
+            name = find_feedback(self._ws)
+            motion = None if name is None else read_motion(self._ws, name)
+            if motion is None:
+                return
+            self._motions = replace(self._motions, now=motion)
+            if now - self._loop[1] >= motion.span_s + SETTLED_S:
+                kind = "closed" if self._loop[0].startswith("True") else "open"
+                self._motions = replace(self._motions, **{kind: motion})
 
     def _read_spectrum(self) -> None:
         with suppress(ValueError):

@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ringmaster.console.lines import Line
-from ringmaster.console.pages import applications, cores, faults, links, orbit, overview, ports, streams, supplies, tune
+from ringmaster.console.pages import (
+    applications,
+    cores,
+    faults,
+    feedback,
+    links,
+    orbit,
+    overview,
+    ports,
+    streams,
+    supplies,
+    tune,
+)
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 
@@ -25,6 +37,8 @@ class Page(NamedTuple):
     """The columns that it can be sorted by."""
     selects: bool = False
     """Whether it has a cursor; enter then shows the details."""
+    keys: Sequence[tuple[str, str]] = ()
+    """Keys of its own, and what each does, for the foot of the screen."""
 
 
 PAGES: tuple[Page, ...] = (
@@ -38,6 +52,7 @@ PAGES: tuple[Page, ...] = (
     Page(tune.NAME, tune.draw, tune.ABOUT),
     Page(supplies.NAME, supplies.draw, supplies.ABOUT, tuple(supplies.SORTS), selects=True),
     Page(applications.NAME, applications.draw, applications.ABOUT, tuple(applications.SORTS), selects=True),
+    Page(feedback.NAME, feedback.draw, feedback.ABOUT, keys=feedback.KEYS),
 )
 
 PAGE_NAMES = tuple(page.name for page in PAGES)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the orbit feedback: its state and why, what is out, and how the orbit moves, loop open and closed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ringmaster.bpm import bpm_streams, position_lanes
+from ringmaster.errors import WorkspaceError
+from ringmaster.stream import Stream
+from ringmaster.workspace import Workspace
+
+STATES = ("off", "ready", "on", "hold", "fault")
+"""Of reading `state`, as apps/feedback/names.h numbers them."""
+ON = "on"
+PERMITS = (
+    "the matrix is not solved yet",
+    "no beam",
+    "too few BPMs in use",
+    "actuators at their limits",
+    "the orbit error is too large to begin with",
+    "too few actuators in use",
+    "the gate is closed",
+    "too many inputs were missing in one cycle",
+    "its rows do not reach the supplies",
+)
+"""What each bit of readings `permits` and `cause` says is missing."""
+ROW_FAULTS = ("masked", "silent", "invalid", "frozen", "jumped", "missing")
+ACTUATOR_FAULTS = ("masked", "lost", "saturated")
+SWITCHES = ("resonators", "track", "rf", "unload", "shadow", "gate")
+"""Settings that are 0 or 1."""
+DISTURBANCES = ("mains", "ground", "steps", "insertion", "topup")
+"""Of a living machine: its parameters machine/NAME, factors of what is configured."""
+OPEN, CLOSED, HELD = 0.0, 1.0, 2.0
+"""Values of setting `loop`."""
+
+RECORDS = 8192
+"""Of a BPM that go into a spectrum."""
+BPMS = 16
+"""So many BPMs stand for the ring; it is the reading of all of them that takes time."""
+BANDS_HZ = (10.0, 100.0, 300.0, 1000.0, float("inf"))
+LINES_HZ = (50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)
+LINE_HALF_WIDTH_HZ = 3.0
+"""A line's power lies this far about it: its wandering, and the window's foot."""
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcast:
+    """A BPM's reading or an actuator that is not used."""
+
+    name: str
+    why: Sequence[str]
+
+
+@dataclass(frozen=True)
+class FeedbackFigures:
+    """The feedback of a workspace, as its parameters tell."""
+
+    name: str
+    """Of the application."""
+    state: str
+    wanted: float
+    """Setting `loop`: 0 off, 1 on, 2 hold."""
+    missing: Sequence[str]
+    """Permits that are missing now, in words."""
+    cause: Sequence[str]
+    """Why it last left "on" by itself."""
+    rms_um: tuple[float, float]
+    cumulated_um: tuple[float, float]
+    """Over the last second, averaged over BPMs."""
+    rows_used: int
+    rows: int
+    actuators: int
+    substituted: int
+    saturated: int
+    beam: float
+    mains_hz: float
+    generation: int
+    solve_ms: float
+    modes_wanted: int
+    """0: all."""
+    modes: int
+    """That the matrix has now."""
+    condition: float
+    """Of the matrix: its largest singular value over the smallest, worst of the families."""
+    gain: float
+    rf_offset: float
+    shadow_rms: float
+    latency_us: float
+    switches: Mapping[str, bool]
+    rows_out: Sequence[Outcast]
+    actuators_out: Sequence[Outcast]
+    disturbances: Mapping[str, float]
+    """Factors of a living machine's disturbances; empty where there is none."""
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether any disturbance is on."""
+        return any(self.disturbances.values())
+
+
+def find_feedback(ws: Workspace) -> str | None:
+    """Name of the application that is an orbit feedback, if there is one."""
+    names = (name.removesuffix("/bpm_state") for name in ws.parameters if name.endswith("/bpm_state"))
+    return next((name for name in names if f"{name}/loop" in ws.parameters and f"{name}/orbit" in ws.streams), None)
+
+
+def read_feedback(ws: Workspace) -> FeedbackFigures | None:
+    """All figures but the orbit's motion; None where there is no feedback, or it is half made."""
+    name = find_feedback(ws)
+    if name is None:
+        return None
+    try:
+        return _Reader(ws, name).figures()
+    except (WorkspaceError, ValueError):
+        return None
+
+
+class _Reader:
+    """Parameters of one application, by their last names."""
+
+    def __init__(self, ws: Workspace, name: str) -> None:
+        self._ws, self._name = ws, name
+
+    def number(self, what: str) -> float:
+        return float(self.array(what)[0])
+
+    def array(self, what: str) -> Array:
+        parameter = self._ws.parameters.get(f"{self._name}/{what}")
+        return np.asarray(np.nan if parameter is None else parameter.value, np.float64).ravel()
+
+    def _whole(self, what: str) -> int:
+        number = self.number(what)
+        return int(number) if np.isfinite(number) else 0
+
+    def figures(self) -> FeedbackFigures:
+        rows, actuators = self.array("bpm_state"), self.array("actuator_state")
+        singular = self.array("singular")
+        singular = singular[np.isfinite(singular) & (singular > 0)]
+        return FeedbackFigures(
+            name=self._name,
+            state=STATES[min(self._whole("state"), len(STATES) - 1)],
+            wanted=self.number("loop"),
+            missing=words(self._whole("permits"), PERMITS),
+            cause=words(self._whole("cause"), PERMITS),
+            rms_um=(self.number("rms_x"), self.number("rms_y")),
+            cumulated_um=(self.number("cumulated_x"), self.number("cumulated_y")),
+            rows_used=self._whole("bpms_used"),
+            rows=len(rows),
+            actuators=len(actuators),
+            substituted=self._whole("bpms_substituted"),
+            saturated=self._whole("saturated"),
+            beam=self.number("beam"),
+            mains_hz=self.number("mains_hz"),
+            generation=self._whole("generation"),
+            solve_ms=self.number("solve_ms"),
+            modes_wanted=self._whole("modes"),
+            modes=len(singular),
+            condition=float(singular.max() / singular.min()) if len(singular) else float("nan"),
+            gain=self.number("gain"),
+            rf_offset=self.number("rf_offset"),
+            shadow_rms=self.number("shadow_rms"),
+            latency_us=self.number("latency_ns") * 1e-3,
+            switches={what: self.number(what) == 1 for what in SWITCHES},
+            rows_out=self._out("row", rows, ROW_FAULTS),
+            actuators_out=self._out("actuator", actuators, ACTUATOR_FAULTS),
+            disturbances={
+                what: float(np.ravel(self._ws.parameters[f"machine/{what}"].value)[0])
+                for what in DISTURBANCES
+                if f"machine/{what}" in self._ws.parameters
+            },
+        )
+
+    def _out(self, what: str, states: Array, faults: Sequence[str]) -> tuple[Outcast, ...]:
+        names = self._names(what)
+        bits = np.where(np.isfinite(states), states, 0).astype(np.int64)
+        return tuple(
+            Outcast(names[i] if i < len(names) else f"{what} {i}", words(int(bits[i]), faults))
+            for i in np.flatnonzero(bits)
+        )
+
+    def _names(self, what: str) -> list[str]:
+        """Of the rows, or of the actuators, where the application tells them."""
+        name = f"{self._name}/{what}s"
+        return self._ws.texts[name].split() if name in self._ws.texts else []
+
+
+def words(bits: int, names: Sequence[str]) -> tuple[str, ...]:
+    """What the bits that are set are called."""
+    return tuple(name for i, name in enumerate(names) if bits >> i & 1)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How the orbit moves: spectra of power, averaged over some BPMs. Arrays of one length."""
+
+    hz: Array
+    x: Array
+    """µm² in each bin: the sum is the mean square."""
+    y: Array
+
+    def plane(self, name: str) -> Array:
+        """Of "x" or "y"."""
+        return self.x if name == "x" else self.y
+
+    def rms_um(self, name: str, below_hz: float = float("inf")) -> float:
+        """Of all motion below a frequency, without what stands still."""
+        return float(np.sqrt(self.plane(name)[self.hz < below_hz].sum()))
+
+    def line_um(self, name: str, hz: float) -> float:
+        """Amplitude of a line."""
+        return float(np.sqrt(2 * self.plane(name)[np.abs(self.hz - hz) <= LINE_HALF_WIDTH_HZ].sum()))
+
+    @property
+    def span_s(self) -> float:
+        """Time that went in."""
+        return float(1 / self.hz[0])
+
+
+@dataclass(frozen=True)
+class Motions:
+    """The newest of each kind; None: not seen yet."""
+
+    now: Motion | None = None
+    open: Motion | None = None
+    closed: Motion | None = None
+
+
+def read_motion(ws: Workspace, name: str, records: int = RECORDS) -> Motion | None:
+    """Of the newest records of some BPMs that come as often as the feedback steps; None while they are not there."""
+    period = ws.streams[f"{name}/orbit"].period
+    rates = {stream.rate for stream in ws.streams.values() if stream.period == period}
+    streams = [one for one in bpm_streams(ws, *rates) if one.period == period and one.capacity - one.margin > records]
+    clock = ws.clock.read()
+    if not streams or not clock.turn_rate_hz:
+        return None
+    spread = streams[:: max(1, len(streams) // BPMS)][:BPMS]
+    powers = [power for stream in spread if (power := _power(stream, records)) is not None]
+    if not powers:
+        return None
+    x, y = np.mean(powers, axis=0)
+    return Motion(np.arange(1, records // 2 + 1) * clock.turn_rate_hz / period / records, x, y)
+
+
+def _power(stream: Stream, records: int) -> Array | None:
+    window = stream.latest(records)
+    if len(window) < records or window.ok.mean() < 0.9:
+        return None
+    return np.array([power_of(window.values(lane) * 1e-3) for lane in position_lanes(stream)[0]])
+
+
+def power_of(values: Array) -> Array:
+    """Mean square in each bin from 1 on; what is missing does not move."""
+    values = np.where(np.isnan(values), np.nanmean(values), values)
+    hann = np.hanning(len(values) + 1)[:-1]
+    lines = np.fft.rfft((values - values.mean()) * hann)[1:]
+    power: Array = 2 * np.abs(lines) ** 2 / (len(values) * np.sum(hann**2))
+    return power
+
+
+def decibel(before: float, after: float) -> float:
+    """By how much it became less."""
+    return float(20 * np.log10(before / after)) if before > 0 and after > 0 else float("nan")
+
+
+def presses(figures: FeedbackFigures, character: str | None) -> list[tuple[str, float]]:
+    """What a key of the page asks for: parameters and their new values."""
+    name = figures.name
+    switches = {"n": "resonators", "u": "unload", "f": "rf", "w": "shadow", "t": "track"}
+    if character == "l":
+        return [(f"{name}/loop", OPEN if figures.wanted == CLOSED else CLOSED)]
+    if character == "h":
+        return [(f"{name}/loop", CLOSED if figures.wanted == HELD else HELD)]
+    if character == "x":
+        return [(f"{name}/reset", float(figures.generation + 1)), (f"{name}/loop", CLOSED)]
+    if character in switches:
+        what = switches[character]
+        return [(f"{name}/{what}", 0.0 if figures.switches[what] else 1.0)]
+    if character == "d":
+        return [(f"machine/{what}", 0.0 if figures.disturbed else 1.0) for what in figures.disturbances]
+    return []

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the feedback's numbers mean, as apps/feedback/names.h has them."""
+
+from enum import IntEnum, IntFlag
+
+
+class State(IntEnum):
+    """Of the reading ``state``."""
+
+    OFF = 0
+    READY = 1
+    ON = 2
+    HOLD = 3
+    FAULT = 4
+
+
+class Loop(IntEnum):
+    """Of the setting ``loop``."""
+
+    OFF = 0
+    ON = 1
+    HOLD = 2
+
+
+class Permit(IntFlag):
+    """Of the readings ``permits`` and ``cause``: what is missing."""
+
+    NO_MATRIX = 1 << 0
+    NO_BEAM = 1 << 1
+    FEW_BPMS = 1 << 2
+    SATURATION = 1 << 3
+    LARGE_ERROR = 1 << 4
+    FEW_ACTUATORS = 1 << 5
+    GATED = 1 << 6
+    LATE = 1 << 7
+    NOT_SENT = 1 << 8
+
+
+class RowFault(IntFlag):
+    """Of the elements of ``bpm_state``."""
+
+    MASKED = 1 << 0
+    SILENT = 1 << 1
+    INVALID = 1 << 2
+    FROZEN = 1 << 3
+    JUMPED = 1 << 4
+    MISSING = 1 << 5
+
+
+class ActuatorFault(IntFlag):
+    """Of the elements of ``actuator_state``."""
+
+    MASKED = 1 << 0
+    LOST = 1 << 1
+    SATURATED = 1 << 2
+
+
+class Excitation(IntEnum):
+    """Of the setting ``excite``."""
+
+    QUIET = 0
+    SINE = 1
+    MULTI_SINE = 2
+    PRBS = 3
+    CONSTANT = 4
+
+
+MULTI_SINE_LINES = 32
+"""Of a multi-sine, evenly spaced in the logarithm of the frequency."""
+
+MISSING: dict[Permit, str] = {
+    Permit.NO_MATRIX: "the response matrix is not solved yet",
+    Permit.NO_BEAM: "there is no beam, or it was lost in one cycle",
+    Permit.FEW_BPMS: "too few BPMs are in use",
+    Permit.SATURATION: "too many actuators stood at a limit for too long",
+    Permit.LARGE_ERROR: "the orbit was too far from the golden one to begin",
+    Permit.FEW_ACTUATORS: "too few actuators are in use",
+    Permit.GATED: "the gate (top-up) is closed",
+    Permit.LATE: "too many BPMs' data were missing in one cycle",
+    Permit.NOT_SENT: "what it wishes does not reach the supplies",
+}
+
+ADVICE: dict[Permit, str] = {
+    Permit.NO_MATRIX: "Wait a second; if it stays so, masks or modes leave nothing to solve: see what the application "
+    "says on its standard error, and `ringmaster feedback status`.",
+    Permit.NO_BEAM: "It goes on by itself when the beam is back. If there is beam, compare the reading `beam` with "
+    "`permits: beam: least` of the feedback's configuration.",
+    Permit.FEW_BPMS: "See above which BPMs are out, mend or unmask them, then `ringmaster feedback reset`.",
+    Permit.SATURATION: "See above which actuators stand at a limit: another golden orbit, fewer modes, or steering by "
+    "slow correctors takes load off them. Then `ringmaster feedback reset`.",
+    Permit.LARGE_ERROR: "Steer the orbit closer by hand, or take it as it is: `ringmaster feedback golden current`. "
+    "Then `ringmaster feedback reset`.",
+    Permit.FEW_ACTUATORS: "See above which actuators are out, bring their supplies back, then `ringmaster feedback "
+    "reset`.",
+    Permit.GATED: "It goes on by itself when the gate opens; `ringmaster feedback set gate 0` ignores the gate.",
+    Permit.LATE: "It goes on by itself when data come again. `ringmaster top` shows which BPMs do not send.",
+    Permit.NOT_SENT: "It goes on by itself when the server sends its rows again. "
+    "`ringmaster get transmit guard/feedback` tells what the server does with them.",
+}
+
+ROW_FAULTS: dict[RowFault, str] = {
+    RowFault.MASKED: "masked by hand",
+    RowFault.SILENT: "sends nothing",
+    RowFault.INVALID: "says itself that it is invalid",
+    RowFault.FROZEN: "says the very same value again and again",
+    RowFault.JUMPED: "jumped further than the beam goes",
+    RowFault.MISSING: "was missing in the last cycle, and was substituted",
+}
+
+ACTUATOR_FAULTS: dict[ActuatorFault, str] = {
+    ActuatorFault.MASKED: "masked by hand",
+    ActuatorFault.LOST: "tripped, or its chain does not answer",
+    ActuatorFault.SATURATED: "stands at a limit",
+}
+
+
+def bits(kind: type[IntFlag], word: int) -> list[IntFlag]:
+    """The bits of a word that have a name."""
+    return [bit for bit in kind if int(word) & bit]

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why is it off? The answer in sentences: what it does, what is missing, who is to blame, and what to do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ringmaster.errors import WorkspaceError
+from ringmaster.feedback.loop import Feedback, FeedbackAbsent
+from ringmaster.feedback.names import (
+    ACTUATOR_FAULTS,
+    ADVICE,
+    MISSING,
+    ROW_FAULTS,
+    ActuatorFault,
+    Loop,
+    Permit,
+    RowFault,
+    State,
+    bits,
+)
+from ringmaster.layout import ApplicationState
+
+MOST_NAMED = 12
+"""Names that are listed of one kind; of more there are too many to read."""
+ABOUT_ROWS = Permit.FEW_BPMS | Permit.LATE | Permit.NO_BEAM
+"""Causes whose number is a row's."""
+ABOUT_ACTUATORS = Permit.SATURATION | Permit.FEW_ACTUATORS
+
+
+@dataclass
+class Answer:
+    """Sentences in the order in which a person wants them."""
+
+    state: str
+    """The state's name in small letters; "absent" where there is no such application."""
+    sentences: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """Names of permits that are missing now."""
+    cause: list[str] = field(default_factory=list)
+    """Of those that were missing when it left ON by itself."""
+    out: dict[str, list[str]] = field(default_factory=dict)
+    """Rows and actuators that are out, with why."""
+    advice: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        return dict(vars(self))
+
+
+def explain(feedback: Feedback) -> Answer:
+    """Of an application that is there."""
+    state = feedback.state
+    answer = Answer(state.name.lower())
+    permits = Permit(int(feedback.number("permits")))
+    cause = Permit(int(feedback.number("cause")))
+    answer.missing = [str(bit.name).lower() for bit in bits(Permit, permits)]
+    answer.cause = [str(bit.name).lower() for bit in bits(Permit, cause)]
+    if feedback.name in feedback.ws.segments and not feedback.ws.segments[feedback.name].alive:
+        answer.sentences.append(f"The application {feedback.name} has ended; what follows is what it left.")
+    _grant(feedback, answer)
+    _state(feedback, state, answer)
+    _cause(feedback, state, cause, answer)
+    _missing(state, permits, answer)
+    _out(feedback, answer)
+    _advice(state, permits | (cause if state == State.FAULT else Permit(0)), answer)
+    return answer
+
+
+def explain_absence(error: WorkspaceError) -> Answer:
+    """Where there is no server, or no such application."""
+    what = "no such application runs" if isinstance(error, FeedbackAbsent) else "there is no server to ask"
+    return Answer("absent", [f"It is off because {what}: {error}."])
+
+
+def _grant(feedback: Feedback, answer: Answer) -> None:
+    """What the server's guard thinks of it."""
+    if feedback.name not in feedback.ws.grants:
+        return
+    grant = feedback.ws.grants[feedback.name].read()
+    name = feedback.name
+    if grant.state == ApplicationState.RUNNING:
+        return
+    if grant.state == ApplicationState.JOINED:
+        answer.sentences.append(
+            "It has not made a step yet, so all that it says is as it was at first: no BPM has sent, or no chain of "
+            "supplies answers."
+        )
+        answer.advice.append("`ringmaster top` shows which instruments send, and which chains answer.")
+        return
+    reason = {
+        ApplicationState.DEAD: f"its process ({grant.pid}) has ended",
+        ApplicationState.STALLED: "it has sent no good row for longer than its watchdog allows",
+    }.get(grant.state, f"it is {grant.state.name.lower()}")
+    answer.sentences.append(f"The server sends none of its setpoints: {reason}.")
+    if grant.offence is not None:
+        whom = grant.offence.supply or "the whole row"
+        answer.sentences.append(
+            f"The newest thing that the guard refused was {grant.offence.refusal.name.lower().replace('_', ' ')} of "
+            f"{whom}: {grant.offence.value:g}, where the limit is {grant.offence.limit:g}."
+        )
+    answer.advice.append(f"`ringmaster get grant/{name}` has all that the guard knows of it.")
+
+
+def _state(feedback: Feedback, state: State, answer: Answer) -> None:
+    wanted = int(feedback.number("loop"))
+    shadow = feedback.number("shadow") == 1
+    nobody = "It is off: nobody has switched it on"
+    words = {
+        State.OFF: nobody
+        + (", and something is missing, so it could not go on either." if feedback.number("permits") else "."),
+        State.READY: "It is off because nobody has switched it on. All permits are there.",
+        State.ON: "It is on." + (" In shadow mode: everything is computed, nothing is sent." if shadow else ""),
+        State.HOLD: "It holds: it is wanted on, and keeps all outputs as they were."
+        if wanted == Loop.ON
+        else "It holds because somebody asked for it (`ringmaster feedback hold`): all outputs are as they were.",
+        State.FAULT: "It has gone off by itself, and stays off until somebody has looked "
+        "(`ringmaster feedback reset`).",
+    }
+    answer.sentences.append(words[state])
+    gain = feedback.number("gain")
+    if state == State.ON and gain == 0:
+        answer.sentences.append("Its gain is 0, so it corrects nothing.")
+        answer.advice.append("`ringmaster feedback set gain 1` is full gain.")
+
+
+def _cause(feedback: Feedback, state: State, cause: Permit, answer: Answer) -> None:
+    if not cause:
+        return
+    reasons = "; ".join(MISSING[bit] for bit in bits(Permit, cause) if isinstance(bit, Permit))
+    turn = feedback.number("cause_turn")
+    when = f" at turn {turn:.0f}{_ago(feedback, turn)}" if np.isfinite(turn) and turn > 0 else ""
+    whom = _culprit(feedback, cause)
+    verb = "It left the state ON" if state != State.ON else "It is back; the last time that it left ON by itself was"
+    comma = "," if state != State.ON else ""
+    answer.sentences.append(f"{verb}{when}{comma} because {reasons}{whom}.")
+
+
+def _ago(feedback: Feedback, turn: float) -> str:
+    """How long that is ago, where there is a turn clock to ask."""
+    heads = [feedback.ws.streams[name].head for name in feedback.ws.streams if name.startswith(f"{feedback.name}/")]
+    rate = _turn_rate(feedback)
+    newest = max((head for head in heads if head is not None), default=None)
+    if newest is None or rate is None or newest < turn:
+        return ""
+    return f", {(newest - turn) / rate:.3g} s ago"
+
+
+def _turn_rate(feedback: Feedback) -> float | None:
+    name = "server/turn_rate_hz"
+    return feedback.ws.parameters[name].number if name in feedback.ws.parameters else None
+
+
+def _culprit(feedback: Feedback, cause: Permit) -> str:
+    number = feedback.number("cause_number")
+    if not np.isfinite(number) or number < 0:
+        return ""
+    names = feedback.actuators if cause & ABOUT_ACTUATORS else feedback.rows if cause & ABOUT_ROWS else ()
+    return f"; it was {names[int(number)]}" if int(number) < len(names) else ""
+
+
+def _missing(state: State, permits: Permit, answer: Answer) -> None:
+    listed = [MISSING[bit] for bit in bits(Permit, permits) if isinstance(bit, Permit)]
+    if listed:
+        begin = "Missing now" if state != State.ON else "It is on although there is missing"
+        answer.sentences.append(f"{begin}: {'; '.join(listed)}.")
+    elif state in (State.HOLD, State.FAULT):
+        answer.sentences.append("Nothing is missing now.")
+
+
+def _out(feedback: Feedback, answer: Answer) -> None:
+    kinds: tuple[tuple[str, str, Any, Any, tuple[str, ...]], ...] = (
+        ("BPM readings", "bpm_state", RowFault, ROW_FAULTS, feedback.rows),
+        ("Actuators", "actuator_state", ActuatorFault, ACTUATOR_FAULTS, feedback.actuators),
+    )
+    for what, reading, kind, words, names in kinds:
+        states = feedback.array(reading).astype(int) if f"{feedback.name}/{reading}" in feedback.ws.parameters else ()
+        for bit in kind:
+            chosen = np.flatnonzero(np.asarray(states, int) & int(bit))
+            if bit == RowFault.MISSING:  # of those that are out for a reason that is no news
+                chosen = np.flatnonzero(np.asarray(states, int) == int(bit))
+            if not len(chosen):
+                continue
+            who = [names[i] for i in chosen]
+            answer.out[f"{reading}: {str(bit.name).lower()}"] = who
+            shown = together(who, names)
+            more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+            listed = f"all {len(who)}" if len(who) == len(names) > 1 else ", ".join(shown[:MOST_NAMED]) + more
+            verb = words[bit] if len(who) == 1 else _plural(words[bit])
+            answer.sentences.append(f"{what}: {listed} {_with_verb(verb, len(who))}.")
+
+
+def together(who: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Where all readings of an instrument are among them, the instrument stands for them."""
+    of: dict[str, int] = {}
+    for name in names:
+        of[name.rpartition("/")[0]] = of.get(name.rpartition("/")[0], 0) + 1
+    mine: dict[str, list[str]] = {}
+    for name in who:
+        mine.setdefault(name.rpartition("/")[0], []).append(name)
+    is_row = all("/" in name and name.rpartition("/")[2][:1] in "xy" for name in names)
+    shown: list[str] = []
+    for instrument, its in mine.items():
+        shown += [instrument] if is_row and len(its) == of[instrument] > 1 else its
+    return shown
+
+
+def _with_verb(words: str, count: int) -> str:
+    """What is no sentence yet becomes one."""
+    return ("is " if count == 1 else "are ") + words if words.startswith(("masked", "tripped")) else words
+
+
+def _plural(words: str) -> str:
+    for one, many in (("sends", "send"), ("says itself", "say themselves"), ("it is", "they are"), ("says", "say")):
+        words = words.replace(one, many)
+    return (
+        words.replace("was missing", "were missing")
+        .replace("was substituted", "were substituted")
+        .replace("its chain does", "their chains do")
+        .replace("stands", "stand")
+    )
+
+
+def _advice(state: State, permits: Permit, answer: Answer) -> None:
+    answer.advice += [ADVICE[bit] for bit in bits(Permit, permits) if isinstance(bit, Permit)]
+    if state == State.READY:
+        answer.advice.append("`ringmaster feedback on` switches it on.")
+    if state == State.FAULT and not permits:
+        answer.advice.append("`ringmaster feedback reset`, then it goes on by itself.")
+    if state == State.HOLD and not permits:
+        answer.advice.append("`ringmaster feedback on` lets it go on.")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of windows of the feedback's arithmetic that nobody measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ringmaster.bench.feedback import (
+    ANSWER,
+    FLOOR,
+    LATENCY,
+    SGEMV,
+    TARGETS,
+    Options,
+    Report,
+    Times,
+    Window,
+    host_times_of,
+    window_of,
+)
+from ringmaster.bench.headlines import compare_runs
+from ringmaster.bench.log import NotMeasured
+
+WHATS = (ANSWER, FLOOR, SGEMV, "whole_product_ns", "errors_ns", "bank_ns", "ahead_ns")
+
+
+def window(median: float, worst: float) -> Window:
+    times = {what: Times(median, 2 * median, worst, 100) for what in WHATS}
+    host = {LATENCY: Times(median + 100, 2 * median, worst, 100), FLOOR: Times(0, 1, worst / 2, 100)}
+    return Window("AVX-512", dict.fromkeys(TARGETS, times), dict.fromkeys(TARGETS, host))
+
+
+def report(*windows: Window) -> Report:
+    return Report(Options(windows=len(windows)), list(windows))
+
+
+def test_the_median_is_the_windows_and_the_worst_is_of_all_cycles() -> None:
+    said = report(window(100, 900), window(300, 5000), window(200, 700)).as_json()
+    assert said[LATENCY] == {size: {"median": 300, "p99": 400, "max": 5000} for size in TARGETS}
+    assert said[ANSWER] == {size: {"median": 200, "p99": 400, "max": 5000} for size in TARGETS}
+    assert said[FLOOR] == 2500
+    assert said[SGEMV] == dict.fromkeys(TARGETS, 200)
+    assert said["cycles"] == dict.fromkeys(TARGETS, 300)
+
+
+def test_each_size_has_a_target_of_its_own() -> None:
+    verdicts = {row.name: row.verdict for row in report(window(300, 900)).headlines() if row.target}
+    assert verdicts == {"latency_264x168_ns": "missed", "latency_528x336_ns": "held"}
+
+
+def test_a_run_without_windows_says_so() -> None:
+    said = report().as_json()
+    assert said[FLOOR] is None
+    assert {row.verdict for row in report().headlines()} == {"not measured"}
+
+
+def test_what_the_host_did_not_show_is_not_measured_and_the_arithmetic_is() -> None:
+    alone = Window("AVX2", window(100, 900).sizes)
+    said = report(alone).as_json()
+    assert said[LATENCY] == {size: {"median": None, "p99": None, "max": None} for size in TARGETS}
+    assert said[SGEMV] == dict.fromkeys(TARGETS, 100)
+
+
+def test_two_runs_can_be_compared(tmp_path: Path) -> None:
+    for name, median in (("first", 100.0), ("second", 150.0)):
+        (tmp_path / name).write_text(json.dumps(report(window(median, 900)).as_json()))
+    assert any(row.name == "latency_264x168_ns" for row in compare_runs(tmp_path / "first", tmp_path / "second"))
+
+
+@pytest.mark.parametrize("words", ["", "{}", '{"simd": "AVX2", "sizes": {"1x1": {"bank_ns": {"median": 1}}}}'])
+def test_what_is_no_report_is_not_measured(words: str) -> None:
+    with pytest.raises(NotMeasured):
+        window_of(words)
+    with pytest.raises(NotMeasured):
+        host_times_of(words)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the demo's loop is made from: its configurations fit together, and its report says what is wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ringmaster import demo_loop
+from ringmaster.demo import CONFIGS
+from ringmaster.demo_loop import Closed
+
+GOOD = Closed(
+    turn_rate_hz=1.157e6,
+    full_turn_rate_hz=1.157e6,
+    cycle_hz=9642.0,
+    bpms=336,
+    actuators=529,
+    state="on",
+    why="",
+    orbit_rms_um_open={"x": 40.0, "y": 42.0},
+    orbit_rms_um_closed={"x": 17.0, "y": 13.0},
+    motion_rms_um_open={"x": 20.0, "y": 36.0},
+    motion_rms_um_closed={"x": 0.7, "y": 1.1},
+    mains_50_hz_um_open={"x": 22.0, "y": 43.0},
+    mains_50_hz_um_closed={"x": 0.4, "y": 0.6},
+    attenuation_50_hz_db={"x": 34.0, "y": 37.0},
+    steps=100_000,
+    skipped=0,
+    late=0,
+    lost=0,
+    passed_turns=0,
+    cycles=100_000,
+    cycles_skipped=0,
+    unanswered=0,
+    refused=0,
+    seconds=10.0,
+)
+
+
+def test_a_loop_that_is_on_and_attenuates_is_well() -> None:
+    assert GOOD.faults == []
+    assert GOOD.as_json()["attenuation_50_hz_db"] == {"x": 34.0, "y": 37.0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (replace(GOOD, state="hold", why="no beam"), "the loop is hold, not on: no beam"),
+        (replace(GOOD, lost=7), "7 records of instruments lost"),
+        (replace(GOOD, attenuation_50_hz_db={"x": -3.0, "y": 37.0}), "does not attenuate 50 Hz in x: -3.0 dB"),
+        (replace(GOOD, attenuation_50_hz_db={"x": 34.0, "y": float("nan")}), "does not attenuate 50 Hz in y"),
+    ],
+)
+def test_faults_are_told_in_words(wrong: Closed, words: str) -> None:
+    assert words in "\n".join(wrong.faults)
+
+
+def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -> None:
+    """Every row is an input and every column a supply, so that the feedback starts."""
+    from ringmaster.feedback.matrix import load_csv
+    from ringmaster.feedback.server_file import instruments, read_yaml, supplies
+
+    matrix = load_csv(demo_loop.make_matrix(tmp_path))
+    server = read_yaml(CONFIGS / "feedback.yaml")
+    bpms = {name for name in instruments(server, "bpm") if name.startswith("bpm")}
+    assert {row.partition("/")[0] for row in matrix.rows} == bpms
+    assert set(matrix.columns) == set(supplies(server))
+    assert len(matrix.rows) == 336
+    assert abs(matrix.values).max(axis=0).min() > 0
