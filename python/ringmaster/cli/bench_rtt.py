@@ -27,7 +27,7 @@ MOST_HZ = 10_000_000
 @click.option(
     "--rate",
     type=click.FloatRange(1, MOST_HZ),
-    default=10_000.0,
+    default=5_000.0,
     show_default=True,
     metavar="HZ",
     help="Probes a second, on a schedule.",

@@ -153,16 +153,12 @@ def _wait_for(sender: Program, reflector: Program, probes: Probes, shares: _Shar
 
 
 def _account(program: Program) -> dict[str, Any]:
-    """Its last line. Raises ProgramFailed where it has none."""
+    """Its last object; DPDK may have words after it. Raises ProgramFailed where there is none."""
     status = program.stop()
-    lines = program.words.splitlines()
-    try:
-        said = json.loads(lines[-1])
-    except (ValueError, IndexError):
-        said = None
-    if status != 0 or not isinstance(said, dict):
+    objects = [line for line in program.words.splitlines() if line.startswith("{") and READY not in line]
+    if status != 0 or not objects:
         raise ProgramFailed(f"{program.name} ended with status {status}: {program.words}")
-    return said
+    return dict(json.loads(objects[-1]))
 
 
 def run(variant: Variant, pair: Pair, probes: Probes) -> Round:
