@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from ringmaster.cli.bench_rtt import rtt
+from ringmaster.cli.bench_compare import compare
 from ringmaster.cli.bench_output import give, report_option
-from ringmaster.cli.options import examples, json_option, print_json, some_of
+from ringmaster.cli.bench_rtt import rtt
+from ringmaster.cli.options import examples, json_option, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -45,6 +46,7 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
+bench.add_command(compare)
 bench.add_command(rtt)
 
 
@@ -282,29 +284,3 @@ def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool, 
             draw(made, plot)
     except NotMeasured as error:
         raise click.ClickException(str(error)) from error
-
-
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-@bench.command(epilog=examples("ringmaster bench compare first.json second.json"))
-@click.argument("first", type=FILE)
-@click.argument("second", type=FILE)
-@report_option
-@json_option
-def compare(first: Path, second: Path, as_json: bool, report: Path | None) -> None:
-    """Show the headline figures of two runs of one bench, by `--json`, side by side.
-
-    Of ingest, parameters, feedback, setpoints or latency. Each figure with its spread, and how they agree: "within"
-    when each median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
-    """
-    from ringmaster.bench import headlines
-
-    try:
-        compared = headlines.compare_runs(first, second)
-    except headlines.NotAReport as error:
-        raise click.ClickException(str(error)) from error
-    if as_json:
-        print_json(headlines.as_json(compared))
-        return
-    click.echo("\n".join(headlines.lines(compared)))
