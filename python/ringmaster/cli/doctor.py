@@ -50,7 +50,7 @@ def _complete_check(_context: click.Context, _parameter: click.Parameter, incomp
     )
 )
 @click.argument("checks", metavar="[CHECK]…", nargs=-1, shell_complete=_complete_check)
-@click.option("--for", "use", type=click.Choice(USES), help="What the host is for; as CONFIG has it, or try.")
+@click.option("--for", "use", type=click.Choice(USES), help="What the host is for; else as CONFIG has it, or try.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="CONFIG", help="Takes cores, cards and use from it.")
 @click.option(
     "--cores", metavar="LIST", help="The server's, such as 2-5,8; else the isolated ones, or all but the first."
@@ -84,9 +84,12 @@ def doctor(
         raise click.UsageError("--json and --script print to the same place, expected one of them")
     host = Host()
     wanted = _known(checks)
-    setting = _setting(config, host, use, cores, cards)
-    our_cores = choose_cores(host, setting.cores)
-    everything = examine(host, setting.use, setting.cores, setting.cards)
+    try:
+        setting = _setting(config, host, use, cores, cards)
+        our_cores = choose_cores(host, setting.cores)
+        everything = examine(host, setting.use, setting.cores, setting.cards)
+    except (OSError, ValueError) as error:  # what this host has not; 1 would say that something is wrong with it
+        raise click.UsageError(str(error)) from error
     findings = [finding for finding in everything if not wanted or {finding.name, finding.area} & wanted]
     if as_script:
         click.echo(script(findings, setting.use), nl=False)
@@ -138,7 +141,7 @@ def _print(setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding
 
     click.echo(f"for {setting.use}: {setting.use.about}")
     chosen = "" if setting.cores else ", unless --cores says others"
-    others = "" if setting.cards else "; all Ethernet cards, unless --cards names some"
-    click.echo(f"the server's: {cpu_list.words(cores)}{chosen}{others}\n")
+    cards = "" if setting.cards else "; all Ethernet cards, unless --cards names some"
+    click.echo(f"the server's: {cpu_list.words(cores)}{chosen}{cards}\n")
     (print_details if at_length else print_table)(findings)
-    print_summary(setting.use, findings)
+    print_summary(setting.use, findings, hint=not at_length)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Can DPDK have the cards? IOMMU and drivers."""
 
-from ringmaster.doctor.cards import Card
+from ringmaster.doctor.cards import DEVICES, Card
 from ringmaster.doctor.check import (
     NEVER,
     SERVER_HINT,
@@ -9,13 +9,16 @@ from ringmaster.doctor.check import (
     Answer,
     Check,
     Look,
-    absent,
+    absent_if,
     bad,
     good,
     unknown,
 )
 
-NO_CARD = "no Ethernet card on the PCI bus"
+
+def without_cards(look: Look) -> Answer:
+    """What to answer where there is no card to ask about."""
+    return absent_if(look, DEVICES, "no Ethernet card on the PCI bus")
 
 
 def iommu(look: Look) -> Answer:
@@ -25,18 +28,16 @@ def iommu(look: Look) -> Answer:
     if groups:
         return good(f"on, {len(groups)} groups")
     if not look.cards:
-        return absent(NO_CARD)
-    if not host.exists("/sys/kernel"):
-        return unknown()
+        return without_cards(look)
     if host.virtual:
         hand = (
             "Have the hypervisor give this machine an IOMMU; or, without its protection, "
             "echo 1 > /sys/module/vfio/parameters/enable_unsafe_noiommu_mode."
         )
         return bad("none in this virtual machine", "on", by_hand=hand, mild=True)
-    vendor = "intel_iommu=on" if "GenuineIntel" in (host.text("/proc/cpuinfo") or "") else "amd_iommu=on"
+    intel = "GenuineIntel" in (host.text("/proc/cpuinfo") or "")  # AMD's is on unless the firmware hides it
     hand = "If it stays away: VT-d, AMD-Vi or IOMMU in the firmware's setup."
-    return bad("off", "on", boot=(vendor, "iommu=pt"), by_hand=hand)
+    return bad("off", "on", boot=("intel_iommu=on", "iommu=pt") if intel else ("iommu=pt",), by_hand=hand)
 
 
 def passthrough(look: Look) -> Answer:
@@ -44,7 +45,7 @@ def passthrough(look: Look) -> Answer:
     host = look.host
     groups = host.names("/sys/kernel/iommu_groups")
     if not groups:
-        return absent("no IOMMU")
+        return absent_if(look, "/sys/kernel", "no IOMMU")
     if host.arguments is None:
         return unknown()
     types = {host.text(f"/sys/kernel/iommu_groups/{group}/type") for group in groups}
@@ -56,7 +57,7 @@ def passthrough(look: Look) -> Answer:
 def driver(look: Look) -> Answer:
     """Whose is each card?"""
     if not look.cards:
-        return absent(NO_CARD)
+        return without_cards(look)
     shown = ", ".join(_shown(card) for card in look.cards)
     named = any(card.wanted for card in look.cards)
     wrong = [card for card in look.cards if (card.wanted == "dpdk" and not card.bound) or _lost(card)]
@@ -89,7 +90,7 @@ def _shown(card: Card) -> str:
 def firmware(look: Look) -> Answer:
     """Versions."""
     if not look.cards:
-        return absent(NO_CARD)
+        return without_cards(look)
     said = {card.name: look.host.drivers.driver(card.name) for card in look.cards if card.interfaces}
     if not said:
         return unknown("the cards are DPDK's; ask before binding them (ethtool -i)")

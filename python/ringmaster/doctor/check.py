@@ -59,6 +59,11 @@ def absent(is_now: str) -> Answer:
     return Answer(Verdict.ABSENT, is_now)
 
 
+def absent_if(look: "Look", folder: str, is_now: str) -> Answer:
+    """Does not apply here, for there is no such thing in a folder that is there; else it cannot be told."""
+    return absent(is_now) if look.host.exists(folder) else unknown()
+
+
 def bad(
     is_now: str,
     should_be: str,

@@ -63,4 +63,5 @@ def count(findings: Iterable[Finding]) -> Counter[Verdict]:
 def summary(findings: Iterable[Finding]) -> str:
     """In words: "2 wrong, 5 could be better, 30 good"."""
     counted = count(findings)
-    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
+    words = {verdict: str(verdict) for verdict in Verdict} | {Verdict.ABSENT: "that do not apply here"}
+    return ", ".join(f"{counted[verdict]} {words[verdict]}" for verdict in Verdict if counted[verdict])

@@ -20,16 +20,16 @@ LONGEST_FILE = 1 << 24
 class AsksDrivers(Protocol):
     """As ethtool.Ethtool does."""
 
-    def driver(self, interface: str) -> Driver | None:
+    def driver(self, _interface: str) -> Driver | None:
         """Its names and versions."""
 
-    def coalescing(self, interface: str) -> Coalescing | None:
+    def coalescing(self, _interface: str) -> Coalescing | None:
         """Its interrupts."""
 
-    def rings(self, interface: str) -> Rings | None:
+    def rings(self, _interface: str) -> Rings | None:
         """Its descriptors."""
 
-    def pause(self, interface: str) -> tuple[bool, bool] | None:
+    def pause(self, _interface: str) -> tuple[bool, bool] | None:
         """Its pause frames, obeyed and sent."""
 
 
@@ -80,7 +80,7 @@ class Host:
     def names(self, folder: str) -> list[str]:
         """What lies in a folder, in the order of the numbers in the names; nothing where it is none."""
         try:
-            found = [path.name for path in self.path(folder).iterdir()]
+            found = [path.name for path in self.path(folder).iterdir() if path.name.isprintable()]
         except (OSError, ValueError):
             return []
         return sorted(found, key=lambda name: re.sub(r"[0-9]+", lambda digits: digits[0].zfill(12), name))

@@ -4,7 +4,8 @@
 import re
 
 from ringmaster.doctor import cpu_list
-from ringmaster.doctor.check import FEEDBACK_NEEDS, SERVER_HINT, Answer, Check, Look, absent, bad, good, unknown
+from ringmaster.doctor.cards import DEVICES
+from ringmaster.doctor.check import FEEDBACK_NEEDS, SERVER_HINT, Answer, Check, Look, absent_if, bad, good, unknown
 from ringmaster.doctor.host import Host
 
 SHOWN = 4
@@ -91,7 +92,7 @@ def card_interrupts(look: Look) -> Answer:
         if arrive - set(cpus):
             far.append(f"{card.name} on {cpu_list.words(arrive)}, its node has {cpu_list.words(cpus)}")
     if not asked:
-        return absent("no card of the kernel's on a NUMA node of its own")
+        return absent_if(look, DEVICES, "no card of the kernel's on a NUMA node of its own")
     if far:
         hand = "echo CPUS > /proc/irq/N/smp_affinity_list for the interrupts in /sys/bus/pci/devices/CARD/msi_irqs."
         return bad("; ".join(far), "on the card's node", by_hand=hand)

@@ -12,6 +12,7 @@ from ringmaster.doctor.check import (
     Answer,
     Check,
     Look,
+    absent_if,
     bad,
     bad_sysctl,
     good,
@@ -19,6 +20,7 @@ from ringmaster.doctor.check import (
 )
 
 OLDEST = (5, 10)
+KERNEL = "/proc/sys/kernel"
 VULNERABILITIES = "/sys/devices/system/cpu/vulnerabilities"
 STEAL = 0.005
 """Share of the time."""
@@ -26,7 +28,7 @@ STEAL = 0.005
 
 def version(look: Look) -> Answer:
     """Of the kernel."""
-    text = look.host.text("/proc/sys/kernel/osrelease") or ""
+    text = look.host.text(f"{KERNEL}/osrelease") or ""
     found = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", text)
     if found is None:
         return unknown()
@@ -37,7 +39,7 @@ def version(look: Look) -> Answer:
 
 def preemption(look: Look) -> Answer:
     """PREEMPT_RT or not."""
-    text = look.host.text("/proc/sys/kernel/version")
+    text = look.host.text(f"{KERNEL}/version")
     if text is None:
         return unknown()
     found = re.search(r"PREEMPT\w*", text)
@@ -46,7 +48,7 @@ def preemption(look: Look) -> Answer:
 
 def throttling(look: Look) -> Answer:
     """Of real-time threads."""
-    now = look.host.number("/proc/sys/kernel/sched_rt_runtime_us")
+    now = look.host.number(f"{KERNEL}/sched_rt_runtime_us")
     if now is None:
         return unknown()
     if now < 0:
@@ -60,10 +62,10 @@ def throttling(look: Look) -> Answer:
 
 def watchdog(look: Look) -> Answer:
     """Soft lock-ups."""
-    now = look.host.number("/proc/sys/kernel/watchdog")
+    now = look.host.number(f"{KERNEL}/watchdog")
     if now is None:
-        return good("none")
-    watched = look.host.cpus("/proc/sys/kernel/watchdog_cpumask")
+        return absent_if(look, KERNEL, "this kernel has none")
+    watched = look.host.cpus(f"{KERNEL}/watchdog_cpumask")
     if now == 0 or (watched is not None and not set(watched) & set(look.cores)):
         return good("off" if now == 0 else f"not on {cpu_list.words(look.cores)}")
     housekeeping = cpu_list.write(look.housekeeping)
@@ -72,9 +74,9 @@ def watchdog(look: Look) -> Answer:
 
 def nmi_watchdog(look: Look) -> Answer:
     """Hard lock-ups."""
-    now = look.host.number("/proc/sys/kernel/nmi_watchdog")
+    now = look.host.number(f"{KERNEL}/nmi_watchdog")
     if now is None:
-        return good("none")
+        return absent_if(look, KERNEL, "this kernel has none")
     return good("off") if now == 0 else bad_sysctl("on", "off", "kernel.nmi_watchdog", 0)
 
 
@@ -122,7 +124,7 @@ def hypervisor(look: Look) -> Answer:
 
 CHECKS = (
     Check(
-        "kernel",
+        "kernel-version",
         version,
         HINT,
         "The paper measured with 5.10; af_xdp and vfio of older kernels lack what the server uses.",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ringmaster.doctor.binding import NO_CARD
+from ringmaster.doctor.binding import without_cards
 from ringmaster.doctor.cards import Card
 from ringmaster.doctor.check import NEVER, SERVER_HINT, SERVER_NEEDS, Answer, Check, Look, absent, bad, good, unknown
 from ringmaster.doctor.host import Host
@@ -65,7 +65,7 @@ def pcie(look: Look) -> Answer:
         elif most is not None and now.gbit_s < most.gbit_s:
             narrow.append(f"{card.name} {now} of {most}")
     if not look.cards:
-        return absent(NO_CARD)
+        return without_cards(look)
     if not asked:
         return absent("no card is on PCIe: the hypervisor has it") if look.host.virtual else unknown()
     if slow or narrow:
@@ -77,7 +77,7 @@ def pcie(look: Look) -> Answer:
 def link(look: Look) -> Answer:
     """Speed, duplex, carrier."""
     if not look.cards:
-        return absent(NO_CARD)
+        return without_cards(look)
     shown, wrong = [], []
     for card in look.cards:
         for name in card.interfaces:
@@ -143,19 +143,20 @@ def _by_interface(
     """Asks the drivers of the kernel's interfaces."""
     interfaces = [name for card in look.cards for name in card.interfaces]
     if not interfaces:
-        return absent("no card of the kernel's")
+        return absent("no card of the kernel's") if look.cards else without_cards(look)
     said = {interface: judge(interface) for interface in interfaces}
     known = {interface: answer for interface, answer in said.items() if answer is not None}
     if not known:
-        return unknown("the drivers do not say")
+        return absent("these cards have none")
     shown = "; ".join(words for words, _ in known.values())
     wrong = [interface for interface, (_, is_bad) in known.items() if is_bad]
     if not wrong:
         return good(shown)
-    commands = tuple(command.format(interface) for interface in wrong)
+    plain = [interface for interface in wrong if re.fullmatch(r"[\w.-]+", interface)]  # what a shell takes as it is
+    commands = tuple(command.format(interface) for interface in plain)
     rules = "\\n".join(
         f'ACTION=="add", SUBSYSTEM=="net", KERNEL=="{interface}", RUN+="/usr/sbin/{command.format(interface)}"'
-        for interface in wrong
+        for interface in plain
     )
     return bad(
         shown, should_be, mend=commands, keep=(f"printf '{rules}\\n' > /etc/udev/rules.d/90-ringmaster-{name}.rules",)

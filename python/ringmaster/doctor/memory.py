@@ -13,6 +13,7 @@ from ringmaster.doctor.check import (
     Check,
     Look,
     absent,
+    absent_if,
     bad,
     bad_sysctl,
     file_at_boot,
@@ -20,6 +21,7 @@ from ringmaster.doctor.check import (
     unknown,
 )
 from ringmaster.doctor.host import Host
+from ringmaster.doctor.rights import held
 
 POOLS = "/sys/kernel/mm/hugepages"
 MIB, GIB = 1 << 20, 1 << 30
@@ -136,7 +138,7 @@ def hugetlbfs(look: Look) -> Answer:
     return bad(
         "not mounted" if not found else "mounted for other page sizes",
         "a hugetlbfs of the default page size",
-        mend=("mkdir -p /dev/hugepages", "mount -t hugetlbfs hugetlbfs /dev/hugepages"),
+        mend=("mkdir -p /dev/hugepages", "mountpoint -q /dev/hugepages || mount -t hugetlbfs hugetlbfs /dev/hugepages"),
         keep=(f"grep -qxF '{line}' /etc/fstab || echo '{line}' >> /etc/fstab",),
     )
 
@@ -172,7 +174,7 @@ def numa_balancing(look: Look) -> Answer:
     """Pages that move to the node that uses them."""
     now = look.host.number("/proc/sys/kernel/numa_balancing")
     if now is None:
-        return absent("this kernel has none")
+        return absent_if(look, "/proc/sys/kernel", "this kernel has none")
     if now == 0:
         return good("off")
     return bad_sysctl("on", "off", "kernel.numa_balancing", 0)
@@ -208,13 +210,15 @@ def locked(look: Look) -> Answer:
     if found is None:
         return unknown()
     wanted = wanted_bytes(look)
+    if "CAP_IPC_LOCK" in (held(look.host) or ()):
+        return good("no limit, by CAP_IPC_LOCK")
     if found[1] == "unlimited" or int(found[1]) >= wanted:
         return good(found[1] if found[1] == "unlimited" else bytes_words(int(found[1])))
     return bad(
         bytes_words(int(found[1])),
         f"unlimited, or {bytes_words(wanted)}",
         keep=("echo '* - memlock unlimited' > /etc/security/limits.d/90-ringmaster.conf",),
-        by_hand="In a unit of systemd: LimitMEMLOCK=infinity. Root has it by CAP_IPC_LOCK.",
+        by_hand="In a unit of systemd: LimitMEMLOCK=infinity. Root has no limit.",
     )
 
 

@@ -11,7 +11,7 @@ from ringmaster.doctor.check import (
     Answer,
     Check,
     Look,
-    absent,
+    absent_if,
     bad,
     file_at_boot,
     good,
@@ -28,7 +28,7 @@ def governor(look: Look) -> Answer:
     path = "cpufreq/scaling_governor"
     now = {cpu: text for cpu in look.cores if (text := look.host.text(f"{CPUS}/cpu{cpu}/{path}"))}
     if not now:
-        return absent("no frequency to be set here: hypervisor or firmware decides")
+        return absent_if(look, CPUS, "no frequency to be set here: hypervisor or firmware decides")
     slow = [cpu for cpu, name in now.items() if name != "performance"]
     if not slow:
         return good("performance")
@@ -59,7 +59,7 @@ def c_states(look: Look) -> Answer:
             if latency > look.use.idle_latency_us:
                 deep.add(state)
     if not asked:
-        return absent("no idle states to be set here: hypervisor or firmware decides")
+        return absent_if(look, CPUS, "no idle states to be set here: hypervisor or firmware decides")
     if not deep:
         return good(f"awake within {longest} µs")
     each, states = " ".join(map(str, look.cores)), " ".join(sorted(deep))

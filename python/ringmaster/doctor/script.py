@@ -10,11 +10,12 @@ HEAD = """\
 #!/bin/sh
 # What `ringmaster doctor --for {use}` would do to make this host better. It was printed, and nothing was done yet.
 # Read it, and take out what you do not want: every step says why, and none needs another. Run it as root.
-# It writes files of its own only, /etc/*/90-ringmaster-*, and where it says so a line of /etc/fstab: remove them to
-# undo it. Steps marked BY HAND are never commands here: they could cut you off, or need a look first.
+# What shall outlast a reboot goes into files of its own, /etc/*/90-ringmaster*: remove them to undo it.
+# What is marked BY HAND is no command here: it could cut you off, or needs a look first.
 set -eu
 [ "$(id -u)" = 0 ] || {{ echo 'this must be run as root' >&2; exit 1; }}
 """
+FOLDERS = "mkdir -p /etc/sysctl.d /etc/tmpfiles.d /etc/udev/rules.d /etc/security/limits.d\n"
 BOOT = """\
 
 # {names}: arguments of the kernel's command line, from the next boot on.
@@ -35,6 +36,8 @@ def script(findings: Iterable[Finding], use: str) -> str:
     """For all that is wrong or could be better."""
     ill = [finding for finding in findings if finding.verdict in (Verdict.WRONG, Verdict.BETTER)]
     parts = [HEAD.format(use=use), *(_step(finding) for finding in ill)]
+    if any(finding.keep for finding in ill):
+        parts.insert(1, FOLDERS)
     if any(finding.boot for finding in ill):
         names = ", ".join(finding.name for finding in ill if finding.boot)
         parts.append(BOOT.format(names=names, arguments=" ".join(boot_arguments(ill))))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings for people."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -10,9 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ringmaster.doctor.findings import Finding, Verdict, summary
+from ringmaster.doctor.uses import Use
 
 WIDEST = 130
 NO_TERMINAL = 120
+AREA_WIDTH, NAME_WIDTH = 10, 21
 STYLES = {
     Verdict.WRONG: "bold red",
     Verdict.BETTER: "yellow",
@@ -30,35 +32,38 @@ def console() -> Console:
 
 
 def print_table(findings: Sequence[Finding]) -> None:
-    """A row for what is not as it should be; what is good on a line or two under each area, the others by name."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
-    table.add_column("")
-    table.add_column("", min_width=16, no_wrap=True)
-    table.add_column("is", ratio=5)
-    table.add_column("should be", ratio=3)
-    for area, group in groupby(findings, key=lambda finding: finding.area):
-        _add_area(table, area, list(group))
+    """A row for what is not as it should be; what is good on a line or two of each area; of the others the names."""
     out = console()
-    out.print(table)
+    out.print(_row("", Text(), Text(), Text("is", "dim"), Text("should be", "dim")))
+    for area, group in groupby(findings, key=lambda finding: finding.area):
+        for index, row in enumerate(_rows(list(group))):
+            out.print(_row(area if index == 0 else "", *row))
     if not_here := [finding.name for finding in findings if finding.verdict is Verdict.ABSENT]:
-        out.print(Text(f"does not apply here: {', '.join(not_here)}", "dim"))
+        out.print(_row("", *_marked(Verdict.ABSENT, "not here"), Text(", ".join(not_here), "dim")))
+    out.print()
 
 
-def _add_area(table: Table, area: str, findings: Sequence[Finding]) -> None:
-    told = [finding for finding in findings if finding.verdict is not Verdict.ABSENT]
-    if not told:
-        return
-    table.add_row("", Text(area, "bold"), "", "")
-    for finding in told:
-        style = STYLES[finding.verdict]
-        if finding.verdict is not Verdict.GOOD:
-            table.add_row(
-                Text(MARKS[finding.verdict], style), Text(finding.name, style), finding.is_now, finding.should_be
-            )
-    if healthy := [f"{finding.name}: {finding.is_now}" for finding in told if finding.verdict is Verdict.GOOD]:
-        table.add_row(
-            Text("✓", STYLES[Verdict.GOOD]), Text("good", STYLES[Verdict.GOOD]), Text(" · ".join(healthy)), ""
-        )
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[Text, ...]]:
+    for finding in findings:
+        if finding.verdict not in (Verdict.GOOD, Verdict.ABSENT):
+            yield *_marked(finding.verdict, finding.name), Text(finding.is_now), Text(finding.should_be)
+    if healthy := [f"{finding.name} {finding.is_now}" for finding in findings if finding.verdict is Verdict.GOOD]:
+        yield *_marked(Verdict.GOOD, "good"), Text(" · ".join(healthy))
+
+
+def _marked(verdict: Verdict, name: str) -> tuple[Text, Text]:
+    return Text(MARKS[verdict], STYLES[verdict]), Text(name, STYLES[verdict])
+
+
+def _row(area: str, mark: Text, name: Text, *cells: Text) -> Table:
+    """Tables of one row, of the same widths: so a row may have one wide cell instead of two."""
+    table = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    for width in (AREA_WIDTH, 1, NAME_WIDTH):
+        table.add_column(width=width)
+    for ratio in (5, 3) if len(cells) > 1 else (1,):
+        table.add_column(ratio=ratio)
+    table.add_row(Text(area, "bold"), mark, name, *cells)
+    return table
 
 
 def print_details(findings: Sequence[Finding]) -> None:
@@ -91,14 +96,16 @@ def print_details(findings: Sequence[Finding]) -> None:
         out.print()
 
 
-def print_summary(use: str, findings: Sequence[Finding]) -> None:
+def print_summary(use: Use, findings: Sequence[Finding], hint: bool) -> None:
     """The last lines."""
     out = console()
     out.print(Text(f"for {use}: {summary(findings)}", "bold"))
+    if not hint:
+        return
     ill = [finding for finding in findings if finding.verdict in (Verdict.WRONG, Verdict.BETTER)]
     if ill:
+        worst = min(ill, key=lambda finding: finding.verdict.rank)
         out.print(
-            Text(
-                f"`ringmaster doctor {ill[0].name}` says why and how to mend it, `--script` prints all commands", "dim"
-            )
+            f"why, and what to do: ringmaster doctor --for {use} {worst.name}; all commands: --script", style="dim"
         )
+    out.print(f"other uses: {', '.join(f'--for {other}' for other in Use if other is not use)}", style="dim")
