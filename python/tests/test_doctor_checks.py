@@ -39,10 +39,10 @@ def test_a_perfect_server_is_good_for_every_use(server: Path, use: Use) -> None:
     not_good = {name: finding.verdict for name, finding in found.items() if finding.verdict is not Verdict.GOOD}
     told_of_the_kernels_cards = ("card-irqs", "coalescing", "rings", "pause")
     assert not_good == {
-        **dict.fromkeys((*told_of_the_kernels_cards, "swappiness"), Verdict.ABSENT),
+        **dict.fromkeys((*told_of_the_kernels_cards, "swappiness", "idle-latency"), Verdict.ABSENT),
         **dict.fromkeys(("firmware", "link"), Verdict.UNKNOWN),
     }
-    assert summary(found.values()) == f"2 cannot be told, {len(NAMES) - 7} good, 5 that do not apply here"
+    assert summary(found.values()) == f"2 cannot be told, {len(NAMES) - 8} good, 6 that do not apply here"
 
 
 def test_a_card_of_the_kernels_is_good_too(server: Path) -> None:
@@ -59,6 +59,7 @@ def test_a_card_of_the_kernels_is_good_too(server: Path) -> None:
 
 ALL_CPUS = range(8)
 NO_HUGE: Files = {f"/sys/kernel/mm/hugepages/hugepages-{size}kB/nr_hugepages": "0\n" for size in (2048, 1048576)}
+DEEP: Files = {f"{CPU}/cpu4/cpuidle/state2/disable": "0\n"}
 WRONG, BETTER = Verdict.WRONG, Verdict.BETTER
 VIRTUAL: Files = {"/proc/cpuinfo": f"flags : {FLAGS}\n"}
 
@@ -77,8 +78,8 @@ ILL: list[tuple[str, Files, Verdict, str, str]] = [
      "1 on cores 4-7: 30 (eth1-TxRx-0)", "all on cores 0-3"),
     ("irqbalance", {"/proc/77/comm": "irqbalance\n"}, WRONG, "running", "not running, or kept off the chosen cores"),
     ("governor", {f"{CPU}/cpu6/cpufreq/scaling_governor": "powersave\n"}, WRONG, "powersave on core 6", "performance"),
-    ("c-states", {f"{CPU}/cpu4/cpuidle/state2/disable": "0\n"}, WRONG, "awake after up to 170 µs", "within 2 µs"),
-    ("idle-latency", {"/dev/cpu_dma_latency": struct.pack("i", 2_000_000_000)}, BETTER,
+    ("c-states", DEEP, WRONG, "awake after up to 170 µs", "within 2 µs"),
+    ("idle-latency", DEEP | {"/dev/cpu_dma_latency": struct.pack("i", 2_000_000_000)}, BETTER,
      "nobody asks for less sleep", "at most 2 µs, or short idle states"),
     ("hugepages", NO_HUGE, WRONG, "none", "4 GiB in all"),
     ("hugepages-1g", {"/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n"}, BETTER,
@@ -86,9 +87,9 @@ ILL: list[tuple[str, Files, Verdict, str, str]] = [
     ("hugepages-nodes", {f"{NODE}/node1/hugepages/hugepages-1048576kB/nr_hugepages": "0\n"}, WRONG,
      "node1: none", "some on node1"),
     ("hugetlbfs", {"/proc/mounts": "h /h hugetlbfs rw,pagesize=2M 0 0\n"}, BETTER,
-     "mounted for other page sizes", "a hugetlbfs of the default page size"),
+     "mounted for other page sizes", "one of the default page size"),
     ("hugetlbfs", {"/proc/mounts": "proc /proc proc rw 0 0\n"}, BETTER,
-     "not mounted", "a hugetlbfs of the default page size"),
+     "not mounted", "one of the default page size"),
     ("transparent-hugepages", {"/sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, BETTER,
      "always", "madvise"),
     ("ksm", {"/sys/kernel/mm/ksm/run": "1\n"}, BETTER, "merges equal pages", "off"),
@@ -206,6 +207,14 @@ def test_of_a_host_that_says_nothing_nothing_can_be_told(tmp_path: Path) -> None
         found = examine(host(tmp_path), use)
         assert {finding.name for finding in found if finding.verdict is not Verdict.UNKNOWN} == set()
         assert len(found) == len(NAMES)
+
+
+def test_nobody_is_told_to_take_all_cores_from_linux(server: Path) -> None:
+    write(server, {f"{CPU}/isolated": "\n", f"{CPU}/nohz_full": "\n", "/proc/cmdline": "quiet"})
+    found = look(server, cores=tuple(ALL_CPUS))
+    for name in ("isolated", "nohz-full", "rcu-nocbs", "irq-affinity"):
+        assert (found[name].verdict, found[name].mend, found[name].boot) == (WRONG, (), ())
+        assert found[name].by_hand.startswith("Leave a core to Linux")
 
 
 def test_a_core_or_card_that_the_host_has_not_is_refused(server: Path) -> None:

@@ -24,6 +24,11 @@ class Look:
     sample: Sample
 
     @property
+    def leaves_none(self) -> bool:
+        """Whether all CPUs are the server's: then nothing can be kept off its cores."""
+        return set(self.host.online) <= set(self.cores)
+
+    @property
     def housekeeping(self) -> tuple[int, ...]:
         """CPUs that stay for Linux; the first, where all are the server's."""
         return tuple(cpu for cpu in self.host.online if cpu not in self.cores) or self.host.online[:1]
@@ -112,6 +117,7 @@ class Check:
         )
 
 
+LEAVE_ONE = "Leave a core to Linux: choose the server's by --cores, or in its configuration."
 NEVER = (Verdict.GOOD, Verdict.GOOD, Verdict.GOOD)
 """For what is only told."""
 HINT = (Verdict.BETTER, Verdict.BETTER, Verdict.BETTER)

@@ -5,7 +5,18 @@ import re
 
 from ringmaster.doctor import cpu_list
 from ringmaster.doctor.cards import DEVICES
-from ringmaster.doctor.check import FEEDBACK_NEEDS, SERVER_HINT, Answer, Check, Look, absent_if, bad, good, unknown
+from ringmaster.doctor.check import (
+    FEEDBACK_NEEDS,
+    LEAVE_ONE,
+    SERVER_HINT,
+    Answer,
+    Check,
+    Look,
+    absent_if,
+    bad,
+    good,
+    unknown,
+)
 from ringmaster.doctor.host import Host
 
 SHOWN = 4
@@ -35,6 +46,9 @@ def affinity(look: Look) -> Answer:
         return good(f"{len(places)} interrupts, none on {cpu_list.words(look.cores)}")
     shown = ", ".join(f"{irq} ({known[irq]})" for irq in on_cores[:SHOWN])
     more = f" and {len(on_cores) - SHOWN} more" if len(on_cores) > SHOWN else ""
+    shown = f"{len(on_cores)} on {cpu_list.words(look.cores)}: {shown}{more}"
+    if look.leaves_none:
+        return bad(shown, "none on the server's cores", by_hand=LEAVE_ONE)
     housekeeping = cpu_list.write(look.housekeeping)
     listed = " ".join(map(str, on_cores))
     move = (
@@ -42,7 +56,7 @@ def affinity(look: Look) -> Answer:
         'echo "interrupt $irq stays: its driver decides" >&2; done'
     )
     return bad(
-        f"{len(on_cores)} on {cpu_list.words(look.cores)}: {shown}{more}",
+        shown,
         f"all on {cpu_list.words(look.housekeeping)}",
         mend=(move,),
         boot=(f"irqaffinity={housekeeping}",),

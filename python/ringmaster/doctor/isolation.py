@@ -7,6 +7,7 @@ from ringmaster.doctor import cpu_list
 from ringmaster.doctor.check import (
     FEEDBACK_HINT,
     FEEDBACK_NEEDS,
+    LEAVE_ONE,
     SERVER_NEEDS_ALL_LIKE,
     Answer,
     Check,
@@ -106,7 +107,9 @@ def _covers(look: Look, now: Iterable[int] | None, argument: str) -> Answer:
     missing = [cpu for cpu in look.cores if cpu not in set(now)]
     shown = cpu_list.words(now) if now else "none"
     if not look.cores or missing:
-        return bad(shown, argument, boot=(argument,) if look.cores else ())
+        if look.leaves_none:
+            return bad(shown, "all but a core for Linux", by_hand=LEAVE_ONE)
+        return bad(shown, argument, boot=(argument,))
     return good(shown)
 
 

@@ -137,7 +137,7 @@ def hugetlbfs(look: Look) -> Answer:
     line = "hugetlbfs /dev/hugepages hugetlbfs defaults 0 0"
     return bad(
         "not mounted" if not found else "mounted for other page sizes",
-        "a hugetlbfs of the default page size",
+        "one of the default page size",
         mend=("mkdir -p /dev/hugepages", "mountpoint -q /dev/hugepages || mount -t hugetlbfs hugetlbfs /dev/hugepages"),
         keep=(f"grep -qxF '{line}' /etc/fstab || echo '{line}' >> /etc/fstab",),
     )

@@ -11,6 +11,7 @@ from ringmaster.doctor.check import (
     Answer,
     Check,
     Look,
+    absent,
     absent_if,
     bad,
     file_at_boot,
@@ -42,28 +43,29 @@ def governor(look: Look) -> Answer:
     )
 
 
-def c_states(look: Look) -> Answer:
-    """The deepest sleep that is allowed."""
-    deep: set[str] = set()
-    longest, asked = 0, False
+def idle_states(look: Look) -> dict[str, int]:
+    """Latency of each idle state that a chosen core may enter, in microseconds; the longest of all cores."""
+    found: dict[str, int] = {}
     for cpu in look.cores:
         folder = f"{CPUS}/cpu{cpu}/cpuidle"
         for state in look.host.names(folder):
             latency = look.host.number(f"{folder}/{state}/latency")
-            if latency is None or not re.fullmatch("state[0-9]{1,2}", state):
-                continue
-            asked = True
-            if look.host.number(f"{folder}/{state}/disable") == 1:
-                continue
-            longest = max(longest, latency)
-            if latency > look.use.idle_latency_us:
-                deep.add(state)
-    if not asked:
+            allowed = look.host.number(f"{folder}/{state}/disable") != 1
+            if latency is not None and allowed and re.fullmatch("state[0-9]{1,2}", state):
+                found[state] = max(found.get(state, 0), latency)
+    return found
+
+
+def c_states(look: Look) -> Answer:
+    """The deepest sleep that is allowed."""
+    states = idle_states(look)
+    if not states:
         return absent_if(look, CPUS, "no idle states to be set here: hypervisor or firmware decides")
+    longest = max(states.values())
+    deep = sorted(state for state, latency in states.items() if latency > look.use.idle_latency_us)
     if not deep:
         return good(f"awake within {longest} µs")
-    each, states = " ".join(map(str, look.cores)), " ".join(sorted(deep))
-    every = f"for cpu in {each}; do for state in {states}; do"
+    every = f"for cpu in {' '.join(map(str, look.cores))}; do for state in {' '.join(deep)}; do"
     line = "w %s/cpu%s/cpuidle/%s/disable - - - - 1\\n"
     file = "/etc/tmpfiles.d/90-ringmaster-c-states.conf"
     return bad(
@@ -76,6 +78,9 @@ def c_states(look: Look) -> Answer:
 
 def latency_limit(look: Look) -> Answer:
     """What programs have asked the kernel for."""
+    states = idle_states(look)
+    if states and max(states.values()) <= look.use.idle_latency_us:
+        return absent("the idle states are short")
     raw = look.host.raw("/dev/cpu_dma_latency")
     if raw is None or len(raw) != 4:
         return unknown("/dev/cpu_dma_latency cannot be read (root can)")

@@ -47,8 +47,9 @@ def _rows(findings: Sequence[Finding]) -> Iterator[tuple[Text, ...]]:
     for finding in findings:
         if finding.verdict not in (Verdict.GOOD, Verdict.ABSENT):
             yield *_marked(finding.verdict, finding.name), Text(finding.is_now), Text(finding.should_be)
-    if healthy := [f"{finding.name} {finding.is_now}" for finding in findings if finding.verdict is Verdict.GOOD]:
-        yield *_marked(Verdict.GOOD, "good"), Text(" · ".join(healthy))
+    if healthy := [finding for finding in findings if finding.verdict is Verdict.GOOD]:
+        told = (Text.assemble((finding.name, STYLES[Verdict.GOOD]), f" {finding.is_now}") for finding in healthy)
+        yield *_marked(Verdict.GOOD, "good"), Text(" · ", "dim").join(told)
 
 
 def _marked(verdict: Verdict, name: str) -> tuple[Text, Text]:
