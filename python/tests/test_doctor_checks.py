@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_host import CPU, DPDK, FLAGS, KERNEL, NODE, PCI, Drivers, Files, host, interrupts, perfect, write
 
+from ringmaster.doctor.ethtool import Ethtool
 from ringmaster.doctor.examine import AREAS, NAMES, examine
 from ringmaster.doctor.findings import Finding, Verdict, summary
 from ringmaster.doctor.host import Host
@@ -166,6 +167,14 @@ def test_what_is_ill_with_a_card_of_the_kernels_is_told(
     found = look(server, cores=(1, 2), card="eth1", on=host(server, drivers))[name]
     assert (found.verdict in (WRONG, BETTER), found.is_now) == (True, is_now)
     assert found.mend or found.by_hand
+
+
+def test_who_asks_for_no_interface_is_told_nothing() -> None:
+    for name in ("nonexistent0", "", "a-name-that-is-longer-than-interfaces-have"):
+        assert Ethtool().driver(name) is None
+        assert Ethtool().coalescing(name) is None
+        assert Ethtool().rings(name) is None
+        assert Ethtool().pause(name) is None
 
 
 def test_ticks_and_steal_are_counted_over_a_second(server: Path) -> None:

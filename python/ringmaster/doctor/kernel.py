@@ -142,7 +142,7 @@ CHECKS = (
         throttling,
         FEEDBACK_HINT,
         "A thread of SCHED_FIFO that polls is stopped for 50 ms of every second unless this is off. The server's "
-        "have no such class: it matters to who raises them.",
+        "threads are of no such class: it matters to who raises them.",
     ),
     Check("watchdog", watchdog, FEEDBACK_HINT, "A thread looks after each core now and then; polling needs none."),
     Check("nmi-watchdog", nmi_watchdog, FEEDBACK_HINT, "It interrupts each core, and takes a performance counter."),
@@ -166,6 +166,5 @@ CHECKS = (
         hypervisor,
         FEEDBACK_HINT,
         "It stops virtual CPUs when it likes, up to tens of milliseconds: no promise about the slowest cycle holds.",
-        "SafetyOrange talk",
     ),
 )

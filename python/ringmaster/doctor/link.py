@@ -169,7 +169,7 @@ CHECKS = (
         link,
         SERVER_NEEDS,
         "A link that came up slower, or half duplex, loses packets under a load that it should carry.",
-        "FPGA slides, pages 4 and 5",
+        "FPGA slides, page 4",
     ),
     Check(
         "pcie",

@@ -12,7 +12,7 @@ def vectors(look: Look) -> Answer:
     if "avx512f" in flags:
         return good("AVX-512")
     if {"avx2", "fma"} <= flags:
-        return bad("AVX2", "AVX-512", by_hand="Another processor; filters take about twice the time with AVX2.")
+        return bad("AVX2", "AVX-512", by_hand="Another processor; a record is two registers of AVX2.")
     return bad("neither AVX2 nor AVX-512", "AVX-512", by_hand="Another processor: the filters run in plain C here.")
 
 
