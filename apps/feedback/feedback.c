@@ -488,9 +488,14 @@ static void ask(struct feedback *feedback, struct rm_application_setup const *se
     double const *mask = given->setting + setup->setting_at[FEEDBACK_ACTUATOR_MASK];
     struct feedback_wishes *wishes = &feedback->wishes;
     bool differs = !feedback->has_asked;
+    /* Rows that are out in such numbers are not to blame one by one, and the loop is not on: a matrix of what is left
+     * would be of no use, and finding it takes a core. */
+    bool const is_worth =
+        !feedback_too_few(feedback->used_rows, feedback->layout.rows, feedback->configuration.permits.bpms);
     for (uint32_t row = 0; row < feedback->layout.rows; ++row) {
-        differs |= wishes->row_in[row] != feedback->row_used[row];
-        wishes->row_in[row] = feedback->row_used[row];
+        bool const is_in = is_worth ? feedback->row_used[row] : wishes->row_in[row];
+        differs |= wishes->row_in[row] != is_in;
+        wishes->row_in[row] = is_in;
     }
     feedback->used_columns = 0;
     for (uint32_t column = 0; column < feedback->layout.actuators; ++column) {
