@@ -17,6 +17,7 @@ from ringmaster.demo import (
     CONFIGS,
     FULL_TURN_RATE_HZ,
     HEADROOM,
+    OWNERS,
     TRIALS,
     Demo,
     achieved_turn_rate_hz,
@@ -133,15 +134,15 @@ class Loop(Demo):
             if monotonic() > give_up:
                 raise ProgramFailed(f"the feedback does not step after {START_S:.0f} s: {self.server.words}")
             sleep(0.5)
-            self._attach()  # what was attached while a segment was being made does not look outdated
+            self._renew()  # what was attached while a segment was being made does not look outdated
 
     def follow(self) -> None:
         """Attaches anew where a segment has come or gone: the feedback makes its own."""
         if self.ws.outdated:
-            self._attach()
+            self._renew()
 
-    def _attach(self) -> None:
-        old, self.ws = self.ws, attach_to(WORKSPACE, self.server, ("server", "ring"))
+    def _renew(self) -> None:
+        old, self.ws = self.ws, self.attach()
         old.close()
 
     def put(self, name: str, value: float) -> None:
@@ -303,7 +304,7 @@ def start(directory: Path, turn_rate_hz: float) -> Iterator[Loop]:
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
-        ws: Workspace = attach_to(WORKSPACE, server, ("server", "ring"))
+        ws: Workspace = attach_to(WORKSPACE, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
         stack.callback(lambda: loop.ws.close())
         yield loop
