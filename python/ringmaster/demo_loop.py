@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster.console.feedback import ON, RECORDS, FeedbackFigures, Motion, decibel, read_feedback, read_motion
+from ringmaster.console.feedback import RECORDS, FeedbackFigures, Motion, decibel, read_feedback, read_motion
 from ringmaster.demo import (
     CONFIGS,
     FULL_TURN_RATE_HZ,
@@ -25,6 +25,7 @@ from ringmaster.demo import (
     cores,
     remove_workspace,
 )
+from ringmaster.feedback.names import State
 from ringmaster.programs import Program, ProgramFailed, attach_to
 from ringmaster.workspace import Workspace
 
@@ -177,7 +178,7 @@ class Loop(Demo):
     def settled(self) -> FeedbackFigures:
         """Waits until it is on, or will not be: where cores are shared it holds for a moment now and then."""
         give_up = monotonic() + CLOSES_S
-        while (figures := self.figures()).state != "on" and figures.state != "fault" and monotonic() < give_up:
+        while (figures := self.figures()).state not in (State.ON, State.FAULT) and monotonic() < give_up:
             sleep(0.1)
         return figures
 
@@ -232,8 +233,8 @@ class Loop(Demo):
             cycle_hz=self.turn_rate_hz / self.ws.streams[f"{figures.name}/orbit"].period,
             bpms=figures.rows_used,
             actuators=figures.actuators - len(figures.actuators_out),
-            state=figures.state,
-            why="" if figures.state == ON else "; ".join(figures.missing or figures.cause),
+            state=figures.state.name.lower(),
+            why="" if figures.state == State.ON else "; ".join(figures.missing or figures.cause),
             orbit_rms_um_open=rms[0],
             orbit_rms_um_closed=rms[1],
             motion_rms_um_open=moving[0],
