@@ -12,11 +12,12 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster.console.feedback import ON, RECORDS, FeedbackFigures, Motion, decibel, read_feedback, read_motion
+from ringmaster.console.feedback import RECORDS, FeedbackFigures, Motion, decibel, read_feedback, read_motion
 from ringmaster.demo import (
     CONFIGS,
     FULL_TURN_RATE_HZ,
     HEADROOM,
+    OWNERS,
     TRIALS,
     Demo,
     achieved_turn_rate_hz,
@@ -24,6 +25,7 @@ from ringmaster.demo import (
     cores,
     remove_workspace,
 )
+from ringmaster.feedback.names import State
 from ringmaster.programs import Program, ProgramFailed, attach_to
 from ringmaster.workspace import Workspace
 
@@ -133,15 +135,15 @@ class Loop(Demo):
             if monotonic() > give_up:
                 raise ProgramFailed(f"the feedback does not step after {START_S:.0f} s: {self.server.words}")
             sleep(0.5)
-            self._attach()  # what was attached while a segment was being made does not look outdated
+            self._renew()  # what was attached while a segment was being made does not look outdated
 
     def follow(self) -> None:
         """Attaches anew where a segment has come or gone: the feedback makes its own."""
         if self.ws.outdated:
-            self._attach()
+            self._renew()
 
-    def _attach(self) -> None:
-        old, self.ws = self.ws, attach_to(WORKSPACE, self.server, ("server", "ring"))
+    def _renew(self) -> None:
+        old, self.ws = self.ws, self.attach()
         old.close()
 
     def put(self, name: str, value: float) -> None:
@@ -176,7 +178,7 @@ class Loop(Demo):
     def settled(self) -> FeedbackFigures:
         """Waits until it is on, or will not be: where cores are shared it holds for a moment now and then."""
         give_up = monotonic() + CLOSES_S
-        while (figures := self.figures()).state != "on" and figures.state != "fault" and monotonic() < give_up:
+        while (figures := self.figures()).state not in (State.ON, State.FAULT) and monotonic() < give_up:
             sleep(0.1)
         return figures
 
@@ -231,8 +233,8 @@ class Loop(Demo):
             cycle_hz=self.turn_rate_hz / self.ws.streams[f"{figures.name}/orbit"].period,
             bpms=figures.rows_used,
             actuators=figures.actuators - len(figures.actuators_out),
-            state=figures.state,
-            why="" if figures.state == ON else "; ".join(figures.missing or figures.cause),
+            state=figures.state.name.lower(),
+            why="" if figures.state == State.ON else "; ".join(figures.missing or figures.cause),
             orbit_rms_um_open=rms[0],
             orbit_rms_um_closed=rms[1],
             motion_rms_um_open=moving[0],
@@ -303,7 +305,7 @@ def start(directory: Path, turn_rate_hz: float) -> Iterator[Loop]:
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
-        ws: Workspace = attach_to(WORKSPACE, server, ("server", "ring"))
+        ws: Workspace = attach_to(WORKSPACE, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
         stack.callback(lambda: loop.ws.close())
         yield loop
