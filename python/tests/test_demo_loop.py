@@ -67,7 +67,7 @@ def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -
     from ringmaster.feedback.matrix import load_csv
     from ringmaster.feedback.server_file import instruments, read_yaml, supplies
 
-    matrix = load_csv(demo_loop.make_matrix(tmp_path))
+    matrix = load_csv(demo_loop.make_matrix(tmp_path, demo_loop.ELETTRA2))
     server = read_yaml(CONFIGS / "feedback.yaml")
     bpms = {name for name in instruments(server, "bpm") if name.startswith("bpm")}
     assert {row.partition("/")[0] for row in matrix.rows} == bpms
