@@ -38,7 +38,7 @@ class Finding:
     should_be: str = ""
     """For the chosen use."""
     mend: tuple[str, ...] = ()
-    """Commands of the shell that mend it at once, until the next boot."""
+    """Commands of the shell that mend it at once, until the next boot; one may have several lines."""
     keep: tuple[str, ...] = ()
     """Commands that make it stay."""
     boot: tuple[str, ...] = ()

@@ -52,8 +52,8 @@ def affinity(look: Look) -> Answer:
     housekeeping = cpu_list.write(look.housekeeping)
     listed = " ".join(map(str, on_cores))
     move = (
-        f"for irq in {listed}; do echo {housekeeping} > /proc/irq/$irq/smp_affinity_list || "
-        'echo "interrupt $irq stays: its driver decides" >&2; done'
+        f"for irq in {listed}; do\n    echo {housekeeping} > /proc/irq/$irq/smp_affinity_list ||\n"
+        '        echo "interrupt $irq stays: its driver decides" >&2\ndone'
     )
     return bad(
         shown,
