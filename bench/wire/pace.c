@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Sends groups of datagrams at a fixed rate, or as many as the links take; `ringmaster-pace --help` tells how.
  *
- * The last line of standard output is a JSON object:
+ * Prints {"ready": true} when the links have their peers and sending begins. The last line of standard output is a JSON object:
  *
  *     ended              "done", "interrupted", or "link": a link has ended
  *     cycles, seconds    sequence numbers that there were, and how long that took
@@ -201,6 +201,8 @@ static enum rm_code send_all(struct pace *pace, struct rm_error *error) {
     for (uint32_t i = 0; i < pace->options.link_count; ++i)
         rm_outbox_start(&pace->outbox[i], pace->link[i], (uint32_t)pace->options.payload_bytes,
                         pace->options.drop_every, pace->tsc_hz, &pace->stop);
+    puts("{\"ready\": true}");
+    fflush(stdout);
     run(pace);
     for (uint32_t i = 0; i < pace->options.link_count; ++i) {
         struct rm_link_totals totals;
