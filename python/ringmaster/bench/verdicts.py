@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -14,6 +15,7 @@ from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.headlines import Figure
 
 WIDTH = 132
+HEADLINE_HEAD = ("", "median", "spread", "of", "target", "verdict", "what it is")
 
 
 @dataclass(frozen=True)
@@ -80,24 +82,24 @@ def number(value: float) -> str:
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """The first column to the left, the others to the right."""
-    made = Table(title=title, title_justify="left", title_style="bold")
+    """The first column to the left, the others to the right. Text is text: no brackets are read as rich's markup."""
+    made = Table(title=escape(title), title_justify="left", title_style="bold")
     for i, name in enumerate(head):
-        made.add_column(name, justify="left" if i == 0 else "right")
+        made.add_column(escape(name), justify="left" if i == 0 else "right")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(escape, row))
     return made
 
 
 def headline_table(title: str, headlines: Sequence[Headline]) -> Table:
     """Each with its spread, its target and the verdict."""
-    head = ("", "median", "spread", "of", "target", "verdict", "what it is")
-    rows = []
-    for row in headlines:
-        figure = row.figure
-        shown = ("–", "", "") if figure is None else _shown(figure, row.unit)
-        rows.append((row.name, *shown, row.words, row.verdict, row.about))
-    return table(title, head, rows)
+    return table(title, HEADLINE_HEAD, [headline_cells(row) for row in headlines])
+
+
+def headline_cells(row: Headline) -> tuple[str, ...]:
+    """Under HEADLINE_HEAD."""
+    shown = ("–", "", "") if row.figure is None else _shown(row.figure, row.unit)
+    return row.name, *shown, row.words, row.verdict, row.about
 
 
 def _shown(figure: Figure, unit: str) -> tuple[str, str, str]:
@@ -115,17 +117,6 @@ def condition_words(conditions: Conditions) -> list[str]:
         rate = f"{floor.over_10us_per_second:.0f} gaps over 10 µs a second"
         lines.append(f"stall floor: longest {floor.longest_us:.0f} µs, {rate}, in {floor.seconds:g} s")
     return lines
-
-
-def print_all(tables: Sequence[Table], conditions: Conditions, notes: Sequence[str]) -> None:
-    """Prints a report for people."""
-    console = Console(width=WIDTH, highlight=False)
-    for one in tables:
-        console.print(one, "")
-    for line in condition_words(conditions):
-        console.print(line)
-    for note in notes:
-        console.print(f"note: {note}")
 
 
 @contextmanager
