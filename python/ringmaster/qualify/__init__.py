@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine is good for: its links, its cores and its power, measured as the source documents measured theirs."""
+"""Prove a machine: latency, jitter, intervals, throughput and power of its links, each beside the kernel's own way."""
