@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ringmaster.cli.bench_power import power
 from ringmaster.cli.options import examples, json_option, print_json
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
@@ -42,6 +43,9 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 )
 def bench() -> None:
     """Measure what this machine can do."""
+
+
+bench.add_command(power)
 
 
 def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:

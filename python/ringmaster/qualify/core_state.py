@@ -16,7 +16,7 @@ def _cpu(sys: Path, core: int) -> Path:
 
 
 def frequencies_mhz(sys: Path = SYS, cpuinfo: Path = CPUINFO) -> dict[int, float]:
-    """By core: from cpufreq, else from /proc/cpuinfo, which in a virtual machine says what the host said at its start."""
+    """By core: from cpufreq, else from /proc/cpuinfo, which in a virtual machine need not be that of the moment."""
     found: dict[int, float] = {}
     core = -1
     for name, value in _FIELD.findall(cpuinfo.read_text()) if cpuinfo.exists() else ():
@@ -35,11 +35,11 @@ def has_cpufreq(core: int, sys: Path = SYS) -> bool:
 
 
 def residency_us(core: int, sys: Path = SYS) -> dict[str, int]:
-    """Time that a core has been in each of its idle states, µs since the start, shallowest first; empty without cpuidle."""
+    """Time that a core has been in each of its idle states, µs, shallowest first; empty without cpuidle."""
     states = sorted((_cpu(sys, core) / "cpuidle").glob("state*"), key=lambda path: int(path.name.removeprefix("state")))
     return {(path / "name").read_text().strip(): int((path / "time").read_text()) for path in states}
 
 
 def residency_shares(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:
-    """Of the time between two looks, 0–1 each. A sleep is counted when it ends: a long one may fall to the next look."""
+    """Of the time between two looks, 0–1 each. A sleep is counted when it ends, if only after the second look."""
     return {name: min(1.0, (after[name] - was) / (seconds * 1e6)) for name, was in before.items() if name in after}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """CPU time by kind per core, from /proc/stat.
 
-The kernel counts in ticks of 1/100 s. Kernels without CONFIG_IRQ_TIME_ACCOUNTING or CONFIG_VIRT_CPU_ACCOUNTING sample at
-each timer interrupt: kinds are exact to about one timer period (1 to 10 ms) per second, and what always runs between two
-interrupts is not seen. Soft IRQ work is on the core that the kernel chose for it: on a veth link, the sender's.
+The kernel counts in ticks of 1/100 s. Kernels without CONFIG_IRQ_TIME_ACCOUNTING or CONFIG_VIRT_CPU_ACCOUNTING only
+look at each timer interrupt, every 1 to 10 ms, what the core is doing: what always runs between two of them is not seen.
+Soft IRQ work is on the core that the kernel chose for it: on a veth link, the sender's.
 
 A loop that polls is user time whether it finds anything or not. The program itself knows which: ``polled`` splits its
 user time into poll-busy and poll-idle by the share that it reports.
@@ -26,6 +26,7 @@ KINDS = {
     "idle": "idle",
 }
 """Fields of Shares, and what people call them."""
+WORTH_A_COLUMN = 0.005
 
 
 class NoCpuTime(RuntimeError):
@@ -112,3 +113,8 @@ def since(before: Mapping[int, CpuTime], after: Mapping[int, CpuTime], core: int
 def mean(seen: Sequence[Shares]) -> Shares:
     """Of several windows, at least one."""
     return Shares(**{f.name: sum(getattr(one, f.name) for one in seen) / len(seen) for f in fields(Shares)})
+
+
+def kinds_seen(seen: Sequence[Shares]) -> tuple[str, ...]:
+    """Names of the kinds that are worth a column: half a percent or more in one of them."""
+    return tuple(name for name in KINDS.values() if any(one.by_kind()[name] >= WORTH_A_COLUMN for one in seen))

@@ -49,7 +49,7 @@ def counters(sys: Path = SYS) -> list[Counter]:
             found[name] = Counter(name, path, _number(path / "max_energy_range_uj"))
     if not found:
         raise NotMeasured(
-            f"package energy: no RAPL package under {folder}: a virtual machine, or `modprobe intel_rapl_msr` is missing"
+            f"package energy: no RAPL package under {folder}: a virtual machine, or without `modprobe intel_rapl_msr`"
         )
     for counter in found.values():
         counter.read_uj()

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify import cpu_time
-from ringmaster.qualify.cpu_time import KINDS
 from ringmaster.qualify.power_windows import STATES, Window
+from ringmaster.report import published
 from ringmaster.report.section import Table
 
 ROUNDS = "rounds"
@@ -50,7 +50,18 @@ def headlines(windows: Sequence[Window], has_energy: bool) -> list[Headline]:
 
 def states_table(windows: Sequence[Window]) -> Table:
     """A row for each state."""
-    head = ("state", "package W", "over idle W", "datagrams/s", "nJ/datagram", "polls/s", "busy", "waited", "lost")
+    head = (
+        "state",
+        "governor",
+        "package W",
+        "over idle W",
+        "kHz",
+        "nJ/datagram",
+        "polls M/s",
+        "busy",
+        "waited",
+        "lost",
+    )
     rows = []
     idle = _of(windows, IDLE, _watts)
     for state in STATES:
@@ -60,19 +71,19 @@ def states_table(windows: Sequence[Window]) -> Table:
         watts = _of(here, state.name, _watts)
         over = NONE if watts is None or idle is None else number(watts.median - idle.median)
         energy = _cell(_of(here, state.name, lambda window: window.nanojoules_per_datagram))
-        rate = _cell(_of(here, state.name, lambda window: window.rate_pps)) if state.loaded else NONE
+        rate = _cell(_of(here, state.name, lambda window: window.rate_pps / 1e3)) if state.loaded else NONE
         work = [_work(here, state.server, figure) for figure in _WORK]
         lost = str(sum(window.lost for window in here)) if state.loaded else NONE
-        rows.append((state.name, _cell(watts), over, rate, energy, *work, lost))
+        rows.append((*state.cells, _cell(watts), over, rate, energy, *work, lost))
     about = (
-        "Busy: the server's turns that had packets; waited: pauses on purpose, so that packets gather. "
-        "nJ/datagram: package energy, the sender's part in it."
+        "kHz: datagrams received. Busy: the server's turns that had packets; waited: pauses on purpose, so that "
+        "packets gather. nJ/datagram: package energy, the sender's part in it."
     )
     return Table("Power by state", head, rows, about)
 
 
 _WORK: tuple[Callable[[Window], str], ...] = (
-    lambda window: number(window.polls_per_s),
+    lambda window: number(window.polls_per_s / 1e6),
     lambda window: f"{window.busy_share:.0%}",
     lambda window: f"{window.waited_share:.0%}",
 )
@@ -88,18 +99,18 @@ def _work(windows: Sequence[Window], server: bool, figure: Callable[[Window], st
 
 def work_table(windows: Sequence[Window], cores: tuple[int, int]) -> Table:
     """How each core spent its time, how fast it ran and how it slept."""
-    roles = dict(zip(cores, ("ring", "server"), strict=True))
-    head = ("state", "core", *KINDS.values(), "MHz", "asleep")
+    kinds = cpu_time.kinds_seen([share for window in windows for share in window.taken.shares.values()])
+    head = ("state", "governor", "core", *(f"{kind} %" for kind in kinds), "MHz", "asleep")
     rows = []
     for state in STATES:
         here = [window for window in windows if window.state == state.name]
-        for core in cores if here else ():
-            mean = cpu_time.mean([window.taken.shares[core] for window in here])
+        for core, role in zip(cores, ("ring", "server"), strict=True) if here else ():
+            means = cpu_time.mean([window.taken.shares[core] for window in here]).by_kind()
             mhz = [window.taken.mhz[core] for window in here if core in window.taken.mhz]
             shown = number(sum(mhz) / len(mhz)) if mhz else NONE
-            kinds = (f"{share:.0%}" for share in mean.by_kind().values())
-            rows.append((state.name, f"{core} {roles[core]}", *kinds, shown, _asleep(here, core)))
-    about = "CPU time by kind, means of all rounds; asleep: residency of the idle states, as the kernel names them."
+            shares = (f"{means[kind]:.0%}".rstrip("%") for kind in kinds)
+            rows.append((*state.cells, f"{core} {role}", *shares, shown, _asleep(here, core)))
+    about = "Means of all rounds; a kind that never came has no column. Asleep: idle states, as the kernel names them."
     return Table("CPU time by kind, frequency and idle states", head, rows, about)
 
 
@@ -109,18 +120,14 @@ def _asleep(windows: Sequence[Window], core: int) -> str:
     return ", ".join(f"{name} {share:.0%}" for name, share in means.items() if share >= 0.005) or NONE
 
 
-PUBLISHED_W = {"idle": 35.0, "without traffic": 99.0, "highest load": 111.0}
-
-
 def published_table(windows: Sequence[Window]) -> Table:
-    """What the backpack talk measured, beside ours."""
-    ours = (IDLE, WAITING, LOADED)
+    """What the talk measured, beside ours."""
     rows = [
-        (name, number(watts), _cell(_of(windows, state, _watts)), state)
-        for (name, watts), state in zip(PUBLISHED_W.items(), ours, strict=True)
+        (one.what, one.words, _cell(_of(windows, state, _watts)), state)
+        for one, state in zip(published.POWER, (IDLE, WAITING, LOADED), strict=True)
     ]
     about = (
-        "Published: at the wall, Kill-A-Watt, a 14-core low-power Xeon with two X710 (DPDK Summit 2017, SafetyOrange). "
-        "Here: processor packages alone, without memory, cards, fans and power supply."
+        f"“{published.TALK.title}”, {published.TALK.by}: {published.POWER[0].about}; "
+        f"{published.POWER[1].about}. Here: processor packages alone, without memory, cards, fans and power supply."
     )
-    return Table("Beside the published power", ("state", "published W", "here W", "here it is"), rows, about)
+    return Table("Beside the published power", ("published", "W", "here W", "here it is"), rows, about)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The states that power is measured in, and a window of each.
 
-The load is the one of Elettra at a share of its rate, over memif; its sender, the virtual ring, is on a core of its own,
-which takes its part of the energy. So what the governor spares is the difference of two states, not a state.
+The load is the one of Elettra at a share of its rate, over memif; its sender, the virtual ring, is on a core of its
+own, which takes its part of the energy. So what the governor spares is the difference of two states, not a state.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,11 @@ class State:
     loaded: bool = False
     governor: bool = True
     """Adaptive polling as the server has it by default; otherwise it polls without a pause."""
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """For tables: what it does, and the governor."""
+        return self.name.split(",")[0], ("on" if self.governor else "off") if self.server else "–"
 
 
 STATES = (
