@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.options import examples, json_option, print_json, some_of
 
@@ -44,6 +45,7 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
+bench.add_command(power)
 bench.add_command(rtt)
 
 
