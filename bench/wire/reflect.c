@@ -50,6 +50,7 @@ struct reflector {
     uint64_t delay;                    /**< ticks */
     uint64_t drop_every;               /**< 0: none */
     uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone */
+    double cpu_s;                      /**< that the loop had of its core */
     uint64_t look_at;                  /**< when to look at the link next */
 };
 
