@@ -191,13 +191,14 @@ def rounds_table(pooled: Sequence[Pooled]) -> Table:
         shares = [f"{share:.0%}" for share in one.least_shares]
         gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
         rows.append((one.name, f"{len(one.counted)} of {len(one.rounds)}", spread, cores, *shares, *gaps))
-    head = ("", "counted", "medians, µs", "cores", "sender had", "reflector had", "longest gap, µs", "gaps > 10 µs")
+    head = ("", "counted", "medians", "cores", "sender had", "reflector had", "longest gap", "gaps > 10 µs")
     return Table(
-        "Rounds",
+        "Rounds; times in µs",
         head,
         rows,
-        about="Counted in the headlines: those in which nobody took a core away. Had: the least share of its core in any round; one that sleeps needs little. Gaps: of the sender's own "
-        "loop, between two looks at the clock, the worst round.",
+        about="Counted in the headlines: rounds in which nobody took a core away. Had: the least share of its core in "
+        "any round; one that sleeps needs little. Gaps: of the sender's own loop, between two looks at the clock, the "
+        "worst round.",
     )
 
 
