@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.cli.bench import bench
 from ringmaster.programs import ProgramFailed
 from ringmaster.qualify import rtt
 from ringmaster.qualify.distribution import Distribution, beyond, histogram, probes_needed
@@ -255,3 +257,26 @@ def test_without_stress_ng_the_loaded_figures_are_missing_and_say_why(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotMeasured, match="stress-ng.*not installed"), loaded([0]):
         pytest.fail("a load without stress-ng")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--kinds", "memif,carrier-pigeon"), "found 'memif,carrier-pigeon', expected some of memif,"),
+        (("--size", "8973"), "8973 is not in the range 18<=x<=8972"),
+        (("--rate", "0"), "0.0 is not in the range"),
+        (("--rate", "1e12"), "is not in the range"),
+        (("--rate", "1e7", "--seconds", "60"), "600,000,000 probes in a round, expected up to"),
+        (("--left", "raw:eth0"), "found 1 --left and 0 --right"),
+        (("--seconds", "0"), "is not in the range"),
+    ],
+)
+def test_impossible_wishes_are_refused_before_anything_starts(options: tuple[str, ...], words: str) -> None:
+    done = CliRunner().invoke(bench, ["rtt", *options])
+    assert done.exit_code == 2
+    assert words in done.output
+
+
+def test_a_probe_that_does_not_fit_the_cards_mtu_is_refused_by_the_programs() -> None:
+    with pytest.raises(NotMeasured, match="400 bytes do not fit an MTU of 300"):
+        rtt.measure(Options(size=400, ends=(("raw:lo,mtu=300",) * 2,), loads=("idle",)), lambda _: None, lambda: None)
