@@ -8,6 +8,7 @@ import click
 
 from ringmaster.cli.bench_compare import compare
 from ringmaster.cli.bench_output import give, report_option
+from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.options import examples, json_option, some_of
 
@@ -47,6 +48,7 @@ def bench() -> None:
 
 
 bench.add_command(compare)
+bench.add_command(power)
 bench.add_command(rtt)
 
 
