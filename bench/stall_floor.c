@@ -143,6 +143,14 @@ static bool watch_all(struct watch *watch, int cpus) {
     return pinned;
 }
 
+static int run(struct watch *watch, int cpus, char const *path) {
+    if (!watch_all(watch, cpus))
+        return fail("needs CPUs that it may use", "");
+    if (path && !write_gaps(path, watch, cpus))
+        return fail("cannot write ", path);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     bool const noting = argc > 2 && strcmp(argv[1], "--gaps") == 0;
     char const *const path = noting ? argv[2] : NULL;
@@ -155,17 +163,15 @@ int main(int argc, char **argv) {
     }
     double const tsc_hz = rm_tsc_hz_measure();
     struct watch watch[CPUS_MAX] = {0};
+    bool room = true;
     for (int i = 0; i < cpus; ++i) {
         watch[i] = watch_of(atoi(argv[first + 1 + i]), seconds, tsc_hz);
-        if (path && !make_room(&watch[i], seconds))
-            return fail("no memory for the gaps of ", argv[first + 1 + i]);
+        room &= !path || make_room(&watch[i], seconds);
     }
-    if (!watch_all(watch, cpus))
-        return fail("needs CPUs that it may use", "");
-    if (path && !write_gaps(path, watch, cpus))
-        return fail("cannot write ", path);
+    int const status = room ? run(watch, cpus, path) : fail("no memory for the gaps, which go to ", path);
+    if (status == 0)
+        print(seconds, tsc_hz, watch, cpus);
     for (int i = 0; i < cpus; ++i)
         free(watch[i].gaps);
-    print(seconds, tsc_hz, watch, cpus);
-    return 0;
+    return status;
 }
