@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "net/port.h"
-#include "tests/namespaces/veth_pair.h"
+#include "bench/namespaces/veth_pair.h"
 
 enum { RECEIVER = 0, SENDER = 1 };
 

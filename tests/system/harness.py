@@ -161,7 +161,7 @@ class VethPair:
 @contextmanager
 def veth_pair() -> Iterator[VethPair]:
     """Two network namespaces and a link between them; skips where they cannot be made."""
-    program = ROOT / "build/tests/namespaces/veth_pair"
+    program = ROOT / "build/bench/namespaces/ringmaster-veth-pair"
     with subprocess.Popen(
         [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as pair:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For tests: the wire room's functions at one end of a link, and a kernel that knows nothing of them at the other.
  *
- * A veth pair between two namespaces (tests/namespaces), with a packet socket and a UDP socket at each end: frames go
+ * A veth pair between two namespaces (bench/namespaces), with a packet socket and a UDP socket at each end: frames go
  * out and come in by the one, the kernel's own stack is behind the other. What fails here fails the test. */
 #ifndef RM_TESTS_KERNEL_ENDS_H
 #define RM_TESTS_KERNEL_ENDS_H
 
 #include <stdint.h>
 
-#include "tests/namespaces/veth_pair.h"
+#include "bench/namespaces/veth_pair.h"
 
 enum {
     KERNEL_FRAME_MOST = 1600,

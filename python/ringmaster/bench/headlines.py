@@ -74,7 +74,7 @@ def read_figures(path: Path) -> dict[str, Figure | None]:
     """The figures of a run, by name. Raises NotAReport, or OSError."""
     try:
         said: Mapping[str, Any] = json.loads(path.read_text())["spreads"]
-        return {name: None if figure is None else _figure(figure) for name, figure in said.items()}
+        return {name: None if figure is None else figure_of(figure) for name, figure in said.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotAReport(
             f"{path}: found no spreads ({error!r}), expected the output of ringmaster bench ingest --json, "
@@ -82,7 +82,8 @@ def read_figures(path: Path) -> dict[str, Figure | None]:
         ) from error
 
 
-def _figure(said: Mapping[str, Any]) -> Figure:
+def figure_of(said: Mapping[str, Any]) -> Figure:
+    """From its JSON."""
     between = said["quantiles"]
     return Figure(
         median=float(said["median"]),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -80,12 +81,12 @@ def number(value: float) -> str:
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """The first column to the left, the others to the right."""
-    made = Table(title=title, title_justify="left", title_style="bold")
+    """The first column to the left, the others to the right. Text is text: no brackets are read as rich's markup."""
+    made = Table(title=escape(title), title_justify="left", title_style="bold")
     for i, name in enumerate(head):
-        made.add_column(name, justify="left" if i == 0 else "right")
+        made.add_column(escape(name), justify="left" if i == 0 else "right")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(escape, row))
     return made
 
 

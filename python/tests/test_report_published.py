@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sources' figures as data."""
+
+from ringmaster.report import published
+
+
+def test_the_posters_table_is_whole() -> None:
+    table = published.jitter_table()
+    assert [row[0] for row in table.rows] == [
+        *("< 1 µs", "< 2 µs", "< 3 µs", "< 4 µs", "< 5 µs", "< 10 µs", "< 20 µs", "< 30 µs", "< 40 µs", "> 40 µs")
+    ]
+    assert table.head == ("jitter", "core 2", "core 3", "core 5", "core 6")
+    assert table.rows[1][1:] == ("99.91 %", "99.88 %", "99.98 %", "99.98 %")
+    for column in published.JITTER_DPDK_PERCENT.values():
+        assert abs(sum(column) - 100.0) < 0.03
+
+
+def test_every_figure_says_where_it_stands() -> None:
+    parts = (published.RTT, published.JITTER, published.THROUGHPUT, published.CPU_LOAD, published.CAMERA)
+    for stated in (*(one for part in parts for one in part), *published.POWER, published.SETPOINT_TO_BPM_US):
+        table = published.table("Published", [stated])
+        assert stated.source.title in table.about
+        assert stated.unit in stated.words == table.rows[0][1]
+    assert published.SETPOINT_TO_BPM_US.words == "40–50 µs"
+    assert published.JITTER[1].words == "< 40 µs"
+    (row, *_) = published.table("Published", published.RTT).rows
+    assert row[:3] == ("raw socket, isolated core, mean", "24 µs", "paper")

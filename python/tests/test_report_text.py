@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A section as text and as JSON."""
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_sections import ODD, section, tail
+from rich.console import Console
+
+from ringmaster.bench.headlines import read_figures
+from ringmaster.report.plain import NotASection, finite, of_json
+from ringmaster.report.section import Quantiles, Section, Table
+from ringmaster.report.sketch import COLUMNS, quantile_table, sketch
+from ringmaster.report.text import as_json, print_section
+
+
+def printed(one: Section) -> str:
+    out = io.StringIO()
+    print_section(one, Console(file=out, width=132, highlight=False))
+    return out.getvalue()
+
+
+def test_text_has_figures_tables_conditions_and_notes() -> None:
+    text = printed(section())
+    for words in ("8.04 µs", "held", "not measured", "24", "core to core 120 ns", "longest 812 µs", "note: no NIC"):
+        assert words in text
+    assert text.rstrip().endswith("charts, drawn by --report DIR: Round trips; Rate over size; Load by kind")
+
+
+def test_brackets_are_text() -> None:
+    odd = section(note=ODD)
+    odd.tables.append(Table(f"title {ODD}", ("", "[red]"), [("[/bold]", "[1]")], about=ODD))
+    assert printed(odd).count("[bold]x[/bold]") == 3
+    assert "[red]" in printed(odd)
+
+
+def test_a_section_without_anything_is_printed() -> None:
+    printed(Section("empty", "Empty", "", "ringmaster bench empty"))
+
+
+def test_json_is_read_back_as_it_was() -> None:
+    said = json.loads(json.dumps(as_json(section()), allow_nan=False))
+    for key in ("spreads", "targets", "conditions", "notes", "interrupted", "command", "tables", "charts"):
+        assert key in said
+    assert (said["rtt_us"], said["rtt_lost"], said["data"]) == (8.04, None, {"seed": 7})
+    again = of_json(said)
+    assert as_json(again) == said
+    assert again.headlines == section().headlines
+    assert again.conditions == section().conditions
+
+
+def test_compare_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "rtt.json").write_text(json.dumps(as_json(section())))
+    assert list(read_figures(tmp_path / "rtt.json")) == ["rtt_us", "rtt_lost"]
+
+
+def test_what_is_no_number_is_null() -> None:
+    odd = {"a": math.nan, "b": [math.inf, np.float64(2.0)], 3: {np.int64(4)}, "d": (True, None, io)}
+    said = json.loads(json.dumps(finite(odd), allow_nan=False))
+    assert said == {"a": None, "b": [None, 2.0], "3": [4], "d": [True, None, str(io)]}
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"name": 1}, as_json(section()) | {"tables": [1]}, as_json(section()) | {"charts": [{}]}]
+)
+def test_what_is_no_section_is_said(said: dict[str, object]) -> None:
+    with pytest.raises(NotASection, match="expected what --report or --json wrote"):
+        of_json(said)
+
+
+def chart(*series: Sequence[tuple[float, float]]) -> Quantiles:
+    return Quantiles("Round trips", "µs", {str(i): points for i, points in enumerate(series)})
+
+
+def test_quantiles_are_read_off_as_far_as_there_are_values() -> None:
+    (row,) = quantile_table(chart(tail(10.0))).rows
+    assert row == ("0", "10", "15", "20", "80", "", "", "", "80")
+    assert quantile_table(chart([], [(math.nan, 0.5)])).rows == [("0", *[""] * 8), ("1", *[""] * 8)]
+
+
+def test_a_sketch_stands_on_one_logarithmic_axis() -> None:
+    axis, near, far = sketch(chart(tail(1.0), tail(100.0)))
+    assert axis.split() == ["0.5", "µs", "800", "µs"]
+    shift = far.index("█") - near.index("█")
+    assert shift == pytest.approx((COLUMNS - 1) * math.log(100) / math.log(1600), abs=1)
+    assert near.index("├") < near.index("█") < near.index("┤") < near.index("|") < far.index("|") == len(far) - 1
+
+
+@pytest.mark.parametrize("points", [[], [(1.0, 0.5)], [(math.nan, 0.1), (0.0, 0.0)], [(1.0, 0.5), (1.0, 0.1)]])
+def test_nothing_to_tell_apart_is_not_sketched(points: list[tuple[float, float]]) -> None:
+    assert sketch(chart(points)) == []
