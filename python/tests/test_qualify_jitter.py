@@ -8,8 +8,9 @@ import pytest
 
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.qualify.bare_clock import Bare, Watch, read_watches
-from ringmaster.qualify.bins import LABELS, counts, quantile, share_words, shares, tail
+from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
 from ringmaster.qualify.groups import ROW, Rows, groups_of, late_us, read_rows
+from ringmaster.report.published import JITTER_ROWS
 
 TSC_HZ, RATE_HZ = 2e9, 10_000.0
 PERIOD = 200_000
@@ -26,9 +27,9 @@ def rows(lasts: dict[int, int], link: int = 0, datagrams: int = 24) -> Rows:
 
 
 def displaced(jitters_us: list[float]) -> Rows:
-    """Groups whose distances differ from nominal by these; two more, for the edges."""
+    """Groups whose distances differ from nominal by these."""
     steps = [PERIOD + round(us * TSC_HZ / 1e6) for us in jitters_us]
-    lasts = np.cumsum([10**12, PERIOD, *steps, PERIOD])
+    lasts = np.cumsum([10**12, *steps])
     return rows(dict(enumerate(map(int, lasts))))
 
 
@@ -36,7 +37,7 @@ def test_every_jitter_is_in_the_row_of_the_poster_that_it_belongs_to() -> None:
     known = [0.0, 0.5, -1.5, 2.5, 3.5, -4.5, 5.0, 9.5, -19.0, 25.0, 39.0, 45.0, 1000.0]
     found = groups_of(displaced(known), 0, 24, RATE_HZ, TSC_HZ)
     np.testing.assert_allclose(found.jitter_us, np.abs(known), atol=1e-6)
-    assert dict(zip(LABELS, counts(found.jitter_us), strict=True)) == {
+    assert dict(zip(JITTER_ROWS, counts(found.jitter_us), strict=True)) == {
         "< 1 µs": 2, "< 2 µs": 1, "< 3 µs": 1, "< 4 µs": 1, "< 5 µs": 1, "< 10 µs": 2,
         "< 20 µs": 1, "< 30 µs": 1, "< 40 µs": 1, "> 40 µs": 2,
     }  # fmt: skip
@@ -49,8 +50,8 @@ def test_cycles_that_lost_something_are_counted_apart() -> None:
     made = rows(lasts)
     made["datagrams"][made["cycle"] == 12] = 23
     found = groups_of(made, 0, 24, RATE_HZ, TSC_HZ)
-    # 1–18 count; 7, 8, 9 and 12, 13 have no distance, and neither has the first.
-    assert (found.cycles, found.apart, len(found.jitter_us)) == (18, 5, 12)
+    # 7, 8, 9 and 12, 13 have no jitter, and neither has the first.
+    assert (found.cycles, found.apart, len(found.jitter_us)) == (20, 5, 14)
     assert np.all(found.jitter_us == 0)
 
 
@@ -61,12 +62,17 @@ def test_links_are_told_apart_and_order_does_not_matter() -> None:
     np.testing.assert_allclose(groups_of(mixed, 1, 24, RATE_HZ, TSC_HZ).jitter_us, 1.0)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_a_cycle_of_which_nothing_came_is_lost() -> None:
+    made = rows({c: c * PERIOD for c in range(10)})
+    made[4] = (0, 0, 4, 0, 0)
+    found = groups_of(made, 0, 24, RATE_HZ, TSC_HZ)
+    assert (found.cycles, found.apart, found.jitter_us.max()) == (10, 2, 0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_groups_have_few_distances(count: int) -> None:
     found = groups_of(rows({c: c * PERIOD for c in range(count)}), 0, 24, RATE_HZ, TSC_HZ)
-    assert len(found.jitter_us) == 0
-    assert found.cycles == max(0, count - 2)
-    assert found.apart == 0
+    assert (found.cycles, found.apart, len(found.jitter_us)) == (count, 0, max(0, count - 1))
 
 
 def test_what_link_and_receiver_took_is_from_one_last_stamp_to_the_other() -> None:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from ringmaster.qualify.groups import Floats
+from ringmaster.report.published import JITTER_BOUNDS_US, JITTER_ROWS
 
-EDGES_US = (1, 2, 3, 4, 5, 10, 20, 30, 40)
-LABELS = (*(f"< {edge} µs" for edge in EDGES_US), f"> {EDGES_US[-1]} µs")
-"""A row holds what is in none above it, as the poster's do."""
 MOST = 0.9995
 """The share of cycles of which the poster tells the bound."""
+
 SMALLEST_SHARE, POINTS_PER_DECADE = 1e-6, 10
 
 
 def counts(jitter_us: Floats) -> list[int]:
-    """Values in each row of the table."""
-    return [int(count) for count in np.bincount(np.searchsorted(EDGES_US, jitter_us, side="right"), minlength=10)]
+    """Values in each row of the table; a row holds what is in none above it."""
+    row = np.searchsorted(JITTER_BOUNDS_US, jitter_us, side="right")
+    return [int(count) for count in np.bincount(row, minlength=len(JITTER_ROWS))]
 
 
 def shares(jitter_us: Floats) -> list[float]:
@@ -31,7 +31,7 @@ def share_words(share: float) -> str:
         return "0%"
     if share >= 0.0995:
         return f"{100 * share:.2f}%"
-    return f"{float(f'{100 * share:.2g}'):g}%" if share >= 1e-6 else f"{100 * share:.0e}%"
+    return f"{100 * share:.2g}%"
 
 
 def quantile(values: Floats, share: float) -> float | None:

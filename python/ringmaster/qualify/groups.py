@@ -32,15 +32,16 @@ class Groups:
     jitter_us: Floats
     """Of each cycle that came whole after one that came whole; not negative."""
     cycles: int
-    """From the first to the last, lost ones too; the outermost two, which the round's ends cut in two, not counted."""
+    """From the first to the last, lost ones too."""
     apart: int
-    """Cycles without a jitter: something of theirs, or of the one before, was lost."""
+    """Cycles without a jitter: something of theirs, or of the one before, was lost. Not the first, which has none
+    before it."""
 
 
 def groups_of(rows: Rows, link: int, instruments: int, rate_hz: float, tsc_hz: float) -> Groups:
     """Of one link's rows; whole is a group of at least so many datagrams."""
     own = rows[rows["link"] == link]
-    own = own[np.argsort(own["cycle"], kind="stable")][1:-1]
+    own = own[np.argsort(own["cycle"], kind="stable")]
     if len(own) == 0:
         return Groups(np.empty(0), 0, 0)
     whole = own["datagrams"] >= instruments
