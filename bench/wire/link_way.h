@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a way of sending and receiving (link_port.c, link_raw.c, link_udp.c) gives to link.c. */
+#ifndef RM_BENCH_WIRE_LINK_WAY_H
+#define RM_BENCH_WIRE_LINK_WAY_H
+
+#include <stddef.h>
+
+#include "link.h"
+#include "wire/frame.h"
+
+/** Bursts hold whole frames where `ethernet`, else payloads. All as in link.h. */
+struct rm_link_ops {
+    bool ethernet;
+    uint32_t (*receive)(struct rm_link *link, struct rm_burst *frames, uint64_t wait_ns);
+    void (*release)(struct rm_link *link, struct rm_burst *frames);
+    uint32_t (*reserve)(struct rm_link *link, struct rm_burst *frames, uint32_t count);
+    /** As rm_port_send: those gone have left the burst, the rest has moved to its front. */
+    uint32_t (*send)(struct rm_link *link, struct rm_burst *frames);
+    void (*totals)(struct rm_link *link, struct rm_link_totals *totals);
+    enum rm_code (*check)(struct rm_link *link, struct rm_error *error);
+    void (*close)(struct rm_link *link);
+};
+
+/** The beginning of every way's own struct, zeroed by rm_link_new. */
+struct rm_link {
+    struct rm_link_ops const *ops;
+    struct rm_link_config config;
+    struct rm_flow flow;                   /**< of what we send; Ethernet only */
+    uint8_t header[RM_FRAME_HEADER_BYTES]; /**< of the last payload length sent: most are like the one before */
+    uint32_t header_payload;               /**< that length; 0: none yet */
+    uint64_t foreign;
+    int file; /**< to sleep on; -1 for ways without */
+    char hardware_stamps[64];
+};
+
+/** Memory for a way's struct of `bytes`; NULL and an error when there is none. Freed by rm_links_close, or by free. */
+struct rm_link *rm_link_new(size_t bytes, struct rm_link_ops const *ops, struct rm_link_config const *config,
+                            struct rm_error *error);
+
+/** Asks the kernel about an interface's hardware stamps and fills in `hardware_stamps`. */
+void rm_link_ask_hardware_stamps(struct rm_link *link, char const *interface);
+
+enum rm_code rm_link_port_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error);
+enum rm_code rm_link_raw_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error);
+enum rm_code rm_link_udp_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error);
+
+/** The port that a link is opened as: for DPDK's memory, which is told before. False for sockets. */
+bool rm_link_port_config(struct rm_link_config const *config, struct rm_port_config *port);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A polling loop on its own core, and what became of its time: how long it worked, and how long it was kept from its
+ * core between two looks at the clock. */
+#ifndef RM_BENCH_WIRE_POLLING_H
+#define RM_BENCH_WIRE_POLLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+/** Moves the calling thread to a core. RM_E_ARGUMENT names those that the process may use. */
+enum rm_code rm_pin(uint32_t core, struct rm_error *error);
+
+/** Seconds of the calling thread on its core so far. */
+double rm_thread_seconds(void);
+
+/** One thread's; all times are TSC ticks. */
+struct rm_polling {
+    uint64_t begin, last;
+    uint64_t loops, busy_loops; /**< times round, and those that found something to do */
+    uint64_t busy;              /**< time of those */
+    uint64_t longest_gap;
+    uint64_t gap_10us; /**< so many ticks are 10 µs */
+    uint64_t gaps_over_10us;
+};
+
+static inline void rm_polling_begin(struct rm_polling *polling, uint64_t now, double tsc_hz) {
+    *polling = (struct rm_polling){.begin = now, .last = now, .gap_10us = (uint64_t)(10e-6 * tsc_hz)};
+}
+
+/** Once each time round, with the time then: what lies since the last one was `busy` or not. */
+static inline void rm_polling_loop(struct rm_polling *polling, uint64_t now, bool busy) {
+    uint64_t const gap = now - polling->last;
+    polling->last = now;
+    ++polling->loops;
+    polling->busy_loops += busy;
+    polling->busy += busy ? gap : 0;
+    polling->gaps_over_10us += gap > polling->gap_10us;
+    if (gap > polling->longest_gap)
+        polling->longest_gap = gap;
+}
+
+/** Instead of rm_polling_loop after a time that the loop may have slept: which is neither a gap nor work. */
+static inline void rm_polling_slept(struct rm_polling *polling, uint64_t now) {
+    polling->last = now;
+    ++polling->loops;
+}
+
+/** 0–1 of the time since it began; of a loop that did nothing but look, the share in which looking paid off. */
+static inline double rm_polling_busy_share(struct rm_polling const *polling) {
+    uint64_t const all = polling->last - polling->begin;
+    return all == 0 ? 0 : (double)polling->busy / (double)all;
+}
+
+#endif
