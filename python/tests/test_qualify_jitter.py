@@ -9,7 +9,7 @@ import pytest
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.qualify.bare_clock import Bare, Watch, read_watches
 from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
-from ringmaster.qualify.groups import ROW, Rows, groups_of, late_us, read_rows
+from ringmaster.qualify.groups import ROW, Rows, groups_of, took_us, read_rows
 from ringmaster.report.published import JITTER_ROWS
 
 TSC_HZ, RATE_HZ = 2e9, 10_000.0
@@ -79,7 +79,7 @@ def test_what_link_and_receiver_took_is_from_one_last_stamp_to_the_other() -> No
     sent = rows({1: 1000, 2: 2000, 3: 3000, 5: 5000})
     received = rows({2: 2200, 3: 3100, 4: 4400, 5: 5600})
     received["datagrams"][-1] = 3
-    np.testing.assert_allclose(late_us(sent, received, 0, 24, TSC_HZ), [0.1, 0.05])
+    np.testing.assert_allclose(took_us(sent, received, 0, 24, TSC_HZ), [0.1, 0.05])
 
 
 def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def groups_of(rows: Rows, link: int, instruments: int, rate_hz: float, tsc_hz: f
     return Groups(jitter_us, cycles, cycles - 1 - len(jitter_us))
 
 
-def late_us(sent: Rows, received: Rows, link: int, instruments: int, tsc_hz: float) -> Floats:
+def took_us(sent: Rows, received: Rows, link: int, instruments: int, tsc_hz: float) -> Floats:
     """From the moment a whole group had left until it was there: the link and the receiver, without the sender."""
     left, there = (rows[(rows["link"] == link) & (rows["datagrams"] >= instruments)] for rows in (sent, received))
     _, ours, theirs = np.intersect1d(left["cycle"], there["cycle"], return_indices=True)
