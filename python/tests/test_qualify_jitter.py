@@ -9,7 +9,7 @@ import pytest
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.qualify.bare_clock import Bare, Watch, read_watches
 from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
-from ringmaster.qualify.groups import ROW, Rows, groups_of, took_us, read_rows
+from ringmaster.qualify.groups import ROW, Rows, groups_of, read_rows, took_us
 from ringmaster.report.published import JITTER_ROWS
 
 TSC_HZ, RATE_HZ = 2e9, 10_000.0

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ringmaster.cli.bench_interval import interval
+from ringmaster.cli.bench_jitter import jitter
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.options import examples, json_option, print_json, some_of
 
@@ -44,7 +46,8 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(rtt)
+for command in (rtt, jitter, interval):
+    bench.add_command(command)
 
 
 @bench.command(

@@ -7,17 +7,17 @@ import click
 
 from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
+    LINKS_MAX,
     MOST_INSTRUMENTS,
     instruments_option,
     kinds_option,
     rate_option,
+    require_whole_groups,
     rounds_options,
     traffic_options,
 )
 from ringmaster.cli.options import examples
 
-LINKS_MAX = 4
-"""As ringmaster.qualify.jitter has it."""
 MOST_CYCLES = 10_000_000
 """In a round, of all links: so many rows are kept."""
 
@@ -31,7 +31,7 @@ MOST_CYCLES = 10_000_000
     )
 )
 @kinds_option(("memif", "af_xdp", "udp", "raw"))
-@instruments_option(96, LINKS_MAX * MOST_INSTRUMENTS, "Of all links together: a multiple of the links.")
+@instruments_option(96, LINKS_MAX * MOST_INSTRUMENTS)
 @rate_option(10_000.0, "Cycles a second: a datagram of every instrument in each.")
 @click.option("--links", type=click.IntRange(1, LINKS_MAX), default=4, show_default=True, help="Ports, as it were.")
 @rounds_options(seconds=4.0, rounds=3)
@@ -57,10 +57,7 @@ def jitter(
     what the same cores do to a bare loop on the clock, the poster's own figures, and how much a core may carry. A kind
     that cannot take all links' traffic is given fewer links, and that is said. Ctrl-C prints what was measured so far.
     """
-    if instruments % links:
-        raise click.BadParameter(
-            f"found {instruments}, expected a multiple of the {links} links", param_hint="--instruments"
-        )
+    require_whole_groups(instruments, links)
     if rate * seconds * links > MOST_CYCLES:
         raise click.UsageError(
             f"--rate {rate:g} for --seconds {seconds:g} on --links {links}: {rate * seconds * links:,.0f} groups in a "
@@ -68,5 +65,7 @@ def jitter(
         )
     from ringmaster.qualify.jitter import Options, measure, steps
 
-    options = Options(instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every)
+    options = Options(
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every
+    )
     show("jitter", steps(options), lambda say, step: measure(options, say, step), as_json, report)

@@ -14,6 +14,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "raw-spin", "udp-spin")
 """As ringmaster.qualify.links has them, which `--help` need not import."""
 SMALLEST, LARGEST = 18, 8972
+LINKS_MAX = 4
+"""As many as the poster's server had ports."""
 MOST_HZ = 10_000_000
 MOST_INSTRUMENTS = 4096
 """Of one link: as ringmaster-pace and ringmaster-catch take them."""
@@ -38,11 +40,24 @@ def rate_option(default: float, about: str) -> Callable[[Command], Command]:
     )
 
 
-def instruments_option(default: int, most: int, about: str) -> Callable[[Command], Command]:
+def instruments_option(default: int, most: int) -> Callable[[Command], Command]:
     """How many there are."""
     return click.option(
-        "--instruments", type=click.IntRange(1, most), default=default, show_default=True, metavar="N", help=about
+        "--instruments",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help="Of all links together: a multiple of the links.",
     )
+
+
+def require_whole_groups(instruments: int, links: int) -> None:
+    """Every link has as many."""
+    if instruments % links:
+        raise click.BadParameter(
+            f"found {instruments}, expected a multiple of the {links} links", param_hint="--instruments"
+        )
 
 
 def rounds_options(seconds: float, rounds: int) -> Callable[[Command], Command]:

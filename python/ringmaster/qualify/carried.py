@@ -18,7 +18,7 @@ import numpy as np
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs import Program, ProgramFailed
 from ringmaster.qualify.groups import ROW, Rows, read_rows
-from ringmaster.qualify.links import Pair
+from ringmaster.qualify.links import JUMBO_MTU, STANDARD_MTU, Pair
 
 PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
 WARM_UP_S = 0.5
@@ -26,6 +26,8 @@ IDLE_S = 3.0
 """The receiver ends when nothing came for so long."""
 MARGIN_S = 0.3
 """The sender goes on for so much longer than the receiver counts."""
+HEADERS = 28
+"""Bytes of an IP packet that are not its payload."""
 PATIENCE_S = 30.0
 LOOK_S = 0.02
 
@@ -126,6 +128,27 @@ def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows:
         except ProgramFailed as error:
             raise NotMeasured(f"{pair.name}: {error}") from error
         return Carried(pair, cores, traffic, sent, caught, *map(_rows, files))
+
+
+def mtu_of(size: int) -> int:
+    """Of links for payloads of so many bytes."""
+    return STANDARD_MTU if size + HEADERS <= STANDARD_MTU else JUMBO_MTU
+
+
+def common_words(options: Mapping[str, Any]) -> str:
+    """The command line of options that both benches have, by their names."""
+    words = [
+        f"--kinds {','.join(options['kinds'])} --instruments {options['instruments']} --rate {options['rate_hz']:.10g}",
+        f"--links {options['links']} --size {options['size']}",
+        f"--seconds {options['seconds']:g} --rounds {options['rounds']}",
+    ]
+    if options["cores"]:
+        words.append(f"--cores {','.join(map(str, options['cores']))}")
+    if options["inject_jitter_us"]:
+        words.append(f"--inject-jitter-us {options['inject_jitter_us']:g}")
+    if options["inject_drop_every"]:
+        words.append(f"--inject-drop-every {options['inject_drop_every']}")
+    return " ".join(words)
 
 
 def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:

@@ -104,7 +104,9 @@ def of_caught(caught: Mapping[str, Any]) -> list[Instrument]:
     return found
 
 
-def of_stamps(name: str, looks: Sequence[tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]], tsc_hz: float) -> Instrument | None:
+def of_stamps(
+    name: str, looks: Sequence[tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]], tsc_hz: float
+) -> Instrument | None:
     """From looks at consecutive turns: (turn, TSC ticks) of the records that were had; None where there are no two.
 
     The average is over all looks, per turn; single intervals are of records that follow each other.
@@ -124,23 +126,3 @@ def of_stamps(name: str, looks: Sequence[tuple[npt.NDArray[np.uint64], npt.NDArr
         return None
     mean_ns = spans / turns * NS / tsc_hz
     return Instrument(name, mean_ns, float(single.min()), float(single.max()), lost, of_lengths(single))
-
-
-@dataclass(frozen=True)
-class Averages:
-    """Of all instruments: Figure 11's matter."""
-
-    mean_ns: tuple[float, ...]
-
-    @property
-    def middle_ns(self) -> float:
-        """The median instrument's."""
-        return float(np.median(self.mean_ns))
-
-    def bins(self, count: int) -> list[tuple[str, int]]:
-        """Instruments by their average: so many equal bins from the least to the greatest, labelled by their middles."""
-        low, high = min(self.mean_ns), max(self.mean_ns)
-        number, edges = np.histogram(self.mean_ns, bins=count, range=(low, high) if high > low else (low - 0.5, low + 0.5))
-        middles = (edges[1:] + edges[:-1]) / 2
-        digits = max(0, int(np.ceil(-np.log10((edges[-1] - edges[0]) / count))) + 1)
-        return [(f"{middle:.{digits}f}", int(many)) for middle, many in zip(middles, number, strict=True)]

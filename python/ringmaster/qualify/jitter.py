@@ -6,22 +6,16 @@ what it was late by is the machine's, what is beyond it the software's.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from ringmaster.bench.conditions import core_to_core_ns
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.log import Log, NotMeasured, attempt
 from ringmaster.qualify import bare_clock
 from ringmaster.qualify.carried import place
 from ringmaster.qualify.jitter_run import Options, Report, begin, take_turn
 from ringmaster.qualify.jitter_section import section
 from ringmaster.report.section import Section
 
-__all__ = ["LINKS_MAX", "Options", "measure", "steps"]
-
-T = TypeVar("T")
-
-LINKS_MAX = 4
-"""As many as the poster's server had ports."""
+__all__ = ["Options", "measure", "steps"]
 
 
 def steps(options: Options) -> int:
@@ -42,12 +36,14 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     except KeyboardInterrupt:
         report.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
+    if not report.interrupted and not any(kind.turns for kind in report.kinds):
+        raise NotMeasured("jitter: " + "; ".join(dict.fromkeys(log.notes)))
     report.notes[:] = list(dict.fromkeys(report.notes))
     return section(report)
 
 
 def _begin(kind: str, report: Report, log: Log) -> None:
-    measured = _try(log, lambda: begin(kind, report))
+    measured = attempt(log, lambda: begin(kind, report))
     if measured is None:
         return
     report.kinds.append(measured)
@@ -66,16 +62,8 @@ def _round(name: str, report: Report, log: Log, step: Callable[[], None]) -> Non
     report.bare.append(bare_clock.look(report.options.seconds, (cores.sender, *cores.receivers)))
     step()
     for kind in report.kinds:
-        turn = _try(log, lambda kind=kind: take_turn(kind, report))
+        turn = attempt(log, lambda kind=kind: take_turn(kind, report))  # type: ignore[misc]
         if turn is not None:
             kind.turns.append(turn)
             log.say(f"{name} {kind.kind}: {turn.words}")
         step()
-
-
-def _try(log: Log, what: Callable[[], T]) -> T | None:
-    try:
-        return what()
-    except NotMeasured as error:
-        log.note(f"not measured: {error}")
-        return None

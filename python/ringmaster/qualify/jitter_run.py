@@ -10,7 +10,7 @@ from ringmaster.bench.conditions import Spread
 from ringmaster.bench.verdicts import Conditions
 from ringmaster.qualify.bare_clock import Bare
 from ringmaster.qualify.bins import MOST, quantile
-from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
+from ringmaster.qualify.carried import Carried, Cores, Traffic, carry, mtu_of
 from ringmaster.qualify.groups import Floats, Groups, Rows, groups_of, took_us
 from ringmaster.qualify.links import linked
 
@@ -128,7 +128,7 @@ class Report:
 
     def carry(self, kind: str, links: int, traffic: Traffic, seconds: float) -> Carried:
         """Over so many links of a kind."""
-        with linked(kind, links) as pair:
+        with linked(kind, links, mtu_of(traffic.size)) as pair:
             return carry(pair, self.cores.first(links), traffic, seconds, keep_rows=traffic.rate_hz > 0)
 
 

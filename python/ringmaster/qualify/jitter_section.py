@@ -3,11 +3,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from statistics import mean
 
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify.bins import MOST, quantile, share_words, shares, tail
-from ringmaster.qualify.carried import Carried
+from ringmaster.qualify.carried import Carried, common_words
 from ringmaster.qualify.groups import Floats
 from ringmaster.qualify.jitter_run import Measured, Options, Report, pooled
 from ringmaster.qualify.links import about
@@ -58,23 +59,16 @@ def _said(kind: Measured, run: Carried) -> dict[str, object]:
 
 def command(options: Options) -> str:
     """That makes these figures again."""
-    words = [
-        f"ringmaster bench jitter --kinds {','.join(options.kinds)} --instruments {options.instruments}",
-        f"--rate {options.rate_hz:g} --links {options.links} --size {options.size}",
-        f"--seconds {options.seconds:g} --rounds {options.rounds}",
-    ]
-    if options.cores:
-        words.append(f"--cores {','.join(map(str, options.cores))}")
-    if options.inject_jitter_us:
-        words.append(f"--inject-jitter-us {options.inject_jitter_us:g}")
-    if options.inject_drop_every:
-        words.append(f"--inject-drop-every {options.inject_drop_every}")
-    return " ".join(words)
+    return f"ringmaster bench jitter {common_words(asdict(options))}"
 
 
 def headlines(report: Report) -> list[Headline]:
     """Of each kind: what nearly all cycles keep within, and what one core may carry."""
-    rows = [Headline("bare_clock.p99_95_us", _of_bare(report), "µs", about="loops on the clock, sender's core and receiver's")]
+    rows = [
+        Headline(
+            "bare_clock.p99_95_us", _of_bare(report), "µs", about="loops on the clock, sender's core and receiver's"
+        )
+    ]
     for kind in report.kinds:
         name = kind.kind
         most = [quantile(pooled([one.jitter_us for one in turn.groups]), MOST) for turn in kind.turns]
@@ -82,7 +76,9 @@ def headlines(report: Report) -> list[Headline]:
         rows.append(Headline(f"{name}.p99_95_us", _figure(most), "µs", about=about_most))
     for kind in report.kinds:
         estimates = [estimate / 1e6 for turn in kind.turns for estimate in estimated_pps(turn.run)]
-        rows.append(Headline(f"{kind.kind}.estimated_mpps", _figure(estimates), "Mpps", about="a core, by its busy share"))
+        rows.append(
+            Headline(f"{kind.kind}.estimated_mpps", _figure(estimates), "Mpps", about="a core, by its busy share")
+        )
     return rows
 
 
@@ -120,7 +116,7 @@ def _tables(report: Report) -> list[Table]:
     return [_side_by_side(report), _figures(report), *by_link, _throughput(report)]
 
 
-def _columns(head: Sequence[str], values: Sequence[Floats], texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def _columns(values: Sequence[Floats], texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """The rows of the poster: shares of measured values, then texts."""
     found = [[share_words(share) for share in shares(column)] if len(column) else ["–"] * 10 for column in values]
     rows = zip(JITTER_ROWS, *found, *texts, strict=True)
@@ -136,7 +132,7 @@ def _side_by_side(report: Report) -> Table:
     left = [f"left, {kinds[0].kind}"] if kinds else []
     head = ("jitter", *(kind.kind for kind in kinds), *left, "clock r", "clock s+r", "poster, DPDK")
     poster = [_range(list(row)) for row in zip(*JITTER_DPDK_PERCENT.values(), strict=True)]
-    return Table("Jitter per cycle: share of the cycles, all links", head, _columns(head, values, [poster]), about=FLOOR)
+    return Table("Jitter per cycle: share of the cycles, all links", head, _columns(values, [poster]), about=FLOOR)
 
 
 def _range(percents: Sequence[float]) -> str:
@@ -155,7 +151,7 @@ def _by_link(kind: Measured, report: Report) -> Table:
     return Table(
         f"{kind.kind}: jitter per cycle, by link and the core that polls it",
         head,
-        _columns(head, [*values, *floors], poster),
+        _columns([*values, *floors], poster),
         about=f"{about(kind.kind)}. “clock”: a bare loop on that core; “poster”: its cores, one port each.",
     )
 
@@ -226,8 +222,7 @@ def _throughput(report: Report) -> Table:
 
 def _busy(run: Carried) -> float:
     """Percent; the mean of the receiving cores."""
-    each = [core["share"] if sleeps(run) else core["busy_share"] for core in run.caught["cores"]]
-    return 100 * sum(each) / len(each)
+    return 100 * mean(float(core["share" if sleeps(run) else "busy_share"]) for core in run.caught["cores"])
 
 
 def _chart(report: Report) -> Quantiles:
