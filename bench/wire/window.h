@@ -79,7 +79,7 @@ static inline void rm_window_take(struct rm_window *window, uint64_t cycle, uint
         window->next = cycle + 1;
 }
 
-/** Looks at the clock, now and then, when nothing is waiting to be received; true while not closed. */
+/** Looks at the clock, now and then; true while not closed. What came before `tsc` has been taken. */
 bool rm_window_look(struct rm_window *window, struct rm_window_news const *news, uint64_t tsc);
 
 #endif
