@@ -24,8 +24,8 @@ PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
 WARM_UP_S = 0.5
 IDLE_S = 3.0
 """The receiver ends when nothing came for so long."""
-MARGIN_S = 0.3
-"""The sender goes on for so much longer than the receiver counts."""
+EARLY_S = 0.05
+"""Without a rate the sender ends so much sooner than the receiver, or it would find its link gone."""
 HEADERS = 28
 """Bytes of an IP packet that are not its payload."""
 PATIENCE_S = 30.0
@@ -156,7 +156,8 @@ def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> li
     words = ["--core", str(cores.sender)]
     for link in pair.left:
         words += ["--link", link]
-    words += [*_common(traffic), "--seconds", f"{WARM_UP_S + seconds + MARGIN_S:g}", "--size", str(traffic.size)]
+    sending_s = WARM_UP_S + seconds - (0.0 if traffic.rate_hz else EARLY_S)
+    words += [*_common(traffic), "--seconds", f"{sending_s:g}", "--size", str(traffic.size)]
     if traffic.jitter_us:
         words += ["--jitter-us", f"{traffic.jitter_us:g}"]
     if traffic.drop_every:
@@ -181,10 +182,17 @@ def _common(traffic: Traffic) -> list[str]:
 def _wait_until_ready(program: Program) -> None:
     give_up = monotonic() + PATIENCE_S
     while '"ready"' not in program.words:
-        program.check()
+        _check(program)
         if monotonic() > give_up:
             raise ProgramFailed(f"{program.name} is not ready after {PATIENCE_S:.0f} s: {program.words}")
         sleep(LOOK_S)
+
+
+def _check(program: Program) -> None:
+    """Raises ProgramFailed, with what it said to people, when it has ended in failure."""
+    if not program.running and program.wait(0) != 0:
+        said = [line for line in program.words.splitlines() if not line.startswith("{")]
+        raise ProgramFailed("; ".join(said) or f"{program.name} ended with status {program.wait(0)}")
 
 
 def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -192,8 +200,7 @@ def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, A
     give_up = monotonic() + limit_s
     while pace.running or catch.running:
         for program in (pace, catch):
-            if not program.running and program.wait(0) != 0:
-                program.check()
+            _check(program)
         if monotonic() > give_up:
             late = catch if catch.running else pace
             raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {late.words}")
@@ -202,8 +209,7 @@ def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, A
 
 
 def _last_line(program: Program) -> Mapping[str, Any]:
-    if program.wait(0) != 0:
-        program.check()
+    _check(program)
     try:
         said: Mapping[str, Any] = json.loads(program.words.splitlines()[-1])
         said["tsc_hz"]
