@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** When a sender's groups left, link by link: the sender's own unevenness, to be told from that of link and receiver.
- */
+ * A cycle that was left out because the pace could not be held has no datagrams; one of which some were dropped on
+ * purpose has them all. */
 #ifndef RM_BENCH_WIRE_DEPARTURES_H
 #define RM_BENCH_WIRE_DEPARTURES_H
 

@@ -97,7 +97,7 @@ static void wait_for_group(struct pace *pace, uint64_t cycle, uint32_t link) {
 
 static void put_group(struct pace *pace, uint32_t link, struct rm_probe *probe) {
     struct rm_outbox *const outbox = &pace->outbox[link];
-    uint64_t const sent = outbox->sent, first_tsc = rm_tsc();
+    uint64_t const first_tsc = rm_tsc();
     for (uint32_t instrument = 0; instrument < pace->options.instruments; ++instrument) {
         probe->flow = (uint16_t)(pace->options.first_flow + instrument);
         rm_outbox_put(outbox, probe);
@@ -105,8 +105,8 @@ static void put_group(struct pace *pace, uint32_t link, struct rm_probe *probe) 
     if (pace->departures.path == NULL)
         return;
     rm_outbox_flush(outbox);
-    rm_cycles_put(&pace->departures.of_link[link], probe->sequence, (uint32_t)(outbox->sent - sent), first_tsc,
-                  rm_tsc());
+    uint32_t const group = (uint32_t)pace->options.instruments;
+    rm_cycles_put(&pace->departures.of_link[link], probe->sequence, group, first_tsc, rm_tsc());
 }
 
 static void put_cycle(struct pace *pace, uint64_t cycle, uint64_t now) {

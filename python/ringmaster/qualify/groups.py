@@ -52,6 +52,13 @@ def groups_of(rows: Rows, link: int, instruments: int, rate_hz: float, tsc_hz: f
     return Groups(jitter_us, cycles, cycles - 1 - len(jitter_us))
 
 
+def not_sent(sent: Rows, received: Rows, link: int) -> int:
+    """Cycles of the receiver's window that the sender left out, because it could not keep up."""
+    window = received["cycle"][received["link"] == link]
+    out = sent["cycle"][(sent["link"] == link) & (sent["datagrams"] == 0)]
+    return int(np.isin(out, window).sum())
+
+
 def took_us(sent: Rows, received: Rows, link: int, instruments: int, tsc_hz: float) -> Floats:
     """From the moment a whole group had left until it was there: the link and the receiver, without the sender."""
     left, there = (rows[(rows["link"] == link) & (rows["datagrams"] >= instruments)] for rows in (sent, received))

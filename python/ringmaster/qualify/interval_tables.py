@@ -69,7 +69,7 @@ def averages_table(all_observed: Sequence[Observed]) -> Table:
     for one in all_observed:
         means = one.means_ns
         figures = (one.nominal_ns, np.median(means), min(means), max(means)) if means else ()
-        off = f"{ppm(float(np.median(means)), one.nominal_ns):+.3g}" if means else "–"
+        off = _off(float(np.median(means)), one.nominal_ns) if means else "–"
         count = max((len(look) for look in one.looks), default=0)
         rows.append((one.name, str(count), str(len(one.looks)), *_all(figures, 4), off, f"{one.lost:,}"))
     rows.append(("paper, Figure 11", "–", "–", _exact(INTER_PACKET_NS.value), *["–"] * 5))
@@ -78,8 +78,8 @@ def averages_table(all_observed: Sequence[Observed]) -> Table:
         "Average inter-packet time, one for each instrument and look",
         head,
         rows,
-        about="An average that is longer than nominal is a loss or a slower clock. The paper shows the distribution of "
-        "its BPMs' averages in a plot alone.",
+        about="Averages are of datagrams that follow each other, for what is lost is told as lost. The paper shows the "
+        "distribution of its BPMs' averages in a plot alone.",
     )
 
 
@@ -105,7 +105,7 @@ def by_instrument(one: Observed) -> Table:
         mean, single = float(np.median([each.mean_ns for each in own])), together(each.single for each in own)
         quantiles = [number(single.quantile_ns(share) or 0.0) for share in SHARES]
         lost = sum(each.lost for each in own)
-        rows.append((name, _exact(mean), f"{ppm(mean, one.nominal_ns):+.3g}", *quantiles, f"{lost:,}"))
+        rows.append((name, _exact(mean), _off(mean, one.nominal_ns), *quantiles, f"{lost:,}"))
     head = ("instrument", "average ns", "off, ppm", "median ns", "99 % ns", "99.9 % ns", "most ns", "lost")
     more = f" The first {SHOWN} of {len(names)}." if len(names) > SHOWN else ""
     about = f"Nominal: {_exact(one.nominal_ns)} ns. The average is the median of all looks.{more}"
@@ -142,6 +142,12 @@ def bins(means_ns: Sequence[float]) -> tuple[list[str], list[int]]:
     count, edges = np.histogram(means_ns, bins=BINS, range=(low, low + BINS * width))
     digits = max(0, int(np.ceil(-np.log10(width))) + 1)
     return [f"{middle:.{digits}f}" for middle in (edges[1:] + edges[:-1]) / 2], [int(many) for many in count]
+
+
+def _off(mean_ns: float, nominal_ns: float) -> str:
+    """In 1e-6."""
+    off = ppm(mean_ns, nominal_ns)
+    return f"{off:+,.0f}" if abs(off) >= 100 else f"{off:+.3g}"
 
 
 def _all(values: Sequence[float], count: int) -> list[str]:

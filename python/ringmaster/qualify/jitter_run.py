@@ -11,7 +11,7 @@ from ringmaster.bench.verdicts import Conditions
 from ringmaster.qualify.bare_clock import Bare
 from ringmaster.qualify.bins import MOST, quantile
 from ringmaster.qualify.carried import Carried, Cores, Traffic, carry, mtu_of
-from ringmaster.qualify.groups import Floats, Groups, Rows, groups_of, took_us
+from ringmaster.qualify.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
 from ringmaster.qualify.links import linked
 
 FLAT_OUT_S = 1.0
@@ -58,7 +58,14 @@ class Turn:
     """The same of the groups as they left."""
     took_us: tuple[Floats, ...]
     """From a whole group's leaving to its being there."""
+    not_sent: int
+    """Cycles that the sender left out, of all links."""
     run: Carried
+
+    @property
+    def lost(self) -> int:
+        """Datagrams that were sent and did not come."""
+        return self.run.total("lost") - self.not_sent * self.run.traffic.instruments
 
     @property
     def words(self) -> str:
@@ -67,8 +74,7 @@ class Turn:
         most, worst = quantile(jitter, MOST), quantile(jitter, 1.0)
         if most is None or worst is None:
             return "no two cycles came whole"
-        lost = self.run.total("lost")
-        return f"99.95 % of {len(jitter):,} cycles within {most:.1f} µs, worst {worst:.1f} µs, {lost:,} lost"
+        return f"99.95 % of {len(jitter):,} cycles within {most:.1f} µs, worst {worst:.1f} µs, {self.lost:,} lost"
 
 
 @dataclass
@@ -150,4 +156,5 @@ def take_turn(kind: Measured, report: Report) -> Turn:
         return tuple(groups_of(rows, link, options.group, options.rate_hz, tsc_hz) for link in range(kind.links))
 
     took = tuple(took_us(run.sent_rows, run.rows, link, options.group, tsc_hz) for link in range(kind.links))
-    return Turn(by_link(run.rows), by_link(run.sent_rows), took, run)
+    left_out = sum(not_sent(run.sent_rows, run.rows, link) for link in range(kind.links))
+    return Turn(by_link(run.rows), by_link(run.sent_rows), took, left_out, run)

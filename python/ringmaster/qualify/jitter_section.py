@@ -17,15 +17,15 @@ from ringmaster.report.published import JITTER_DPDK_PERCENT, JITTER_ROWS
 from ringmaster.report.section import Quantiles, Section, Table
 
 MEASURED = """\
-A group of datagrams per link and cycle, one of each instrument, at a fixed rate; each datagram stamped as it is taken
+A group of datagrams per link and cycle, one of each instrument, at a fixed rate; each datagram stamped as it is taken \
 from the link. A group counts when its last datagram is there, for nobody can work with a cycle before. Jitter of a \
 cycle: by how much the distance from the group before differs from the period. A cycle with a loss in it or in the one \
 before has no jitter and is counted apart."""
 FLOOR = """\
-What the machine does, without any of this software: a loop that only looks at the clock notes when it did not have its
-core, and a group that was due meanwhile counts as seen at the end of that gap. “clock r”: such a loop on the \
-receiver's core and a sender without fault; “clock s+r”: on the sender's core too. “left”: the groups as they left the \
-sender. What a column has beyond these is the software's and the link's."""
+“clock”: what the machine does without any of this software. A loop that only looks at the clock notes when it did not \
+have its core, and a group that was due meanwhile counts as seen at the end of that gap; “clock r” on the receiver's \
+core, with a sender without fault; “clock s+r” on the sender's core too. “left”: the groups as they left the sender. \
+What a column has beyond these is the software's and the link's."""
 
 
 def section(report: Report) -> Section:
@@ -65,15 +65,12 @@ def command(options: Options) -> str:
 def headlines(report: Report) -> list[Headline]:
     """Of each kind: what nearly all cycles keep within, and what one core may carry."""
     rows = [
-        Headline(
-            "bare_clock.p99_95_us", _of_bare(report), "µs", about="loops on the clock, sender's core and receiver's"
-        )
+        Headline("bare_clock.p99_95_us", _of_bare(report), "µs", about="the same of loops on the clock, both cores")
     ]
     for kind in report.kinds:
         name = kind.kind
         most = [quantile(pooled([one.jitter_us for one in turn.groups]), MOST) for turn in kind.turns]
-        about_most = f"99.95 % of the cycles are within; {about(name)}"
-        rows.append(Headline(f"{name}.p99_95_us", _figure(most), "µs", about=about_most))
+        rows.append(Headline(f"{name}.p99_95_us", _figure(most), "µs", about="jitter that 99.95 % of cycles keep"))
     for kind in report.kinds:
         estimates = [estimate / 1e6 for turn in kind.turns for estimate in estimated_pps(turn.run)]
         rows.append(
@@ -163,7 +160,7 @@ def _figures(report: Report) -> Table:
         rows.append((name, *_quantiles(report.bare_jitter_us(cores)), *["–"] * 6))
     rows.append(("poster, DPDK", "–", "–", "< 3", "< 40", *["–"] * 6))
     rows.append(("poster, socket", "–", "–", "–", "12,100", *["–"] * 6))
-    head = ("µs", "median", "99 %", "99.95 %", "worst", "took", "99.95 %", "cycles", "apart", "lost", "not sent")
+    head = ("µs", "median", "99 %", "99.95 %", "worst", "took", "took 99.95 %", "cycles", "apart", "lost", "not sent")
     return Table(
         "Jitter in figures, all links",
         head,
@@ -179,8 +176,8 @@ def _row(kind: Measured) -> tuple[str, ...]:
     counted = (
         sum(one.cycles for one in groups),
         sum(one.apart for one in groups),
-        sum(turn.run.total("lost") for turn in kind.turns),
-        sum(int(turn.run.sent["behind_cycles"]) for turn in kind.turns),
+        sum(turn.lost for turn in kind.turns),
+        sum(turn.not_sent for turn in kind.turns),
     )
     times = (*_quantiles(kind.jitter_us()), _cell(quantile(took, 0.5)), _cell(quantile(took, MOST)))
     return (kind.kind, *times, *(f"{count:,}" for count in counted))
