@@ -32,7 +32,7 @@ struct rm_cycles {
     size_t capacity;
 };
 
-/** Makes room for so many rows, in memory that is there by then. RM_E_SYSTEM: there is not so much. */
+/** Makes room for so many rows, in memory that is there by then. RM_E_NO_SPACE: there is not so much. */
 enum rm_code rm_cycles_new(struct rm_cycles *cycles, size_t capacity, struct rm_error *error);
 void rm_cycles_free(struct rm_cycles *cycles);
 
