@@ -15,6 +15,7 @@ from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.headlines import Figure
 
 WIDTH = 132
+HEADLINE_HEAD = ("", "median", "spread", "of", "target", "verdict", "what it is")
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Tab
 
 def headline_table(title: str, headlines: Sequence[Headline]) -> Table:
     """Each with its spread, its target and the verdict."""
-    head = ("", "median", "spread", "of", "target", "verdict", "what it is")
-    rows = []
-    for row in headlines:
-        figure = row.figure
-        shown = ("–", "", "") if figure is None else _shown(figure, row.unit)
-        rows.append((row.name, *shown, row.words, row.verdict, row.about))
-    return table(title, head, rows)
+    return table(title, HEADLINE_HEAD, [headline_cells(row) for row in headlines])
+
+
+def headline_cells(row: Headline) -> tuple[str, ...]:
+    """Under HEADLINE_HEAD."""
+    shown = ("–", "", "") if row.figure is None else _shown(row.figure, row.unit)
+    return row.name, *shown, row.words, row.verdict, row.about
 
 
 def _shown(figure: Figure, unit: str) -> tuple[str, str, str]:
@@ -116,17 +117,6 @@ def condition_words(conditions: Conditions) -> list[str]:
         rate = f"{floor.over_10us_per_second:.0f} gaps over 10 µs a second"
         lines.append(f"stall floor: longest {floor.longest_us:.0f} µs, {rate}, in {floor.seconds:g} s")
     return lines
-
-
-def print_all(tables: Sequence[Table], conditions: Conditions, notes: Sequence[str]) -> None:
-    """Prints a report for people."""
-    console = Console(width=WIDTH, highlight=False)
-    for one in tables:
-        console.print(one, "")
-    for line in condition_words(conditions):
-        console.print(line)
-    for note in notes:
-        console.print(f"note: {note}")
 
 
 @contextmanager
