@@ -9,8 +9,13 @@ import pytest
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.qualify.bare_clock import Bare, Watch, read_watches
 from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
-from ringmaster.qualify.groups import ROW, Rows, groups_of, read_rows, took_us
+from ringmaster.qualify.carried import Carried, Cores, Traffic
+from ringmaster.qualify.groups import ROW, Rows, groups_of, not_sent, read_rows, took_us
+from ringmaster.qualify.jitter_run import Measured, Options, Report, Turn
+from ringmaster.qualify.jitter_section import section
+from ringmaster.qualify.links import Pair
 from ringmaster.report.published import JITTER_ROWS
+from ringmaster.report.text import as_json, print_section
 
 TSC_HZ, RATE_HZ = 2e9, 10_000.0
 PERIOD = 200_000
@@ -159,3 +164,48 @@ def test_gaps_are_read_by_core(tmp_path: Path) -> None:
         3: (100, 900, [[200, 250], [300, 400]]),
         5: (110, 910, []),
     }
+
+
+def test_cycles_that_the_sender_left_out_are_not_lost() -> None:
+    sent, received = rows({c: c * PERIOD for c in range(10)}), rows({c: c * PERIOD for c in range(2, 8)})
+    sent["datagrams"][[0, 3, 4]] = 0
+    assert not_sent(sent, received, 0) == 2, "cycle 0 is before the window"
+    assert not_sent(sent, received, 1) == 0
+
+
+def turn(lasts: Rows, lost: int) -> Turn:
+    """One of the memif kind, one link."""
+    groups = (groups_of(lasts, 0, 24, RATE_HZ, TSC_HZ),)
+    link = {"link": "memif:x", "core": 1, "received": 9600, "lost": lost, "instruments": []}
+    core = {"core": 1, "busy_share": 0.03, "share": 1.0}
+    said = {"tsc_hz": TSC_HZ, "seconds": 0.04, "cores": [core], "links": [link]}
+    pair = Pair("memif", "memif", ("a",), ("b",))
+    run = Carried(pair, Cores(0, (1,)), Traffic(24, RATE_HZ, 64), {"behind_cycles": 0}, said, lasts, lasts)
+    return Turn(groups, groups, (np.array([2.0, 3.0]),), 1, run)
+
+
+def test_a_section_tells_the_poster_s_table_and_what_stands_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    one = turn(displaced([0.5] * 9 + [50.0] + [1.5] * 90), lost=24 + 5)
+    kind = Measured("memif", 1, one.run, [one])
+    look = bare(watch((3 * PERIOD - 100, 3 * PERIOD + 10_000)), watch())
+    made = section(Report(Options(instruments=24, links=1), Cores(0, (1,)), [kind], [look], [100.0]))
+    table, figures, throughput = made.tables
+    assert table.head == ("jitter", "memif", "left, memif", "clock r", "clock s+r", "poster, DPDK")
+    assert table.rows[1] == ("< 2 µs", "90.00%", "90.00%", "0%", "0%", "99.88–99.98%")
+    assert table.rows[0][1:5] == ("9%", "9%", "100.00%", "77.78%")
+    assert figures.rows[0] == ("memif", "1.5", "1.5", "50", "50", "2", "3", "101", "0", "5", "1")
+    # 9600 in 0.04 s are 0.24 Mpps, which took 3 % of the core.
+    assert throughput.rows[0][1:] == ("1", "0.24", "3", "8", "0.24", "29")
+    said = as_json(made)
+    assert (said["memif.p99_95_us"], said["bare_clock.p99_95_us"]) == pytest.approx((50.0, 5.0))
+    assert said["memif.estimated_mpps"] == pytest.approx(8.0)
+    print_section(made)
+    shown = capsys.readouterr().out
+    assert max(len(line) for line in shown.splitlines() if "│" in line) <= 120, "fits a terminal"
+    assert "poster, socket" in shown
+
+
+def test_a_section_of_nothing_is_one_too() -> None:
+    made = section(Report(Options(), Cores(0, (1,)), interrupted=True))
+    assert as_json(made)["interrupted"]
+    assert made.tables[0].rows[0][1] == "–"
