@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_compare import compare
+from ringmaster.cli.bench_interval import interval
+from ringmaster.cli.bench_jitter import jitter
 from ringmaster.cli.bench_output import give, report_option
 from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
@@ -49,6 +51,8 @@ def bench() -> None:
 
 bench.add_command(compare)
 bench.add_command(power)
+bench.add_command(interval)
+bench.add_command(jitter)
 bench.add_command(rtt)
 
 
