@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_power import power
+from ringmaster.cli.bench_throughput import throughput
 from ringmaster.cli.options import examples, json_option, print_json
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
@@ -46,6 +47,7 @@ def bench() -> None:
 
 
 bench.add_command(power)
+bench.add_command(throughput)
 
 
 def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:
