@@ -119,7 +119,7 @@ void rm_link_release(struct rm_link *link, struct rm_link_burst *burst);
 void rm_links_wait(struct rm_link **links, uint32_t count, uint64_t wait_ns);
 
 /** Gives up to `count` ≤ RM_BURST buffers for payloads up to the largest; returns how many there were. The caller
- * writes the payloads and sets length[]. */
+ * writes the payloads, sets length[], and sends or releases all of them. */
 uint32_t rm_link_reserve(struct rm_link *link, struct rm_link_burst *burst, uint32_t count);
 
 /** Sends in order, as many as the link takes now; never sleeps. Returns how many are gone; the rest has moved to the
@@ -129,8 +129,9 @@ uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst);
 
 void rm_link_totals(struct rm_link *link, struct rm_link_totals *totals);
 
-/** Whether the link still works, for programs to which nothing comes or that cannot send: RM_OK, or RM_E_SYSTEM with
- * what is wrong (interface gone or down, no peer on the memif socket, nobody listens at the peer's UDP port). Cold. */
+/** Whether the link still works, for programs to which nothing comes or that cannot send. RM_E_ABSENT: the other end is
+ * not there, and may come (no peer on the memif socket, nobody listens at the peer's UDP port). RM_E_SYSTEM: the
+ * interface is gone or down. Cold: it may ask the kernel. */
 enum rm_code rm_link_check(struct rm_link *link, struct rm_error *error);
 
 /** Whether the interface stamps datagrams in hardware, in one word for reports: "none", or "transmit and receive, not

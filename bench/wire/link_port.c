@@ -47,7 +47,7 @@ static enum rm_code port_check(struct rm_link *link, struct rm_error *error) {
     if (totals.link_up)
         return RM_OK;
     if (link->config.kind == RM_LINK_MEMIF)
-        return rm_fail(error, RM_E_SYSTEM, "link %s has no peer: start the %s on this socket", link->config.text,
+        return rm_fail(error, RM_E_ABSENT, "link %s has no peer: start the %s on this socket", link->config.text,
                        link->config.server ? "client" : "server");
     return rm_fail(error, RM_E_SYSTEM,
                    "link %s is down: the interface is gone, switched off, or its cable is out; "

@@ -148,10 +148,12 @@ enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) 
     int const why = self(link)->broken;
     if (why == 0)
         return RM_OK;
-    return rm_fail(error, RM_E_SYSTEM, "link %s: the kernel refuses to send or receive: %s; %s", link->config.text,
-                   strerror(why),
-                   why == ECONNREFUSED ? "nobody listens at the peer's UDP port"
-                                       : "the interface is gone or switched off, `ip link` shows it");
+    if (why == ECONNREFUSED)
+        return rm_fail(error, RM_E_ABSENT, "link %s: nobody listens at the peer's UDP port", link->config.text);
+    return rm_fail(error, RM_E_SYSTEM,
+                   "link %s: the kernel refuses to send or receive: %s; the interface is gone or switched off, `ip "
+                   "link` shows it",
+                   link->config.text, strerror(why));
 }
 
 void rm_socket_link_close(struct rm_link *link) {

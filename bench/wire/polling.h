@@ -9,6 +9,8 @@
 
 #include <ringmaster/error.h>
 
+enum { RM_CORE_MOST = 1023 }; /**< the highest number of a core that rm_pin takes */
+
 /** Moves the calling thread to a core. RM_E_ARGUMENT names those that the process may use. */
 enum rm_code rm_pin(uint32_t core, struct rm_error *error);
 

@@ -172,9 +172,14 @@ def _planes(pair: tuple[float, float] | None) -> dict[str, float] | None:
     return None if pair is None else {"x": pair[0], "y": pair[1]}
 
 
+def allowed_cores() -> list[int]:
+    """CPUs that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
 def cores() -> tuple[int, int]:
     """CPUs for the ring and the server: the first two that this process may use; one twice if there is but one."""
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = allowed_cores()
     return allowed[0], allowed[min(1, len(allowed) - 1)]
 
 

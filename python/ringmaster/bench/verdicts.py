@@ -15,6 +15,7 @@ from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.headlines import Figure
 
 WIDTH = 132
+HEADLINE_HEAD = ("", "median", "spread", "of", "target", "verdict", "what it is")
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Tab
 
 def headline_table(title: str, headlines: Sequence[Headline]) -> Table:
     """Each with its spread, its target and the verdict."""
-    head = ("", "median", "spread", "of", "target", "verdict", "what it is")
-    rows = []
-    for row in headlines:
-        figure = row.figure
-        shown = ("–", "", "") if figure is None else _shown(figure, row.unit)
-        rows.append((row.name, *shown, row.words, row.verdict, row.about))
-    return table(title, head, rows)
+    return table(title, HEADLINE_HEAD, [headline_cells(row) for row in headlines])
+
+
+def headline_cells(row: Headline) -> tuple[str, ...]:
+    """Under HEADLINE_HEAD."""
+    shown = ("–", "", "") if row.figure is None else _shown(row.figure, row.unit)
+    return row.name, *shown, row.words, row.verdict, row.about
 
 
 def _shown(figure: Figure, unit: str) -> tuple[str, str, str]:

@@ -2,14 +2,14 @@
 """`ringmaster bench`: measure what this machine can do, each figure beside a peer."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from ringmaster.cli.bench_power import power
+from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.bench_throughput import throughput
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, print_json, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -46,20 +46,9 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(power)
+bench.add_command(rtt)
 bench.add_command(throughput)
-
-
-def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:
-    """Takes names out of `known`, with commas between."""
-
-    def chosen(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
-        wanted = tuple(part.strip() for part in value.split(",") if part.strip())
-        if not wanted or not set(wanted) <= set(known):
-            raise click.BadParameter(f"found {value!r}, expected some of {','.join(known)}")
-        return wanted
-
-    return chosen
+bench.add_command(power)
 
 
 @bench.command(
@@ -72,7 +61,7 @@ def _some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter
     )
 )
 @click.option(
-    "--parts", default=",".join(PARTS), callback=_some_of(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS)
+    "--parts", default=",".join(PARTS), callback=some_of(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS)
 )
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help="Pairs per frame size.")
 @click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Length of a window.")
@@ -117,7 +106,7 @@ def ingest(
 @click.option(
     "--functions",
     default=",".join(TWIN_FUNCTIONS),
-    callback=_some_of(TWIN_FUNCTIONS),
+    callback=some_of(TWIN_FUNCTIONS),
     metavar="NAME,…",
     help="Of: " + ", ".join(TWIN_FUNCTIONS),
 )
@@ -220,7 +209,7 @@ Parts:
 @click.option(
     "--parts",
     default=",".join(SETPOINT_PARTS),
-    callback=_some_of(SETPOINT_PARTS),
+    callback=some_of(SETPOINT_PARTS),
     metavar="PART,…",
     help="Of: " + ", ".join(SETPOINT_PARTS),
 )

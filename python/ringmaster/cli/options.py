@@ -50,3 +50,15 @@ def _finite(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return value
+
+
+def some_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:
+    """Takes names out of `known`, with commas between."""
+
+    def chosen(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+        wanted = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not wanted or not set(wanted) <= set(known):
+            raise click.BadParameter(f"found {value!r}, expected some of {','.join(known)}")
+        return wanted
+
+    return chosen

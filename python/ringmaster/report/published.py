@@ -74,7 +74,7 @@ def table(title: str, stated: Iterable[Stated]) -> Table:
     return Table(title, ("published", "figure", "where", "how"), rows, about="; ".join(sources.values()))
 
 
-_R750 = "Dell PowerEdge 750, two Xeon Gold 6346, X710 in a loop of cable, Linux 5.10, DPDK 22.11, under stress-ng and top -d0"
+_R750 = "Dell PowerEdge 750, two Xeon 6346, X710 looped back, Linux 5.10, DPDK 22.11, under stress-ng and top -d0"
 _D1718T = "Supermicro, one Xeon D-1718T; of I350 and E823, on their own PCI roots: the text does not say which"
 RTT_RAW_US = Stated("raw socket, isolated core, mean", 24.0, "µs", PAPER, about=_R750)
 RTT_DPDK_US = Stated("DPDK, isolated core, CPU 2, mean", 8.04, "µs", PAPER, about=_R750)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that the round trip test has to say, as a section: figures, tables, charts, notes, and every round."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+
+from ringmaster.bench.conditions import Spread, StallFloor
+from ringmaster.bench.log import Log
+from ringmaster.bench.verdicts import Conditions
+from ringmaster.bench.windows import WHOLE_CORE
+from ringmaster.qualify import rtt_tables
+from ringmaster.qualify.distribution import Distribution
+from ringmaster.qualify.links import about
+from ringmaster.qualify.placements import Placements
+from ringmaster.qualify.rtt_options import Options
+from ringmaster.qualify.rtt_run import Round
+from ringmaster.qualify.rtt_tables import Pooled
+from ringmaster.report.section import Section
+
+SLEEPING = ("raw", "udp")
+"""Ways that leave their cores while they wait."""
+SENT_LATE = 0.01
+"""Share of the probes above which a rate was too high for who sent them."""
+
+
+@dataclass
+class Measured:
+    """What there is of a run."""
+
+    places: Placements
+    rounds: list[Round] = field(default_factory=list)
+    floors: list[StallFloor] = field(default_factory=list)
+    loads: dict[str, str] = field(default_factory=dict)
+    """What ran meanwhile, by load."""
+    interrupted: bool = False
+
+
+def section_of(options: Options, measured: Measured, log: Log) -> Section:
+    """Of any number of rounds, also of none."""
+    pooled = rtt_tables.pool(measured.rounds)
+    notes = [*log.notes, *(note for one in pooled for note in _doubts(one))]
+    notes += [f"not here: {note}" for note in measured.places.notes]
+    section = Section(
+        name="rtt",
+        title="Round trip time",
+        about=_about(options, measured),
+        command=options.command,
+        headlines=rtt_tables.headlines(pooled),
+        conditions=Conditions(_distances(measured.rounds), tuple(measured.floors)),
+        notes=list(dict.fromkeys(notes)),
+        interrupted=measured.interrupted,
+        data={
+            "options": asdict(options),
+            "placements": [asdict(place) for place in measured.places.found],
+            "loads": measured.loads,
+            "rounds": [_as_json(done) for done in measured.rounds],
+        },
+    )
+    if pooled:
+        section.tables += rtt_tables.tables(pooled)
+        section.charts += rtt_tables.charts(pooled)
+    return section
+
+
+def _about(options: Options, measured: Measured) -> str:
+    places = "; ".join(f"{place.name} {place.cores[0]} and {place.cores[1]}" for place in measured.places.found)
+    between = [f"{left} to {right}" for left, right in options.ends] or [about(kind) for kind in options.kinds]
+    ways = "; ".join(f"{name}: {what}" for name, what in zip(options.ways, between, strict=True))
+    loaded_by = f" Loaded by {measured.loads['loaded']}." if "loaded" in measured.loads else ""
+    return (
+        f"A sender and a reflector, two processes on {places}. {options.rate_hz:g} probes a second of {options.size} "
+        f"bytes on a schedule, {options.rounds} rounds of {options.seconds:g} s for each way and load, by turns, each "
+        f"after {options.warm_up_s:g} s of warm-up. {ways}.{loaded_by}"
+    )
+
+
+def _doubts(one: Pooled) -> Iterator[str]:
+    """What to know of a variant's figures."""
+    if one.lost:
+        yield f"{one.name}: {one.lost:,} of {one.probes:,} probes were lost"
+    if (late := one.summed("sent_late")) > SENT_LATE * one.probes:
+        why = (
+            "others had its core"
+            if one.variant.load == "loaded"
+            else "the rate is too high for it, or others had its core"
+        )
+        yield f"{one.name}: {late / one.probes:.0%} of the probes were sent more than a period late: {why}"
+    if one.variant.load == "idle" and one.variant.way not in SLEEPING:
+        for who, share in zip(("sender", "reflector"), one.least_shares, strict=True):
+            if share < WHOLE_CORE:
+                yield f"{one.name}: the {who} had {share:.0%} of its core: others use this machine"
+    for stamps in sorted({str(done.said.get("hardware_stamps", "none")) for done in one.rounds} - {"none"}):
+        yield f"{one.name}: hardware time stamps of the card: {stamps}"
+
+
+def _distances(rounds: Sequence[Round]) -> Spread | None:
+    """Between the cores, by all probes around rounds."""
+    probes = [probe for done in rounds for probe in done.core_to_core_ns]
+    return Spread.of(probes) if probes else None
+
+
+def _as_json(done: Round) -> dict[str, object]:
+    """A round without its samples."""
+    kept = {name: value for name, value in vars(done).items() if name not in ("due_us", "sent_us", "variant")}
+    due, sent = Distribution.of(done.due_us, done.lost), Distribution.of(done.sent_us, done.lost)
+    figures = {"due_us": asdict(due) if due else None, "sent_us": asdict(sent) if sent else None}
+    return {**asdict(done.variant), **kept, **figures}

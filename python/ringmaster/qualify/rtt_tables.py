@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and charts of the round trip test: the paper's own, the distributions, and what to doubt about them."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ringmaster.bench.headlines import Figure, of_values
+from ringmaster.bench.verdicts import Headline, number
+from ringmaster.qualify.distribution import LEVELS, Distribution, beyond, histogram, probes_needed, told_by
+from ringmaster.qualify.rtt_options import LOADS
+from ringmaster.qualify.rtt_run import Round, Variant
+from ringmaster.report import published
+from ringmaster.report.section import Chart, Lines, Quantiles, Table
+
+
+class Pooled:
+    """All rounds of one variant."""
+
+    def __init__(self, variant: Variant, rounds: Sequence[Round], name: str) -> None:
+        self.variant = variant
+        self.rounds = rounds
+        self.way = name
+        """Without the load."""
+        self.name = f"{name}, {variant.load}"
+        self.due_us = np.concatenate([one.due_us for one in rounds])
+        self.sent_us = np.concatenate([one.sent_us for one in rounds])
+        self.lost = sum(one.lost for one in rounds)
+
+    @cached_property
+    def due(self) -> Distribution | None:
+        """Round trips from when probes were due, µs."""
+        return Distribution.of(self.due_us, self.lost)
+
+    @cached_property
+    def sent(self) -> Distribution | None:
+        """Round trips from when probes were sent, µs."""
+        return Distribution.of(self.sent_us, self.lost)
+
+    def of_rounds(self, figure: Callable[[Distribution], float]) -> Figure | None:
+        """Of each round by itself: their median and spread."""
+        each = [Distribution.of(one.due_us, one.lost) for one in self.rounds]
+        values = [figure(one) for one in each if one is not None]
+        return of_values([value for value in values if math.isfinite(value)], "rounds")
+
+    @property
+    def probes(self) -> int:
+        """Sent."""
+        return len(self.due_us) + self.lost
+
+    @property
+    def least_shares(self) -> tuple[float, float]:
+        """Of their cores that sender and reflector had, in any round."""
+        return min(one.sender_share for one in self.rounds), min(one.reflector_share for one in self.rounds)
+
+    def most(self, name: str) -> float:
+        """The most that any round's sender said of something."""
+        return max(float(one.said.get(name, 0)) for one in self.rounds)
+
+    def summed(self, name: str) -> int:
+        """The same of all rounds."""
+        return sum(int(one.said.get(name, 0)) for one in self.rounds)
+
+
+def pool(rounds: Sequence[Round]) -> list[Pooled]:
+    """By variant; idle and loaded side by side."""
+    variants = list(dict.fromkeys(one.variant for one in rounds))
+    ways = list(dict.fromkeys((variant.way, variant.placement) for variant in variants))
+    one_placement = len({placement for _, placement in ways}) == 1
+    pooled = []
+    for way, placement in ways:
+        name = way if one_placement else f"{way}, {placement.name}"
+        for load in LOADS:
+            of_it = [one for one in rounds if one.variant == Variant(way, placement, load)]
+            if of_it:
+                pooled.append(Pooled(of_it[0].variant, of_it, name))
+    return pooled
+
+
+def headlines(pooled: Sequence[Pooled]) -> list[Headline]:
+    """Median and mean of each variant."""
+    rows = []
+    for name, about, figure in (
+        ("rtt_us", "median round trip", lambda one: one.quantiles["median"]),
+        ("rtt_mean_us", "mean round trip", lambda one: one.mean),
+    ):
+        for one in pooled:
+            key = ".".join(part.replace(" ", "_") for part in (name, *one.name.replace("'", "").split(", ")))
+            rows.append(Headline(key, one.of_rounds(figure), "µs", about=about))
+    return rows
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return number(value) if math.isfinite(value) else "lost"
+
+
+def paper_table(pooled: Sequence[Pooled]) -> Table:
+    """Mean and one-way as the paper gives them, idle and loaded beside each other, the published ones below."""
+    rows = []
+    for way in dict.fromkeys(one.way for one in pooled):
+        cells = []
+        for load in LOADS:
+            one = next((one.due for one in pooled if one.way == way and one.variant.load == load), None)
+            cells += [_cell(one.mean if one else None), _cell(one.one_way if one else None)]
+        rows.append((way, *cells))
+    for stated in published.RTT:
+        rows.append((f"{stated.source.kind}: {stated.what}", "–", "–", _cell(stated.value), _cell(stated.value / 2)))
+    return Table(
+        "Mean round trip time and one-way latency, µs",
+        ("", "idle: RTT", "one-way", "loaded: RTT", "one-way"),
+        rows,
+        about="One-way is half of the mean. The paper's: "
+        + "; ".join(dict.fromkeys(stated.about for stated in published.RTT if stated.about))
+        + ".",
+    )
+
+
+def distribution_table(pooled: Sequence[Pooled]) -> Table:
+    """Of all rounds together."""
+    told = told_by([one.due for one in pooled if one.due])
+    shown = ("min", "mean", *told, "max")
+    rows = []
+    for one in pooled:
+        figures = _figures(one.due)
+        rows.append((one.name, f"{one.probes:,}", f"{one.lost:,}", *(_cell(figures[name]) for name in shown)))
+    head = ("", "probes", "lost", *shown)
+    return Table(
+        "Round trip time from when each probe was due, µs, all rounds", head, rows, about=_needed(pooled, told)
+    )
+
+
+def _needed(pooled: Sequence[Pooled], told: Sequence[str]) -> str:
+    text = "“lost”: so many were lost that the quantile is one of them. " if any(one.lost for one in pooled) else ""
+    missing = [f"{name} needs {probes_needed(name):,} probes" for name in LEVELS if name not in told]
+    return text + ("Ten must lie beyond a quantile: " + ", ".join(missing) + "." if missing else "")
+
+
+def _figures(one: Distribution | None) -> dict[str, float | None]:
+    """By the name in a table; None where there is none."""
+    found = {} if one is None else {**one.quantiles, "min": one.least, "mean": one.mean, "max": one.most}
+    return {name: found.get(name) for name in ("min", "mean", *LEVELS, "max")}
+
+
+def sending_table(pooled: Sequence[Pooled]) -> Table:
+    """From when a probe was due beside from when it was sent: what a schedule-less sender would have hidden."""
+    rows = []
+    for one in pooled:
+        due, sent = _figures(one.due), _figures(one.sent)
+        cells = [cell for name in ("median", "p99", "p99.9", "max") for cell in (due[name], sent[name])]
+        rows.append((one.name, *map(_cell, cells), f"{one.summed('sent_late'):,}"))
+    head = ("", "median: due", "sent", "p99: due", "sent", "p99.9: due", "sent", "max: due", "sent", "sent late")
+    return Table(
+        "From when it was due, and from when it was sent, µs",
+        head,
+        rows,
+        about="A sender that waits for itself before it looks at the clock shows the second only. Late: by more than "
+        "one period.",
+    )
+
+
+def rounds_table(pooled: Sequence[Pooled]) -> Table:
+    """What each variant's rounds were like."""
+    rows = []
+    for one in pooled:
+        medians = one.of_rounds(lambda each: each.quantiles["median"])
+        spread = f"{number(medians.low)}–{number(medians.high)}" if medians else "–"
+        classes = Counter(each.distance for each in one.rounds)
+        cores = ", ".join(f"{count} {name}" for name, count in classes.items())
+        shares = [f"{share:.0%}" for share in one.least_shares]
+        gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
+        rows.append((one.name, str(len(one.rounds)), spread, cores, *shares, *gaps))
+    head = ("", "rounds", "medians, µs", "cores", "sender had", "reflector had", "longest gap, µs", "gaps > 10 µs")
+    return Table(
+        "Rounds",
+        head,
+        rows,
+        about="Had: the least share of its core in any round; one that sleeps needs little. Gaps: of the sender's own "
+        "loop, between two looks at the clock, the worst round.",
+    )
+
+
+def charts(pooled: Sequence[Pooled]) -> list[Chart]:
+    """One of all variants; and for each load a histogram, as the paper's Figures 2 and 3."""
+    series = {one.name: beyond(one.due_us, one.lost) for one in pooled}
+    made: list[Chart] = [Quantiles("Round trip time", "µs", series, about="From when each probe was due, all rounds.")]
+    for load in LOADS:
+        bins = {one.way: histogram(one.due_us, one.lost) for one in pooled if one.variant.load == load}
+        if bins:
+            made.append(
+                Lines(
+                    f"Histogram of the round trip time, {load}",
+                    "round trip time, µs",
+                    "share of the probes",
+                    bins,
+                    x_logarithmic=True,
+                    y_logarithmic=True,
+                    about="Bins of an eighth of an octave, as the paper's Figures 2 and 3 show theirs.",
+                )
+            )
+    return made
+
+
+def tables(pooled: Sequence[Pooled]) -> list[Table]:
+    """All of them, the paper's first."""
+    return [make(pooled) for make in (paper_table, distribution_table, sending_table, rounds_table)]

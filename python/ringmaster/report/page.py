@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report as one page that stands alone, and beside it what it was made from, as JSON.
+
+DIR/report.html loads nothing and needs no network; DIR/report.json has all of it, DIR/NAME.json one section.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ringmaster.bench.verdicts import HEADLINE_HEAD, Headline, condition_words, headline_cells
+from ringmaster.report.facts import facts as facts_of_this_machine
+from ringmaster.report.figures import figures
+from ringmaster.report.findings import findings_part
+from ringmaster.report.markup import Html, element, table
+from ringmaster.report.plain import as_json, finite
+from ringmaster.report.section import Section
+
+PAGE, DATA = "report.html", "report.json"
+TITLE = "Ringmaster: what this machine can do"
+
+
+def write_report(
+    directory: Path,
+    sections: Sequence[Section],
+    findings: Sequence[Mapping[str, Any]] | None = None,
+    facts: Mapping[str, str] | None = None,
+) -> Path:
+    """Makes the directory where it is not there, and returns the page. Without facts: those of this machine, now.
+
+    Findings are those of `ringmaster doctor`, as its JSON has them. Raises OSError where it cannot be written.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    facts = facts_of_this_machine() if facts is None else facts
+    when = datetime.now().astimezone().isoformat(timespec="seconds")
+    said = {"title": TITLE, "made": when, "facts": dict(facts), "findings": list(findings or ())}
+    for section in sections:
+        _write_json(directory / f"{section.name}.json", as_json(section))
+    _write_json(directory / DATA, {**said, "sections": [as_json(section) for section in sections]})
+    parts = [_summary(sections), *map(section_part, sections)]
+    if findings:
+        parts.append(findings_part(findings))
+    parts.append(facts_part(facts))
+    links = {section.name: section.title for section in sections} | ({"doctor": "Doctor"} if findings else {})
+    page = document(TITLE, f"{when.replace('T', ' ')} · {_machine(facts)}", {**links, "machine": "Machine"}, parts)
+    (directory / PAGE).write_text(page, encoding="utf-8")
+    return directory / PAGE
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(finite(value), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _machine(facts: Mapping[str, str]) -> str:
+    return ", ".join(facts[name] for name in ("CPU", "kernel") if name in facts)
+
+
+def document(title: str, line: str, links: Mapping[str, str], parts: Sequence[Html]) -> str:
+    """A whole page: a heading with a line under it, links to its parts by their ids, and the parts."""
+    own = files("ringmaster.report")
+    style, script = (Html((own / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", style),
+    )
+    items = [element("li", element("a", words, href=f"#{name}")) for name, words in links.items()]
+    header = element("header", element("h1", title), element("button", "light / dark", id="scheme", type="button"))
+    body = [header, element("p", line, class_="soft"), element("nav", element("ul", *items)), *parts]
+    return "<!doctype html>\n" + element("html", head, element("body", *body, element("script", script, type="module")),
+                                         lang="en")  # fmt: skip
+
+
+def _summary(sections: Sequence[Section]) -> Html:
+    """The headlines of all, each with a link to where it comes from."""
+    rows = []
+    for section in sections:
+        name = element("a", section.title, href=f"#{section.name}")
+        for i, headline in enumerate(section.headlines):
+            rows.append(_headline_row(headline, name if i == 0 else Html("")))
+    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in ("bench", *HEADLINE_HEAD))))
+    body = element("table", head, element("tbody", *rows), class_="headlines")
+    shown = element("div", body, class_="scroll", tabindex="0") if rows else element("p", "Nothing was measured.")
+    return element("section", element("h2", "Summary"), shown, id="summary")
+
+
+def _headline_row(headline: Headline, first: Html | None = None) -> Html:
+    cells = [element("td", cell, class_=cell) if cell in ("held", "missed") else element("td", cell)
+             for cell in headline_cells(headline)[1:]]  # fmt: skip
+    before = [] if first is None else [element("td", first)]
+    return element("tr", *before, element("th", headline.name, scope="row"), *cells)
+
+
+def command_part(command: str) -> Html:
+    """With a button that copies it."""
+    return element("div", element("code", command), element("button", "copy", type="button"), class_="command")
+
+
+def section_part(section: Section) -> Html:
+    """What was measured, how, and what was found."""
+    parts: list[str | Html] = [element("h2", section.title)]
+    if section.interrupted:
+        parts.append(element("p", "Interrupted: this is what was measured until then.", class_="ended"))
+    if section.about:
+        parts.append(element("p", section.about))
+    parts.append(command_part(section.command))
+    if section.headlines:
+        head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in HEADLINE_HEAD)))
+        rows = element("tbody", *(_headline_row(headline) for headline in section.headlines))
+        parts.append(element("div", element("table", head, rows, class_="headlines"), class_="scroll", tabindex="0"))
+    parts += [figures(section.charts), *(table(one) for one in section.tables)]
+    lines = condition_words(section.conditions) if section.conditions else []
+    if lines or section.notes:
+        items = [element("li", line) for line in (*lines, *section.notes)]
+        parts += [element("h3", "Conditions and notes"), element("ul", *items, class_="notes")]
+    link = element("a", f"{section.name}.json", href=f"{section.name}.json")
+    parts.append(element("p", link, " has every figure, with options and seeds.", class_="about"))
+    return element("section", *parts, id=section.name)
+
+
+def facts_part(facts: Mapping[str, str]) -> Html:
+    """The machine, and the programs."""
+    rows = [element("tr", element("th", name, scope="row"), element("td", value)) for name, value in facts.items()]
+    body = element("tbody", *rows)
+    listed = element("div", element("table", body, class_="facts"), class_="scroll", tabindex="0")
+    return element("section", element("h2", "Machine and programs"), listed, id="machine")
