@@ -6,6 +6,9 @@
  * Prints {"ready": true} when it listens, and a JSON object at its end. A known delay and a known loss are there for
  * tests of who measures: a datagram is held for D µs from when it was received to when it is sent, each by itself, and
  * every N-th is not sent back.
+ *
+ * "busy_share" of a link that is polled is the share of its time in which a look found something; of one that sleeps,
+ * the share of its core that the program took.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +50,7 @@ struct reflector {
     uint64_t delay;                    /**< ticks */
     uint64_t drop_every;               /**< 0: none */
     uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone */
+    double cpu_s;                      /**< that the loop had of its core */
     uint64_t look_at;                  /**< when to look at the link next */
 };
 
@@ -146,6 +150,7 @@ static bool work(struct reflector *self, uint64_t wait_ns) {
 static enum rm_code run(struct reflector *self, struct rm_error *error) {
     enum rm_code code = RM_OK;
     bool const spins = rm_link_spins(self->link);
+    self->cpu_s = -rm_thread_seconds();
     rm_polling_begin(&self->polling, rm_tsc(), self->tsc_hz);
     while (!rm_stop_asked(&self->stop) && code == RM_OK) {
         uint64_t const wait_ns = spins ? 0 : patience_ns(self);
@@ -161,6 +166,7 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
         if (!busy)
             code = look(self, now, error);
     }
+    self->cpu_s += rm_thread_seconds();
     return code;
 }
 
@@ -168,11 +174,12 @@ static void print(struct reflector *self) {
     struct rm_link_totals totals;
     rm_link_totals(self->link, &totals);
     struct rm_polling const *const polling = &self->polling;
+    double const seconds = (double)(polling->last - polling->begin) / self->tsc_hz;
+    double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling) : self->cpu_s / seconds;
     printf("{\"reflected\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"foreign\": %llu, \"seconds\": %.6f, "
            "\"loops\": %llu, \"busy_share\": %.4f, \"longest_gap_us\": %.1f, \"tsc_hz\": %.0f}\n",
            (unsigned long long)self->reflected, (unsigned long long)self->dropped, (unsigned long long)totals.unsent,
-           (unsigned long long)totals.foreign, (double)(polling->last - polling->begin) / self->tsc_hz,
-           (unsigned long long)polling->loops, rm_polling_busy_share(polling),
+           (unsigned long long)totals.foreign, seconds, (unsigned long long)polling->loops, busy_share,
            (double)polling->longest_gap / self->tsc_hz * 1e6, self->tsc_hz);
 }
 

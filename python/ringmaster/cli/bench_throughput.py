@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ringmaster.cli.bench_output import report_option, show
-from ringmaster.cli.options import examples, json_option
+from ringmaster.cli.options import examples, json_option, some_of
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
 SIZES = "18,64,106,256,512,1024,1472,2048,4096,8192,8972"
@@ -43,13 +43,6 @@ def _numbers(least: int) -> Callable[[click.Context, click.Parameter, str | None
     return chosen
 
 
-def _kinds(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    wanted = tuple(part.strip() for part in value.split(","))
-    if not set(wanted) <= set(KINDS):
-        raise click.BadParameter(f"found {value!r}, expected some of {','.join(KINDS)}")
-    return wanted
-
-
 def _chosen_cores(senders: Numbers, receiver: int | None) -> tuple[Numbers, int]:
     """Those asked for; else the second that we may use receives, and the first and what there is more send."""
     allowed = sorted(os.sched_getaffinity(0))
@@ -71,7 +64,7 @@ def _chosen_cores(senders: Numbers, receiver: int | None) -> tuple[Numbers, int]
     )
 )
 @click.option("--sizes", default=SIZES, show_default=True, callback=_numbers(1), metavar="B,…", help="Payloads.")
-@click.option("--kinds", default=",".join(KINDS), callback=_kinds, metavar="KIND,…", help="Of: " + ", ".join(KINDS))
+@click.option("--kinds", default=",".join(KINDS), callback=some_of(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS))
 @click.option(
     "--senders",
     default="1,2",
