@@ -64,7 +64,9 @@ def _chosen_cores(senders: Numbers, receiver: int | None) -> tuple[Numbers, int]
     )
 )
 @click.option("--sizes", default=SIZES, show_default=True, callback=_numbers(1), metavar="B,…", help="Payloads.")
-@click.option("--kinds", default=",".join(KINDS), callback=some_of(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS))
+@click.option(
+    "--kinds", default=",".join(KINDS), callback=some_of(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS)
+)
 @click.option(
     "--senders",
     default="1,2",

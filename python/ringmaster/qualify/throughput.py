@@ -23,6 +23,8 @@ from ringmaster.report import published
 from ringmaster.report.section import Section
 
 FLOOR_S = 0.5
+UDP = "udp"
+"""The kernel's way that the others are set beside: as the slides' programs, one datagram per system call."""
 WARM_UP_S = 0.2
 """Of the first window of each kind and MTU, which is not counted."""
 
@@ -68,8 +70,8 @@ class _Run:
     stack: ExitStack
     found: tell.Found = field(default_factory=tell.Found)
     pairs: dict[tuple[str, int], Pair] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    """Why there are no figures, by kind and MTU or by case."""
+    refused: set[tuple[str, int]] = field(default_factory=set)
+    """Links that cannot be had."""
     probes_ns: list[float] = field(default_factory=list)
     floors: list[StallFloor] = field(default_factory=list)
     interrupted: bool = False
@@ -88,7 +90,7 @@ class _Run:
 
 def steps(options: Options) -> int:
     """As often as measure() calls its `step`, at most."""
-    return options.rounds * len(options.cases()) + len(options.searched()) * most_trials(options.resolution)
+    return options.rounds * len(options.cases()) + len(options.searched()) * (1 + most_trials(options.resolution))
 
 
 def command(options: Options) -> str:
@@ -169,16 +171,15 @@ def _rounds(run: _Run, step: Callable[[], None]) -> None:
 
 def _attempt(run: _Run, case: Case, seconds: float) -> Window | None:
     """None where it cannot be measured, with a note; a kind that has no link is not tried again."""
-    group = f"{link_kind(case.kind)}, MTU {case.mtu}"
-    if group in run.refused or case.name in run.refused:
+    group = (link_kind(case.kind), case.mtu)
+    if group in run.refused:
         return None
     try:
         return run.window(case, seconds)
     except NotMeasured as error:
-        run.refused[group] = str(error)
-        run.log.note(f"not to be had here: {group}: {error}")
+        run.refused.add(group)
+        run.log.note(f"not to be had here: {group[0]} with an MTU of {case.mtu}: {error}")
     except ProgramFailed as error:
-        run.refused[case.name] = str(error)
         run.log.note(f"{case.name}: not measured: {error}")
     return None
 
@@ -195,6 +196,7 @@ def _search(run: _Run, case: Case, step: Callable[[], None]) -> None:
     unpaced = _attempt(run, case, options.seconds)
     if unpaced is None:
         return
+    step()
     found = run.found.searches.setdefault(case, Search())
 
     def trial(pps: float) -> Trial:
@@ -230,6 +232,8 @@ def _section(run: _Run) -> Section:
         },
     )
     for mtu, senders in found.groups():
+        if senders == min(options.senders) and UDP in options.kinds:
+            made.tables.append(tell.beside_table(found, mtu, senders, UDP))
         made.tables += [tell.throughput_table(found, mtu, senders), tell.cpu_table(found, mtu, senders)]
     made.tables.append(tell.loss_table(found))
     if found.searches:

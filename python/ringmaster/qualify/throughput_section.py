@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the windows of `ringmaster bench throughput` come to: headlines, and tables in the form of the slides."""
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from ringmaster.bench.headlines import of_values
@@ -59,9 +60,12 @@ def sizes_of(cases: Sequence[Case]) -> list[int]:
 
 
 def headlines(found: Found) -> list[Headline]:
-    """Of each group and kind the datagram rate of the smallest datagrams, and the throughput of the largest."""
+    """Of each MTU and kind, with the fewest senders: the rate of the smallest datagrams, throughput of the largest."""
     lines = []
+    fewest = min((senders for _, senders in found.groups()), default=1)
     for (mtu, senders), cases in found.groups().items():
+        if senders != fewest:
+            continue
         smallest, largest = sizes_of(cases)[0], sizes_of(cases)[-1]
         tail = f"mtu{mtu}.senders{senders}"
         for case in cases:
@@ -79,7 +83,7 @@ def throughput_table(found: Found, mtu: int, senders: int) -> Table:
     """Throughput and datagram rate over size, all kinds beside each other."""
     cases = found.groups()[mtu, senders]
     kinds = kinds_of(cases)
-    head = ("B", *(f"{kind} {unit}" for kind in kinds for unit in ("Gb/s", "kHz")))
+    head = ("B", *(f"{kind}\n{unit}" for kind in kinds for unit in ("Gb/s", "kHz")))
     rows = []
     for size in sizes_of(cases):
         cells = [_throughput(found, Case(kind, size, mtu, senders)) for kind in kinds]
@@ -93,18 +97,40 @@ def _throughput(found: Found, case: Case) -> tuple[str, str]:
     return NONE if values[0] is None else number(values[0]), NONE if values[1] is None else number(values[1])
 
 
+def beside_table(found: Found, mtu: int, senders: int, peer: str) -> Table:
+    """Datagram rates as multiples of one kind's in the same round."""
+    cases = found.groups()[mtu, senders]
+    kinds = [kind for kind in kinds_of(cases) if kind != peer]
+    rows = [
+        (str(size), *(_ratio(found, Case(kind, size, mtu, senders), peer) for kind in kinds))
+        for size in sizes_of(cases)
+    ]
+    about = "Medians of pairs of windows of one round; in brackets the least and the most."
+    title = f"Datagram rate as a multiple of {peer}'s, {group_words(mtu, senders)}"
+    return Table(title, ("B", *kinds), rows, about)
+
+
+def _ratio(found: Found, case: Case, peer: str) -> str:
+    ours = [window.pps for window in found.windows if window.case == case]
+    theirs = [window.pps for window in found.windows if window.case == replace(case, kind=peer)]
+    ratios = [one / other for one, other in zip(ours, theirs, strict=False) if other > 0]
+    if not ratios:
+        return NONE
+    return f"{number(median(ratios))} ({number(min(ratios))}–{number(max(ratios))})"
+
+
 def cpu_table(found: Found, mtu: int, senders: int) -> Table:
     """CPU load by kind, of sender and receiver, a row for each kind and size."""
-    cases = [case for case in found.groups()[mtu, senders] if found.of(case)]
-    cases.sort(key=lambda case: (kinds_of(cases).index(case.kind), case.size))
+    measured = found.groups()[mtu, senders]
+    cases = sorted(measured, key=lambda case: (kinds_of(measured).index(case.kind), case.size))
     sides = [
         [cpu_time.mean([window.sender for window in found.of(case)]) for case in cases],
         [cpu_time.mean([window.receiver for window in found.of(case)]) for case in cases],
     ]
     columns = [[kind for kind in cpu_time.kinds_seen(side) if kind != "idle"] for side in sides]
     head = ["kind", "B"]
-    for name, kinds in zip(("sender", "receiver"), columns, strict=True):
-        head += [f"{name if i == 0 else ''}\n{kind}" for i, kind in enumerate((*kinds, "total"))]
+    for name, kinds in zip(("send", "recv"), columns, strict=True):
+        head += ["\n".join((name, *re.split("[- ]", kind))) for kind in (*kinds, "total")]
     rows = []
     for i, case in enumerate(cases):
         cells = [case.kind if i == 0 or cases[i - 1].kind != case.kind else "", str(case.size)]

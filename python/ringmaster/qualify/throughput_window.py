@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from ringmaster.bench.conditions import run_times_ns
+from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.programs import START_S, Program, ProgramFailed
 from ringmaster.qualify import cpu_time
@@ -101,21 +102,32 @@ class _Look:
 
 
 def last_line(program: Program) -> dict[str, Any]:
-    """What it says in the end, a JSON object. Raises ProgramFailed where it said something else."""
+    """What it says in the end, a JSON object. Raises ProgramFailed where it ended ill, with its complaint."""
+    status = program.wait(SETTLE_S)
     lines = program.words.splitlines()
     try:
-        return dict(json.loads(lines[-1]))
-    except (IndexError, ValueError) as error:
-        raise ProgramFailed(f"{program.name}: found {program.words!r}, expected a JSON object in the end") from error
+        said = json.loads(lines[-1])
+        if status == 0:
+            return dict(said)
+    except (IndexError, ValueError):
+        pass
+    raise ProgramFailed(f"{program.name} ended with status {status}: {complaint(program)}")
+
+
+def complaint(program: Program) -> str:
+    """What it has said that is not its result."""
+    lines = [line for line in program.words.splitlines() if not line.startswith("{")]
+    return "; ".join(lines) or "nothing"
 
 
 def await_ready(receiver: Program) -> None:
-    """Until its links are open. Raises ProgramFailed."""
+    """Until its links are open. Raises NotMeasured where they cannot be."""
     deadline = monotonic() + START_S
     while '"ready"' not in receiver.words:
-        receiver.check()
+        if not receiver.running:
+            raise NotMeasured(complaint(receiver))
         if monotonic() > deadline:
-            raise ProgramFailed(f"{receiver.name} is not ready after {START_S:.0f} s: {receiver.words}")
+            raise NotMeasured(f"{receiver.name} is not ready after {START_S:.0f} s: {complaint(receiver)}")
         sleep(0.01)
 
 
@@ -148,12 +160,10 @@ def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> 
     """Looks on until all senders have ended."""
     looks, deadline = [_look(senders)], monotonic() + patience_s
     while any(sender.running for sender in senders):
-        receiver_ended = not receiver.running
-        if receiver_ended or monotonic() > deadline:
-            for sender in senders:
-                sender.stop()
-            receiver.check()
-            raise ProgramFailed(f"{senders[0].name} did not end after {patience_s:.0f} s: {senders[0].words}")
+        if monotonic() > deadline:
+            raise ProgramFailed(f"{senders[0].name} did not end after {patience_s:.0f} s: {complaint(senders[0])}")
+        if not receiver.running and receiver.wait(0) != 0:
+            raise ProgramFailed(f"{receiver.name} ended with status {receiver.wait(0)}: {complaint(receiver)}")
         sleep(LOOK_S)
         looks.append(_look(senders))
     return looks
@@ -178,7 +188,10 @@ def within(looks: Sequence[_Look], began_s: float, ended_s: float) -> tuple[_Loo
 def measure_window(
     pair: Pair, case: Case, cores: Cores, seconds: float, pps: float = 0.0, drop_every: int = 0
 ) -> Window:
-    """Starts the receiver, then the senders; ends all. Raises ProgramFailed with what the one that failed has said."""
+    """Starts the receiver, then the senders; ends all.
+
+    Raises NotMeasured where the link cannot be received from, ProgramFailed with what the one that failed has said.
+    """
     rate_hz = pps / case.senders / GROUP
     left, right = pair.left[: case.senders], pair.right[: case.senders]
     with ExitStack() as stack:
@@ -189,7 +202,7 @@ def measure_window(
         for number, link in enumerate(left):
             words = sender_words(case, link, cores.sender(number), rate_hz, seconds, drop_every)
             senders.append(stack.enter_context(Program("ringmaster-pace", *words, prefix=pair.enter_left)))
-        looks = _watch(senders, receiver, 2 * seconds + START_S)
+        looks = _watch(senders, receiver, seconds + START_S)
         _settle(receiver)
         paced, caught = [last_line(sender) for sender in senders], last_line(receiver)
     return window_of(case, cores, looks, paced, caught, pps)
@@ -209,8 +222,9 @@ def window_of(
     (receiver,) = caught["cores"]
     begin, end = within(looks, max(one["began_s"] for one in paced), min(one["ended_s"] for one in paced))
     shares = [cpu_time.since(begin.times, end.times, core) for core in (cores.sender(0), cores.receiver)]
+    waited_share = fmean(float(link["waited_us"]) for link in links) * 1e-6 / seconds
     if case.polls:
-        busy = (fmean(float(one["busy_share"]) for one in paced), float(receiver["busy_share"]))
+        busy = (fmean(float(one["busy_share"]) for one in paced) - waited_share, float(receiver["busy_share"]))
         shares = [cpu_time.polled(share, part) for share, part in zip(shares, busy, strict=True)]
     return Window(
         case=case,
@@ -223,7 +237,7 @@ def window_of(
         receiver=shares[1],
         sender_share=(end.ran_ns - begin.ran_ns) * 1e-9 / max(1e-9, end.when_s - begin.when_s),
         receiver_share=float(receiver["share"]),
-        waited_share=fmean(float(link["waited_us"]) for link in links) * 1e-6 / seconds,
+        waited_share=waited_share,
         longest_gap_us=float(receiver["longest_gap_us"]),
         behind=sum(int(one["behind_cycles"]) * GROUP * len(one["links"]) for one in paced),
     )
