@@ -116,6 +116,8 @@ def _ratio(found: Found, case: Case, peer: str) -> str:
     ratios = [one / other for one, other in zip(ours, theirs, strict=False) if other > 0]
     if not ratios:
         return NONE
+    if len(ratios) == 1:
+        return number(ratios[0])
     return f"{number(median(ratios))} ({number(min(ratios))}–{number(max(ratios))})"
 
 

@@ -92,7 +92,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """At both cores and at the senders."""
 
     when_s: float
@@ -146,17 +146,17 @@ def receiver_words(case: Case, links: Sequence[str], core: int) -> list[str]:
     return [*words, "--instruments", str(GROUP), "--rate", "0", "--seconds", f"{FOREVER_S:g}"]
 
 
-def _look(senders: Sequence[Program]) -> _Look:
+def _look(senders: Sequence[Program]) -> Look:
     ran = 0
     for sender in senders:
         try:
             ran += max(run_times_ns(sender.pid).values(), default=0)
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
-    return _Look(monotonic(), cpu_time.read(), float(ran))
+    return Look(monotonic(), cpu_time.read(), float(ran))
 
 
-def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> list[_Look]:
+def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> list[Look]:
     """Looks on until all senders have ended."""
     looks, deadline = [_look(senders)], monotonic() + patience_s
     while any(sender.running for sender in senders):
@@ -176,7 +176,7 @@ def _settle(receiver: Program) -> None:
     receiver.stop()
 
 
-def within(looks: Sequence[_Look], began_s: float, ended_s: float) -> tuple[_Look, _Look]:
+def within(looks: Sequence[Look], began_s: float, ended_s: float) -> tuple[Look, Look]:
     """The first and the last look of a time; the two nearest to it where there are none."""
     inside = [look for look in looks if began_s <= look.when_s <= ended_s]
     if len(inside) >= 2:
@@ -211,7 +211,7 @@ def measure_window(
 def window_of(
     case: Case,
     cores: Cores,
-    looks: Sequence[_Look],
+    looks: Sequence[Look],
     paced: Sequence[Mapping[str, Any]],
     caught: Mapping[str, Any],
     asked_pps: float,
