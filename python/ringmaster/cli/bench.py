@@ -13,6 +13,8 @@ from ringmaster.cli.bench_output import give, report_option
 from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.options import examples, json_option, some_of
+from ringmaster.cli.bench_throughput import throughput
+from ringmaster.cli.options import examples, json_option, print_json, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -54,6 +56,8 @@ bench.add_command(power)
 bench.add_command(interval)
 bench.add_command(jitter)
 bench.add_command(rtt)
+bench.add_command(throughput)
+bench.add_command(power)
 
 
 @bench.command(
