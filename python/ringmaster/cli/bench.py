@@ -9,12 +9,12 @@ import click
 from ringmaster.cli.bench_compare import compare
 from ringmaster.cli.bench_interval import interval
 from ringmaster.cli.bench_jitter import jitter
+from ringmaster.cli.bench_loop import loop
 from ringmaster.cli.bench_output import give, report_option
 from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
-from ringmaster.cli.options import examples, json_option, some_of
 from ringmaster.cli.bench_throughput import throughput
-from ringmaster.cli.options import examples, json_option, print_json, some_of
+from ringmaster.cli.options import examples, json_option, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -51,13 +51,8 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(compare)
-bench.add_command(power)
-bench.add_command(interval)
-bench.add_command(jitter)
-bench.add_command(rtt)
-bench.add_command(throughput)
-bench.add_command(power)
+for command in (rtt, jitter, throughput, interval, power, loop, compare):
+    bench.add_command(command)
 
 
 @bench.command(
