@@ -66,15 +66,15 @@ uint32_t rm_socket_link_receive(struct rm_link *link, struct rm_burst *burst, ui
     struct rm_socket_link *const socket = self(link);
     if (link->config.spin)
         wait_ns = 0;
-    if (wait_ns != 0 && wait_ns < LONGEST_SLEEP_NS) {
+    if (wait_ns != 0 && wait_ns != RM_LINK_WAIT) {
         struct pollfd file = {.fd = link->file, .events = POLLIN};
-        struct timespec const time = {.tv_nsec = (long)wait_ns};
+        struct timespec const time = {.tv_nsec = (long)(wait_ns < LONGEST_SLEEP_NS ? wait_ns : LONGEST_SLEEP_NS)};
         if (ppoll(&file, 1, &time, NULL) <= 0) {
             burst->count = 0;
             return 0;
         }
     }
-    int const flags = wait_ns >= LONGEST_SLEEP_NS ? 0 : MSG_DONTWAIT;
+    int const flags = wait_ns == RM_LINK_WAIT ? 0 : MSG_DONTWAIT;
     burst->count = link->config.batch > 1 ? receive_batch(socket, burst, flags) : receive_one(socket, burst, flags);
     return burst->count;
 }

@@ -6,6 +6,9 @@
  * Prints {"ready": true} when it listens, and a JSON object at its end. A known delay and a known loss are there for
  * tests of who measures: a datagram is held for D µs from when it was received to when it is sent, each by itself, and
  * every N-th is not sent back.
+ *
+ * "busy_share" of a link that is polled is the share of its time in which a look found something; of one that sleeps,
+ * the share of its core that the program took.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,8 +38,9 @@ static char const usage[] =
 /** The loop sleeps until so long before something is due, and polls for the rest: a sleep in the kernel ends 17 µs late
  * here, and sometimes 26. */
 static double const POLL_BEFORE_S = 40e-6;
-/** How often a loop to which nothing comes looks whether its link still works. */
-static double const LOOK_S = 0.5;
+/** A loop to which nothing came for so long looks whether its link still works. An interface that was just switched on
+ * is called down for up to a second. */
+static double const LOOK_S = 1.5;
 
 struct reflector {
     struct rm_link *link;
@@ -47,6 +51,7 @@ struct reflector {
     uint64_t delay;                    /**< ticks */
     uint64_t drop_every;               /**< 0: none */
     uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone */
+    double cpu_s;                      /**< that the loop had of its core */
     uint64_t look_at;                  /**< when to look at the link next */
 };
 
@@ -118,11 +123,15 @@ static uint64_t patience_ns(struct reflector const *self) {
     return left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
 }
 
+static void look_later(struct reflector *self, uint64_t now) {
+    self->look_at = now + (uint64_t)(LOOK_S * self->tsc_hz);
+}
+
 /** Now and then: an interface that is gone is an error, a peer that is not there is not. */
 static enum rm_code look(struct reflector *self, uint64_t now, struct rm_error *error) {
     if (now < self->look_at)
         return RM_OK;
-    self->look_at = now + (uint64_t)(LOOK_S * self->tsc_hz);
+    look_later(self, now);
     enum rm_code const code = rm_link_check(self->link, error);
     return code == RM_E_ABSENT ? RM_OK : code;
 }
@@ -137,7 +146,7 @@ static bool work(struct reflector *self, uint64_t wait_ns) {
             hold(self, &in, count);
         else
             send_back(self, &in, count);
-        self->look_at = rm_tsc() + (uint64_t)(LOOK_S * self->tsc_hz);
+        look_later(self, rm_tsc());
     }
     rm_link_release(self->link, &in);
     return busy;
@@ -146,7 +155,9 @@ static bool work(struct reflector *self, uint64_t wait_ns) {
 static enum rm_code run(struct reflector *self, struct rm_error *error) {
     enum rm_code code = RM_OK;
     bool const spins = rm_link_spins(self->link);
+    self->cpu_s = -rm_thread_seconds();
     rm_polling_begin(&self->polling, rm_tsc(), self->tsc_hz);
+    look_later(self, self->polling.begin);
     while (!rm_stop_asked(&self->stop) && code == RM_OK) {
         uint64_t const wait_ns = spins ? 0 : patience_ns(self);
         bool busy = false;
@@ -161,6 +172,7 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
         if (!busy)
             code = look(self, now, error);
     }
+    self->cpu_s += rm_thread_seconds();
     return code;
 }
 
@@ -168,11 +180,12 @@ static void print(struct reflector *self) {
     struct rm_link_totals totals;
     rm_link_totals(self->link, &totals);
     struct rm_polling const *const polling = &self->polling;
+    double const seconds = (double)(polling->last - polling->begin) / self->tsc_hz;
+    double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling) : self->cpu_s / seconds;
     printf("{\"reflected\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"foreign\": %llu, \"seconds\": %.6f, "
            "\"loops\": %llu, \"busy_share\": %.4f, \"longest_gap_us\": %.1f, \"tsc_hz\": %.0f}\n",
            (unsigned long long)self->reflected, (unsigned long long)self->dropped, (unsigned long long)totals.unsent,
-           (unsigned long long)totals.foreign, (double)(polling->last - polling->begin) / self->tsc_hz,
-           (unsigned long long)polling->loops, rm_polling_busy_share(polling),
+           (unsigned long long)totals.foreign, seconds, (unsigned long long)polling->loops, busy_share,
            (double)polling->longest_gap / self->tsc_hz * 1e6, self->tsc_hz);
 }
 

@@ -41,11 +41,11 @@ class Drivers:
         return (False, False)
 
 
-def interrupts(ticks: int) -> str:
-    """/proc/interrupts of eight CPUs whose timers have all fired so often."""
+def interrupts(ticks: int, packets: int = 5) -> str:
+    """/proc/interrupts of eight CPUs whose timers have all fired so often, and the kernel's card."""
     head = "".join(f"{f'CPU{cpu}':>11}" for cpu in range(8))
     counts = "".join(f"{ticks:11}" for _ in range(8))
-    card = f" 30: {'5 ' * 8} PCI-MSIX-0000:82:00.0 0-edge eth1-TxRx-0"
+    card = f" 30: {f'{packets} ' * 8} PCI-MSIX-0000:82:00.0 0-edge eth1-TxRx-0"
     return f"     {head}\n{card}\nLOC: {counts}   Local timer interrupts\n"
 
 
@@ -144,12 +144,12 @@ def write(root: Path, files: Mapping[str, str | bytes | None]) -> None:
             path.write_text(content)
 
 
-def host(root: Path, drivers: Drivers | None = None, ticks_hz: int = 1, steal: int = 0) -> Host:
-    """The host in that folder, on which a second passes at once, with so many ticks and such a percentage stolen."""
+def host(root: Path, drivers: Drivers | None = None, ticks_hz: int = 1, steal: int = 0, packets: int = 0) -> Host:
+    """The host in that folder, on which a second passes at once, with so many ticks and packets, and so much steal."""
 
     def pass_a_second(_seconds: float) -> float:
         if (root / "proc/interrupts").exists():
-            write(root, {"/proc/interrupts": interrupts(1000 + ticks_hz), "/proc/stat": later(steal)})
+            write(root, {"/proc/interrupts": interrupts(1000 + ticks_hz, 5 + packets), "/proc/stat": later(steal)})
         return 1.0
 
     return Host(root, drivers or Drivers(), pass_a_second)

@@ -173,7 +173,7 @@ def test_every_step_of_the_script_has_its_reason(doctor: Doctor, server: Path) -
     for finding in found:
         ill = finding["verdict"] in (Verdict.WRONG, Verdict.BETTER)
         assert (f"\n# {finding['name']}, {finding['verdict']}: " in text) == ill
-        assert all(command in text.split("\n") for command in finding["mend"] + finding["keep"])
+        assert all(f"\n{command}\n" in text for command in finding["mend"] + finding["keep"])
 
 
 def test_the_script_of_a_perfect_server_does_nothing(doctor: Doctor) -> None:

@@ -6,9 +6,14 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_compare import compare
+from ringmaster.cli.bench_interval import interval
+from ringmaster.cli.bench_jitter import jitter
+from ringmaster.cli.bench_loop import loop
 from ringmaster.cli.bench_output import give, keep_numpy_to_one_thread, report_option
+from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.bench_suite import suite
+from ringmaster.cli.bench_throughput import throughput
 from ringmaster.cli.options import examples, json_option, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
@@ -45,9 +50,8 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(compare)
-bench.add_command(rtt)
-bench.add_command(suite)
+for command in (rtt, jitter, throughput, interval, power, loop, compare, suite):
+    bench.add_command(command)
 
 
 @bench.command(

@@ -137,11 +137,10 @@ def _setting(config: Path | None, host: "Host", use: str | None, cores: str | No
 
 def _print(setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding]", at_length: bool) -> None:
     from ringmaster.doctor import cpu_list
-    from ringmaster.doctor.show import print_details, print_summary, print_table
+    from ringmaster.doctor.show import print_details, print_head, print_summary, print_table
 
-    click.echo(f"for {setting.use}: {setting.use.about}")
     chosen = "" if setting.cores else ", unless --cores says others"
     cards = "" if setting.cards else "; all Ethernet cards, unless --cards names some"
-    click.echo(f"the server's: {cpu_list.words(cores)}{chosen}{cards}\n")
+    print_head(f"for {setting.use}: {setting.use.about}", f"the server's: {cpu_list.words(cores)}{chosen}{cards}")
     (print_details if at_length else print_table)(findings)
     print_summary(setting.use, findings, hint=not at_length)

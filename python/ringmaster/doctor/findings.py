@@ -38,7 +38,7 @@ class Finding:
     should_be: str = ""
     """For the chosen use."""
     mend: tuple[str, ...] = ()
-    """Commands of the shell that mend it at once, until the next boot."""
+    """Commands of the shell that mend it at once, until the next boot; one may have several lines."""
     keep: tuple[str, ...] = ()
     """Commands that make it stay."""
     boot: tuple[str, ...] = ()
@@ -63,5 +63,5 @@ def count(findings: Iterable[Finding]) -> Counter[Verdict]:
 def summary(findings: Iterable[Finding]) -> str:
     """In words: "2 wrong, 5 could be better, 30 good"."""
     counted = count(findings)
-    words = {verdict: str(verdict) for verdict in Verdict} | {Verdict.ABSENT: "that do not apply here"}
+    words = {verdict: str(verdict) for verdict in Verdict} | {Verdict.ABSENT: "not here"}
     return ", ".join(f"{counted[verdict]} {words[verdict]}" for verdict in Verdict if counted[verdict])

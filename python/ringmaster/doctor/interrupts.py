@@ -36,7 +36,7 @@ def goes_to(host: Host, irq: int) -> tuple[int, ...] | None:
 
 
 def affinity(look: Look) -> Answer:
-    """Interrupts on the chosen cores."""
+    """Interrupts on the chosen cores: wrong if one came within the second, else they only might."""
     known = names(look.host)
     places = {irq: goes_to(look.host, irq) for irq in known}
     if not any(places.values()):
@@ -44,22 +44,25 @@ def affinity(look: Look) -> Answer:
     on_cores = [irq for irq, cpus in places.items() if set(cpus or ()) & set(look.cores)]
     if not on_cores:
         return good(f"{len(places)} interrupts, none on {cpu_list.words(look.cores)}")
-    shown = ", ".join(f"{irq} ({known[irq]})" for irq in on_cores[:SHOWN])
+    came = [irq for irq in on_cores if look.sample.fired.get(irq, frozenset()) & set(look.cores)]
+    first = [*came, *(irq for irq in on_cores if irq not in came)][:SHOWN]
+    shown = ", ".join(f"{irq} ({known[irq]})" for irq in first)
     more = f" and {len(on_cores) - SHOWN} more" if len(on_cores) > SHOWN else ""
-    shown = f"{len(on_cores)} on {cpu_list.words(look.cores)}: {shown}{more}"
+    shown = f"{len(on_cores)} may come to {cpu_list.words(look.cores)}, {len(came) or 'none'} did: {shown}{more}"
     if look.leaves_none:
         return bad(shown, "none on the server's cores", by_hand=LEAVE_ONE)
     housekeeping = cpu_list.write(look.housekeeping)
     listed = " ".join(map(str, on_cores))
     move = (
-        f"for irq in {listed}; do echo {housekeeping} > /proc/irq/$irq/smp_affinity_list || "
-        'echo "interrupt $irq stays: its driver decides" >&2; done'
+        f"for irq in {listed}; do\n    echo {housekeeping} > /proc/irq/$irq/smp_affinity_list ||\n"
+        '        echo "interrupt $irq stays: its driver decides" >&2\ndone'
     )
     return bad(
         shown,
         f"all on {cpu_list.words(look.housekeeping)}",
         mend=(move,),
         boot=(f"irqaffinity={housekeeping}",),
+        mild=not came,
     )
 
 
@@ -118,7 +121,8 @@ CHECKS = (
         "irq-affinity",
         affinity,
         FEEDBACK_NEEDS,
-        "An interrupt takes a polling core away for microseconds, and what its soft IRQ does for milliseconds.",
+        "An interrupt takes a polling core away for microseconds, and what its soft IRQ does for milliseconds. One "
+        "that a disk keeps for each core cannot be moved, and does not come where nobody uses the disk.",
         "FPGA slides, pages 6 and 7: interrupts on one core, the process on another",
     ),
     Check("irqbalance", irqbalance, FEEDBACK_NEEDS, "It moves interrupts about, also to where they were moved from."),

@@ -65,14 +65,14 @@ def c_states(look: Look) -> Answer:
     deep = sorted(state for state, latency in states.items() if latency > look.use.idle_latency_us)
     if not deep:
         return good(f"awake within {longest} µs")
-    every = f"for cpu in {' '.join(map(str, look.cores))}; do for state in {' '.join(deep)}; do"
+    every = f"for cpu in {' '.join(map(str, look.cores))}; do for state in {' '.join(deep)}; do\n   "
     line = "w %s/cpu%s/cpuidle/%s/disable - - - - 1\\n"
     file = "/etc/tmpfiles.d/90-ringmaster-c-states.conf"
     return bad(
         f"awake after up to {longest} µs",
         f"within {look.use.idle_latency_us} µs",
-        mend=(f"{every} echo 1 > {CPUS}/cpu$cpu/cpuidle/$state/disable; done; done",),
-        keep=(f"{every} printf '{line}' {CPUS} $cpu $state; done; done > {file}",),
+        mend=(f"{every} echo 1 > {CPUS}/cpu$cpu/cpuidle/$state/disable\ndone; done",),
+        keep=(f"{every} printf '{line}' {CPUS} $cpu $state\ndone; done > {file}",),
     )
 
 

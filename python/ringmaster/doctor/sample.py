@@ -17,31 +17,44 @@ class Sample:
 
     ticks_hz: Mapping[int, float]
     """Local timer interrupts."""
+    fired: Mapping[int, frozenset[int]]
+    """By interrupt: the CPUs that it came to."""
     steal: Mapping[int, float]
     """Share of the time that the hypervisor gave to others, 0–1."""
 
 
 def take(host: Host, seconds: float) -> Sample:
     """Takes so long."""
-    ticks, times = timer_interrupts(host), cpu_times(host)
+    counts, times = interrupts(host), cpu_times(host)
     passed = host.wait(seconds)
-    later_ticks, later_times = timer_interrupts(host), cpu_times(host)
+    later_counts, later_times = interrupts(host), cpu_times(host)
+    more = {
+        name: {cpu: later_counts[name][cpu] - count for cpu, count in row.items() if cpu in later_counts[name]}
+        for name, row in counts.items()
+        if name in later_counts
+    }
     return Sample(
-        {cpu: (later_ticks[cpu] - count) / passed for cpu, count in ticks.items() if cpu in later_ticks},
+        {cpu: count / passed for cpu, count in more.get("LOC", {}).items()},
+        {
+            int(name): frozenset(cpu for cpu, count in row.items() if count)
+            for name, row in more.items()
+            if name.isdecimal()
+        },
         {cpu: _steal(before, later_times[cpu]) for cpu, before in times.items() if cpu in later_times},
     )
 
 
-def timer_interrupts(host: Host) -> dict[int, int]:
-    """The line LOC of /proc/interrupts."""
+def interrupts(host: Host) -> dict[str, dict[int, int]]:
+    """/proc/interrupts: by the name of a line the count of each CPU. Lines that do not count by CPU are left out."""
     head, *lines = (host.text("/proc/interrupts") or "").split("\n")
     cpus = [int(name[3:]) for name in head.split() if re.fullmatch(r"CPU[0-9]{1,4}", name)]
+    found: dict[str, dict[int, int]] = {}
     for line in lines:
         name, _, rest = line.strip().partition(":")
-        if name == "LOC":
-            counts = [int(word) for word in rest.split()[: len(cpus)] if re.fullmatch(r"[0-9]{1,19}", word)]
-            return dict(zip(cpus, counts, strict=False)) if len(counts) == len(cpus) else {}
-    return {}
+        counts = [int(word) for word in rest.split()[: len(cpus)] if re.fullmatch(r"[0-9]{1,19}", word)]
+        if re.fullmatch(r"[0-9]{1,6}|LOC", name) and len(counts) == len(cpus):
+            found[name] = dict(zip(cpus, counts, strict=True))
+    return found
 
 
 def cpu_times(host: Host) -> dict[int, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from textwrap import indent
 
 from rich.console import Console
 from rich.padding import Padding
@@ -29,6 +30,14 @@ def console() -> Console:
     """As wide as the terminal, up to what the eye still follows."""
     found = Console(highlight=False)
     return Console(highlight=False, width=min(found.width, WIDEST) if found.is_terminal else NO_TERMINAL)
+
+
+def print_head(*lines: str) -> None:
+    """The first lines."""
+    out = console()
+    for line in lines:
+        out.print(Text(line))
+    out.print()
 
 
 def print_table(findings: Sequence[Finding]) -> None:
@@ -93,7 +102,7 @@ def print_details(findings: Sequence[Finding]) -> None:
             if commands:
                 out.print(Text(f"  {label}:", "dim"))
                 for command in commands:
-                    out.print(Text(f"      {command}"), soft_wrap=True)
+                    out.print(Text(indent(command, "      ")), soft_wrap=True)
         out.print()
 
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The probes of a round-trip measurement, and what became of each: when it was due, when it was sent, when its answer
+ * came. All times are TSC ticks. */
+#ifndef RM_BENCH_WIRE_PROBES_H
+#define RM_BENCH_WIRE_PROBES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+enum { RM_PROBES_MOST = 1 << 26 }; /**< 1 GiB of memory */
+
+struct rm_probe_times {
+    uint64_t sent;
+    uint64_t received; /**< 0: no answer yet */
+};
+
+struct rm_probes {
+    struct rm_probe_times *times;
+    uint64_t count;   /**< that shall be sent */
+    uint64_t warm_up; /**< the first so many of them count for nothing */
+    uint64_t next;    /**< the one to send next: so many are sent */
+    uint64_t begin;   /**< when probe 0 is due */
+    double period;    /**< ticks */
+    uint64_t answered, duplicate, late;
+};
+
+/** What is made of them, warm-up left out. */
+struct rm_probes_sum {
+    uint64_t probes, received, lost;
+    double ticks; /**< from when the first was due to a period after the last was sent */
+};
+
+/** RM_E_ARGUMENT for more than RM_PROBES_MOST; RM_E_NO_SPACE. The memory is there from the beginning: no page is
+ * fetched while probes fly. */
+enum rm_code rm_probes_make(struct rm_probes *probes, uint64_t count, uint64_t warm_up, double period,
+                            struct rm_error *error);
+void rm_probes_free(struct rm_probes *probes);
+
+/** When a probe is due, whatever became of the others. */
+static inline uint64_t rm_probes_due(struct rm_probes const *probes, uint64_t number) {
+    return probes->begin + (uint64_t)((double)number * probes->period);
+}
+
+/** Notes that the next one has been sent. More than a period after it was due it is late. */
+void rm_probes_sent(struct rm_probes *probes, uint64_t now);
+
+/** Notes an answer. False for one to a probe that was never sent. */
+bool rm_probes_answered(struct rm_probes *probes, uint64_t number, uint64_t now);
+
+struct rm_probes_sum rm_probes_sum(struct rm_probes const *probes);
+
+/** Writes three little-endian u64 for each probe sent after the warm-up: due, sent, received. RM_E_SYSTEM. */
+enum rm_code rm_probes_write(struct rm_probes const *probes, char const *path, struct rm_error *error);
+
+#endif
