@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from ringmaster.demo import cores
 from ringmaster.report.section import Section
 from ringmaster.report.suite import Bench, Planned
 
@@ -27,12 +28,35 @@ def fitted(options: Any, steps: Callable[[Any], int], seconds: float) -> Any:
 
 
 def _qualify(name: str, share: float) -> Bench:
+    """A module of ringmaster.qualify, with the options that it has by itself."""
+
     def plan(seconds: float) -> Planned:
         module = import_module(f"ringmaster.qualify.{name}")
-        options = fitted(module.Options(), module.steps, seconds)
-        return Planned(module.steps(options), lambda say, step: module.measure(options, say, step))
+        return _planned(module, module.Options(), seconds)
 
     return Bench(name, share, plan)
+
+
+def _planned(module: Any, options: Any, seconds: float) -> Planned:
+    chosen = fitted(options, module.steps, seconds)
+    return Planned(module.steps(chosen), lambda say, step: module.measure(chosen, say, step))
+
+
+def _throughput(seconds: float) -> Planned:
+    """Fewer sizes and kinds, and a coarse search for the highest rate without loss."""
+    from ringmaster.qualify import throughput
+    from ringmaster.qualify.throughput_window import Cores
+
+    sender, receiver = cores()
+    options = throughput.Options(
+        cores=Cores((sender,), receiver),
+        sizes=(18, 256, 1472, 8972),
+        kinds=("memif", "af_xdp", "udp", "raw"),
+        zero_loss=(64,),
+        trial_seconds=0.5,
+        resolution=0.1,
+    )
+    return _planned(throughput, options, seconds)
 
 
 def _windows(seconds: float, each_s: float) -> int:
@@ -92,10 +116,10 @@ def _twin(_seconds: float) -> Planned:
 
 
 SUITE = (
-    _qualify("rtt", 200),
-    _qualify("jitter", 150),
-    _qualify("throughput", 150),
-    _qualify("interval", 60),
+    _qualify("rtt", 180),
+    _qualify("jitter", 110),
+    Bench("throughput", 220, _throughput),
+    _qualify("interval", 50),
     _qualify("power", 80),
     Bench("ingest", 70, _ingest),
     Bench("setpoints", 50, _setpoints),
