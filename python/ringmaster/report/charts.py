@@ -118,7 +118,7 @@ def _logarithmic(axis: "Axis", values: Sequence[float]) -> None:
 
     positive = [value for value in values if value > 0]
     few = max(positive) < 100 * min(positive)
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.set_minor_locator(NullLocator())
 

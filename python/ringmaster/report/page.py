@@ -22,8 +22,8 @@ from ringmaster.report.section import Section
 PAGE, DATA = "report.html", "report.json"
 TITLE = "Ringmaster: what this machine can do"
 SUMMARY_HEAD = ("bench", "figure", "what it is", "median", "spread", "target", "verdict")
-MOST_LEADING = 8
-"""Headlines of a bench in the summary."""
+MOST_LEADING, MOST_OPEN = 8, 14
+"""Headlines of a bench: in the summary, and in its section before the rest is folded away."""
 
 
 def write_report(
@@ -137,7 +137,9 @@ def section_part(section: Section) -> Html:
         parts.append(element("p", section.about))
     parts.append(command_part(section.command))
     if section.headlines:
-        parts.append(_headline_table(section.headlines))
+        parts.append(_headline_table(section.headlines[:MOST_OPEN]))
+    if rest := section.headlines[MOST_OPEN:]:
+        parts.append(element("details", element("summary", f"{len(rest)} more"), _headline_table(rest)))
     parts += [figures(section.charts), *(table(one) for one in section.tables)]
     lines = condition_words(section.conditions) if section.conditions else []
     if lines or section.notes:

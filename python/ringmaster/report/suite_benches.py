@@ -10,7 +10,7 @@ from ringmaster.demo import cores
 from ringmaster.report.section import Section
 from ringmaster.report.suite import Bench, Planned
 
-AROUND_S = 1.5
+AROUND_S = 2.0
 """What a step takes besides the time that is measured: programs start, links come up, the machine is probed."""
 SHORTEST_S, LONGER = 0.3, 5.0
 """A step is at least so long, and at most so many times what the bench would choose by itself."""
