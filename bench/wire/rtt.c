@@ -20,7 +20,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "polling.h"
 #include "probe.h"
