@@ -165,6 +165,8 @@ static void say_end(struct pace *pace) {
     }
 }
 
+static unsigned long long whole(uint64_t number) { return number; }
+
 static void print_link(struct pace *pace, uint32_t i, uint64_t refused) {
     struct rm_outbox const *const outbox = &pace->outbox[i];
     uint64_t const sent = outbox->sent > refused ? outbox->sent - refused : 0;
@@ -172,9 +174,8 @@ static void print_link(struct pace *pace, uint32_t i, uint64_t refused) {
     double const us = 1e6 / pace->tsc_hz;
     printf("%s{\"link\": ", i == 0 ? "" : ", ");
     rm_json_text(rm_link_text(pace->link[i]));
-    printf(", \"sent\": %llu, \"bytes\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"waits\": %llu, ",
-           (unsigned long long)sent, (unsigned long long)bytes, (unsigned long long)outbox->dropped,
-           (unsigned long long)(outbox->unsent + refused), (unsigned long long)outbox->waits);
+    printf(", \"sent\": %llu, \"bytes\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"waits\": %llu, ", whole(sent),
+           whole(bytes), whole(outbox->dropped), whole(outbox->unsent + refused), whole(outbox->waits));
     printf("\"waited_us\": %.1f, \"longest_wait_us\": %.1f}", (double)outbox->waited_ticks * us,
            (double)outbox->longest_wait_ticks * us);
 }
@@ -182,9 +183,9 @@ static void print_link(struct pace *pace, uint32_t i, uint64_t refused) {
 static void print(struct pace *pace, uint64_t const *refused) {
     char const *const ended = lost(pace) ? "link" : rm_stop_asked(&pace->stop) ? "interrupted" : "done";
     printf("{\"ended\": \"%s\", \"tsc_hz\": %.0f, \"cycles\": %llu, \"seconds\": %.6f, \"rate_hz\": %g, ", ended,
-           pace->tsc_hz, (unsigned long long)pace->schedule.next, pace->seconds, pace->options.rate_hz);
+           pace->tsc_hz, whole(pace->schedule.next), pace->seconds, pace->options.rate_hz);
     printf("\"behind_cycles\": %llu, \"longest_behind_us\": %.1f, \"busy_share\": %.4f, \"links\": [",
-           (unsigned long long)pace->schedule.behind, (double)pace->schedule.longest_behind_ticks / pace->tsc_hz * 1e6,
+           whole(pace->schedule.behind), (double)pace->schedule.longest_behind_ticks / pace->tsc_hz * 1e6,
            rm_polling_busy_share(&pace->polling));
     for (uint32_t i = 0; i < pace->options.link_count; ++i)
         print_link(pace, i, refused[i]);
