@@ -17,7 +17,7 @@ char const rm_catch_usage[] =
     "\n"
     "  --core C            a thread on this core\n"
     "  --link LINK         KIND:WHERE[,KEY=VALUE]…: memif:/run/a.sock,role=server, af_xdp:veth0, raw:veth0,\n"
-    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link.h has them all\n"
+    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link_end.h has them all\n"
     "  --instruments N     of each link, numbers 0 … N - 1\n"
     "  --rate HZ           of cycles, as the sender was told; 0: not known\n"
     "  --seconds S         how long\n"

@@ -20,7 +20,7 @@
 
 #include "base/timebase.h"
 #include "json_text.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "outbox.h"
 #include "pace_options.h"

@@ -19,7 +19,7 @@ char const rm_pace_usage[] =
     "\n"
     "  --core C            run on this core, which it keeps busy\n"
     "  --link LINK         KIND:WHERE[,KEY=VALUE]…: memif:/run/a.sock,role=client, af_xdp:veth0, raw:veth0,\n"
-    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link.h has them all\n"
+    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link_end.h has them all\n"
     "  --instruments N     on each link\n"
     "  --rate HZ           of cycles, up to 1e8; 0: as fast as the links take them\n"
     "  --seconds S         how long\n"

@@ -7,8 +7,11 @@ from statistics import median
 
 import numpy as np
 import pytest
-from wire_groups import assert_sums_hold, catching, ended, pace, rows_of
-from wires import FAR_CORE, KINDS, Ends, loopback, memif
+from harness import PATIENCE_S, VethPair
+from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, rows_of
+from wires import FAR_CORE, KINDS, Ends, interface, last_object, loopback, memif
+
+from ringmaster.programs import Program
 
 INSTRUMENTS = 4
 SLOW_HZ = 20.0
@@ -79,3 +82,33 @@ def test_as_fast_as_it_goes_all_sums_hold(ends: Ends) -> None:
     if ends.near.startswith("memif"):  # it waits for room
         assert link["lost"] == 0
         assert sent["links"][0]["waits"] > 0
+
+
+def test_a_pace_that_cannot_be_held_is_told(tmp_path: Path) -> None:
+    ends, rate_hz, instruments = memif(tmp_path), 1e7, 24  # 240 million datagrams a second
+    with catching([ends], instruments, rate_hz) as receiver:
+        sent = pace([ends], instruments, rate_hz, 0.3)
+        received = ended(receiver)
+    assert_sums_hold(sent, received, instruments)
+    assert sent["cycles"] == 3_000_000
+    assert sent["behind_cycles"] > 0
+    assert sent["longest_behind_us"] > 100_000
+    assert received["links"][0]["lost"] == instruments * sent["behind_cycles"]
+
+
+def test_two_senders_may_share_a_link(link: VethPair) -> None:
+    ends = interface("raw", link)
+    words = pace_words([ends], INSTRUMENTS, 100, 0.8)
+    with (
+        catching([ends], 2 * INSTRUMENTS, 100) as receiver,
+        Program("ringmaster-pace", *words, prefix=ends.enter_near) as one,
+        Program("ringmaster-pace", *words, "--first-flow", str(INSTRUMENTS), prefix=ends.enter_near) as other,
+    ):
+        received = ended(receiver)["links"][0]
+        assert one.wait(PATIENCE_S) == other.wait(PATIENCE_S) == 0
+        sent = [last_object(program.words) for program in (one, other)]
+    for number, sender in enumerate(sent):
+        flows = received["instruments"][number * INSTRUMENTS :][:INSTRUMENTS]
+        assert sum(flow["received"] for flow in flows) == sender["links"][0]["sent"] > 0
+        assert sum(flow["lost"] for flow in flows) == INSTRUMENTS * sender["behind_cycles"]
+    assert received["duplicate"] == 0
