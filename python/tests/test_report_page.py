@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import pytest
 from report_sections import ODD, section, tail
 
 from ringmaster.report import charts
-from ringmaster.report.facts import UNKNOWN, facts, revision
+from ringmaster.report.facts import UNKNOWN, facts, revision, timing_arguments
 from ringmaster.report.figures import figure
 from ringmaster.report.markup import EMPTY, Html, element
-from ringmaster.report.page import write_report
+from ringmaster.report.page import MOST_LEADING, leading, write_report
 from ringmaster.report.plain import of_json
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
 
@@ -111,6 +112,16 @@ def test_every_figure_is_on_the_page_and_in_the_json(tmp_path: Path) -> None:
     assert of_json(json.loads((tmp_path / "jitter.json").read_text())).headlines == section("jitter", 3.21).headlines
 
 
+def test_the_summary_has_the_headlines_that_lead() -> None:
+    many = section()
+    measured = many.headlines[0]
+    plain = replace(measured, target=None)
+    many.headlines = [replace(measured, figure=None), plain, measured]
+    assert leading(many) == [measured], "those with a target"
+    many.headlines = [replace(plain, figure=None), *[plain] * 20]
+    assert leading(many) == [plain] * MOST_LEADING
+
+
 def test_odd_text_stays_text(tmp_path: Path) -> None:
     odd = section(note=ODD)
     odd.title = odd.about = odd.command = ODD
@@ -179,7 +190,7 @@ def test_the_axes_are_as_wide_as_the_values() -> None:
     svg = charts.draw(Quantiles("q", "µs", {"a": [(1.0, 0.9), (1000.0, 0.01), (90_000.0, 0.0001)]}))
     assert svg is not None
     text = Page(svg).text
-    assert all(words in text for words in ("10,000", "0.01 %", "p99.99", "share of values that are larger", "µs"))
+    assert all(words in text for words in ("10,000", "0.01 %", "p99.9", "share of values that are larger", "µs"))
     assert "0.001 %" not in text
 
 
@@ -200,3 +211,5 @@ def test_facts_are_of_this_machine(tmp_path: Path) -> None:
     assert all(found.values())
     assert found["kernel"].startswith("Linux ")
     assert revision(tmp_path) == UNKNOWN
+    line = "quiet isolcpus=2-5 token=secret nohz_full=2-5 -- --idle=x"
+    assert timing_arguments(line) == "isolcpus=2-5 nohz_full=2-5"
