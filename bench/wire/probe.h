@@ -14,6 +14,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/** Stamp of a datagram that is none of the instrument's: it says that the instrument has ended before `sequence`, so
+ * that a loss at the very end is one too. */
+#define RM_PROBE_END UINT64_MAX
+
 enum {
     RM_PROBE_BYTES = 18,
     RM_PROBE_SEQUENCE = 2,

@@ -2,7 +2,7 @@
 """CPU time by kind per core, from /proc/stat.
 
 The kernel counts in ticks of 1/100 s. Kernels without CONFIG_IRQ_TIME_ACCOUNTING or CONFIG_VIRT_CPU_ACCOUNTING only
-look at each timer interrupt, every 1 to 10 ms, what the core is doing: what always runs between two of them is not seen.
+look at each timer interrupt, every 1 to 10 ms, what the core does: what always runs between two of them is not seen.
 Soft IRQ work is on the core that the kernel chose for it: on a veth link, the sender's.
 
 A loop that polls is user time whether it finds anything or not. The program itself knows which: ``polled`` splits its

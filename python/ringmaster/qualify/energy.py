@@ -43,7 +43,7 @@ def counters(sys: Path = SYS) -> list[Counter]:
     """One of each package, also where two drivers show the same one. Raises NotMeasured with the reason."""
     folder = sys / POWERCAP
     found: dict[str, Counter] = {}
-    for path in sorted(folder.glob("*-rapl*:*")):
+    for path in sorted(folder.glob("*-rapl*:*"), key=lambda path: ("mmio" in path.name, path.name)):
         name = (path / "name").read_text().strip() if (path / "name").exists() else ""
         if name.startswith("package-") and name not in found:
             found[name] = Counter(name, path, _number(path / "max_energy_range_uj"))

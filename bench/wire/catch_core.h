@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** One thread of the receiver, on its core: polls its links in turn until their windows are closed.
+ *
+ * Where all its links sleep, so does the thread, until one of them has something. What the core was used for is counted
+ * from the beginning of the first link's window to the end of the last one's. After that it goes on receiving for as
+ * long as the senders do, though no longer than 2 s: so that a sender that was told to run a little longer than the
+ * window does not find its link gone.
+ */
+#ifndef RM_BENCH_WIRE_CATCH_CORE_H
+#define RM_BENCH_WIRE_CATCH_CORE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "catch_link.h"
+#include "polling.h"
+#include "stop.h"
+
+struct rm_catch_core {
+    uint32_t core;
+    uint32_t link_count;
+    struct rm_catch_link *caught; /**< the first of them, which follow each other */
+    struct rm_stop const *stop;
+    double tsc_hz;
+    struct rm_link *link[RM_LINKS_MAX];
+    struct rm_link_burst burst;
+    struct rm_polling polling;
+    bool counting, counted; /**< the first window has begun; the last has ended */
+    uint64_t closed_tsc;    /**< when all windows were closed; 0: not yet */
+    double cpu_begin_s;
+    double cpu_s, seconds; /**< on its core, of so many */
+    pthread_t thread;
+    sem_t ready;
+    struct rm_error error; /**< code RM_OK, or why it could not run */
+};
+
+/** Starts the thread on links whose windows have begun to wait; returns when it runs on its core, or has failed. The
+ * core's first five members were filled in. */
+enum rm_code rm_catch_core_start(struct rm_catch_core *core, struct rm_error *error);
+
+/** Waits for its end. */
+void rm_catch_core_join(struct rm_catch_core *core);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/** One link's arrivals at the receiver: which instrument each datagram is of, whether its cycle counts, and when it
+ * came. Each datagram is stamped on its own, when the receiver takes it up. */
+#ifndef RM_BENCH_WIRE_CATCH_LINK_H
+#define RM_BENCH_WIRE_CATCH_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/histogram.h>
+
+#include "cycles.h"
+#include "link.h"
+#include "tally.h"
+#include "window.h"
+
+struct rm_catch_link {
+    struct rm_link *link;
+    uint32_t core;
+    uint32_t instruments;
+    struct rm_tally *tally;         /**< of each instrument */
+    struct rm_histogram *histogram; /**< of each instrument */
+    struct rm_cycles cycles;
+    struct rm_window window;
+    uint64_t bytes;                      /**< of payload, of the datagrams that count */
+    uint64_t unknown;                    /**< datagrams of an instrument that is none of ours */
+    uint64_t first_tsc, last_tsc;        /**< of those that count; 0: none */
+    bool ended;                          /**< a sender has said so */
+    struct rm_link_totals before, after; /**< when the window began and when it closed */
+};
+
+/** Makes room for so many instruments and cycles. RM_E_NO_SPACE. */
+enum rm_code rm_catch_link_new(struct rm_catch_link *caught, struct rm_link *link, uint32_t instruments,
+                               uint64_t cycles, struct rm_error *error);
+void rm_catch_link_free(struct rm_catch_link *caught);
+
+/** Begins to wait for datagrams. */
+void rm_catch_link_start(struct rm_catch_link *caught, struct rm_window_plan const *plan);
+
+/** Takes up what rm_link_receive has given, and gives it back. */
+void rm_catch_link_take(struct rm_catch_link *caught, struct rm_link_burst *burst);
+
+/** Looks whether the window begins or ends; true while it is not closed. `tsc` is of before the link was last asked, so
+ * that what waits there is not taken for silence. */
+bool rm_catch_link_look(struct rm_catch_link *caught, bool stop, uint64_t tsc);
+
+/** Sums over the instruments. */
+struct rm_catch_sums {
+    uint64_t received, lost, duplicate, reordered;
+};
+
+struct rm_catch_sums rm_catch_link_sums(struct rm_catch_link const *caught);
+
+#endif

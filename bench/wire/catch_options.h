@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What ringmaster-catch is told to do. */
+#ifndef RM_BENCH_WIRE_CATCH_OPTIONS_H
+#define RM_BENCH_WIRE_CATCH_OPTIONS_H
+
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "link.h"
+
+struct rm_catch_options {
+    uint32_t core_count;
+    uint32_t core[RM_LINKS_MAX];       /**< one thread on each */
+    uint32_t core_links[RM_LINKS_MAX]; /**< how many of the links are its own, in order */
+    uint32_t link_count;
+    struct rm_link_config link[RM_LINKS_MAX];
+    uint64_t instruments; /**< of each link */
+    double rate_hz;       /**< of cycles; 0: not known */
+    double seconds;
+    double warm_up_s;
+    double idle_s;
+    char const *cycles; /**< file; NULL: none */
+};
+
+extern char const rm_catch_usage[];
+
+/** Reads and checks a command line. RM_E_ARGUMENT says what is wrong. */
+enum rm_code rm_catch_options_read(int argc, char **argv, struct rm_catch_options *options, struct rm_error *error);
+
+#endif

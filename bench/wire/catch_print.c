@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catch_print.h"
+
+#include <stdio.h>
+
+#include "json_text.h"
+
+static unsigned long long whole(uint64_t number) { return number; }
+
+void rm_catch_print_core(struct rm_catch_core const *core) {
+    struct rm_polling const *const polling = &core->polling;
+    printf("{\"core\": %u, \"seconds\": %.6f, \"loops\": %llu, \"busy_loops\": %llu, \"busy_share\": %.4f, ",
+           core->core, core->seconds, whole(polling->loops), whole(polling->busy_loops),
+           rm_polling_busy_share(polling));
+    printf("\"longest_gap_us\": %.1f, \"gaps_over_10us\": %llu, \"cpu_s\": %.6f, \"share\": %.4f}",
+           (double)polling->longest_gap / core->tsc_hz * 1e6, whole(polling->gaps_over_10us), core->cpu_s,
+           core->seconds > 0 ? core->cpu_s / core->seconds : 0);
+}
+
+static void print_histogram(struct rm_histogram const *histogram, double ns_per_tick) {
+    char const *separator = "";
+    for (unsigned i = 0; i < RM_HISTOGRAM_BUCKETS; ++i) {
+        uint64_t const count = atomic_load_explicit(&histogram->bucket[i], memory_order_relaxed);
+        if (count == 0)
+            continue;
+        printf("%s[%.1f, %llu]", separator, (double)rm_histogram_floor(i) * ns_per_tick, whole(count));
+        separator = ", ";
+    }
+}
+
+static void print_instrument(struct rm_catch_link const *caught, uint32_t flow, double ns_per_tick) {
+    struct rm_tally const *const tally = &caught->tally[flow];
+    printf("%s{\"flow\": %u, \"received\": %llu, \"lost\": %llu", flow == 0 ? "" : ", ", flow, whole(tally->received),
+           whole(rm_tally_lost(tally, &caught->window.range)));
+    if (tally->intervals == 0) {
+        printf(", \"mean_ns\": null, \"min_ns\": null, \"max_ns\": null, \"histogram\": []}");
+        return;
+    }
+    uint64_t const largest = atomic_load_explicit(&tally->histogram->largest, memory_order_relaxed);
+    printf(", \"mean_ns\": %.4f, \"min_ns\": %.1f, \"max_ns\": %.1f, \"histogram\": [",
+           (double)tally->interval_sum / (double)tally->intervals * ns_per_tick,
+           (double)tally->interval_least * ns_per_tick, (double)largest * ns_per_tick);
+    print_histogram(tally->histogram, ns_per_tick);
+    printf("]}");
+}
+
+double rm_catch_link_seconds(struct rm_catch_link const *caught, double tsc_hz) {
+    return (double)(caught->last_tsc - caught->first_tsc) / tsc_hz;
+}
+
+void rm_catch_print_link(struct rm_catch_link const *caught, double tsc_hz) {
+    struct rm_catch_sums const sums = rm_catch_link_sums(caught);
+    struct rm_tally_range const *const range = &caught->window.range;
+    uint64_t const cycles = range->end > range->begin ? range->end - range->begin : 0;
+    printf("{\"link\": ");
+    rm_json_text(rm_link_text(caught->link));
+    printf(", \"core\": %u, \"first_cycle\": %llu, \"cycles\": %llu, \"seconds\": %.6f, ", caught->core,
+           whole(cycles == 0 ? 0 : range->begin), whole(cycles), rm_catch_link_seconds(caught, tsc_hz));
+    printf("\"received\": %llu, \"bytes\": %llu, \"lost\": %llu, \"duplicate\": %llu, \"reordered\": %llu, ",
+           whole(sums.received), whole(caught->bytes), whole(sums.lost), whole(sums.duplicate), whole(sums.reordered));
+    printf("\"foreign\": %llu, \"missed\": %llu, \"instruments\": [",
+           whole(caught->after.foreign - caught->before.foreign + caught->unknown),
+           whole(caught->after.missed - caught->before.missed));
+    for (uint32_t flow = 0; flow < caught->instruments; ++flow)
+        print_instrument(caught, flow, 1e9 / tsc_hz);
+    printf("]}");
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Texts that a user gave, inside a JSON object. */
+#ifndef RM_BENCH_WIRE_JSON_TEXT_H
+#define RM_BENCH_WIRE_JSON_TEXT_H
+
+/** Prints it to standard output with its quotation marks, and escapes what JSON wants escaped. */
+void rm_json_text(char const *text);
+
+#endif

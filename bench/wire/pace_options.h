@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What ringmaster-pace is told to do. */
+#ifndef RM_BENCH_WIRE_PACE_OPTIONS_H
+#define RM_BENCH_WIRE_PACE_OPTIONS_H
+
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "link.h"
+
+struct rm_pace_options {
+    uint64_t core;
+    uint32_t link_count;
+    struct rm_link_config link[RM_LINKS_MAX];
+    uint64_t instruments; /**< on each link */
+    uint64_t first_flow;  /**< number of the first */
+    double rate_hz;       /**< 0: as fast as the links take them */
+    double seconds;
+    uint64_t payload_bytes;
+    char const *cycles_path; /**< NULL: none */
+    double jitter_us;
+    uint64_t seed;
+    uint64_t drop_every; /**< 0: none */
+    double group_gap_us; /**< from one link's group to the next link's */
+};
+
+extern char const rm_pace_usage[];
+
+/** Reads and checks a command line. RM_E_ARGUMENT says what is wrong. */
+enum rm_code rm_pace_options_read(int argc, char **argv, struct rm_pace_options *options, struct rm_error *error);
+
+#endif

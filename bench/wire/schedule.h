@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/** When each cycle of a sender is due, by the time stamp counter, and what became late.
+ *
+ * Cycle k is due at start + k / rate + d(k), whatever became of the others. d is 0, or a displacement that is known
+ * beforehand, uniform within ±jitter: a receiver has to find it again.
+ *
+ *     u(k) = rm_noise_uniform(rm_noise_u64(seed) + k)       instruments/noise.h: splitmix64, the upper 53 bits
+ *     d(k) = (2 u(k) - 1) · jitter
+ *
+ * A cycle that is late is sent late, all of them one after the other, so that the mean rate holds and a stall of the
+ * sender is seen for as long as it was. Only when the oldest is later than RM_SCHEDULE_PATIENCE_S have the cycles up to
+ * the newest become `behind`: they are left out, and their numbers with them.
+ */
+#ifndef RM_BENCH_WIRE_SCHEDULE_H
+#define RM_BENCH_WIRE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A stall of a virtual machine is shorter: some 50 ms. */
+#define RM_SCHEDULE_PATIENCE_S 0.1
+
+struct rm_schedule {
+    uint64_t start_tsc;
+    double ticks_per_cycle; /**< 0: every cycle is due at once */
+    double jitter_ticks;    /**< of the displacement, below half a cycle: cycles keep their order */
+    uint64_t key;           /**< of the displacement */
+    uint64_t patience_ticks;
+    uint64_t next;   /**< the cycle that has its turn now */
+    uint64_t cycles; /**< how many there are to be; the last is cycles - 1 */
+    uint64_t behind; /**< left out */
+    uint64_t longest_behind_ticks;
+};
+
+/** What a schedule is to be. */
+struct rm_schedule_plan {
+    double rate_hz; /**< 0: as fast as may be */
+    double tsc_hz;
+    double jitter_s; /**< 0 … below half a period */
+    uint64_t seed;
+    uint64_t cycles; /**< UINT64_MAX: no end */
+};
+
+/** Cycle 0 is due at `start_tsc` and its displacement. */
+void rm_schedule_start(struct rm_schedule *schedule, struct rm_schedule_plan const *plan, uint64_t start_tsc);
+
+/** Ticks by which a cycle is displaced. */
+double rm_schedule_displacement(struct rm_schedule const *schedule, uint64_t cycle);
+
+/** When a cycle would be due without displacement, and when it is. */
+uint64_t rm_schedule_nominal(struct rm_schedule const *schedule, uint64_t cycle);
+uint64_t rm_schedule_due(struct rm_schedule const *schedule, uint64_t cycle);
+
+/** True when all cycles have had their turn. */
+bool rm_schedule_over(struct rm_schedule const *schedule);
+
+/** True when a cycle is due at `tsc`: `*cycle`, which has had its turn by that. */
+bool rm_schedule_take(struct rm_schedule *schedule, uint64_t tsc, uint64_t *cycle);
+
+#endif
