@@ -189,17 +189,17 @@ def rounds_table(pooled: Sequence[Pooled]) -> Table:
         spread = f"{number(medians.low)}–{number(medians.high)}" if medians else "–"
         classes = Counter(each.distance for each in one.rounds)
         cores = ", ".join(f"{count} {name}" for name, count in classes.items())
-        shares = [f"{share:.0%}" for share in one.least_shares]
+        shares = " / ".join(f"{share:.0%}" for share in one.least_shares)
         gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
-        rows.append((one.name, f"{len(one.undisturbed)} of {len(one.rounds)}", spread, cores, *shares, *gaps))
-    head = ("", "undisturbed", "medians", "cores", "sender had", "reflector had", "longest gap", "gaps > 10 µs")
+        rows.append((one.name, f"{len(one.undisturbed)} of {len(one.rounds)}", spread, cores, shares, *gaps))
+    head = ("", "undisturbed", "medians", "cores", "had", "longest gap", "gaps > 10 µs")
     return Table(
         "Rounds; times in µs",
         head,
         rows,
         about="Undisturbed: nobody but the load took a core away; the headlines are of those, where there are any. "
-        "Had: the least share of its core in any round; one that sleeps needs little. Gaps: of the sender's own loop, "
-        "between two looks at the clock, the worst round.",
+        "Had: sender and reflector of their cores, the least of any round; who sleeps needs little. Gaps: of the sender's "
+        "own loop, between two looks at the clock, the worst round.",
     )
 
 
