@@ -10,7 +10,8 @@
  * so the rest is polled. Where that rest is long against the period and the answers fall into it, they are found as by
  * a link of wait=spin: keep the period of wait=block above some 150 µs.
  *
- * Prints a JSON object; --samples has the times of each probe.
+ * Prints {"ready": true} when the reflector has answered, and a JSON object at its end; --samples has the times of each
+ * probe.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "polling.h"
 #include "probe.h"
@@ -189,7 +190,7 @@ static void print(struct trip *trip, bool interrupted) {
            "\"gaps_over_10us\": %llu, \"size\": %u, \"missed\": %llu, \"unsent\": %llu, \"interrupted\": %s, "
            "\"hardware_stamps\": \"%s\"}\n",
            trip->tsc_hz, (unsigned long long)sum.probes, (unsigned long long)sum.received, (unsigned long long)sum.lost,
-           (unsigned long long)probes->duplicate, (unsigned long long)(totals.foreign + trip->foreign), seconds,
+           (unsigned long long)probes->duplicate, (unsigned long long)totals.foreign + trip->foreign, seconds,
            sum.probes == 0 ? 0 : (double)sum.probes / seconds, (unsigned long long)probes->late,
            (double)trip->polling.longest_gap / trip->tsc_hz * 1e6, (unsigned long long)trip->polling.gaps_over_10us,
            trip->payload_bytes, (unsigned long long)totals.missed, (unsigned long long)totals.unsent,
@@ -201,8 +202,11 @@ static enum rm_code measure(struct trip *trip, struct options const *options, st
     enum rm_code code = rm_pin((uint32_t)options->core, error);
     if (code == RM_OK)
         code = find_reflector(trip, error);
-    if (code == RM_OK)
+    if (code == RM_OK) {
+        puts("{\"ready\": true}");
+        fflush(stdout);
         code = fly(trip, error);
+    }
     if (code != RM_OK)
         return code;
     bool const interrupted = rm_stop_asked(&trip->stop);
