@@ -20,7 +20,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "polling.h"
 #include "probe.h"
@@ -190,7 +190,7 @@ static void print(struct trip *trip, bool interrupted) {
            "\"gaps_over_10us\": %llu, \"size\": %u, \"missed\": %llu, \"unsent\": %llu, \"interrupted\": %s, "
            "\"hardware_stamps\": \"%s\"}\n",
            trip->tsc_hz, (unsigned long long)sum.probes, (unsigned long long)sum.received, (unsigned long long)sum.lost,
-           (unsigned long long)probes->duplicate, (unsigned long long)(totals.foreign + trip->foreign), seconds,
+           (unsigned long long)probes->duplicate, (unsigned long long)totals.foreign + trip->foreign, seconds,
            sum.probes == 0 ? 0 : (double)sum.probes / seconds, (unsigned long long)probes->late,
            (double)trip->polling.longest_gap / trip->tsc_hz * 1e6, (unsigned long long)trip->polling.gaps_over_10us,
            trip->payload_bytes, (unsigned long long)totals.missed, (unsigned long long)totals.unsent,
