@@ -6,6 +6,7 @@
  *
  *     ended              "done", "interrupted", or "link": a link has ended
  *     cycles, seconds    sequence numbers that there were, and how long that took
+ *     began_s, ended_s   when, by the kernel's monotonic clock: for those who watch from outside
  *     rate_hz            as it was asked for
  *     behind_cycles      left out, because the pace could not be held
  *     longest_behind_us  that a cycle was late
@@ -44,8 +45,15 @@ struct pace {
     struct rm_polling polling;
     double tsc_hz;
     uint64_t end_tsc; /**< without a rate */
+    double began_s;   /**< by monotonic_s */
     double seconds;   /**< that it took */
 };
+
+static double monotonic_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 static void nap(void) {
     struct timespec const time = {.tv_nsec = NAP_NS};
@@ -157,6 +165,7 @@ static void run(struct pace *pace) {
     while (rm_tsc() < start - (uint64_t)(jitter_s * pace->tsc_hz))
         rm_pause();
     uint64_t const look_ticks = (uint64_t)(LOOK_S * pace->tsc_hz);
+    pace->began_s = monotonic_s();
     uint64_t now = rm_tsc(), look = now + look_ticks;
     rm_polling_begin(&pace->polling, now, pace->tsc_hz);
     while (turn(pace, now) && !lost(pace) && !rm_stop_asked(&pace->stop)) {
@@ -200,8 +209,10 @@ static void print_link(struct pace *pace, uint32_t i, uint64_t refused) {
 
 static void print(struct pace *pace, uint64_t const *refused) {
     char const *const ended = lost(pace) ? "link" : rm_stop_asked(&pace->stop) ? "interrupted" : "done";
-    printf("{\"ended\": \"%s\", \"tsc_hz\": %.0f, \"cycles\": %llu, \"seconds\": %.6f, \"rate_hz\": %g, ", ended,
-           pace->tsc_hz, whole(pace->schedule.next), pace->seconds, pace->options.rate_hz);
+    printf("{\"ended\": \"%s\", \"tsc_hz\": %.0f, \"cycles\": %llu, \"seconds\": %.6f, ", ended, pace->tsc_hz,
+           whole(pace->schedule.next), pace->seconds);
+    printf("\"began_s\": %.6f, \"ended_s\": %.6f, \"rate_hz\": %g, ", pace->began_s, pace->began_s + pace->seconds,
+           pace->options.rate_hz);
     printf("\"behind_cycles\": %llu, \"longest_behind_us\": %.1f, \"busy_share\": %.4f, \"links\": [",
            whole(pace->schedule.behind), (double)pace->schedule.longest_behind_ticks / pace->tsc_hz * 1e6,
            rm_polling_busy_share(&pace->polling));

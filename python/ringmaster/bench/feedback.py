@@ -10,7 +10,6 @@ beside the worst of all of that loop's.
 """
 
 import json
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
@@ -18,6 +17,7 @@ from statistics import median
 from ringmaster.bench.conditions import StallFloor, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.printed import printed
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_library, find_program
@@ -193,15 +193,7 @@ def _between(report: Report) -> Table:
 
 
 def _run(program: str, cycles: int, *arguments: str) -> str:
-    limit_s = START_S + cycles * MOST_NS_PER_CYCLE * 1e-9
-    command = [find_program(program), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit_s)
-    except subprocess.TimeoutExpired as error:
-        raise NotMeasured(f"{program} did not end in {limit_s:.0f} s") from error
-    if done.returncode != 0:
-        raise NotMeasured((done.stderr.strip().splitlines() or [f"{program} failed"])[-1])
-    return done.stdout
+    return printed(program, [find_program(program), *arguments], START_S + cycles * MOST_NS_PER_CYCLE * 1e-9)
 
 
 def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:

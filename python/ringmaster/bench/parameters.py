@@ -7,8 +7,6 @@ cores.
 """
 
 import json
-import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,6 +16,7 @@ from statistics import median
 from ringmaster.bench.conditions import Spread, StallFloor, class_of, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.printed import printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
@@ -197,16 +196,7 @@ def _ours(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
     """Runs a part of the program in a workspace of its own, of which nothing stays. Raises NotMeasured."""
     with tempfile.TemporaryDirectory(prefix="ringmaster-bench-", dir="/dev/shm") as root:
         command = [find_program(PROGRAM), what, "bench", *map(str, wanted_cores)]
-        environment = {**os.environ, "RINGMASTER_WORKSPACES": root}
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=LIMIT_S, env=environment
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NotMeasured(f"{what}: did not end in {LIMIT_S:.0f} s") from error
-    if done.returncode != 0:
-        raise NotMeasured(f"{what}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
-    return ranges_of(done.stdout)
+        return ranges_of(printed(what, command, LIMIT_S, environment={"RINGMASTER_WORKSPACES": root}))
 
 
 class _Bench:

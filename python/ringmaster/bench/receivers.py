@@ -164,6 +164,18 @@ def _sender_segment(workspace: str, sender: Program) -> Segment:
 
 
 @contextmanager
+def alone(load: Load, turn_rate_hz: float) -> Iterator[Workspace]:
+    """Our server as for ``running``, but nobody sends to it. Gives its workspace."""
+    with ExitStack() as stack:
+        workspace = stack.enter_context(own_workspace())
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
+        _, ws = stack.enter_context(_server(load, Link(directory, workspace, *cores()), turn_rate_hz))
+        assert ws is not None
+        sleep(SETTLE_S)
+        yield ws
+
+
+@contextmanager
 def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]:
     """Starts receiver and sender and lets them settle; ends both on leaving, and leaves nothing behind."""
     sender_core, receiver_core = cores()

@@ -5,7 +5,6 @@ A part yields its rows as they are measured; whoever interrupts it keeps those t
 """
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from ringmaster.bench import transmit_latency, transmit_rate
 from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.printed import printed
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
@@ -204,10 +204,7 @@ def _guard(count: int, log: Log) -> Iterator[Guard]:
     command = [find_program("ringmaster-transmit-cost"), "cost", str(GUARD_CHAINS), str(GUARD_SUPPLIES)]
     pinned = ["taskset", "-c", str(cores()[1]), *command]
     for number_of in range(count):
-        done = subprocess.run(pinned, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-        if done.returncode != 0:
-            raise NotMeasured(f"guard: {done.stderr.strip()}")
-        row = guard_of(done.stdout)
+        row = guard_of(printed("guard", pinned, LIMIT_S))
         log.say(
             f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.row_ns:.0f} ns, "
             f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench`: measure what this machine can do, each figure beside a peer."""
 
-import os
 from pathlib import Path
 
 import click
@@ -9,8 +8,12 @@ import click
 from ringmaster.cli.bench_compare import compare
 from ringmaster.cli.bench_interval import interval
 from ringmaster.cli.bench_jitter import jitter
-from ringmaster.cli.bench_output import give, report_option
+from ringmaster.cli.bench_loop import loop
+from ringmaster.cli.bench_output import give, keep_numpy_to_one_thread, report_option
+from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
+from ringmaster.cli.bench_suite import suite
+from ringmaster.cli.bench_throughput import throughput
 from ringmaster.cli.options import examples, json_option, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
@@ -33,12 +36,11 @@ TWIN_FUNCTIONS = (
     *("orbit_response_analytic_against_tracking", "tracking", "tracking_radiation"),
 )
 """As ringmaster.bench.twin has them."""
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Set before NumPy is imported, or its threads would share the one core that is measured on."""
 
 
 @click.group(
     epilog=examples(
+        "ringmaster bench suite --report out",
         "ringmaster bench ingest",
         "ringmaster bench compare monday.json tuesday.json",
         "ringmaster bench twin --json > twin.json",
@@ -48,10 +50,8 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(compare)
-bench.add_command(interval)
-bench.add_command(jitter)
-bench.add_command(rtt)
+for command in (rtt, jitter, throughput, interval, power, loop, compare, suite):
+    bench.add_command(command)
 
 
 @bench.command(
@@ -125,7 +125,7 @@ def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_js
 
     Every timed call follows a change of a quadrupole. Ctrl-C prints what was measured so far.
     """
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    keep_numpy_to_one_thread()
     from ringmaster.bench.log import NotMeasured
     from ringmaster.bench.twin import measure
 

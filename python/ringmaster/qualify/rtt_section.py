@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.log import Log
 from ringmaster.bench.verdicts import Conditions
-from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.qualify import rtt_tables
 from ringmaster.qualify.distribution import Distribution
 from ringmaster.qualify.links import about
@@ -17,8 +16,6 @@ from ringmaster.qualify.rtt_run import Round
 from ringmaster.qualify.rtt_tables import Pooled
 from ringmaster.report.section import Section
 
-SLEEPING = ("raw", "udp")
-"""Ways that leave their cores while they wait."""
 SENT_LATE = 0.01
 """Share of the probes above which a rate was too high for who sent them."""
 
@@ -78,19 +75,28 @@ def _doubts(one: Pooled) -> Iterator[str]:
     """What to know of a variant's figures."""
     if one.lost:
         yield f"{one.name}: {one.lost:,} of {one.probes:,} probes were lost"
-    if (late := one.summed("sent_late")) > SENT_LATE * one.probes:
-        why = (
-            "others had its core"
-            if one.variant.load == "loaded"
-            else "the rate is too high for it, or others had its core"
+    if one.variant.load == "idle":
+        yield from _disturbances(one)
+    elif one.variant.placement.name.startswith("ordinary"):
+        yield (
+            "loaded, ordinary cores: the load runs on the cores that are measured; a program that polls has its share "
+            "of them (see Rounds) and waits for the rest, one that sleeps is woken soon"
         )
-        yield f"{one.name}: {late / one.probes:.0%} of the probes were sent more than a period late: {why}"
-    if one.variant.load == "idle" and one.variant.way not in SLEEPING:
-        for who, share in zip(("sender", "reflector"), one.least_shares, strict=True):
-            if share < WHOLE_CORE:
-                yield f"{one.name}: the {who} had {share:.0%} of its core: others use this machine"
     for stamps in sorted({str(done.said.get("hardware_stamps", "none")) for done in one.rounds} - {"none"}):
         yield f"{one.name}: hardware time stamps of the card: {stamps}"
+
+
+def _disturbances(one: Pooled) -> Iterator[str]:
+    late, count = one.summed("sent_late"), len(one.rounds)
+    if late > SENT_LATE * one.probes:
+        why = "others had the sender's core, or the rate is more than it can send"
+        yield f"{one.name}: {late / one.probes:.0%} of the probes were sent more than a period late: {why}"
+    if disturbed := [done for done in one.rounds if not rtt_tables.undisturbed(done)]:
+        share = min(min(done.sender_share, done.reflector_share) for done in disturbed)
+        yield (
+            f"{one.name}: in {len(disturbed)} of {count} rounds others used this machine: sender or reflector had "
+            f"{share:.0%} of its core"
+        )
 
 
 def _distances(rounds: Sequence[Round]) -> Spread | None:

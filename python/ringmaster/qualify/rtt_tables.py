@@ -10,11 +10,21 @@ import numpy as np
 
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.verdicts import Headline, number
+from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.qualify.distribution import LEVELS, Distribution, beyond, histogram, probes_needed, told_by
 from ringmaster.qualify.rtt_options import LOADS
 from ringmaster.qualify.rtt_run import Round, Variant
 from ringmaster.report import published
 from ringmaster.report.section import Chart, Lines, Quantiles, Table
+
+SLEEPING = ("raw", "udp")
+"""Ways that leave their cores while they wait."""
+
+
+def undisturbed(one: Round) -> bool:
+    """Whether both programs had the cores that they polled on; under load, and asleep, none needs one."""
+    asleep = one.variant.way in SLEEPING
+    return one.variant.load == "loaded" or asleep or min(one.sender_share, one.reflector_share) >= WHOLE_CORE
 
 
 class Pooled:
@@ -40,9 +50,14 @@ class Pooled:
         """Round trips from when probes were sent, µs."""
         return Distribution.of(self.sent_us, self.lost)
 
+    @property
+    def undisturbed(self) -> list[Round]:
+        """Rounds in which nobody but a load took a core away."""
+        return [one for one in self.rounds if undisturbed(one)]
+
     def of_rounds(self, figure: Callable[[Distribution], float]) -> Figure | None:
-        """Of each round by itself: their median and spread."""
-        each = [Distribution.of(one.due_us, one.lost) for one in self.rounds]
+        """Of each undisturbed round by itself, or of all where there is none: their median and spread."""
+        each = [Distribution.of(one.due_us, one.lost) for one in self.undisturbed or self.rounds]
         values = [figure(one) for one in each if one is not None]
         return of_values([value for value in values if math.isfinite(value)], "rounds")
 
@@ -81,15 +96,16 @@ def pool(rounds: Sequence[Round]) -> list[Pooled]:
 
 
 def headlines(pooled: Sequence[Pooled]) -> list[Headline]:
-    """Median and mean of each variant."""
+    """Median and tail of each variant."""
     rows = []
     for name, about, figure in (
         ("rtt_us", "median round trip", lambda one: one.quantiles["median"]),
-        ("rtt_mean_us", "mean round trip", lambda one: one.mean),
+        ("rtt_p99_us", "99 % are back by then", lambda one: one.quantiles.get("p99", math.inf)),
     ):
         for one in pooled:
             key = ".".join(part.replace(" ", "_") for part in (name, *one.name.replace("'", "").split(", ")))
-            rows.append(Headline(key, one.of_rounds(figure), "µs", about=about))
+            doubt = "" if one.undisturbed else ", disturbed"
+            rows.append(Headline(key, one.of_rounds(figure), "µs", about=about + doubt))
     return rows
 
 
@@ -148,12 +164,14 @@ def _figures(one: Distribution | None) -> dict[str, float | None]:
 
 def sending_table(pooled: Sequence[Pooled]) -> Table:
     """From when a probe was due beside from when it was sent: what a schedule-less sender would have hidden."""
+    told = told_by([one.due for one in pooled if one.due])
+    shown = [name for name in ("median", "p99", "p99.9") if name in told] + ["max"]
     rows = []
     for one in pooled:
         due, sent = _figures(one.due), _figures(one.sent)
-        cells = [cell for name in ("median", "p99", "p99.9", "max") for cell in (due[name], sent[name])]
-        rows.append((one.name, *map(_cell, cells), f"{one.summed('sent_late'):,}"))
-    head = ("", "median: due", "sent", "p99: due", "sent", "p99.9: due", "sent", "max: due", "sent", "sent late")
+        cells = [_cell(figures[name]) for name in shown for figures in (due, sent)]
+        rows.append((one.name, *cells, f"{one.summed('sent_late'):,}"))
+    head = ("", *(word for name in shown for word in (f"{name}: due", "sent")), "sent late")
     return Table(
         "From when it was due, and from when it was sent, µs",
         head,
@@ -173,14 +191,15 @@ def rounds_table(pooled: Sequence[Pooled]) -> Table:
         cores = ", ".join(f"{count} {name}" for name, count in classes.items())
         shares = [f"{share:.0%}" for share in one.least_shares]
         gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
-        rows.append((one.name, str(len(one.rounds)), spread, cores, *shares, *gaps))
-    head = ("", "rounds", "medians, µs", "cores", "sender had", "reflector had", "longest gap, µs", "gaps > 10 µs")
+        rows.append((one.name, f"{len(one.undisturbed)} of {len(one.rounds)}", spread, cores, *shares, *gaps))
+    head = ("", "undisturbed", "medians", "cores", "sender had", "reflector had", "longest gap", "gaps > 10 µs")
     return Table(
-        "Rounds",
+        "Rounds; times in µs",
         head,
         rows,
-        about="Had: the least share of its core in any round; one that sleeps needs little. Gaps: of the sender's own "
-        "loop, between two looks at the clock, the worst round.",
+        about="Undisturbed: nobody but the load took a core away; the headlines are of those, where there are any. "
+        "Had: the least share of its core in any round; one that sleeps needs little. Gaps: of the sender's own loop, "
+        "between two looks at the clock, the worst round.",
     )
 
 

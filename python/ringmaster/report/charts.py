@@ -140,7 +140,7 @@ def _quantiles(axes: "Axes", chart: Quantiles, curves: Sequence[_Curve]) -> None
     axes.set_yticks(ticks, [f"{100 * tick:.6g} %" for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
     beside = axes.secondary_yaxis("right")
-    beside.set_yticks(ticks[1:], [f"p{100 * (1 - tick):.8g}" for tick in ticks[1:]])
+    beside.set_yticks(ticks[1:-1], [f"p{100 * (1 - tick):.8g}" for tick in ticks[1:-1]])
     beside.yaxis.set_minor_locator(NullLocator())
 
 

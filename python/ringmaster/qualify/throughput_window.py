@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One window: senders that send as fast as the link takes it, or at a rate, and the receiver of all they send.
+
+The receiver counts from the first datagram to the last, so that what was lost can be told to the datagram. Rates are of
+the time that the senders sent, by their own clock; CPU time is of the middle of that.
+"""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from statistics import fmean
+from time import monotonic, sleep
+from typing import Any
+
+from ringmaster.bench.conditions import run_times_ns
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.windows import WHOLE_CORE
+from ringmaster.programs import START_S, Program, ProgramFailed
+from ringmaster.qualify import cpu_time
+from ringmaster.qualify.cpu_time import CpuTime, Shares
+from ringmaster.qualify.links import Pair
+from ringmaster.qualify.throughput_cases import Case, link_text
+from ringmaster.qualify.throughput_loss import Losses, locate
+
+GROUP = 32
+"""Datagrams of a cycle, one of each instrument: a burst, and a batch of udp-32."""
+LOOK_S = 0.05
+"""Between two looks at CPU time."""
+SETTLE_S = 4.0
+"""The receiver waits for stragglers for half a second, and then ends."""
+FOREVER_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Where programs run."""
+
+    senders: tuple[int, ...]
+    """One for each; the last one has those that are over."""
+    receiver: int
+
+    def sender(self, number: int) -> int:
+        """Of one of them."""
+        return self.senders[min(number, len(self.senders) - 1)]
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was seen."""
+
+    case: Case
+    asked_pps: float
+    """Of all senders together; 0: as fast as may be."""
+    seconds: float
+    sent: int
+    received: int
+    losses: Losses
+    sender: Shares
+    """Of the core of the first sender, in the middle of the window."""
+    receiver: Shares
+    sender_share: float
+    """Of its core that sending had, 0–1."""
+    receiver_share: float
+    waited_share: float
+    """Of the time that a sender waited for a full link."""
+    longest_gap_us: float
+    """The receiver's: the longest time that it did not look at the link, or was kept from it."""
+    behind: int
+    """Datagrams that a paced sender did not send, because the link or the core did not let it."""
+
+    @property
+    def pps(self) -> float:
+        """Datagrams received in a second."""
+        return self.received / self.seconds
+
+    @property
+    def gbps(self) -> float:
+        """Payload received, 10⁹ bits a second."""
+        return self.pps * self.case.size * 8e-9
+
+    @property
+    def lost_share(self) -> float:
+        """Of what was sent."""
+        return self.losses.on_the_way / max(1, self.sent)
+
+    @property
+    def whole(self) -> bool:
+        """Whether programs that poll had their cores to themselves."""
+        return not self.case.polls or min(self.sender_share, self.receiver_share) >= WHOLE_CORE
+
+
+@dataclass(frozen=True)
+class Look:
+    """At both cores and at the senders."""
+
+    when_s: float
+    times: dict[int, CpuTime]
+    ran_ns: float
+    """Time that the senders have been on a CPU."""
+
+
+def last_line(program: Program) -> dict[str, Any]:
+    """What it says in the end, a JSON object. Raises ProgramFailed where it ended ill, with its complaint."""
+    status = program.wait(SETTLE_S)
+    lines = program.words.splitlines()
+    try:
+        said = json.loads(lines[-1])
+        if status == 0:
+            return dict(said)
+    except (IndexError, ValueError):
+        pass
+    raise ProgramFailed(f"{program.name} ended with status {status}: {complaint(program)}")
+
+
+def complaint(program: Program) -> str:
+    """What it has said that is not its result."""
+    lines = [line for line in program.words.splitlines() if not line.startswith("{")]
+    return "; ".join(lines) or "nothing"
+
+
+def await_ready(receiver: Program) -> None:
+    """Until its links are open. Raises NotMeasured where they cannot be."""
+    deadline = monotonic() + START_S
+    while '"ready"' not in receiver.words:
+        if not receiver.running:
+            raise NotMeasured(complaint(receiver))
+        if monotonic() > deadline:
+            raise NotMeasured(f"{receiver.name} is not ready after {START_S:.0f} s: {complaint(receiver)}")
+        sleep(0.01)
+
+
+def sender_words(case: Case, link: str, core: int, rate_hz: float, seconds: float, drop_every: int) -> list[str]:
+    """Arguments of ringmaster-pace."""
+    words = ["--core", str(core), "--link", link_text(case.kind, link), "--instruments", str(GROUP)]
+    words += ["--rate", f"{rate_hz:.6g}", "--seconds", f"{seconds:g}", "--size", str(case.size)]
+    return words + (["--drop-every", str(drop_every)] if drop_every else [])
+
+
+def receiver_words(case: Case, links: Sequence[str], core: int) -> list[str]:
+    """Arguments of ringmaster-catch: one thread for all links."""
+    words = ["--core", str(core)]
+    for link in links:
+        words += ["--link", link_text(case.kind, link)]
+    return [*words, "--instruments", str(GROUP), "--rate", "0", "--seconds", f"{FOREVER_S:g}"]
+
+
+def _look(senders: Sequence[Program]) -> Look:
+    ran = 0
+    for sender in senders:
+        try:
+            ran += max(run_times_ns(sender.pid).values(), default=0)
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has just ended
+    return Look(monotonic(), cpu_time.read(), float(ran))
+
+
+def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> list[Look]:
+    """Looks on until all senders have ended."""
+    looks, deadline = [_look(senders)], monotonic() + patience_s
+    while any(sender.running for sender in senders):
+        if monotonic() > deadline:
+            raise ProgramFailed(f"{senders[0].name} did not end after {patience_s:.0f} s: {complaint(senders[0])}")
+        if not receiver.running and receiver.wait(0) != 0:
+            raise ProgramFailed(f"{receiver.name} ended with status {receiver.wait(0)}: {complaint(receiver)}")
+        sleep(LOOK_S)
+        looks.append(_look(senders))
+    return looks
+
+
+def _settle(receiver: Program) -> None:
+    """It ends by itself when the senders have said that they ended; where it did not hear them, by us."""
+    with suppress(subprocess.TimeoutExpired):
+        receiver.wait(SETTLE_S)
+    receiver.stop()
+
+
+def within(looks: Sequence[Look], began_s: float, ended_s: float) -> tuple[Look, Look]:
+    """The first and the last look of a time; the two nearest to it where there are none."""
+    inside = [look for look in looks if began_s <= look.when_s <= ended_s]
+    if len(inside) >= 2:
+        return inside[0], inside[-1]
+    begin = max(range(len(looks) - 1), key=lambda i: (looks[i].when_s <= began_s, -abs(looks[i].when_s - began_s)))
+    return looks[begin], looks[min(len(looks) - 1, begin + 1)]
+
+
+def measure_window(
+    pair: Pair, case: Case, cores: Cores, seconds: float, pps: float = 0.0, drop_every: int = 0
+) -> Window:
+    """Starts the receiver, then the senders; ends all.
+
+    Raises NotMeasured where the link cannot be received from, ProgramFailed with what the one that failed has said.
+    """
+    rate_hz = pps / case.senders / GROUP
+    left, right = pair.left[: case.senders], pair.right[: case.senders]
+    with ExitStack() as stack:
+        words = receiver_words(case, right, cores.receiver)
+        receiver = stack.enter_context(Program("ringmaster-catch", *words, prefix=pair.enter_right))
+        await_ready(receiver)
+        senders = []
+        for number, link in enumerate(left):
+            words = sender_words(case, link, cores.sender(number), rate_hz, seconds, drop_every)
+            senders.append(stack.enter_context(Program("ringmaster-pace", *words, prefix=pair.enter_left)))
+        looks = _watch(senders, receiver, seconds + START_S)
+        _settle(receiver)
+        paced, caught = [last_line(sender) for sender in senders], last_line(receiver)
+    return window_of(case, cores, looks, paced, caught, pps)
+
+
+def window_of(
+    case: Case,
+    cores: Cores,
+    looks: Sequence[Look],
+    paced: Sequence[Mapping[str, Any]],
+    caught: Mapping[str, Any],
+    asked_pps: float,
+) -> Window:
+    """From what was seen and what the programs said."""
+    links = [link for one in paced for link in one["links"]]
+    seconds = max(float(one["seconds"]) for one in paced)
+    (receiver,) = caught["cores"]
+    begin, end = within(looks, max(one["began_s"] for one in paced), min(one["ended_s"] for one in paced))
+    shares = [cpu_time.since(begin.times, end.times, core) for core in (cores.sender(0), cores.receiver)]
+    waited_share = fmean(float(link["waited_us"]) for link in links) * 1e-6 / seconds
+    if case.polls:
+        busy = (fmean(float(one["busy_share"]) for one in paced) - waited_share, float(receiver["busy_share"]))
+        shares = [cpu_time.polled(share, part) for share, part in zip(shares, busy, strict=True)]
+    return Window(
+        case=case,
+        asked_pps=asked_pps,
+        seconds=seconds,
+        sent=sum(int(link["sent"]) for link in links),
+        received=sum(int(link["received"]) for link in caught["links"]),
+        losses=locate(paced, caught, GROUP, case.polls),
+        sender=shares[0],
+        receiver=shares[1],
+        sender_share=(end.ran_ns - begin.ran_ns) * 1e-9 / max(1e-9, end.when_s - begin.when_s),
+        receiver_share=float(receiver["share"]),
+        waited_share=waited_share,
+        longest_gap_us=float(receiver["longest_gap_us"]),
+        behind=sum(int(one["behind_cycles"]) * GROUP * len(one["links"]) for one in paced),
+    )

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput of programs whose last words are known, and the search for the rate without loss on a known channel."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ringmaster.bench.log import NotMeasured
+from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
+from ringmaster.cli.bench_throughput import SIZES as CLI_SIZES
+from ringmaster.programs import ProgramFailed
+from ringmaster.qualify import throughput, throughput_cases, throughput_section
+from ringmaster.qualify.cpu_time import CpuTime, Shares
+from ringmaster.qualify.links import Pair
+from ringmaster.qualify.throughput import Options
+from ringmaster.qualify.throughput_cases import Case, cases
+from ringmaster.qualify.throughput_charts import charts
+from ringmaster.qualify.throughput_loss import Losses, locate
+from ringmaster.qualify.throughput_window import Cores, Look, Window, window_of, within
+from ringmaster.qualify.zero_loss import BUFFERED_DATAGRAMS, Search, Trial, most_trials, search
+from ringmaster.report.section import Bars, Lines, Section
+
+CORES = Cores((0,), 1)
+MEMIF = Case("memif", 64, 1500, 1)
+UDP = Case("udp", 64, 1500, 1)
+
+
+def paced(
+    sent: int, dropped: int = 0, unsent: int = 0, behind_cycles: int = 0, waited_us: float = 0.0
+) -> dict[str, Any]:
+    """The last line of ringmaster-pace that sent for a second from 100 s on."""
+    link = {"link": "x", "sent": sent, "bytes": 0, "dropped": dropped, "unsent": unsent, "waits": 0}
+    link |= {"waited_us": waited_us, "longest_wait_us": 0.0}
+    times = {"seconds": 1.0, "began_s": 100.0, "ended_s": 101.0}
+    return {**times, "behind_cycles": behind_cycles, "busy_share": 0.9, "links": [link]}
+
+
+def caught(received: int, missed: int = 0, duplicate: int = 0, share: float = 1.0) -> dict[str, Any]:
+    """The last line of ringmaster-catch."""
+    link = {"received": received, "missed": missed, "duplicate": duplicate, "lost": 0, "foreign": 0}
+    return {"cores": [{"busy_share": 0.25, "longest_gap_us": 12.0, "share": share}], "links": [link]}
+
+
+def look(when_s: float, user_s: float = 0.0, soft_irq_s: float = 0.0, ran_s: float = 0.0) -> Look:
+    idle_s = when_s - user_s - soft_irq_s
+    times = CpuTime(user_s, 0.0, 0.0, soft_irq_s, 0.0, idle_s)
+    return Look(when_s, {0: times, 1: times}, ran_s * 1e9)
+
+
+@pytest.mark.parametrize(
+    ("sender", "receiver", "polls", "expected"),
+    [
+        (paced(1000), caught(1000), True, Losses()),
+        (paced(990, dropped=10), caught(990), True, Losses(sender=10)),
+        (paced(990, dropped=4, unsent=6), caught(980, missed=7), True, Losses(sender=10, link=3, port=7)),
+        (paced(1000), caught(900, missed=100), False, Losses(ring=100)),
+        (paced(1000), caught(900, missed=5000), False, Losses(ring=100)),
+        (paced(1000), caught(900, duplicate=20), True, Losses(link=80, application=20)),
+        (paced(1000, behind_cycles=3), caught(1000), True, Losses(sender=3 * 32)),
+        (paced(1000), caught(1001), True, Losses()),
+    ],
+)
+def test_every_datagram_that_is_not_received_has_one_place(
+    sender: dict[str, Any], receiver: dict[str, Any], polls: bool, expected: Losses
+) -> None:
+    found = locate([sender], receiver, 32, polls)
+    assert found == expected
+    assert found.on_the_way == found.total - found.sender
+
+
+@given(
+    sent=st.integers(0, 10**9),
+    lost=st.integers(0, 10**6),
+    missed=st.integers(0, 10**7),
+    twice=st.integers(0, 10**3),
+    dropped=st.integers(0, 10**6),
+)
+def test_the_places_sum_up(sent: int, lost: int, missed: int, twice: int, dropped: int) -> None:
+    received = max(0, sent - lost)
+    found = locate([paced(sent, dropped=dropped)], caught(received, missed, twice), 32, True)
+    assert found.total == dropped + sent - received
+    assert min(found.by_place().values()) >= 0
+
+
+def test_rates_are_of_the_senders_time_and_shares_of_its_middle() -> None:
+    looks = [look(99.9), look(100.1, 0.1), look(100.6, 0.4, 0.2, 0.5), look(101.2, 0.4, 0.2, 0.5)]
+    window = window_of(MEMIF, CORES, looks, [paced(2000, waited_us=400_000.0)], caught(1500), 0.0)
+    assert window.pps == 1500
+    assert window.gbps == pytest.approx(1500 * 64 * 8e-9)
+    assert window.lost_share == pytest.approx(0.25)
+    assert window.sender.soft_irq == pytest.approx(0.4)
+    assert window.sender.poll_busy == pytest.approx(0.6 * 0.5)  # busy 90 %, of which 40 % waited for a full link
+    assert window.sender.poll_idle == pytest.approx(0.6 * 0.5)
+    assert window.receiver.poll_busy == pytest.approx(0.6 * 0.25)
+    assert window.sender.user == 0
+    assert window.sender_share == pytest.approx(1.0)
+    assert window.whole
+
+
+def test_kernel_sockets_keep_their_user_time_and_need_no_whole_core() -> None:
+    looks = [look(100.1), look(100.9, 0.4, ran_s=0.4)]
+    window = window_of(UDP, CORES, looks, [paced(100)], caught(100, share=0.2), 0.0)
+    assert window.sender.user == pytest.approx(0.5)
+    assert window.sender.poll_busy == window.receiver.poll_idle == 0
+    assert window.whole
+    assert not window_of(MEMIF, CORES, looks, [paced(100)], caught(100, share=0.2), 0.0).whole
+
+
+def test_a_window_too_short_for_two_looks_takes_those_around_it() -> None:
+    looks = [look(99.0), look(99.9), look(101.2), look(102.0)]
+    assert [one.when_s for one in within(looks, 100.0, 101.0)] == [99.9, 101.2]
+
+
+@pytest.mark.parametrize("sizes", [(17,), (1473,), (18, 9000)])
+def test_sizes_that_do_not_fit_are_refused(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(NotMeasured, match="expected 18 to 1472"):
+        cases(("udp",), sizes, "1500", (1,))
+
+
+def test_jumbo_frames_are_for_what_does_not_fit_and_two_senders_for_the_borders() -> None:
+    found = cases(("memif", "udp"), throughput_cases.SIZES, "both", (1, 2))
+    jumbo = [case.size for case in found if case.mtu == 9000 and case.senders == 1 and case.kind == "udp"]
+    assert jumbo == [2048, 4096, 8192, 8972]
+    assert sorted({case.size for case in found if case.senders == 2}) == [18, 1472, 2048, 8972]
+    assert {case.mtu for case in cases(("udp",), (18, 8972), "9000", (1,))} == {9000}
+    assert [case.kind for case in found[:2]] == ["memif", "udp"]
+
+
+def test_the_command_line_knows_the_kinds_and_sizes() -> None:
+    assert CLI_KINDS == throughput_cases.KINDS
+    assert tuple(map(int, CLI_SIZES.split(","))) == throughput_cases.SIZES
+
+
+def channel(capacity_pps: float, tolerance: int = 0) -> Callable[[float], Trial]:
+    """Carries so much for a second, and loses what is more."""
+    return lambda pps: Trial(pps, max(0, round(pps - capacity_pps)), 0, 20.0, tolerance)
+
+
+@given(
+    capacity=st.floats(1e3, 1.4e7),
+    highest=st.floats(1e4, 1.4e7),
+    resolution=st.floats(0.001, 0.5),
+    tolerance=st.integers(0, 500),
+)
+def test_the_search_finds_the_capacity_of_a_channel(
+    capacity: float, highest: float, resolution: float, tolerance: int
+) -> None:
+    found = search(channel(capacity, tolerance), highest, resolution)
+    most = min(highest, capacity + tolerance)
+    assert found.best_pps <= most + 1.0
+    assert found.best_pps >= most - resolution * highest - 1.0
+    assert len(found.trials) <= most_trials(resolution)
+    assert (found.limit is None) == (found.best_pps == highest)
+
+
+def test_a_link_that_pushes_back_fails_by_the_rate_that_was_not_held() -> None:
+    found = search(lambda pps: Trial(pps, 0, round(max(0.0, pps - 5e5)), 20.0, 0), 1e6, 0.01)
+    assert found.best_pps == pytest.approx(5e5, abs=1e4)
+    assert found.limit is not None
+    assert found.limit.why == "rate not held"
+
+
+def test_a_channel_that_carries_nothing_has_no_rate() -> None:
+    found = search(channel(-1e9), 1e6, 0.1)
+    assert found.best_pps == 0
+    assert all(not trial.passed for trial in found.trials)
+
+
+def test_a_trial_with_a_stall_is_tried_once_more_and_then_told() -> None:
+    seen: list[float] = []
+
+    def stalls_at_first(pps: float) -> Trial:
+        seen.append(pps)
+        first = len(seen) == 1
+        return Trial(pps, 1000 if first else 0, 0, 20_000.0 if first else 10.0, 0)
+
+    assert search(stalls_at_first, 1e6, 0.1).best_pps == 1e6
+    assert seen == [1e6, 1e6]
+    always = search(lambda pps: Trial(pps, 1000, 0, 20_000.0, 0), 1e6, 0.5)
+    assert always.best_pps == 0
+    assert always.trials[0].why == "1000 lost: stall of 20.0 ms"
+
+
+@pytest.mark.parametrize(("gap_us", "stalled"), [(900.0, False), (1e3, True), (BUFFERED_DATAGRAMS + 2e3, True)])
+def test_only_a_gap_that_the_link_cannot_bridge_is_a_stall(gap_us: float, stalled: bool) -> None:
+    assert Trial(1e6, 5, 0, gap_us, 0).stalled == stalled
+    assert not Trial(1e3, 5, 0, gap_us, 0).stalled
+
+
+def window(case: Case, pps: float, whole: bool = True, losses: Losses | None = None) -> Window:
+    shares = (
+        Shares(poll_busy=0.5, poll_idle=0.5) if case.polls else Shares(user=0.1, system=0.5, soft_irq=0.2, idle=0.2)
+    )
+    received, losses = round(pps), losses or Losses()
+    sent = received + losses.on_the_way
+    share = 1.0 if whole else 0.5
+    return Window(case, 0.0, 1.0, sent, received, losses, shares, shares, share, 1.0, 0.0, 5.0, 0)
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, options: Options, make: Callable[[Case, int], Window]) -> Section:
+    """The whole of it on windows that were made."""
+    counts: dict[Case, int] = {}
+
+    class Made:
+        def __enter__(self) -> Pair:
+            return Pair("made", "memif", ("a", "b"), ("c", "d"))
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    def measure_window(_pair: Pair, case: Case, _cores: Cores, seconds: float, *_: object) -> Window:
+        if seconds != throughput.WARM_UP_S:
+            counts[case] = counts.get(case, 0) + 1
+        return make(case, counts.get(case, 0))
+
+    monkeypatch.setattr(throughput, "measure_window", measure_window)
+    monkeypatch.setattr(throughput, "linked", lambda *_: Made())
+    monkeypatch.setattr(throughput, "_probe", lambda *_, **__: None)
+    steps: list[None] = []
+    section = throughput.measure(options, lambda _: None, lambda: steps.append(None))
+    assert len(steps) <= throughput.steps(options)
+    return section
+
+
+SMALL = Options(CORES, sizes=(64, 1472), kinds=("memif", "udp"), senders=(1,), mtu="1500", rounds=3)
+
+
+def test_figures_are_medians_of_windows_that_had_their_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        return window(case, {"memif": 10e6, "udp": 1e5}[case.kind] * number, whole=number != 3 or not case.polls)
+
+    section = measured(monkeypatch, SMALL, make)
+    figures = {row.name: row.figure for row in section.headlines}
+    rate = figures["khz.memif.mtu1500.senders1"]
+    assert rate is not None
+    assert (rate.median, rate.count) == (15_000.0, 2)
+    gbps = figures["gbps.udp.mtu1500.senders1"]
+    assert gbps is not None
+    assert gbps.median == pytest.approx(2e5 * 1472 * 8e-9)
+    tables = {table.title.split(",")[0]: table for table in section.tables}
+    assert tables["Datagram rate as a multiple of udp's"].rows[0][1] == "100 (100–100)"
+    cpu = tables["CPU load by kind"]
+    assert [row[:2] for row in cpu.rows] == [["memif", "64"], ["", "1472"], ["udp", "64"], ["", "1472"]]
+    assert "send\nsoft\nIRQ" in cpu.head
+    assert "send\nsteal" not in cpu.head
+    assert any("2 of 12 windows had less than 95 %" in note for note in section.notes)
+    assert {type(chart) for chart in section.charts} == {Lines, Bars}
+    for option in ("--sizes 64,1472", "--kinds memif,udp", "--rounds 3", "--receiver-core 1"):
+        assert option in section.command
+
+
+def test_losses_are_told_by_place_and_cases_without_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = Losses(ring=25)
+    section = measured(monkeypatch, SMALL, lambda case, _: window(case, 75, losses=losses if case == UDP else None))
+    (table,) = (table for table in section.tables if table.title.startswith("Loss"))
+    assert [list(row) for row in table.rows] == [["udp", "64", "1500", "1", "300", "0", "0", "0", "75", "0", "25"]]
+
+
+def test_an_interrupt_leaves_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        if case.size == 1472:
+            raise KeyboardInterrupt
+        return window(case, 1e5)
+
+    section = measured(monkeypatch, SMALL, make)
+    assert section.interrupted
+    assert len(section.data["windows"]) == 2  # type: ignore[arg-type]
+
+
+def test_what_fails_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        if case == MEMIF:
+            raise ProgramFailed("ringmaster-pace ended with status 1: no room")
+        if case.kind == "udp":
+            raise NotMeasured("no sockets")
+        return window(case, 1e5)
+
+    section = measured(monkeypatch, SMALL, make)
+    assert {one["case"]["kind"] for one in section.data["windows"]} == {"memif"}  # type: ignore[attr-defined]
+    assert sum("no room" in note for note in section.notes) == 1
+    assert sum("no sockets" in note for note in section.notes) == 1
+
+
+def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[None] = []
+
+    def make(case: Case, number: int) -> Window:
+        tries.append(None)
+        if len(tries) % 3 != 0:
+            raise ProgramFailed("could not set PACKET_FANOUT")
+        return window(case, 1e5)
+
+    assert measured(monkeypatch, replace(SMALL, rounds=1), make).notes == []
+
+
+def test_the_zero_loss_search_is_told_with_what_bounds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lossy(_pair: Pair, case: Case, _cores: Cores, _seconds: float, pps: float = 0.0, _drop: int = 0) -> Window:
+        lost = max(0, round(pps - 60_000)) if pps else 0
+        return window(case, (pps or 100_000.0) - lost, losses=Losses(link=lost))
+
+    options = replace(SMALL, kinds=("udp",), zero_loss=(64,), resolution=0.01)
+    measured(monkeypatch, options, lambda case, _: window(case, 1e5))
+    monkeypatch.setattr(throughput, "measure_window", lossy)
+    section = throughput.measure(options, lambda _: None, lambda: None)
+    (table,) = (table for table in section.tables if table.title.startswith("Highest"))
+    (row,) = table.rows
+    assert float(row[2]) == pytest.approx(60.0, abs=1.0)
+    assert "lost" in row[5]
+
+
+def test_sender_and_receiver_need_cores_of_their_own() -> None:
+    with pytest.raises(NotMeasured, match="core 1 is to send and to receive"):
+        throughput.measure(replace(SMALL, cores=Cores((0, 1), 1)), lambda _: None, lambda: None)
+
+
+def test_nothing_measured_gives_an_empty_section() -> None:
+    found = throughput_section.Found()
+    assert charts(found) == []
+    assert throughput_section.headlines(found) == []
+    assert Search().limit is None
