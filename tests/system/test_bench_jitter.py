@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bench of jitter as a person runs it: what was injected is found, and nothing is left behind."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import ringmaster, ringmaster_json
-from marked import interrupted
+from harness import PATIENCE_S, ringmaster, ringmaster_json, veth_pair, wait_for
+from marked import interrupted, marked, started, wait_until_gone
 
 from ringmaster.demo import cores
 from ringmaster.qualify import bare_clock
@@ -99,6 +100,21 @@ def test_what_no_sender_can_do_ends_with_its_reason() -> None:
     known = ("--inject-jitter-us", "30000", "--rate", "50", "--kinds", "memif", "--links", "1", "--rounds", "1")
     done = ringmaster("bench", "jitter", *known, "--instruments", "1", "--seconds", "0.2", expect=1)
     assert "expected less than half a period" in done.stderr
+
+
+def test_a_link_that_vanishes_ends_the_bench_with_its_name() -> None:
+    with veth_pair():
+        pass  # or a reason to skip
+    traffic = ("--kinds", "raw", "--links", "1", "--instruments", "4", "--rate", "500")
+    with started("bench", "jitter", *traffic, "--seconds", "5", "--rounds", "1") as (bench, mark):
+        wait_for(lambda: marked(mark, "ringmaster-pace"), "the sender")
+        take_away = ["nsenter", f"--net=/proc/{marked(mark, 'ringmaster-pace')[0]}/ns/net", "ip", "link", "delete"]
+        subprocess.run([*take_away, "veth0"], check=True)
+        _, words = bench.communicate(timeout=PATIENCE_S)
+        assert bench.returncode == 1
+        wait_until_gone(mark)
+    assert "raw:veth" in words
+    assert "Traceback" not in words
 
 
 def test_ctrl_c_gives_what_was_measured_until_then() -> None:
