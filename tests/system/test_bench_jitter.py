@@ -10,6 +10,7 @@ from harness import PATIENCE_S, ringmaster, ringmaster_json, veth_pair, wait_for
 from marked import interrupted, marked, started, wait_until_gone
 
 from ringmaster.demo import cores
+from ringmaster.programs import find_program
 from ringmaster.qualify import bare_clock
 
 pytestmark = [
@@ -45,6 +46,8 @@ def test_an_injected_jitter_is_found(jitter: Any, figures: Any) -> None:
     assert figures["shares"][-1] > 0.7, "but for one in a hundred, they differ by more than 40 µs"
     table = jitter["tables"][0]
     assert table["rows"][-1][1] == f"{100 * figures['shares'][-1]:.2f}%", "the poster's table says so too"
+    assert table["head"][2] == "left, memif"
+    assert float(table["rows"][-1][2].rstrip("%")) > 70, "that is how the groups left"
 
 
 def test_the_bare_clock_stands_beside_it(jitter: Any) -> None:
@@ -94,6 +97,14 @@ def test_bad_options_are_said(words: tuple[str, ...], status: int, says: str) ->
     done = ringmaster("bench", *words, expect=status)
     assert says in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_sender_without_a_rate_has_no_cycles_to_write_down(tmp_path: Path) -> None:
+    words = ("--core", "0", "--link", "raw:lo", "--instruments", "1", "--rate", "0", "--seconds", "1")
+    command = [find_program("ringmaster-pace"), *words, "--cycles", str(tmp_path / "cycles")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 2
+    assert "--cycles: needs a --rate" in done.stderr
 
 
 def test_what_no_sender_can_do_ends_with_its_reason() -> None:
