@@ -247,11 +247,8 @@ static enum rm_code send_all(struct pace *pace, struct rm_error *error) {
     for (uint32_t i = 0; i < pace->options.link_count; ++i)
         if (pace->outbox[i].lost)
             fprintf(stderr, "ringmaster-pace: %s\n", pace->outbox[i].error.text);
-    code = rm_departures_write(&pace->departures, pace->schedule.next, error);
-    if (code != RM_OK)
-        return code;
     print(pace, refused);
-    return RM_OK;
+    return rm_departures_write(&pace->departures, pace->schedule.next, error);
 }
 
 int main(int argc, char **argv) {
