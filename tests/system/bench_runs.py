@@ -10,13 +10,7 @@ from typing import Any
 
 from harness import PATIENCE_S, command_line, wait_for
 
-PROGRAMS = (
-    "ringmaster-pace",
-    "ringmaster-catch",
-    "ringmaster-veth-pair",
-    "ringmaster-server",
-    "ringmaster-instruments",
-)
+OURS = ("pace", "catch", "veth-pair", "server", "instruments")
 MARK = "RINGMASTER_TEST_OWNER"
 """In the environment of all that a test starts."""
 
