@@ -29,7 +29,7 @@ static struct {
 static char const *describe(char const *name) {
     static char const *const known[][2] = {
         {"mains", "factor of the configured mains lines; 0: none"},
-        {"ground", "factor of the configured motion of the quadrupoles; 0: none"},
+        {"ground", "factor of the configured motion of the magnets; 0: none"},
         {"steps", "factor of the configured steps; 0: none"},
         {"insertion", "factor of the configured insertion device's kick; 0: none"},
         {"topup", "factor of the configured injections' kick; 0: none"},

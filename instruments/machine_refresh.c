@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/background.h"
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "machine_parts.h"
@@ -174,6 +175,7 @@ static bool ending(struct rm_machine const *machine) {
 static void *look_again_and_again(void *argument) {
     struct rm_machine *machine = argument;
     struct rm_error error;
+    rm_background_enter();
     while (!ending(machine)) {
         double const next = seconds_now() + machine->period_s;
         rm_machine_refresh(machine, &error); /* a beam that is lost is counted, and said by its intensity */

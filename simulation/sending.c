@@ -7,68 +7,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/guard_setup.h"
 #include "wire/native.h"
 #include "wire/setpoint.h"
 
 static uint64_t const EPOCH = 1;
 
 /* ── making ── */
-
-static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
-    double const cycles = config->turn_rate_hz / config->setpoints.period_turns;
-    for (uint32_t i = 0; i < config->supply_count; ++i) {
-        struct rm_config_supply const *wanted = &config->supply[i];
-        supply[i] = (struct rm_guard_supply){
-            .low = wanted->low,
-            .high = wanted->high,
-            .slew = wanted->slew_per_s / cycles,
-            .safe = wanted->safe,
-            .safe_slew = wanted->safe_slew_per_s / cycles,
-        };
-    }
-}
-
-/** Nobody but the one application is there: the supplies of others stay where they are. */
-static void describe_applications(struct rm_config const *config, uint32_t *operators,
-                                  struct rm_guard_application *application) {
-    application[0].supply = operators;
-    for (uint32_t i = 0; i < config->supply_count; ++i)
-        if (config->supply[i].application == 0)
-            operators[application[0].supply_count++] = i;
-    for (uint32_t i = 1; i < config->application_count; ++i) {
-        struct rm_config_application const *wanted = &config->application[i];
-        uint32_t const period = config->setpoints.period_turns;
-        application[i] = (struct rm_guard_application){
-            .supply_count = wanted->supply_count,
-            .supply = wanted->supply,
-            .freshness_turns = wanted->freshness_turns,
-            .future_turns = config->turn_window.ahead_turns,
-            .watchdog_cycles = wanted->watchdog_cycles,
-            .period_cycles = wanted->period_turns > period ? wanted->period_turns / period : 1,
-            .stop = wanted->stop,
-        };
-    }
-}
-
-static enum rm_code make_guard(struct rm_sending *sending, struct rm_error *error) {
-    struct rm_config const *config = sending->config;
-    struct rm_guard_supply *supply = calloc(config->supply_count + 1ul, sizeof *supply);
-    struct rm_guard_application *application = calloc(config->application_count + 1ul, sizeof *application);
-    uint32_t *operators = calloc(config->supply_count + 1ul, sizeof *operators);
-    enum rm_code code = RM_E_NO_SPACE;
-    if (supply != NULL && application != NULL && operators != NULL) {
-        describe_supplies(config, supply);
-        describe_applications(config, operators, application);
-        code =
-            rm_guard_new(supply, config->supply_count, application, config->application_count, &sending->guard, error);
-    } else {
-        rm_fail(error, code, "no memory for the guard of %u supplies", config->supply_count);
-    }
-    free(supply);
-    free(application);
-    free(operators);
-    return code;
-}
 
 static enum rm_code find_chain(struct rm_sending *sending, uint32_t c, struct rm_error *error) {
     struct rm_config_chain const *wanted = &sending->config->chain[c];
@@ -181,7 +126,7 @@ enum rm_code rm_sending_open(struct rm_config const *config, uint32_t applicatio
     plant->context = sending;
     enum rm_code code = find_chains(sending, error);
     if (code == RM_OK && config->chain_count > 0)
-        code = make_guard(sending, error);
+        code = rm_guard_of_config(config, &sending->guard, error);
     for (uint32_t c = 0; code == RM_OK && c < config->chain_count; ++c) {
         struct rm_config_chain const *wanted = &config->chain[c];
         for (uint32_t s = wanted->first_supply; !wanted->readback && s < wanted->first_supply + wanted->supply_count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** From an application's wishes to its supplies, as the server's transmit role does it, in simulated time: the real
- * guard judges each row, the datagrams are real, and what the chains answer says where the supplies stand.
+ * guard judges each row, the datagrams are real, and what the chains answer says where the supplies stand. Nobody but
+ * the one application is there: the supplies of others stay where they are.
  */
 #ifndef RM_SIMULATION_SENDING_H
 #define RM_SIMULATION_SENDING_H

@@ -10,79 +10,24 @@
 #include "base/fail.h"
 #include "base/nearest.h"
 #include "base/timebase.h"
+#include "engine/application_setup.h"
 #include "instruments/noise.h"
 
 static double const EARLY = 1e-9; /**< of a second: an event at 0.5 s belongs to the cycle that is rounded to it */
 
 /* ── making ── */
 
-static enum rm_code find_application(struct rm_simulation *simulation, struct rm_error *error) {
-    struct rm_config const *config = simulation->config;
-    struct rm_nearest nearest = {.wanted = simulation->options->application};
-    for (uint32_t i = 1; i < config->application_count; ++i) {
-        rm_nearest_offer(&nearest, config->application[i].name);
-        simulation->application = i;
-        if (strcmp(config->application[i].name, simulation->options->application) == 0)
-            return RM_OK;
-    }
-    if (nearest.name != NULL)
-        return rm_fail(error, RM_E_CONFIG, "%s: there is no application \"%s\"; did you mean \"%s\"?",
-                       config->source_path, nearest.wanted, nearest.name);
-    return rm_fail(error, RM_E_CONFIG, "%s: there is no application \"%s\" among its `applications`",
-                   config->source_path, nearest.wanted);
-}
-
-static void fill_lists(struct rm_config const *config, struct rm_config_application const *application,
-                       char const **input, struct rm_host_actuator *actuator, struct rm_host_setting *setting) {
-    for (uint32_t i = 0; i < application->input_count; ++i)
-        input[i] = application->input[i];
-    for (uint32_t i = 0; i < application->supply_count; ++i) {
-        struct rm_config_supply const *supply = &config->supply[application->supply[i]];
-        actuator[i] = (struct rm_host_actuator){
-            .name = supply->name,
-            .unit = supply->unit,
-            .low = supply->low,
-            .high = supply->high,
-            .slew_per_s = supply->slew_per_s,
-        };
-    }
-    for (uint32_t i = 0; i < application->setting_count; ++i)
-        setting[i] = (struct rm_host_setting){application->setting[i].name, application->setting[i].value};
-}
-
 static enum rm_code open_program(struct rm_simulation *simulation, struct rm_error *error) {
-    struct rm_config const *config = simulation->config;
-    struct rm_config_application const *application = &config->application[simulation->application];
-    char const **input = calloc(application->input_count + 1ul, sizeof *input);
-    struct rm_host_actuator *actuator = calloc(application->supply_count + 1ul, sizeof *actuator);
-    struct rm_host_setting *setting = calloc(application->setting_count + 1ul, sizeof *setting);
-    struct rm_host_setup const setup = {
-        .workspace = config->workspace,
-        .name = application->name,
-        .code = application->code,
-        .turn_rate_hz = config->turn_rate_hz,
-        .period_turns = application->period_turns,
-        .deadline_turns = application->deadline_turns,
-        .input_count = application->input_count,
-        .input = input,
-        .actuator_count = application->supply_count,
-        .actuator = actuator,
-        .setting_count = application->setting_count,
-        .setting = setting,
-        .configuration = application->configuration[0] != '\0' ? application->configuration : NULL,
-    };
-    enum rm_code code = rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", application->name);
-    if (input != NULL && actuator != NULL && setting != NULL) {
-        struct rm_error reason;
-        fill_lists(config, application, input, actuator, setting);
+    struct rm_host_setup setup;
+    struct rm_error reason;
+    enum rm_code code = rm_application_setup_make(simulation->config, simulation->application, &setup, &reason);
+    if (code == RM_OK) {
         code = rm_host_program_open(&setup, &simulation->program, &reason);
-        if (code != RM_OK)
-            rm_fail(error, code, "application \"%s\": %s", application->name, reason.text);
+        rm_application_setup_free(&setup);
     }
-    free((void *)input);
-    free(actuator);
-    free(setting);
-    return code;
+    if (code == RM_OK)
+        return RM_OK;
+    return rm_fail(error, code, "application \"%s\": %s", simulation->options->application, reason.text);
 }
 
 static enum rm_code check_rates(struct rm_simulation const *simulation, struct rm_error *error) {
@@ -162,7 +107,7 @@ enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_s
     *simulation = (struct rm_simulation){.options = options};
     enum rm_code code = rm_config_load(options->server, &simulation->config, error);
     if (code == RM_OK)
-        code = find_application(simulation, error);
+        code = rm_application_find(simulation->config, options->application, &simulation->application, error);
     if (code == RM_OK)
         code = open_program(simulation, error);
     if (code == RM_OK)

@@ -108,6 +108,11 @@ struct rm_reading const feedback_readings[FEEDBACK_READINGS] = {
                            .is_array = true},
 };
 
+/** Lanes of both planes' modes; a macro, because a constant array is not initialised by another one. */
+#define MODES_UM                                                                                                       \
+    {"m1", "um"}, {"m2", "um"}, {"m3", "um"}, {"m4", "um"}, {"m5", "um"}, {"m6", "um"}, {"m7", "um"}, {"m8", "um"},    \
+        {"m9", "um"}, {"m10", "um"}, {"m11", "um"}, {"m12", "um"},
+
 struct rm_application_stream const feedback_streams[FEEDBACK_STREAMS] = {
     [FEEDBACK_ORBIT] = {.name = "orbit",
                         .description = "orbit error, setpoints, state, and what is excited",
@@ -125,30 +130,8 @@ struct rm_application_stream const feedback_streams[FEEDBACK_STREAMS] = {
                                  {"output", ""}}},
     [FEEDBACK_MODES_X] = {.name = "modes_x",
                           .description = "errors of the first horizontal modes of the first family that acts",
-                          .lane = {{"m1", "um"},
-                                   {"m2", "um"},
-                                   {"m3", "um"},
-                                   {"m4", "um"},
-                                   {"m5", "um"},
-                                   {"m6", "um"},
-                                   {"m7", "um"},
-                                   {"m8", "um"},
-                                   {"m9", "um"},
-                                   {"m10", "um"},
-                                   {"m11", "um"},
-                                   {"m12", "um"}}},
+                          .lane = {MODES_UM}},
     [FEEDBACK_MODES_Y] = {.name = "modes_y",
                           .description = "errors of the first vertical modes of the first family that acts",
-                          .lane = {{"m1", "um"},
-                                   {"m2", "um"},
-                                   {"m3", "um"},
-                                   {"m4", "um"},
-                                   {"m5", "um"},
-                                   {"m6", "um"},
-                                   {"m7", "um"},
-                                   {"m8", "um"},
-                                   {"m9", "um"},
-                                   {"m10", "um"},
-                                   {"m11", "um"},
-                                   {"m12", "um"}}},
+                          .lane = {MODES_UM}},
 };

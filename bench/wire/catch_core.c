@@ -8,6 +8,7 @@
 #include "link.h"
 
 static double const LOOK_S = 250e-6; /* how often the windows are looked at */
+static double const LINGER_S = 2.0;  /* a sender that runs on a little longer shall not find the link gone */
 
 static bool all_spin(struct rm_catch_core const *core) {
     for (uint32_t i = 0; i < core->link_count; ++i)
@@ -46,6 +47,19 @@ static bool look(struct rm_catch_core *core, uint64_t now) {
     return open;
 }
 
+/** True while a sender goes on, though all windows are closed. */
+static bool linger(struct rm_catch_core *core, uint64_t now) {
+    uint64_t const quiet_ticks = (uint64_t)(RM_WINDOW_QUIET_S * core->tsc_hz);
+    if (core->closed_tsc == 0)
+        core->closed_tsc = now;
+    bool going_on = false;
+    for (uint32_t i = 0; i < core->link_count; ++i) {
+        uint64_t const last = core->caught[i].window.last_tsc;
+        going_on |= !core->caught[i].ended && (last >= now || now - last < quiet_ticks);
+    }
+    return going_on && !rm_stop_asked(core->stop) && now - core->closed_tsc < (uint64_t)(LINGER_S * core->tsc_hz);
+}
+
 /** Asks every link once; returns how many datagrams there were. */
 static uint32_t receive(struct rm_catch_core *core, uint64_t wait_ns) {
     uint32_t count = 0;
@@ -68,7 +82,7 @@ static void poll_links(struct rm_catch_core *core) {
     for (bool open = true; open;) {
         uint32_t const count = receive(core, wait_ns);
         if (now >= next_look) {
-            open = look(core, now);
+            open = look(core, now) || linger(core, now);
             next_look = now + look_ticks;
         }
         now = rm_tsc();

@@ -2,7 +2,9 @@
 /** One thread of the receiver, on its core: polls its links in turn until their windows are closed.
  *
  * Where all its links sleep, so does the thread, until one of them has something. What the core was used for is counted
- * from the beginning of the first link's window to the end of the last one's.
+ * from the beginning of the first link's window to the end of the last one's. After that it goes on receiving for as
+ * long as the senders do, though no longer than 2 s: so that a sender that was told to run a little longer than the
+ * window does not find its link gone.
  */
 #ifndef RM_BENCH_WIRE_CATCH_CORE_H
 #define RM_BENCH_WIRE_CATCH_CORE_H
@@ -28,6 +30,7 @@ struct rm_catch_core {
     struct rm_link_burst burst;
     struct rm_polling polling;
     bool counting, counted; /**< the first window has begun; the last has ended */
+    uint64_t closed_tsc;    /**< when all windows were closed; 0: not yet */
     double cpu_begin_s;
     double cpu_s, seconds; /**< on its core, of so many */
     pthread_t thread;

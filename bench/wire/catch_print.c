@@ -37,7 +37,7 @@ static void print_instrument(struct rm_catch_link const *caught, uint32_t flow, 
         return;
     }
     uint64_t const largest = atomic_load_explicit(&tally->histogram->largest, memory_order_relaxed);
-    printf(", \"mean_ns\": %.1f, \"min_ns\": %.1f, \"max_ns\": %.1f, \"histogram\": [",
+    printf(", \"mean_ns\": %.4f, \"min_ns\": %.1f, \"max_ns\": %.1f, \"histogram\": [",
            (double)tally->interval_sum / (double)tally->intervals * ns_per_tick,
            (double)tally->interval_least * ns_per_tick, (double)largest * ns_per_tick);
     print_histogram(tally->histogram, ns_per_tick);

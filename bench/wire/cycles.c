@@ -13,7 +13,7 @@ enum rm_code rm_cycles_new(struct rm_cycles *cycles, size_t capacity, struct rm_
     bool const fits = !__builtin_mul_overflow(capacity, sizeof *cycles->row, &bytes);
     cycles->row = fits && capacity != 0 ? malloc(bytes) : NULL;
     if (capacity != 0 && cycles->row == NULL)
-        return rm_fail(error, RM_E_SYSTEM, "no memory for the rows of %zu cycles: measure for a shorter time",
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the rows of %zu cycles: measure for a shorter time",
                        capacity);
     if (capacity != 0)
         memset(cycles->row, 0, bytes); /* touches every page, so that none is missing later */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A link's cycles, one row each: when the group's first datagram came, when the last, and how many there were.
+/** A link's cycles, one row each: when the group's first datagram came, or left, when the last, and how many there
+ * were.
  *
  * There is a row for every cycle of the window from the beginning, found by the cycle's number. So it makes no
  * difference whether groups are incomplete, late, or one among the other; of a cycle of which nothing came the row says
@@ -31,7 +32,7 @@ struct rm_cycles {
     size_t capacity;
 };
 
-/** Makes room for so many rows, in memory that is there by then. RM_E_SYSTEM: there is not so much. */
+/** Makes room for so many rows, in memory that is there by then. RM_E_NO_SPACE: there is not so much. */
 enum rm_code rm_cycles_new(struct rm_cycles *cycles, size_t capacity, struct rm_error *error);
 void rm_cycles_free(struct rm_cycles *cycles);
 
@@ -44,6 +45,14 @@ static inline void rm_cycles_take(struct rm_cycles *cycles, uint64_t index, uint
     if (row->datagrams++ == 0)
         row->first_tsc = tsc;
     row->last_tsc = tsc;
+}
+
+/** Writes a whole group down, of which `datagrams` passed between the two times. */
+static inline void rm_cycles_put(struct rm_cycles *cycles, uint64_t index, uint32_t datagrams, uint64_t first_tsc,
+                                 uint64_t last_tsc) {
+    if (index < cycles->capacity)
+        cycles->row[index] =
+            (struct rm_cycle_row){.datagrams = datagrams, .first_tsc = first_tsc, .last_tsc = last_tsc};
 }
 
 /** Writes the rows of the cycles [begin, end), of which the first is row 0. RM_E_SYSTEM with the reason. */

@@ -130,7 +130,7 @@ void rm_link_release(struct rm_link *link, struct rm_link_burst *burst) {
     burst->frames.count = burst->count = 0;
 }
 
-void rm_links_wait(struct rm_link **links, uint32_t count, uint64_t wait_ns) {
+void rm_links_wait(struct rm_link *const *links, uint32_t count, uint64_t wait_ns) {
     struct pollfd files[RM_LINKS_MAX];
     for (uint32_t i = 0; i < count; ++i) {
         if (links[i]->config.spin)

@@ -116,7 +116,7 @@ uint32_t rm_link_receive(struct rm_link *link, struct rm_link_burst *burst, uint
 void rm_link_release(struct rm_link *link, struct rm_link_burst *burst);
 
 /** Sleeps until one of the links has something, at most `wait_ns`; returns at once if one of them spins. */
-void rm_links_wait(struct rm_link **links, uint32_t count, uint64_t wait_ns);
+void rm_links_wait(struct rm_link *const *links, uint32_t count, uint64_t wait_ns);
 
 /** Gives up to `count` ≤ RM_BURST buffers for payloads up to the largest; returns how many there were. The caller
  * writes the payloads, sets length[], and sends or releases all of them. */

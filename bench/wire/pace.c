@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Sends groups of datagrams at a fixed rate, or as many as the links take; `ringmaster-pace --help` tells how.
  *
- * The last line of standard output is a JSON object:
+ * Prints {"ready": true} when the links have their peers and sending begins. The last line of standard output is a JSON object:
  *
  *     ended              "done", "interrupted", or "link": a link has ended
  *     cycles, seconds    sequence numbers that there were, and how long that took
@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "base/timebase.h"
+#include "departures.h"
 #include "json_text.h"
 #include "link.h"
 #include "options.h"
@@ -38,6 +39,7 @@ struct pace {
     struct rm_stop stop;
     struct rm_link *link[RM_LINKS_MAX];
     struct rm_outbox outbox[RM_LINKS_MAX];
+    struct rm_departures departures;
     struct rm_schedule schedule;
     struct rm_polling polling;
     double tsc_hz;
@@ -101,16 +103,27 @@ static void wait_for_group(struct pace *pace, uint64_t cycle, uint32_t link) {
         rm_pause();
 }
 
+static void put_group(struct pace *pace, uint32_t link, struct rm_probe *probe) {
+    struct rm_outbox *const outbox = &pace->outbox[link];
+    uint64_t const first_tsc = rm_tsc();
+    for (uint32_t instrument = 0; instrument < pace->options.instruments; ++instrument) {
+        probe->flow = (uint16_t)(pace->options.first_flow + instrument);
+        rm_outbox_put(outbox, probe);
+    }
+    if (pace->departures.path == NULL)
+        return;
+    rm_outbox_flush(outbox);
+    uint32_t const group = (uint32_t)pace->options.instruments;
+    rm_cycles_put(&pace->departures.of_link[link], probe->sequence, group, first_tsc, rm_tsc());
+}
+
 static void put_cycle(struct pace *pace, uint64_t cycle, uint64_t now) {
     struct rm_pace_options const *const options = &pace->options;
     struct rm_probe probe = {.sequence = cycle,
                              .stamp = options->rate_hz > 0 ? rm_schedule_nominal(&pace->schedule, cycle) : now};
     for (uint32_t i = 0; i < options->link_count; ++i) {
         wait_for_group(pace, cycle, i);
-        for (uint32_t instrument = 0; instrument < options->instruments; ++instrument) {
-            probe.flow = (uint16_t)(options->first_flow + instrument);
-            rm_outbox_put(&pace->outbox[i], &probe);
-        }
+        put_group(pace, i, &probe);
     }
 }
 
@@ -130,6 +143,11 @@ static bool turn(struct pace *pace, uint64_t now) {
     return now < pace->end_tsc && (!rm_schedule_over(&pace->schedule) || pending(pace));
 }
 
+/** How many there are to be. */
+static uint64_t cycles_of(struct rm_pace_options const *options) {
+    return options->rate_hz > 0 ? (uint64_t)(options->rate_hz * options->seconds + 0.5) : UINT64_MAX;
+}
+
 static void run(struct pace *pace) {
     struct rm_pace_options const *const options = &pace->options;
     double const jitter_s = options->jitter_us * 1e-6;
@@ -138,7 +156,7 @@ static void run(struct pace *pace) {
         .tsc_hz = pace->tsc_hz,
         .jitter_s = jitter_s,
         .seed = options->seed,
-        .cycles = options->rate_hz > 0 ? (uint64_t)(options->rate_hz * options->seconds + 0.5) : UINT64_MAX,
+        .cycles = cycles_of(options),
     };
     uint64_t const start = rm_tsc() + (uint64_t)((LEAD_S + jitter_s) * pace->tsc_hz);
     rm_schedule_start(&pace->schedule, &plan, start);
@@ -205,6 +223,9 @@ static void print(struct pace *pace, uint64_t const *refused) {
 static enum rm_code send_all(struct pace *pace, struct rm_error *error) {
     enum rm_code code = rm_pin((uint32_t)pace->options.core, error);
     if (code == RM_OK)
+        code = rm_departures_new(&pace->departures, pace->options.cycles_path, pace->options.link_count,
+                                 cycles_of(&pace->options), error);
+    if (code == RM_OK)
         code = wait_for_peers(pace, error);
     if (code != RM_OK)
         return code;
@@ -212,6 +233,8 @@ static enum rm_code send_all(struct pace *pace, struct rm_error *error) {
     for (uint32_t i = 0; i < pace->options.link_count; ++i)
         rm_outbox_start(&pace->outbox[i], pace->link[i], (uint32_t)pace->options.payload_bytes,
                         pace->options.drop_every, pace->tsc_hz, &pace->stop);
+    puts("{\"ready\": true}");
+    fflush(stdout);
     run(pace);
     for (uint32_t i = 0; i < pace->options.link_count; ++i) {
         struct rm_link_totals totals;
@@ -219,6 +242,9 @@ static enum rm_code send_all(struct pace *pace, struct rm_error *error) {
         refused[i] = totals.unsent;
     }
     say_end(pace);
+    code = rm_departures_write(&pace->departures, pace->schedule.next, error);
+    if (code != RM_OK)
+        return code;
     print(pace, refused);
     for (uint32_t i = 0; i < pace->options.link_count; ++i) {
         if (pace->outbox[i].lost) {
@@ -247,6 +273,7 @@ int main(int argc, char **argv) {
         if (code == RM_OK) {
             code = send_all(&pace, &error);
             rm_links_close(pace.link, pace.options.link_count);
+            rm_departures_free(&pace.departures);
         }
         rm_stop_finish(&pace.stop);
     }

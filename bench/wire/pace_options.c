@@ -24,6 +24,8 @@ char const rm_pace_usage[] =
     "  --seconds S         how long\n"
     "  --size BYTES        of payload, 18–8972; 18 if not said\n"
     "  --first-flow F      number of the first instrument; 0 if not said\n"
+    "  --cycles FILE       write down when each group left, one row per link and cycle; bench/wire/cycles.h has its\n"
+    "                      form. Each group is then sent by itself, also when the next one is due already\n"
     "  --group-gap-us G    from one link's group to the next one's\n"
     "Known faults:\n"
     "  --jitter-us A       displaces each cycle by a known random time within ±A, below half a period\n"
@@ -52,6 +54,8 @@ static enum rm_code check_sizes(struct rm_pace_options const *options, struct rm
 }
 
 static enum rm_code check_times(struct rm_pace_options const *options, struct rm_error *error) {
+    if (options->cycles_path != NULL && options->rate_hz <= 0)
+        return rm_fail(error, RM_E_ARGUMENT, "--cycles: needs a --rate; without one there are no cycles to be timed");
     double const period_us = options->rate_hz > 0 ? 1e6 / options->rate_hz : 0;
     double const groups_us = options->group_gap_us * (options->link_count - 1);
     if (options->rate_hz > 0 && options->rate_hz * options->seconds < 1)
@@ -86,6 +90,7 @@ enum rm_code rm_pace_options_read(int argc, char **argv, struct rm_pace_options 
         {.name = "size", .kind = RM_OPTION_WHOLE, .value = &options->payload_bytes, RM_PROBE_BYTES, 8972},
         {.name = "first-flow", .kind = RM_OPTION_WHOLE, .value = &options->first_flow, 0, FLOWS - 1},
         {.name = "group-gap-us", .kind = RM_OPTION_NUMBER, .value = &options->group_gap_us, 0, 1e9},
+        {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles_path},
         {.name = "jitter-us", .kind = RM_OPTION_NUMBER, .value = &options->jitter_us, 0, 1e9},
         {.name = "seed", .kind = RM_OPTION_WHOLE, .value = &options->seed, 0, MANY},
         {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &options->drop_every, 2, MANY},

@@ -18,6 +18,7 @@ struct rm_pace_options {
     double rate_hz;       /**< 0: as fast as the links take them */
     double seconds;
     uint64_t payload_bytes;
+    char const *cycles_path; /**< NULL: none */
     double jitter_us;
     uint64_t seed;
     uint64_t drop_every; /**< 0: none */

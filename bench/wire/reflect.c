@@ -38,8 +38,9 @@ static char const usage[] =
 /** The loop sleeps until so long before something is due, and polls for the rest: a sleep in the kernel ends 17 µs late
  * here, and sometimes 26. */
 static double const POLL_BEFORE_S = 40e-6;
-/** How often a loop to which nothing comes looks whether its link still works. */
-static double const LOOK_S = 0.5;
+/** A loop to which nothing came for so long looks whether its link still works. An interface that was just switched on
+ * is called down for up to a second. */
+static double const LOOK_S = 1.5;
 
 struct reflector {
     struct rm_link *link;
@@ -122,11 +123,15 @@ static uint64_t patience_ns(struct reflector const *self) {
     return left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
 }
 
+static void look_later(struct reflector *self, uint64_t now) {
+    self->look_at = now + (uint64_t)(LOOK_S * self->tsc_hz);
+}
+
 /** Now and then: an interface that is gone is an error, a peer that is not there is not. */
 static enum rm_code look(struct reflector *self, uint64_t now, struct rm_error *error) {
     if (now < self->look_at)
         return RM_OK;
-    self->look_at = now + (uint64_t)(LOOK_S * self->tsc_hz);
+    look_later(self, now);
     enum rm_code const code = rm_link_check(self->link, error);
     return code == RM_E_ABSENT ? RM_OK : code;
 }
@@ -141,7 +146,7 @@ static bool work(struct reflector *self, uint64_t wait_ns) {
             hold(self, &in, count);
         else
             send_back(self, &in, count);
-        self->look_at = rm_tsc() + (uint64_t)(LOOK_S * self->tsc_hz);
+        look_later(self, rm_tsc());
     }
     rm_link_release(self->link, &in);
     return busy;
@@ -152,6 +157,7 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
     bool const spins = rm_link_spins(self->link);
     self->cpu_s = -rm_thread_seconds();
     rm_polling_begin(&self->polling, rm_tsc(), self->tsc_hz);
+    look_later(self, self->polling.begin);
     while (!rm_stop_asked(&self->stop) && code == RM_OK) {
         uint64_t const wait_ns = spins ? 0 : patience_ns(self);
         bool busy = false;

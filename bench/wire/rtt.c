@@ -10,7 +10,8 @@
  * so the rest is polled. Where that rest is long against the period and the answers fall into it, they are found as by
  * a link of wait=spin: keep the period of wait=block above some 150 µs.
  *
- * Prints a JSON object; --samples has the times of each probe.
+ * Prints {"ready": true} when the reflector has answered, and a JSON object at its end; --samples has the times of each
+ * probe.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,8 +202,11 @@ static enum rm_code measure(struct trip *trip, struct options const *options, st
     enum rm_code code = rm_pin((uint32_t)options->core, error);
     if (code == RM_OK)
         code = find_reflector(trip, error);
-    if (code == RM_OK)
+    if (code == RM_OK) {
+        puts("{\"ready\": true}");
+        fflush(stdout);
         code = fly(trip, error);
+    }
     if (code != RM_OK)
         return code;
     bool const interrupted = rm_stop_asked(&trip->stop);

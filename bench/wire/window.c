@@ -39,9 +39,14 @@ static void warm(struct rm_window *window, uint64_t now) {
     }
 }
 
+static bool quiet(struct rm_window const *window, uint64_t now) {
+    return passed(window, window->last_tsc, now, RM_WINDOW_QUIET_S);
+}
+
 static void count(struct rm_window *window, bool stop, uint64_t now) {
     double const seconds = window->plan.rate_hz > 0 ? 1.5 * window->plan.seconds + 1 : window->plan.seconds;
-    if ((stop || passed(window, window->counting_tsc, now, seconds)) && window->next < window->range.end)
+    bool const time_is_over = passed(window, window->counting_tsc, now, seconds) && !quiet(window, now);
+    if ((stop || time_is_over) && window->next < window->range.end)
         window->range.end = window->next;
     if (window->next >= window->range.end) {
         window->state = RM_WINDOW_DRAINING;
@@ -51,12 +56,11 @@ static void count(struct rm_window *window, bool stop, uint64_t now) {
 
 static bool finished(struct rm_window const *window, struct rm_window_news const *news, uint64_t now) {
     bool const draining = window->state == RM_WINDOW_DRAINING;
-    bool const quiet = passed(window, window->last_tsc, now, RM_WINDOW_QUIET_S);
     if (window->state < RM_WINDOW_COUNTING && news->stop)
         return true;
     if (window->state == RM_WINDOW_WAITING)
         return false;
-    return news->over || ((draining || news->ended) && quiet) ||
+    return news->over || ((draining || news->ended) && quiet(window, now)) ||
            (draining && passed(window, window->draining_tsc, now, RM_WINDOW_DRAIN_S));
 }
 

@@ -19,6 +19,8 @@ from ringmaster.workspace import Workspace, workspaces_root
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 WORKSPACE = "demo"
+OWNERS = ("server", "ring")
+"""Who has segments in it as soon as it runs."""
 FULL_TURN_RATE_HZ = 1_157_000.0
 TRIAL_S = 1.5
 KEEPS_UP = 0.95
@@ -113,6 +115,10 @@ class Demo:
         self.server.check()
         self.ring.check()
 
+    def attach(self) -> Workspace:
+        """The workspace once more, for who closes what it was given: a console does."""
+        return attach_to(self.ws.name, self.server, OWNERS)
+
     def finish(self) -> Report:
         """Looks once more, stops the ring, lets the server take what is under way, and adds up."""
         monitor = Monitor(self.ws)
@@ -206,7 +212,7 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
-        ws = stack.enter_context(attach_to(WORKSPACE, server, ("server", "ring")))
+        ws = stack.enter_context(attach_to(WORKSPACE, server, OWNERS))
         yield Demo(server, ring, ws, turn_rate_hz)
 
 

@@ -151,8 +151,12 @@ class Segment:
         return int(self._header[0]["started_tai_ns"])
 
     def close(self) -> None:
-        """Lets go of the mapping; where an array still looks into it, the memory stays until that array is gone."""
-        del self._header, self._words
+        """Lets go of the mapping; where an array still looks into it, the memory stays until that array is gone.
+
+        Whoever closes it again does no harm.
+        """
+        for view in ("_header", "_words"):
+            vars(self).pop(view, None)
         try:
             self.memory.close()
         except BufferError:

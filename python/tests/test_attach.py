@@ -143,6 +143,17 @@ def test_streams_outlive_their_workspace(make_owner: MakeOwner) -> None:
     assert stream.latest(5)["x1"].tolist() == [1, 2, 3, 4, 5]
 
 
+def test_closing_again_does_no_harm(make_owner: MakeOwner) -> None:
+    """Also while an array keeps the memory."""
+    owner = make_owner([fabric.stream("bpm01/turn")])
+    owner.fill("bpm01/turn", 1, 5)
+    with ringmaster.attach("demo") as ws:
+        stream = ws.streams["bpm01/turn"]
+        ws.close()
+        ws.close()
+    assert stream.latest(5)["x1"].tolist() == [1, 2, 3, 4, 5]
+
+
 def test_a_wrong_name_suggests_the_nearest(make_owner: MakeOwner) -> None:
     make_owner([fabric.stream("bpm01/turn"), fabric.counters("stream/bpm01", "stream")])
     with ringmaster.attach("demo") as ws:

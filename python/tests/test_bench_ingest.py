@@ -18,9 +18,10 @@ from ringmaster.bench.load import held_of
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.sizes import Row as SizesRow
-from ringmaster.bench.tables import print_report
+from ringmaster.bench.tables import section_of
 from ringmaster.cli.bench import PARTS
 from ringmaster.programs import ProgramFailed
+from ringmaster.report.text import print_section
 
 FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)
 BETWEEN = {"p1": 0.0, "p10": 0.0, "p50": 864.0, "p90": 900.0, "p99": 2000.0, "p99.9": 9000.0, "p100": 1e6}
@@ -159,7 +160,7 @@ def test_a_program_that_ends_early_ends_its_part_alone(parts: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("parts")
 def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    print_report(ingest.measure(Options(), said.append))
+    print_section(section_of(ingest.measure(Options(), said.append)))
     shown = capsys.readouterr().out
     for title in ("Added cost", "Instructions", "End to end", "Elettra", "Adaptive polling", "Cost against", "Memory"):
         assert title in shown

@@ -14,6 +14,7 @@ from ringmaster.bench.parameters import Range, ranges_of
 from ringmaster.bench.pvaccess import Times, times_of
 from ringmaster.bench.transmit_rate import frame_bytes
 from ringmaster.bench.verdicts import Headline, as_json, number
+from ringmaster.report.text import print_section
 
 
 def rate(sender: str, mpps: float, **more: object) -> transmit_rate.Window:
@@ -151,8 +152,8 @@ def test_visibility_is_of_one_class() -> None:
 
 
 def test_reports_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    parameters.Report(parameters.Options(), [parameter_window(3.0, 1.2)], notes=["something"]).print()
-    setpoints.Report(setpoints.Options(), rate=[rate("testpmd", 20)], latency=[latency(145.0)]).print()
+    print_section(parameters.Report(parameters.Options(), [parameter_window(3.0, 1.2)], notes=["something"]).section())
+    print_section(setpoints.Report(setpoints.Options(), rate=[rate("testpmd", 20)], latency=[latency(145.0)]).section())
     shown = capsys.readouterr().out
     assert "visible_ratio" in shown
     assert "note: something" in shown

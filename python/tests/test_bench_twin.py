@@ -11,6 +11,7 @@ from ringmaster.bench import twin as bench
 from ringmaster.bench.conditions import Spread
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import TWIN_FUNCTIONS
+from ringmaster.report.text import print_section
 
 
 def row(function: str) -> bench.Row:
@@ -47,9 +48,10 @@ def test_without_pyat_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
-    from ringmaster.bench.twin_table import print_report
+    from ringmaster.bench.twin_table import section_of
 
-    print_report(bench.Report(3, 1, rows=[row("linopt6")], notes=["xyz: not measured"]))
+    made = bench.Report(3, 1, rows=[row("linopt6")], notes=["xyz: not measured"])
+    print_section(section_of(made, "ringmaster bench twin"))
     shown = capsys.readouterr().out
     assert "linopt6" in shown
     assert "note: xyz: not measured" in shown

@@ -55,7 +55,7 @@ def ring(make_owner: MakeOwner) -> None:
     [
         *([], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"], ["calibration"], ["align"]),
         *(["put"], ["monitor"], ["save"], ["diff"], ["restore"]),
-        *(["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"], ["twin", "follow"]),
+        *(["doctor"], ["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"], ["twin", "follow"]),
         *(["feedback", *rest] for rest in ([], ["status"], ["why"], ["on"], ["off"], ["hold"], ["reset"], ["set"])),
         *(["feedback", name] for name in ("mask", "golden", "bump", "predict", "sensitivity", "spectrum")),
         *(["feedback", "matrix", name] for name in ("twin", "convert", "measure", "show")),

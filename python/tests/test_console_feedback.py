@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import fabric
 import numpy as np
@@ -21,13 +22,13 @@ from ringmaster.console.feedback import (
     presses,
     read_feedback,
     read_motion,
-    words,
 )
 from ringmaster.console.lines import plain, width_of
 from ringmaster.console.pages import PAGES, page_named
 from ringmaster.console.report import as_json
 from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Wanted, Watch
+from ringmaster.feedback.names import State
 from ringmaster.layout import ElementType, LaneType
 
 TURN_RATE_HZ = 1_200_000.0
@@ -107,11 +108,6 @@ def figures_of(watch: Watch) -> FeedbackFigures:
     return figures
 
 
-def test_bits_are_words() -> None:
-    assert words(0b101, ("one", "two", "four")) == ("one", "four")
-    assert words(0, ("one",)) == ()
-
-
 @pytest.mark.parametrize("count", [512, 8192])
 def test_a_spectrum_keeps_the_mean_square_and_a_lines_amplitude(count: int) -> None:
     """Also of a line between bins, and where records are missing."""
@@ -133,9 +129,14 @@ def test_decibels_are_of_amplitudes() -> None:
     assert np.isnan(decibel(0, 1))
 
 
+def test_the_application_tells_all_that_is_read() -> None:
+    tables = Path(__file__).resolve().parents[2] / "apps" / "feedback" / "names.c"
+    assert set(NUMBERS) <= set(re.findall(r'\{\.name = "(\w+)"', tables.read_text()))
+
+
 def test_figures_come_from_the_parameters(held: Watch) -> None:
     figures = figures_of(held)
-    assert figures.state == "hold"
+    assert figures.state == State.HOLD
     assert figures.missing == ("no beam",)
     assert figures.rms_um == (12.5, 3.25)
     assert [(one.name, one.why) for one in figures.rows_out] == [("row 2", ("masked", "frozen"))]

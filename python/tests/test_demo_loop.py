@@ -3,12 +3,18 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import fabric
 import pytest
+from conftest import MakeOwner
 
+import ringmaster
 from ringmaster import demo_loop
+from ringmaster.console.watch import Watch
 from ringmaster.demo import CONFIGS
-from ringmaster.demo_loop import Closed
+from ringmaster.demo_loop import Closed, Loop
+from ringmaster.programs import Program
 
 GOOD = Closed(
     turn_rate_hz=1.157e6,
@@ -61,10 +67,34 @@ def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -
     from ringmaster.feedback.matrix import load_csv
     from ringmaster.feedback.server_file import instruments, read_yaml, supplies
 
-    matrix = load_csv(demo_loop.make_matrix(tmp_path))
+    matrix = load_csv(demo_loop.make_matrix(tmp_path, demo_loop.ELETTRA2))
     server = read_yaml(CONFIGS / "feedback.yaml")
     bpms = {name for name in instruments(server, "bpm") if name.startswith("bpm")}
     assert {row.partition("/")[0] for row in matrix.rows} == bpms
     assert set(matrix.columns) == set(supplies(server))
     assert len(matrix.rows) == 336
     assert abs(matrix.values).max(axis=0).min() > 0
+
+
+class Running:
+    """Of a program, that it has not ended."""
+
+    def check(self) -> None:
+        """It has not."""
+
+
+def test_a_console_lets_go_of_what_it_was_given_alone(make_owner: MakeOwner) -> None:
+    """The loop is still looked at afterwards, and closed in the end."""
+    make_owner()
+    make_owner([fabric.counters("sender/bpm01", "sender", turns=7)], name="ring")
+    program = cast(Program, Running())
+    with ringmaster.attach("demo") as ws:
+        loop = Loop(program, program, ws, 1e6)
+        watch = Watch(loop.attach())
+        make_owner(name="feedback")
+        loop.follow()
+        watch.close()
+        assert loop.ws is not ws
+        assert list(loop.ws.segments) == ["server", "feedback", "ring"]
+        assert loop.turns() == 7
+        loop.ws.close()

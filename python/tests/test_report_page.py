@@ -12,7 +12,7 @@ import pytest
 from report_sections import ODD, section, tail
 
 from ringmaster.report import charts
-from ringmaster.report.facts import UNKNOWN, facts, revision
+from ringmaster.report.facts import UNKNOWN, facts, revision, timing_arguments
 from ringmaster.report.figures import figure
 from ringmaster.report.markup import EMPTY, Html, element
 from ringmaster.report.page import write_report
@@ -179,7 +179,7 @@ def test_the_axes_are_as_wide_as_the_values() -> None:
     svg = charts.draw(Quantiles("q", "µs", {"a": [(1.0, 0.9), (1000.0, 0.01), (90_000.0, 0.0001)]}))
     assert svg is not None
     text = Page(svg).text
-    assert all(words in text for words in ("10,000", "0.01 %", "p99.99", "share of values that are larger", "µs"))
+    assert all(words in text for words in ("10,000", "0.01 %", "p99.9", "share of values that are larger", "µs"))
     assert "0.001 %" not in text
 
 
@@ -200,3 +200,5 @@ def test_facts_are_of_this_machine(tmp_path: Path) -> None:
     assert all(found.values())
     assert found["kernel"].startswith("Linux ")
     assert revision(tmp_path) == UNKNOWN
+    line = "quiet isolcpus=2-5 token=secret nohz_full=2-5 -- --idle=x"
+    assert timing_arguments(line) == "isolcpus=2-5 nohz_full=2-5"

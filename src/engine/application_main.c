@@ -185,7 +185,8 @@ int main(int argc, char **argv) {
     if (rm_config_load(argv[1], &config, &error) != RM_OK)
         return fail(&error);
     uint32_t index;
-    bool const found = rm_application_find(config, argv[2], &index, &error) == RM_OK;
+    bool const found = rm_application_find(config, argv[2], &index, &error) == RM_OK &&
+                       rm_application_stands_alone(config, index, &error) == RM_OK;
     int const status = found ? host_it(config, index, fresh) : fail(&error);
     rm_config_free(config);
     return status;

@@ -21,11 +21,6 @@ enum rm_code rm_application_find(struct rm_config const *config, char const *nam
         if (strcmp(config->application[i].name, name) != 0)
             continue;
         *index = i;
-        if (config->application[i].hosted)
-            return rm_config_fail_entry(config, error, "applications", i - 1, "hosted",
-                                        "\"%s\" runs inside of the server; to run it in a process of its own, say "
-                                        "hosted: false",
-                                        name);
         return RM_OK;
     }
     if (config->application_count < 2)
@@ -34,6 +29,15 @@ enum rm_code rm_application_find(struct rm_config const *config, char const *nam
     char names[256];
     list_names(config, names, sizeof names);
     return rm_config_fail(config, error, "applications", "there is no application \"%s\"; there are: %s", name, names);
+}
+
+enum rm_code rm_application_stands_alone(struct rm_config const *config, uint32_t index, struct rm_error *error) {
+    if (!config->application[index].hosted)
+        return RM_OK;
+    return rm_config_fail_entry(
+        config, error, "applications", index - 1, "hosted",
+        "\"%s\" runs inside of the server; to run it in a process of its own, say hosted: false",
+        config->application[index].name);
 }
 
 static void fill_lists(struct rm_config const *config, struct rm_config_application const *application,
@@ -54,22 +58,13 @@ static void fill_lists(struct rm_config const *config, struct rm_config_applicat
         setting[i] = (struct rm_host_setting){application->setting[i].name, application->setting[i].value};
 }
 
-static enum rm_code place(struct rm_config const *config, uint32_t index, enum rm_code code,
-                          struct rm_error const *reason, struct rm_error *error) {
-    char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code" : NULL;
-    if (member == NULL && code != RM_E_CONFIG)
-        return rm_fail(error, code, "application \"%s\": %s", config->application[index].name, reason->text);
-    return rm_config_fail_entry(config, error, "applications", index - 1, member, "%s", reason->text);
-}
-
-enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,
-                                 void (*say)(void *context, char const *text), void *context, struct rm_host **host,
-                                 struct rm_error *error) {
+enum rm_code rm_application_setup_make(struct rm_config const *config, uint32_t index, struct rm_host_setup *setup,
+                                       struct rm_error *error) {
     struct rm_config_application const *application = &config->application[index];
     char const **input = calloc(application->input_count + 1ul, sizeof *input);
     struct rm_host_actuator *actuator = calloc(application->supply_count + 1ul, sizeof *actuator);
     struct rm_host_setting *setting = calloc(application->setting_count + 1ul, sizeof *setting);
-    struct rm_host_setup const setup = {
+    *setup = (struct rm_host_setup){
         .workspace = config->workspace,
         .name = application->name,
         .code = application->code,
@@ -83,18 +78,42 @@ enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
         .actuator = actuator,
         .setting_count = application->setting_count,
         .setting = setting,
-        .fresh = fresh,
-        .say = say,
-        .context = context,
     };
-    struct rm_error reason = {.text = "no memory"};
-    enum rm_code code = RM_E_NO_SPACE;
-    if (input != NULL && actuator != NULL && setting != NULL) {
-        fill_lists(config, application, input, actuator, setting);
-        code = rm_host_open(&setup, host, &reason);
+    if (input == NULL || actuator == NULL || setting == NULL) {
+        rm_application_setup_free(setup);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory");
     }
-    free(input);
-    free(actuator);
-    free(setting);
+    fill_lists(config, application, input, actuator, setting);
+    return RM_OK;
+}
+
+void rm_application_setup_free(struct rm_host_setup *setup) {
+    free((void *)setup->input);
+    free((void *)setup->actuator);
+    free((void *)setup->setting);
+    *setup = (struct rm_host_setup){0};
+}
+
+static enum rm_code place(struct rm_config const *config, uint32_t index, enum rm_code code,
+                          struct rm_error const *reason, struct rm_error *error) {
+    char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code" : NULL;
+    if (member == NULL && code != RM_E_CONFIG)
+        return rm_fail(error, code, "application \"%s\": %s", config->application[index].name, reason->text);
+    return rm_config_fail_entry(config, error, "applications", index - 1, member, "%s", reason->text);
+}
+
+enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,
+                                 void (*say)(void *context, char const *text), void *context, struct rm_host **host,
+                                 struct rm_error *error) {
+    struct rm_host_setup setup;
+    struct rm_error reason;
+    enum rm_code code = rm_application_setup_make(config, index, &setup, &reason);
+    if (code == RM_OK) {
+        setup.fresh = fresh;
+        setup.say = say;
+        setup.context = context;
+        code = rm_host_open(&setup, host, &reason);
+        rm_application_setup_free(&setup);
+    }
     return code == RM_OK ? RM_OK : place(config, index, code, &reason, error);
 }

@@ -14,6 +14,14 @@
 enum rm_code rm_application_find(struct rm_config const *config, char const *name, uint32_t *index,
                                  struct rm_error *error);
 
+/** RM_E_CONFIG where the server runs it itself, so that it has no process of its own. */
+enum rm_code rm_application_stands_alone(struct rm_config const *config, uint32_t index, struct rm_error *error);
+
+/** What its host is told of it: names are the configuration's, lists are `setup`'s own. RM_E_NO_SPACE. */
+enum rm_code rm_application_setup_make(struct rm_config const *config, uint32_t index, struct rm_host_setup *setup,
+                                       struct rm_error *error);
+void rm_application_setup_free(struct rm_host_setup *setup);
+
 /** Opens its host: rm_host_open. An error that the configuration can mend names its line. `fresh`, `say` and `context`
  * as in rm_host_setup. */
 enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,

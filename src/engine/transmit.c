@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "engine/guard_setup.h"
 #include "engine/transmit_state.h"
 
 static double const SANE_LATENCY_SECONDS = 1.0; /**< a row's TSC is its application's word: what is older is no time */
@@ -47,69 +48,6 @@ static bool allocate(struct rm_transmit *transmit) {
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
            transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
            transmit->answering && transmit->row;
-}
-
-static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
-    double const cycles = cycles_per_second(config);
-    for (uint32_t i = 0; i < config->supply_count; ++i) {
-        struct rm_config_supply const *const wanted = &config->supply[i];
-        supply[i] = (struct rm_guard_supply){
-            .low = wanted->low,
-            .high = wanted->high,
-            .slew = wanted->slew_per_s / cycles,
-            .safe = wanted->safe,
-            .safe_slew = wanted->safe_slew_per_s / cycles,
-        };
-    }
-}
-
-/** The supplies that are left to the operator. */
-static uint32_t collect_operators(struct rm_config const *config, uint32_t *supply) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < config->supply_count; ++i)
-        if (config->supply[i].application == 0)
-            supply[count++] = i;
-    return count;
-}
-
-static void describe_applications(struct rm_config const *config, uint32_t *operators,
-                                  struct rm_guard_application *application) {
-    application[0].supply = operators;
-    application[0].supply_count = collect_operators(config, operators);
-    for (uint32_t i = 1; i < config->application_count; ++i) {
-        struct rm_config_application const *const wanted = &config->application[i];
-        uint32_t const period = config->setpoints.period_turns;
-        uint32_t const own = wanted->period_turns > period ? wanted->period_turns / period : 1;
-        application[i] = (struct rm_guard_application){
-            .supply_count = wanted->supply_count,
-            .supply = wanted->supply,
-            .freshness_turns = wanted->freshness_turns,
-            .future_turns = config->turn_window.ahead_turns,
-            .watchdog_cycles = wanted->watchdog_cycles,
-            .period_cycles = own,
-            .stop = wanted->stop,
-        };
-    }
-}
-
-static enum rm_code make_guard(struct rm_transmit *transmit, struct rm_error *error) {
-    struct rm_config const *const config = transmit->setup.config;
-    struct rm_guard_supply *const supply = calloc(config->supply_count + 1u, sizeof *supply);
-    struct rm_guard_application *const application = calloc(config->application_count + 1u, sizeof *application);
-    uint32_t *const operators = calloc(config->supply_count + 1u, sizeof *operators);
-    enum rm_code code = RM_E_NO_SPACE;
-    if (supply != NULL && application != NULL && operators != NULL) {
-        describe_supplies(config, supply);
-        describe_applications(config, operators, application);
-        code =
-            rm_guard_new(supply, config->supply_count, application, config->application_count, &transmit->guard, error);
-    } else {
-        rm_fail(error, code, "no memory for the guard of %u supplies", config->supply_count);
-    }
-    free(supply);
-    free(application);
-    free(operators);
-    return code;
 }
 
 /** What the last life of the server sent; NaN where it knew nothing, or there was none. */
@@ -157,7 +95,7 @@ static void make_links(struct rm_transmit *transmit) {
 static enum rm_code make(struct rm_transmit *transmit, struct rm_error *error) {
     if (!allocate(transmit))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u supplies", transmit->supply_count);
-    enum rm_code const code = make_guard(transmit, error);
+    enum rm_code const code = rm_guard_of_config(transmit->setup.config, &transmit->guard, error);
     if (code != RM_OK)
         return code;
     make_supplies(transmit);

@@ -19,9 +19,12 @@
 
 static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
 
-/** One who may ask. All that is known of it stands here: its memory is read, and never asked where to read. */
+/** One who may ask, or another owner. All that is known of it stands here: its memory is read, and never asked where to
+ * read. */
 struct requester {
     struct rm_mapped_segment mapped;
+    /** NULL: it asks nobody, and never will, for a file keeps its objects. It is kept all the same: to map it and to
+     * check its objects at every look would take milliseconds of a core. */
     struct rm_requests const *requests;
     uint64_t epoch; /**< of the instance whose requests are counted */
     uint64_t next;  /**< number of the request expected next */
@@ -72,6 +75,11 @@ static struct requester *known(struct rm_inbox *inbox, char const *name, bool ep
     return NULL;
 }
 
+/** True when it has asked something that was not taken yet. */
+static bool asks(struct requester const *requester) {
+    return requester->requests != NULL && get(&requester->requests->head) >= requester->next;
+}
+
 /** True when the file that is mapped is still the one under its name. */
 static bool same_file(struct requester const *requester, char const *directory) {
     char path[PATH_MAX];
@@ -85,7 +93,7 @@ static uint64_t epoch_of(struct requester const *requester) {
     return atomic_load_explicit(&requester->mapped.header->epoch, memory_order_acquire);
 }
 
-/** Maps one that is new here. Those that ask nobody are none of ours. */
+/** Maps one that is new here. */
 static void meet(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral) {
     if (inbox->count == RM_OWNERS_MAX)
         return;
@@ -97,11 +105,8 @@ static void meet(struct rm_inbox *inbox, char const *directory, char const *name
     void const *memory;
     if (code != RM_OK)
         return;
-    if (rm_segment_find(&requester->mapped, RM_OBJECT_REQUESTS, NULL, sizeof(struct rm_requests), &memory) == NULL) {
-        rm_segment_unmap(&requester->mapped);
-        return;
-    }
-    requester->requests = memory;
+    if (rm_segment_find(&requester->mapped, RM_OBJECT_REQUESTS, NULL, sizeof(struct rm_requests), &memory) != NULL)
+        requester->requests = memory;
     requester->epoch = epoch_of(requester);
     ++inbox->count;
 }
@@ -130,7 +135,7 @@ static void look_at_owners(struct rm_inbox *inbox) {
 /** True when nothing that it asked of anybody can still be unread here. */
 static bool drained(struct rm_inbox *inbox, char const *name) {
     struct requester const *requester = known(inbox, name, true);
-    return requester == NULL || get(&requester->requests->head) < requester->next;
+    return requester == NULL || !asks(requester);
 }
 
 static void look_at_requesters(struct rm_inbox *inbox) {
@@ -226,7 +231,8 @@ static bool take_from(struct rm_inbox *inbox, struct requester *requester, struc
 bool rm_inbox_take(struct rm_inbox *inbox, struct rm_request *request) {
     for (size_t asked = 0; asked < inbox->count; ++asked) {
         inbox->turn = (inbox->turn + 1) % inbox->count;
-        if (take_from(inbox, &inbox->requester[inbox->turn], request))
+        struct requester *requester = &inbox->requester[inbox->turn];
+        if (requester->requests != NULL && take_from(inbox, requester, request))
             return true;
     }
     return false;
@@ -259,7 +265,7 @@ struct rm_owner *rm_inbox_owner(struct rm_inbox const *inbox) {
 
 static bool any_waits(struct rm_inbox const *inbox) {
     for (size_t i = 0; i < inbox->count; ++i)
-        if (get(&inbox->requester[i].requests->head) >= inbox->requester[i].next)
+        if (asks(&inbox->requester[i]))
             return true;
     return false;
 }

@@ -6,15 +6,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/background.h"
 #include "base/fail.h"
 
-static long const REST_NS = 10000000;
-
-enum { NICE = 10 };
+static uint64_t const REST_NS = 10000000;
 
 struct rm_host_worker {
     struct rm_host_program const *program;
@@ -24,11 +20,11 @@ struct rm_host_worker {
 
 static void *run(void *argument) {
     struct rm_host_worker *worker = argument;
-    struct timespec const rest = {.tv_nsec = REST_NS};
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); // of this thread alone; a refusal is no harm
+    rm_background_enter();
     while (!atomic_load_explicit(&worker->ending, memory_order_relaxed)) {
+        uint64_t const begun_ns = rm_monotonic_ns();
         rm_host_program_work(worker->program);
-        nanosleep(&rest, NULL);
+        rm_background_rest(begun_ns, REST_NS);
     }
     return NULL;
 }

@@ -3,10 +3,11 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -83,11 +84,16 @@ class Terminal:
         return screen
 
 
-@contextmanager
-def terminal(size: tuple[int, int], *arguments: str, **environment: str) -> Iterator[Terminal]:
+def terminal(size: tuple[int, int], *arguments: str, **environment: str) -> AbstractContextManager[Terminal]:
     """`ringmaster top` in a terminal."""
+    return shown(size, command_line("top", *arguments), **environment)
+
+
+@contextmanager
+def shown(size: tuple[int, int], command: Sequence[str], **environment: str) -> Iterator[Terminal]:
+    """A program in a terminal."""
     with TemporaryDirectory(prefix="ringmaster-test-") as directory:
-        there = Terminal(Path(directory) / "tmux", size, command_line("top", *arguments), **environment)
+        there = Terminal(Path(directory) / "tmux", size, command, **environment)
         try:
             yield there
         finally:
@@ -206,6 +212,19 @@ def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None
                 top.press("q")
                 wait_for(lambda: top.ended, "its end")
     demo.remove_workspace(name)
+
+
+def test_a_demo_counts_after_its_console_has_ended(tmp_path: Path) -> None:
+    """Which lets go of the memory that it looked at."""
+    words = command_line("demo", "--ring", "turns", "--turn-rate", str(TURN_RATE_HZ))
+    command = ["sh", "-c", f"{shlex.join(words)}; echo ended with $?; sleep {PATIENCE_S:.0f}"]
+    with shown((80, 24), command, RINGMASTER_WORKSPACES=str(tmp_path)) as live:
+        live.until("Clock and beam")
+        live.press("8")
+        live.until("tune 0.29")
+        live.press("q")
+        assert "0 lost, 0 duplicate" in " ".join(live.until("ended with").split())
+        assert "ended with 0" in live.screen
 
 
 def test_without_a_server_it_says_so_and_ends(root: Path) -> None:

@@ -48,7 +48,7 @@ def reachable_orbit_nm(path: Path) -> np.ndarray:
 
 def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) -> None:
     with demo_loop.prepare() as folder:
-        make_slow(folder / demo_loop.FILE)
+        make_slow(folder / demo_loop.ELETTRA2.feedback)
         with demo_loop.start(folder, FULL_TURN_RATE_HZ / SLOWER) as loop:
             name = loop.figures().name
             for what in loop.figures().disturbances:
@@ -57,7 +57,7 @@ def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) 
             loop.take_golden()
             feedback = Feedback(loop.ws, name, patience_s=demo_loop.PATIENCE_S)
             feedback.put_array(
-                "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / demo_loop.MATRIX))
+                "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / demo_loop.ELETTRA2.matrix))
             )
             wait_for(lambda: min(loop.figures().rms_um) > 0.8 * AWAY_UM, lambda: f"the error: {loop.figures()}")
             loop.put("loop", 1.0)

@@ -55,9 +55,10 @@ class StallFloor:
     """Of the time stamp counter, as measured for it."""
 
 
-def stall_floor(seconds: float, cores: Sequence[int]) -> StallFloor:
-    """Watches the cores, all at once, for so long."""
-    command = [find_program("ringmaster-stall-floor"), f"{seconds:g}", *map(str, sorted(set(cores)))]
+def stall_floor(seconds: float, cores: Sequence[int], gaps: Path | None = None) -> StallFloor:
+    """Watches the cores, all at once, for so long; writes down when the gaps were, as bench/stall_floor.c tells."""
+    noted = ["--gaps", str(gaps)] if gaps else []
+    command = [find_program("ringmaster-stall-floor"), *noted, f"{seconds:g}", *map(str, sorted(set(cores)))]
     said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     seen = said["cores"]
     return StallFloor(

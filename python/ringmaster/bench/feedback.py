@@ -10,19 +10,18 @@ beside the worst of all of that loop's.
 """
 
 import json
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 
-from rich.table import Table
-
 from ringmaster.bench.conditions import StallFloor, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, headline_table, number, print_all, table
+from ringmaster.bench.printed import printed
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_library, find_program
+from ringmaster.report.section import Section, Table
 
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
 LATENCY, FLOOR = "last_bpm_to_setpoint_ns", "stall_floor_ns"
@@ -154,12 +153,21 @@ class Report:
         """Of the machine."""
         return Conditions(None, tuple(self.floors))
 
-    def print(self) -> None:
+    def section(self) -> Section:
         """For people."""
-        tables = [headline_table("Orbit feedback", self.headlines())]
-        if self.windows:
-            tables += [_worst(self), _between(self)]
-        print_all(tables, self.conditions, self.notes)
+        return Section(
+            name="feedback",
+            title="Orbit feedback",
+            about="From the last BPM seen to the row of setpoints: the feedback in its host, and its arithmetic alone "
+            "beside OpenBLAS sgemv of the same sizes, by turns.",
+            command=f"ringmaster bench feedback --cycles {self.options.cycles} --windows {self.options.windows}",
+            headlines=self.headlines(),
+            tables=[_worst(self), _between(self)] if self.windows else [],
+            conditions=self.conditions,
+            notes=self.notes,
+            interrupted=self.interrupted,
+            data={"options": asdict(self.options), "windows": [asdict(window) for window in self.windows]},
+        )
 
 
 def _shown(value: float | None) -> str:
@@ -175,25 +183,17 @@ def _worst(report: Report) -> Table:
             name = f"{size}, in its host" if host else f"{size}, arithmetic alone"
             rows.append((name, *map(_shown, (*answer.values(), floor["p99"], floor["max"]))))
     head = ("outputs × rows", "median", "p99", "worst", "bare clock p99", "bare clock worst")
-    return table("From the last BPM to the row, ns; beside it by how much a loop on the clock was late", head, rows)
+    return Table("From the last BPM to the row, ns; beside it by how much a loop on the clock was late", head, rows)
 
 
 def _between(report: Report) -> Table:
     rows = [(size, *(_shown(report.summary(size, what)["median"]) for what in BETWEEN)) for size in report.sizes]
     head = ("outputs × rows", "errors of channels", "bank", "their part of the next row")
-    return table("Between cycles, per mode, ns", head, rows)
+    return Table("Between cycles, per mode, ns", head, rows)
 
 
 def _run(program: str, cycles: int, *arguments: str) -> str:
-    limit_s = START_S + cycles * MOST_NS_PER_CYCLE * 1e-9
-    command = [find_program(program), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit_s)
-    except subprocess.TimeoutExpired as error:
-        raise NotMeasured(f"{program} did not end in {limit_s:.0f} s") from error
-    if done.returncode != 0:
-        raise NotMeasured((done.stderr.strip().splitlines() or [f"{program} failed"])[-1])
-    return done.stdout
+    return printed(program, [find_program(program), *arguments], START_S + cycles * MOST_NS_PER_CYCLE * 1e-9)
 
 
 def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:

@@ -106,7 +106,8 @@ def as_json(compared: Sequence[Compared]) -> dict[str, object]:
     return {row.name: {**asdict(row), "verdict": row.verdict} for row in compared}
 
 
-def _words(figure: Figure | None) -> str:
+def figure_words(figure: Figure | None) -> str:
+    """Median, spread, and of how many what."""
     if figure is None:
         return "–"
     return f"{figure.median:.4g} ({figure.low:.4g}–{figure.high:.4g}, {figure.count} {figure.of})"
@@ -114,6 +115,6 @@ def _words(figure: Figure | None) -> str:
 
 def lines(compared: Sequence[Compared]) -> list[str]:
     """A line for each figure."""
-    cells = [(row.name, _words(row.first), _words(row.second), row.verdict) for row in compared]
+    cells = [(row.name, figure_words(row.first), figure_words(row.second), row.verdict) for row in compared]
     widths = [max((len(row[i]) for row in cells), default=0) for i in range(3)]
     return ["  ".join((*map(str.ljust, row[:3], widths), row[3])) for row in cells]

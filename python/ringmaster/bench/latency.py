@@ -19,15 +19,15 @@ from ringmaster.bench.latency_edges import PARTS, Figures, Step, parts_of, undis
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.latency_setups import VARIANTS, Variant
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, headline_table, number, print_all, table
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
+from ringmaster.report.published import SETPOINT_TO_BPM_US
+from ringmaster.report.section import Quantiles, Section, Table
 
 TURN_RATE_HZ = 200_000.0
-PUBLISHED_US = (40.0, 50.0)
-"""At the source: setpoint to BPM, over Ethernet, real supplies and BPM electronics."""
-PUBLISHED = {"source": "40–50"}
+PUBLISHED = {"source": SETPOINT_TO_BPM_US}
 """By variant: with no supply in it there is nothing to hold it against."""
 FLOOR_S = 0.5
 UNDISTURBED = "undisturbed edges"
@@ -90,7 +90,7 @@ class Report:
             "interrupted": self.interrupted,
             "notes": self.notes,
             "options": asdict(self.options),
-            "published_us": list(PUBLISHED_US),
+            "published_us": [SETPOINT_TO_BPM_US.value, SETPOINT_TO_BPM_US.to],
             "tables": {"latency": [self._as_json(run) for run in self.runs]},
         }
 
@@ -105,27 +105,42 @@ class Report:
             "uneven_us": [step.uneven_us for step in run.steps],
         }
 
-    def print(self) -> None:
+    def section(self) -> Section:
         """For people."""
-        tables = [headline_table("From setpoint to BPM", self.headlines())]
-        if any(run.steps for run in self.runs):
-            tables += [self._latencies(), self._shares()]
-        print_all(tables, self.conditions, self.notes)
+        seen = {run.variant: run for run in self.runs if run.steps}
+        options = self.options
+        return Section(
+            name="latency",
+            title="From setpoint to BPM",
+            about="A square wave on one setpoint, seen back in the data of a BPM: from the setpoint's commit to the "
+            "arrival of the first datagram that shows half of its step, with a supply that follows at once and with "
+            "one as a machine has it.",
+            command=f"ringmaster bench latency --seconds {options.seconds:g} --turn-rate {options.turn_rate_hz:g}",
+            headlines=self.headlines(),
+            tables=[self._latencies(), self._shares()] if seen else [],
+            charts=[Quantiles("Setpoint committed to BPM datagram arrived", "µs",
+                              {name: _tail(run.steps) for name, run in seen.items()})] if seen else [],
+            conditions=self.conditions,
+            notes=self.notes,
+            interrupted=self.interrupted,
+            data={"options": asdict(options), "runs": [self._as_json(run) for run in self.runs]},
+        )  # fmt: skip
 
-    def _latencies(self) -> Any:
+    def _latencies(self) -> Table:
         head = ("supply", "edges", "", "least", "p1", "median", "p99", "most", "peak to peak", "published")
         rows = []
         for run in self.runs:
             for name, steps in (("all", run.steps), ("undisturbed", undisturbed(run.steps, self.turn_us))):
                 if steps:
                     f = Figures.of(arrivals(steps))
+                    published = PUBLISHED[run.variant].words if run.variant in PUBLISHED else "–"
                     cells = (number(value) for value in (f.least, f.p1, f.median, f.p99, f.most, f.peak_to_peak))
-                    rows.append((run.variant, name, str(f.count), *cells, PUBLISHED.get(run.variant, "–")))
-        return table(
+                    rows.append((run.variant, name, str(f.count), *cells, published))
+        return Table(
             "Commit of the edge to the arrival of the first BPM datagram beyond half of the step, µs", head, rows
         )
 
-    def _shares(self) -> Any:
+    def _shares(self) -> Table:
         head = ("supply", "commit to sent p50", "p99", "arrival to visible p50", "p99", "one turn", "edges that led")
         rows = []
         for run in self.runs:
@@ -133,12 +148,18 @@ class Report:
                 times = (run.sent_ns["p50"], run.sent_ns["p99"], run.visible_ns["p50"], run.visible_ns["p99"])
                 led = f"{run.led} of {int(run.sent_ns['count'])}"
                 rows.append((run.variant, *(number(ns / 1e3) for ns in times), number(self.turn_us), led))
-        return table("Of that, in the server, µs", head, rows)
+        return Table("Of that, in the server, µs", head, rows)
 
 
 def arrivals(steps: Sequence[Step]) -> list[float]:
     """The latencies, µs."""
     return [step.arrival_us for step in steps]
+
+
+def _tail(steps: Sequence[Step]) -> list[tuple[float, float]]:
+    """Of each latency, the share of edges that took longer."""
+    rising = sorted(arrivals(steps))
+    return [(value, 1.0 - (i + 1) / len(rising)) for i, value in enumerate(rising)]
 
 
 def crossings(steps: Sequence[Step]) -> list[float]:

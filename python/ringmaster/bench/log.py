@@ -3,6 +3,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class NotMeasured(Exception):
@@ -24,3 +27,12 @@ class Log:
         """Something that the reader of the figures has to know."""
         self.notes.append(line)
         self.echo(line)
+
+
+def attempt(log: Log, what: Callable[[], T]) -> T | None:
+    """What it gives; None, with a note, where it raises NotMeasured."""
+    try:
+        return what()
+    except NotMeasured as error:
+        log.note(f"not measured: {error}")
+        return None

@@ -7,23 +7,21 @@ cores.
 """
 
 import json
-import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
-from rich.table import Table
-
 from ringmaster.bench.conditions import Spread, StallFloor, class_of, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.printed import printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, headline_table, number, print_all, table
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
+from ringmaster.report.section import Section, Table
 
 PROGRAM = "ringmaster-parameter-cost"
 READ_NS, WRITE_NS, VISIBLE_RATIO = 10.0, 30.0, 1.3
@@ -148,13 +146,21 @@ class Report:
             "tables": {"windows": [asdict(window) for window in self.windows]},
         }
 
-    def print(self) -> None:
+    def section(self) -> Section:
         """For people."""
-        tables = [headline_table("Parameters", self.headlines())]
-        if self.windows:
-            tables.append(_costs(self.windows))
-            tables.append(_distances(self.windows))
-        print_all(tables, self.conditions, self.notes)
+        return Section(
+            name="parameters",
+            title="Parameters",
+            about="What a parameter costs to read, to write, to be seen by another core and to be set by its owner, "
+            "beside EPICS PVAccess on loopback on the same cores, by turns.",
+            command=f"ringmaster bench parameters --windows {self.options.windows} --seconds {self.options.seconds:g}",
+            headlines=self.headlines(),
+            tables=[_costs(self.windows), _distances(self.windows)] if self.windows else [],
+            conditions=self.conditions,
+            notes=self.notes,
+            interrupted=self.interrupted,
+            data={"options": asdict(self.options), "windows": [asdict(window) for window in self.windows]},
+        )
 
 
 def _costs(windows: Sequence[Window]) -> Table:
@@ -164,7 +170,7 @@ def _costs(windows: Sequence[Window]) -> Table:
         seen = [window.cost[name] for window in windows]
         low, high = min(one.low for one in seen), max(one.high for one in seen)
         rows.append((name, number(median(one.median for one in seen)), f"{number(low)}–{number(high)}"))
-    return table("On one core, back to back, through libringmaster.so, ns", ("", "median", "all windows"), rows)
+    return Table("On one core, back to back, through libringmaster.so, ns", ("", "median", "all windows"), rows)
 
 
 def _distances(windows: Sequence[Window]) -> Table:
@@ -175,7 +181,7 @@ def _distances(windows: Sequence[Window]) -> Table:
             cells = (number(median(one[name].median for one in here)) for name in ("plain", "parameter", "ratio"))
             rows.append((distance, str(len(here)), *cells))
     head = ("class", "windows", "plain line ns", "parameter ns", "ratio")
-    return table("From core to core, half of there and back", head, rows)
+    return Table("From core to core, half of there and back", head, rows)
 
 
 def ranges_of(words: str) -> dict[str, Range]:
@@ -190,16 +196,7 @@ def _ours(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
     """Runs a part of the program in a workspace of its own, of which nothing stays. Raises NotMeasured."""
     with tempfile.TemporaryDirectory(prefix="ringmaster-bench-", dir="/dev/shm") as root:
         command = [find_program(PROGRAM), what, "bench", *map(str, wanted_cores)]
-        environment = {**os.environ, "RINGMASTER_WORKSPACES": root}
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=LIMIT_S, env=environment
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NotMeasured(f"{what}: did not end in {LIMIT_S:.0f} s") from error
-    if done.returncode != 0:
-        raise NotMeasured(f"{what}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
-    return ranges_of(done.stdout)
+        return ranges_of(printed(what, command, LIMIT_S, environment={"RINGMASTER_WORKSPACES": root}))
 
 
 class _Bench:

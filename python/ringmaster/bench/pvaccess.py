@@ -19,6 +19,7 @@ from time import monotonic, perf_counter_ns
 from typing import Any
 
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.printed import printed
 
 NAME = "ringmaster:bench:value"
 INSTALL = "p4p is not installed (pip install p4p==4.3.0): no PVAccess beside our figures"
@@ -60,16 +61,8 @@ class Peer:
     def window(self, what: str, seconds: float) -> Times:
         """Calls of "get" or "put", one after the other for so long. Raises NotMeasured."""
         command = [sys.executable, "-m", "ringmaster.bench.pvaccess", what, str(self.core), f"{seconds:g}"]
-        limit_s = seconds + BEYOND_WINDOW_S
-        try:
-            done = subprocess.run(
-                command, input=self.conf, capture_output=True, text=True, check=False, timeout=limit_s
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NotMeasured(f"PVAccess {what}: the client did not end in {limit_s:.0f} s") from error
-        if done.returncode != 0:
-            raise NotMeasured(f"PVAccess {what}: {(done.stderr.strip().splitlines() or ['the client failed'])[-1]}")
-        return Times(**json.loads(done.stdout))
+        said = printed(f"PVAccess {what}", command, seconds + BEYOND_WINDOW_S, self.conf)
+        return Times(**json.loads(said))
 
 
 @contextmanager

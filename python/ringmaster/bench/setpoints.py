@@ -5,7 +5,6 @@ A part yields its rows as they are measured; whoever interrupts it keeps those t
 """
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,9 +13,11 @@ from ringmaster.bench import transmit_latency, transmit_rate
 from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, headline_table, number, print_all, table
+from ringmaster.bench.printed import printed
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
+from ringmaster.report.section import Section, Table
 
 PARTS = ("guard", "rate", "latency")
 RATIO, BOUND = 0.9, 1.0
@@ -133,14 +134,24 @@ class Report:
             },
         }
 
-    def print(self) -> None:
+    def section(self) -> Section:
         """For people."""
-        tables = [headline_table("Setpoints", self.headlines())]
-        if self.rate:
-            tables.append(_rate_table(self.rate))
-        if self.latency:
-            tables.append(_latency_table(self.latency))
-        print_all(tables, self.conditions, self.notes)
+        options = self.options
+        return Section(
+            name="setpoints",
+            title="Setpoints",
+            about="Setpoints from an application's row to the link: what the guard takes, how many datagrams leave "
+            "in a second beside dpdk-testpmd, how soon after a commit the first one leaves.",
+            command=f"ringmaster bench setpoints --parts {','.join(options.parts)} --windows {options.windows} "
+            f"--seconds {options.seconds:g}",
+            headlines=self.headlines(),
+            tables=[*([_rate_table(self.rate)] if self.rate else []),
+                    *([_latency_table(self.latency)] if self.latency else [])],
+            conditions=self.conditions,
+            notes=self.notes,
+            interrupted=self.interrupted,
+            data={"options": asdict(options), "tables": self.as_json()["tables"]},
+        )  # fmt: skip
 
 
 def _of(spread: Spread | None, scale: float = 1.0) -> str:
@@ -150,7 +161,7 @@ def _of(spread: Spread | None, scale: float = 1.0) -> str:
     return f"{middle} ({low}–{high})"
 
 
-def _rate_table(windows: Sequence[transmit_rate.Window]) -> Any:
+def _rate_table(windows: Sequence[transmit_rate.Window]) -> Table:
     senders = (transmit_rate.RINGMASTER, transmit_rate.ROWS, transmit_rate.TESTPMD)
     head = ("bytes", "class", *(f"{name} Mpps" for name in senders), "server ratio", "rows ratio", "left out")
     rows = [
@@ -161,10 +172,10 @@ def _rate_table(windows: Sequence[transmit_rate.Window]) -> Any:
         )
         for row in transmit_rate.compare(windows)
     ]
-    return table("One sending core over memif, beside testpmd txonly", head, rows)
+    return Table("One sending core over memif, beside testpmd txonly", head, rows)
 
 
-def _latency_table(windows: Sequence[transmit_latency.Window]) -> Any:
+def _latency_table(windows: Sequence[transmit_latency.Window]) -> Table:
     rows = []
     for chains, _supplies in transmit_latency.CASES:
         for distance in ("near", "far"):
@@ -176,7 +187,7 @@ def _latency_table(windows: Sequence[transmit_latency.Window]) -> Any:
                 cells = (_of(sent["p50"]), _of(sent["p99"]), _of(bound), _of(arrival))
                 rows.append((f"{here[0].supplies} in {chains}", distance, *cells))
     head = ("supplies in chains", "class", "commit to sent p50", "p99", "bound", "back over the link p50")
-    return table("From commit to datagram, ns", head, rows)
+    return Table("From commit to datagram, ns", head, rows)
 
 
 def guard_of(words: str) -> Guard:
@@ -193,10 +204,7 @@ def _guard(count: int, log: Log) -> Iterator[Guard]:
     command = [find_program("ringmaster-transmit-cost"), "cost", str(GUARD_CHAINS), str(GUARD_SUPPLIES)]
     pinned = ["taskset", "-c", str(cores()[1]), *command]
     for number_of in range(count):
-        done = subprocess.run(pinned, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-        if done.returncode != 0:
-            raise NotMeasured(f"guard: {done.stderr.strip()}")
-        row = guard_of(done.stdout)
+        row = guard_of(printed("guard", pinned, LIMIT_S))
         log.say(
             f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.row_ns:.0f} ns, "
             f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"

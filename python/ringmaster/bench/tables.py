@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of `ringmaster bench ingest`, for people."""
+"""The report of `ringmaster bench ingest` as a section."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from ringmaster.bench import memory
 from ringmaster.bench.added import Row as AddedRow
@@ -15,9 +13,10 @@ from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import Held
 from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.sizes import Row as SizesRow
+from ringmaster.bench.verdicts import Conditions, Headline
 from ringmaster.bench.windows import Comparison, compare
+from ringmaster.report.section import Section, Table
 
-WIDTH = 132
 Cells = Sequence[str]
 
 
@@ -32,15 +31,6 @@ def _spread(spread: Spread | None, digits: int = 1, scale: float = 1.0) -> str:
     return f"{spread.median / scale:.{digits}f} ({low}–{high})"
 
 
-def _table(title: str, head: Cells, rows: Sequence[Cells]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for i, name in enumerate(head):
-        table.add_column(name, justify="left" if i == 0 else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
 def _added(rows: list[AddedRow]) -> Table:
     head = ("instruments", "chains", "SIMD", "buffers", "poll ns", "full ns", "added ns", "spread", "target", "core")
     cells = [
@@ -53,7 +43,7 @@ def _added(rows: list[AddedRow]) -> Table:
         )
         for row in rows
     ]
-    return _table("Added cost per packet", head, cells)
+    return Table("Added cost per packet", head, cells)
 
 
 def _instructions(rows: list[InstructionsRow]) -> Table:
@@ -62,7 +52,7 @@ def _instructions(rows: list[InstructionsRow]) -> Table:
         (str(row.instruments), row.chain, row.simd, *(_number(value, 0) for value in (row.poll, row.full, row.added)))
         for row in rows
     ]
-    return _table("Instructions per packet", head, cells)
+    return Table("Instructions per packet", head, cells)
 
 
 def _comparisons(rows: list[Comparison]) -> Table:
@@ -87,7 +77,7 @@ def _comparisons(rows: list[Comparison]) -> Table:
         )
         for row in rows
     ]
-    return _table("End to end over memif, beside testpmd", head, cells)
+    return Table("End to end over memif, beside testpmd", head, cells)
 
 
 def _load(rows: list[Held]) -> Table:
@@ -101,7 +91,7 @@ def _load(rows: list[Held]) -> Table:
         )
         for row in rows
     ]
-    return _table("The Elettra load", head, cells)
+    return Table("The Elettra load", head, cells)
 
 
 def _polling(rows: list[PollingRow]) -> Table:
@@ -116,7 +106,7 @@ def _polling(rows: list[PollingRow]) -> Table:
         )
         for row in rows
     ]
-    return _table("Adaptive polling; ns from one record of an instrument to the next", (*head, ""), cells)
+    return Table("Adaptive polling; ns from one record of an instrument to the next", (*head, ""), cells)
 
 
 def _sizes(rows: list[SizesRow]) -> Table:
@@ -130,7 +120,7 @@ def _sizes(rows: list[SizesRow]) -> Table:
         )
         for row in rows
     ]
-    return _table("Cost against size, cold", head, cells)
+    return Table("Cost against size, cold", head, cells)
 
 
 def _memory(rows: list[memory.Traffic]) -> Table:
@@ -142,7 +132,7 @@ def _memory(rows: list[memory.Traffic]) -> Table:
         )
         for row in rows
     ]
-    return _table("Memory traffic per packet, argued from the layout", head, cells)
+    return Table("Memory traffic per packet, argued from the layout", head, cells)
 
 
 MAKERS: dict[str, Any] = {
@@ -155,15 +145,25 @@ MAKERS: dict[str, Any] = {
 }
 
 
-def print_report(report: Report) -> None:
-    """Prints one table per part, and what has to be known of them."""
-    console = Console(width=WIDTH, highlight=False)
-    for part, rows in report.rows.items():
-        if rows:
-            console.print(MAKERS[part](rows), "")
-    console.print(_memory(memory.table()), "")
-    if report.probes_ns:
-        probes = Spread.of(report.probes_ns)
-        console.print(f"core to core {probes.median:.0f} ns ({probes.lowest:.0f}–{probes.highest:.0f})")
-    for note in report.notes:
-        console.print(f"note: {note}")
+UNITS = {"added": "ns", "ratio": "×", "bytes": "B", "core": "ns"}
+"""Of the headlines, by the first word of their names."""
+
+
+def section_of(report: Report) -> Section:
+    """One table per part, and what has to be known of them."""
+    options = report.options
+    made = [MAKERS[part](rows) for part, rows in report.rows.items() if rows]
+    return Section(
+        name="ingest",
+        title="Ingest",
+        about="What one receive core costs and carries, beside dpdk-testpmd behind the same sender over memif.",
+        command=f"ringmaster bench ingest --parts {','.join(options.parts)} --windows {options.windows} "
+        f"--seconds {options.seconds:g} --load-seconds {options.load_seconds:g} --rounds {options.rounds}",
+        headlines=[Headline(name, figure, UNITS.get(name.partition("_")[0], ""))
+                   for name, figure in report.spreads().items()],
+        tables=[*made, _memory(memory.table())],
+        conditions=Conditions(Spread.of(report.probes_ns) if report.probes_ns else None, ()),
+        notes=report.notes,
+        interrupted=report.interrupted,
+        data={"options": asdict(options), "tables": report.as_json()["tables"]},
+    )  # fmt: skip

@@ -7,7 +7,6 @@ The bound is 1.5 × half a cache line's round trip, probed before and after the 
 """
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 from ringmaster.bench.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.parameters import Range
+from ringmaster.bench.printed import printed
 from ringmaster.bench.transmit_setups import led
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.bench.workspace import own_workspace
@@ -112,13 +112,7 @@ def measure_window(chains: int, supplies: int, seconds: float) -> Window:
 
 
 def _run(command: list[str], seconds: float) -> dict[str, Any]:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + BEYOND_S)
-    except subprocess.TimeoutExpired as error:
-        raise NotMeasured(f"latency: did not end in {seconds + BEYOND_S:.0f} s") from error
-    if done.returncode != 0:
-        raise NotMeasured(f"latency: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(printed("latency", command, seconds + BEYOND_S))  # type: ignore[no-any-return]
 
 
 def run(count: int, seconds: float, log: Log) -> Iterator[Window]:

@@ -119,17 +119,6 @@ def condition_words(conditions: Conditions) -> list[str]:
     return lines
 
 
-def print_all(tables: Sequence[Table], conditions: Conditions, notes: Sequence[str]) -> None:
-    """Prints a report for people."""
-    console = Console(width=WIDTH, highlight=False)
-    for one in tables:
-        console.print(one, "")
-    for line in condition_words(conditions):
-        console.print(line)
-    for note in notes:
-        console.print(f"note: {note}")
-
-
 @contextmanager
 def bar(what: str, total: int) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
     """How far it is: on a terminal a bar, with the lines above it. Gives how to say a line, and how to step on."""

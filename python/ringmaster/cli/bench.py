@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench`: measure what this machine can do, each figure beside a peer."""
 
-import os
 from pathlib import Path
 
 import click
 
+from ringmaster.cli.bench_compare import compare
+from ringmaster.cli.bench_interval import interval
+from ringmaster.cli.bench_jitter import jitter
+from ringmaster.cli.bench_loop import loop
+from ringmaster.cli.bench_output import give, keep_numpy_to_one_thread, report_option
 from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
+from ringmaster.cli.bench_suite import suite
 from ringmaster.cli.bench_throughput import throughput
-from ringmaster.cli.options import examples, json_option, print_json, some_of
+from ringmaster.cli.options import examples, json_option, some_of
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -31,12 +36,11 @@ TWIN_FUNCTIONS = (
     *("orbit_response_analytic_against_tracking", "tracking", "tracking_radiation"),
 )
 """As ringmaster.bench.twin has them."""
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Set before NumPy is imported, or its threads would share the one core that is measured on."""
 
 
 @click.group(
     epilog=examples(
+        "ringmaster bench suite --report out",
         "ringmaster bench ingest",
         "ringmaster bench compare monday.json tuesday.json",
         "ringmaster bench twin --json > twin.json",
@@ -46,9 +50,8 @@ def bench() -> None:
     """Measure what this machine can do."""
 
 
-bench.add_command(rtt)
-bench.add_command(throughput)
-bench.add_command(power)
+for command in (rtt, jitter, throughput, interval, power, loop, compare, suite):
+    bench.add_command(command)
 
 
 @bench.command(
@@ -67,9 +70,16 @@ bench.add_command(power)
 @click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Length of a window.")
 @click.option("--load-seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="To hold the load for.")
 @click.option("--rounds", type=click.IntRange(min=3), default=21, show_default=True, help="Of each added cost.")
+@report_option
 @json_option
 def ingest(
-    parts: tuple[str, ...], windows: int, seconds: float, load_seconds: float, rounds: int, as_json: bool
+    parts: tuple[str, ...],
+    windows: int,
+    seconds: float,
+    load_seconds: float,
+    rounds: int,
+    as_json: bool,
+    report: Path | None,
 ) -> None:
     """Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender.
 
@@ -79,13 +89,10 @@ def ingest(
     from ringmaster.bench.ingest import Options, measure
 
     options = Options(parts, windows, seconds, load_seconds, rounds)
-    report = measure(options, lambda line: click.echo(line, err=True))
-    if as_json:
-        print_json(report.as_json())
-        return
-    from ringmaster.bench.tables import print_report
+    made = measure(options, lambda line: click.echo(line, err=True))
+    from ringmaster.bench.tables import section_of
 
-    print_report(report)
+    give(section_of(made), made.as_json() if as_json else None, report)
 
 
 @bench.command(
@@ -111,26 +118,26 @@ def ingest(
     help="Of: " + ", ".join(TWIN_FUNCTIONS),
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Pairs of each function.")
+@report_option
 @json_option
-def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_json: bool) -> None:
+def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_json: bool, report: Path | None) -> None:
     """Measure the twin beside pyAT: same lattice, one core, one process, by turns.
 
     Every timed call follows a change of a quadrupole. Ctrl-C prints what was measured so far.
     """
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    keep_numpy_to_one_thread()
     from ringmaster.bench.log import NotMeasured
     from ringmaster.bench.twin import measure
 
     try:
-        report = measure(paths, functions, rounds, lambda line: click.echo(line, err=True))
+        made = measure(paths, functions, rounds, lambda line: click.echo(line, err=True))
     except NotMeasured as error:
         raise click.ClickException(str(error)) from error
-    if as_json:
-        print_json(report.as_json())
-        return
-    from ringmaster.bench.twin_table import print_report
+    from ringmaster.bench.twin_table import section_of
 
-    print_report(report)
+    lattices = "".join(f" --lattices {path}" for path in paths)
+    command = f"ringmaster bench twin{lattices} --functions {','.join(functions)} --rounds {rounds}"
+    give(section_of(made, command), made.as_json() if as_json else None, report)
 
 
 WINDOWS_HELP = "Of each figure; the median and its spread are theirs."
@@ -145,8 +152,9 @@ WINDOWS_HELP = "Of each figure; the median and its spread are theirs."
 )
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
 @click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Of each peer's window.")
+@report_option
 @json_option
-def parameters(windows: int, seconds: float, as_json: bool) -> None:
+def parameters(windows: int, seconds: float, as_json: bool, report: Path | None) -> None:
     """Measure what a parameter costs: to read, to write, to be seen by another core, to be set by its owner.
 
     Beside it EPICS PVAccess get and put on loopback, by p4p where that is installed, on the same cores and by turns in
@@ -156,8 +164,8 @@ def parameters(windows: int, seconds: float, as_json: bool) -> None:
     from ringmaster.bench.verdicts import bar
 
     with bar("parameters", windows) as (say, step):
-        report = measure(Options(windows, seconds), say, step)
-    print_json(report.as_json()) if as_json else report.print()
+        made = measure(Options(windows, seconds), say, step)
+    give(made.section(), made.as_json() if as_json else None, report)
 
 
 @bench.command(
@@ -171,8 +179,9 @@ def parameters(windows: int, seconds: float, as_json: bool) -> None:
     "--cycles", type=click.IntRange(min=100), default=1_000_000, show_default=True, help="Of each size, in all windows."
 )
 @click.option("--windows", type=click.IntRange(min=1), default=10, show_default=True, help=WINDOWS_HELP)
+@report_option
 @json_option
-def feedback(cycles: int, windows: int, as_json: bool) -> None:
+def feedback(cycles: int, windows: int, as_json: bool, report: Path | None) -> None:
     """Measure the orbit feedback: from the last BPM seen to the row of setpoints.
 
     264 outputs of 168 BPMs, and both planes of such a ring, with thirteen resonators per channel: the feedback in its
@@ -183,8 +192,8 @@ def feedback(cycles: int, windows: int, as_json: bool) -> None:
     from ringmaster.bench.verdicts import bar
 
     with bar("feedback", windows) as (say, step):
-        report = measure(Options(cycles, windows), say, step)
-    print_json(report.as_json()) if as_json else report.print()
+        made = measure(Options(cycles, windows), say, step)
+    give(made.section(), made.as_json() if as_json else None, report)
 
 
 SETPOINT_PARTS = ("guard", "rate", "latency")
@@ -215,8 +224,9 @@ Parts:
 )
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
 @click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Length of a window.")
+@report_option
 @json_option
-def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: bool) -> None:
+def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: bool, report: Path | None) -> None:
     """Measure setpoints from an application's row to the link: guard, rate, latency.
 
     The rate stands beside dpdk-testpmd's `txonly` over the same link, with frames of the same size and the same
@@ -228,8 +238,8 @@ def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: boo
 
     options = Options(parts, windows, seconds)
     with bar("setpoints", steps(options)) as (say, step):
-        report = measure(options, say, step)
-    print_json(report.as_json()) if as_json else report.print()
+        made = measure(options, say, step)
+    give(made.section(), made.as_json() if as_json else None, report)
 
 
 @bench.command(
@@ -254,8 +264,9 @@ def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: boo
     metavar="FILE.png",
     help="Draw the step and the histograms.",
 )
+@report_option
 @json_option
-def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool) -> None:
+def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool, report: Path | None) -> None:
     """Measure end to end: a square wave on one setpoint, seen back in the data of a BPM.
 
     From the commit of a setpoint to the arrival of the first BPM datagram that shows half of its step. Twice: with a
@@ -271,34 +282,9 @@ def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool) 
 
     try:
         with bar("latency", steps()) as (say, step):
-            report = measure(Options(seconds, turn_rate), say, step)
-        print_json(report.as_json()) if as_json else report.print()
+            made = measure(Options(seconds, turn_rate), say, step)
+        give(made.section(), made.as_json() if as_json else None, report)
         if plot is not None:
-            draw(report, plot)
+            draw(made, plot)
     except NotMeasured as error:
         raise click.ClickException(str(error)) from error
-
-
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-@bench.command(epilog=examples("ringmaster bench compare first.json second.json"))
-@click.argument("first", type=FILE)
-@click.argument("second", type=FILE)
-@json_option
-def compare(first: Path, second: Path, as_json: bool) -> None:
-    """Show the headline figures of two runs of one bench, by `--json`, side by side.
-
-    Of ingest, parameters, feedback, setpoints or latency. Each figure with its spread, and how they agree: "within"
-    when each median lies in the other's spread, "overlap" when the spreads do, "apart" when not even that.
-    """
-    from ringmaster.bench import headlines
-
-    try:
-        compared = headlines.compare_runs(first, second)
-    except headlines.NotAReport as error:
-        raise click.ClickException(str(error)) from error
-    if as_json:
-        print_json(headlines.as_json(compared))
-        return
-    click.echo("\n".join(headlines.lines(compared)))

@@ -98,7 +98,7 @@ def _live_turns(turn_rate: float | None) -> None:
 
     with ring.start(turn_rate or _turns_rate()) as running:
         _say(_hint(running))
-        Console(running.ws).run()
+        Console(running.attach()).run()
         report = running.finish()
     for fault in report.faults:
         _say(f"wrong: {fault}")
@@ -145,11 +145,11 @@ def _live_loop(turn_rate: float | None) -> None:
                 loop.figures()
                 _say("taking the orbit that there is as the golden one …")
                 loop.take_golden()
-                Console(loop.ws, page="feedback", rate_hz=demo_loop.calm_rate_hz() or DEFAULT_RATE_HZ).run()
+                Console(loop.attach(), page="feedback", rate_hz=demo_loop.calm_rate_hz() or DEFAULT_RATE_HZ).run()
                 loop.follow()
                 figures = loop.figures()
             x, y = figures.rms_um
-            click.echo(f"the loop was {figures.state}; orbit rms {x:.3g} µm in x, {y:.3g} µm in y")
+            click.echo(f"the loop was {figures.state.name.lower()}; orbit rms {x:.3g} µm in x, {y:.3g} µm in y")
             return
     _live_turns(turn_rate)
 

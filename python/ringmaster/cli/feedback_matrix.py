@@ -40,8 +40,20 @@ def _file_of_names(text: str | None) -> tuple[str, ...]:
     return names_of(text.split())
 
 
+MAPPING = """\b
+A mapping:
+  bpms: "BPM_*"
+  rows: "bpm[01-84]/{x1,y1,x2,y2}"
+  correctors:
+    - {elements: "CF_*", plane: x, actuators: "ps/cfx_[01-72]", urad_per_unit: 10}
+  rf: {actuator: rf/frequency, hz_per_unit: 1}
+
+"""
+
+
 @matrix.command(
-    epilog=examples(
+    epilog=MAPPING
+    + examples(
         "ringmaster feedback matrix twin elettra2_like --map mapping.yaml -o response.csv",
         "ringmaster feedback matrix twin elettra2_like --server configs/feedback.yaml --map mapping.yaml "
         "-o response.csv",
@@ -83,18 +95,10 @@ def twin(
     flat: bool,
     output: Path,
 ) -> None:
-    r"""Compute the response matrix of LATTICE as designed: a file, or elettra2_like.
+    """Compute the response matrix of LATTICE as designed: a file, or elettra2_like.
 
-    A mapping says which element is which BPM reading and which actuator:
-
-    \b
-      bpms: "BPM_*"
-      rows: "bpm[01-84]/{x1,y1,x2,y2}"
-      correctors:
-        - {elements: "CF_*", plane: x, actuators: "ps/cfx_[01-72]", urad_per_unit: 10}
-      rf: {actuator: rf/frequency, hz_per_unit: 1}
-
-    The file of a virtual ring with a key `machine` will do, too, with --server.
+    A mapping says which element is which BPM reading and which actuator. The file of a virtual ring with a key
+    `machine` will do, too, with --server.
     """
     from ringmaster.feedback.from_twin import twin_matrix
     from ringmaster.feedback.mapping import corrector_of, read_mapping, resolve

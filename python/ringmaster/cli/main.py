@@ -12,6 +12,7 @@ from ringmaster.cli.bench import bench
 from ringmaster.cli.calibration import calibration
 from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
+from ringmaster.cli.doctor import doctor
 from ringmaster.cli.feedback import feedback
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
@@ -59,6 +60,7 @@ Examples:
   ringmaster top
   ringmaster twin elettra2.mat
   ringmaster feedback why
+  ringmaster doctor --for ingest
   ringmaster simulate server.yaml ring.yaml feedback --seconds 2 --out run
 
 \b
@@ -82,7 +84,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
-    *(feedback, replay, calibration, align, bench, measure, simulate, twin, completion),
+    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, completion),
 )
 for command in COMMANDS:
     cli.add_command(command)

@@ -3,39 +3,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntFlag
 
 import numpy as np
 import numpy.typing as npt
 
 from ringmaster.bpm import bpm_streams, position_lanes
 from ringmaster.errors import WorkspaceError
+from ringmaster.feedback.names import BRIEFLY, ActuatorFault, Loop, Permit, RowFault, State, bit_names, bits
 from ringmaster.stream import Stream
 from ringmaster.workspace import Workspace
 
-STATES = ("off", "ready", "on", "hold", "fault")
-"""Of reading `state`, as apps/feedback/names.h numbers them."""
-ON = "on"
-PERMITS = (
-    "the matrix is not solved yet",
-    "no beam",
-    "too few BPMs in use",
-    "actuators at their limits",
-    "the orbit error is too large to begin with",
-    "too few actuators in use",
-    "the gate is closed",
-    "too many inputs were missing in one cycle",
-    "its rows do not reach the supplies",
-)
-"""What each bit of readings `permits` and `cause` says is missing."""
-ROW_FAULTS = ("masked", "silent", "invalid", "frozen", "jumped", "missing")
-ACTUATOR_FAULTS = ("masked", "lost", "saturated")
 SWITCHES = ("resonators", "track", "rf", "unload", "shadow", "gate")
 """Settings that are 0 or 1."""
 DISTURBANCES = ("mains", "ground", "steps", "insertion", "topup")
 """Of a living machine: its parameters machine/NAME, factors of what is configured."""
-OPEN, CLOSED, HELD = 0.0, 1.0, 2.0
-"""Values of setting `loop`."""
-
 RECORDS = 8192
 """Of a BPM that go into a spectrum."""
 BPMS = 16
@@ -62,9 +44,9 @@ class FeedbackFigures:
 
     name: str
     """Of the application."""
-    state: str
+    state: State
     wanted: float
-    """Setting `loop`: 0 off, 1 on, 2 hold."""
+    """Setting `loop`, of ringmaster.feedback.names.Loop."""
     missing: Sequence[str]
     """Permits that are missing now, in words."""
     cause: Sequence[str]
@@ -137,16 +119,19 @@ class _Reader:
         number = self.number(what)
         return int(number) if np.isfinite(number) else 0
 
+    def _permits(self, what: str) -> tuple[str, ...]:
+        return tuple(BRIEFLY[bit] for bit in bits(Permit, self._whole(what)))
+
     def figures(self) -> FeedbackFigures:
         rows, actuators = self.array("bpm_state"), self.array("actuator_state")
         singular = self.array("singular")
         singular = singular[np.isfinite(singular) & (singular > 0)]
         return FeedbackFigures(
             name=self._name,
-            state=STATES[min(self._whole("state"), len(STATES) - 1)],
+            state=State(min(self._whole("state"), State.FAULT)),
             wanted=self.number("loop"),
-            missing=words(self._whole("permits"), PERMITS),
-            cause=words(self._whole("cause"), PERMITS),
+            missing=self._permits("permits"),
+            cause=self._permits("cause"),
             rms_um=(self.number("rms_x"), self.number("rms_y")),
             cumulated_um=(self.number("cumulated_x"), self.number("cumulated_y")),
             rows_used=self._whole("bpms_used"),
@@ -166,8 +151,8 @@ class _Reader:
             shadow_rms=self.number("shadow_rms"),
             latency_us=self.number("latency_ns") * 1e-3,
             switches={what: self.number(what) == 1 for what in SWITCHES},
-            rows_out=self._out("row", rows, ROW_FAULTS),
-            actuators_out=self._out("actuator", actuators, ACTUATOR_FAULTS),
+            rows_out=self._out("row", rows, RowFault),
+            actuators_out=self._out("actuator", actuators, ActuatorFault),
             disturbances={
                 what: float(np.ravel(self._ws.parameters[f"machine/{what}"].value)[0])
                 for what in DISTURBANCES
@@ -175,23 +160,18 @@ class _Reader:
             },
         )
 
-    def _out(self, what: str, states: Array, faults: Sequence[str]) -> tuple[Outcast, ...]:
+    def _out(self, what: str, states: Array, faults: type[IntFlag]) -> tuple[Outcast, ...]:
         names = self._names(what)
-        bits = np.where(np.isfinite(states), states, 0).astype(np.int64)
+        words = np.where(np.isfinite(states), states, 0).astype(np.int64).tolist()
         return tuple(
-            Outcast(names[i] if i < len(names) else f"{what} {i}", words(int(bits[i]), faults))
-            for i in np.flatnonzero(bits)
+            Outcast(names[i] if i < len(names) else f"{what} {i}", tuple(bit_names(faults, words[i])))
+            for i in np.flatnonzero(words)
         )
 
     def _names(self, what: str) -> list[str]:
         """Of the rows, or of the actuators, where the application tells them."""
         name = f"{self._name}/{what}s"
         return self._ws.texts[name].split() if name in self._ws.texts else []
-
-
-def words(bits: int, names: Sequence[str]) -> tuple[str, ...]:
-    """What the bits that are set are called."""
-    return tuple(name for i, name in enumerate(names) if bits >> i & 1)
 
 
 @dataclass(frozen=True)
@@ -272,11 +252,11 @@ def presses(figures: FeedbackFigures, character: str | None) -> list[tuple[str, 
     name = figures.name
     switches = {"n": "resonators", "u": "unload", "f": "rf", "w": "shadow", "t": "track"}
     if character == "l":
-        return [(f"{name}/loop", OPEN if figures.wanted == CLOSED else CLOSED)]
+        return [(f"{name}/loop", Loop.OFF if figures.wanted == Loop.ON else Loop.ON)]
     if character == "h":
-        return [(f"{name}/loop", CLOSED if figures.wanted == HELD else HELD)]
+        return [(f"{name}/loop", Loop.ON if figures.wanted == Loop.HOLD else Loop.HOLD)]
     if character == "x":
-        return [(f"{name}/reset", float(figures.generation + 1)), (f"{name}/loop", CLOSED)]
+        return [(f"{name}/reset", float(figures.generation + 1)), (f"{name}/loop", Loop.ON)]
     if character in switches:
         what = switches[character]
         return [(f"{name}/{what}", 0.0 if figures.switches[what] else 1.0)]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ringmaster.console.faults import Fault
+from ringmaster.console.feedback import FeedbackFigures
 from ringmaster.console.figures import PathFigures, PortFigures
 from ringmaster.monitor import Snapshot
 from ringmaster.orbit import Orbit
@@ -37,6 +38,7 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
             {**asdict(stream), "streams": [r._asdict() for r in stream.streams]} for stream in snapshot.streams
         ],
         "applications": [{**asdict(one), "state": one.state.name.lower()} for one in snapshot.applications],
+        "feedback": _feedback(snapshot.feedback) if snapshot.feedback else None,
         "links": {
             "ports": [_link(port) for port in snapshot.ports],
             "networks": [_network(path) for path in snapshot.paths],
@@ -45,6 +47,10 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
         "faults": [_fault(fault) for fault in snapshot.faults],
         "orbit": _orbit(snapshot.orbit) if snapshot.orbit else None,
     }
+
+
+def _feedback(figures: FeedbackFigures) -> dict[str, Any]:
+    return {**asdict(figures), "state": figures.state.name.lower()}
 
 
 def _link(port: PortFigures) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from datetime import datetime
 from time import monotonic
 
 from ringmaster.console.detail import Details, read_details
-from ringmaster.console.feedback import ON, FeedbackFigures, Motions, find_feedback, read_motion
+from ringmaster.console.feedback import FeedbackFigures, Motions, find_feedback, read_motion
 from ringmaster.console.history import History
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
 from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
+from ringmaster.feedback.names import State
 from ringmaster.monitor import Monitor, Snapshot
 from ringmaster.orbit import Orbit, read_orbit
 from ringmaster.workspace import Workspace, attach
@@ -217,7 +218,7 @@ class Watch:
     def _note_loop(self, snapshot: Snapshot, now: float) -> None:
         """Since when the feedback is in its state, with its resonators on or off, and the machine disturbed or not."""
         one = snapshot.feedback
-        state = "" if one is None else f"{one.state == ON} {one.switches['resonators']} {one.disturbed}"
+        state = "" if one is None else f"{one.state == State.ON} {one.switches['resonators']} {one.disturbed}"
         if state != self._loop[0]:
             self._loop = (state, now)
 

@@ -2,6 +2,9 @@
 """What the feedback's numbers mean, as apps/feedback/names.h has them."""
 
 from enum import IntEnum, IntFlag
+from typing import TypeVar
+
+Flag = TypeVar("Flag", bound=IntFlag)
 
 
 class State(IntEnum):
@@ -80,6 +83,19 @@ MISSING: dict[Permit, str] = {
     Permit.NOT_SENT: "what it wishes does not reach the supplies",
 }
 
+BRIEFLY: dict[Permit, str] = {
+    Permit.NO_MATRIX: "the matrix is not solved yet",
+    Permit.NO_BEAM: "no beam",
+    Permit.FEW_BPMS: "too few BPMs in use",
+    Permit.SATURATION: "actuators at their limits",
+    Permit.LARGE_ERROR: "the orbit error is too large to begin with",
+    Permit.FEW_ACTUATORS: "too few actuators in use",
+    Permit.GATED: "the gate is closed",
+    Permit.LATE: "too many inputs were missing in one cycle",
+    Permit.NOT_SENT: "its rows do not reach the supplies",
+}
+"""The same for a line of the console."""
+
 ADVICE: dict[Permit, str] = {
     Permit.NO_MATRIX: "Wait a second; if it stays so, masks or modes leave nothing to solve: see what the application "
     "says on its standard error, and `ringmaster feedback status`.",
@@ -114,6 +130,11 @@ ACTUATOR_FAULTS: dict[ActuatorFault, str] = {
 }
 
 
-def bits(kind: type[IntFlag], word: int) -> list[IntFlag]:
+def bits(kind: type[Flag], word: int) -> list[Flag]:
     """The bits of a word that have a name."""
-    return [bit for bit in kind if int(word) & bit]
+    return [bit for bit in kind if word & bit]
+
+
+def bit_names(kind: type[IntFlag], word: int) -> list[str]:
+    """Their names in small letters."""
+    return [str(bit.name).lower() for bit in bits(kind, word)]

@@ -19,6 +19,7 @@ from ringmaster.feedback.names import (
     Permit,
     RowFault,
     State,
+    bit_names,
     bits,
 )
 from ringmaster.layout import ApplicationState
@@ -56,8 +57,8 @@ def explain(feedback: Feedback) -> Answer:
     answer = Answer(state.name.lower())
     permits = Permit(int(feedback.number("permits")))
     cause = Permit(int(feedback.number("cause")))
-    answer.missing = [str(bit.name).lower() for bit in bits(Permit, permits)]
-    answer.cause = [str(bit.name).lower() for bit in bits(Permit, cause)]
+    answer.missing = bit_names(Permit, permits)
+    answer.cause = bit_names(Permit, cause)
     if feedback.name in feedback.ws.segments and not feedback.ws.segments[feedback.name].alive:
         answer.sentences.append(f"The application {feedback.name} has ended; what follows is what it left.")
     _grant(feedback, answer)
@@ -162,7 +163,7 @@ def _culprit(feedback: Feedback, cause: Permit) -> str:
 
 
 def _missing(state: State, permits: Permit, answer: Answer) -> None:
-    listed = [MISSING[bit] for bit in bits(Permit, permits) if isinstance(bit, Permit)]
+    listed = [MISSING[bit] for bit in bits(Permit, permits)]
     if listed:
         begin = "Missing now" if state != State.ON else "It is on although there is missing"
         answer.sentences.append(f"{begin}: {'; '.join(listed)}.")
@@ -224,7 +225,7 @@ def _plural(words: str) -> str:
 
 
 def _advice(state: State, permits: Permit, answer: Answer) -> None:
-    answer.advice += [ADVICE[bit] for bit in bits(Permit, permits) if isinstance(bit, Permit)]
+    answer.advice += [ADVICE[bit] for bit in bits(Permit, permits)]
     if state == State.READY:
         answer.advice.append("`ringmaster feedback on` switches it on.")
     if state == State.FAULT and not permits:

@@ -6,7 +6,8 @@ covers a curve.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ringmaster.bench.verdicts import number
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles
 from ringmaster.report.sketch import known
-from ringmaster.report.svg import FAINT, INK, for_page, is_dashed, stand_in
+from ringmaster.report.svg import FAINT, INK, for_page, looks, stand_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,6 @@ SETTINGS: dict[str, Any] = {
     "lines.linewidth": 1.8,
     "lines.markersize": 4,
 }
-Series = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def can_draw() -> bool:
@@ -60,86 +60,108 @@ def can_draw() -> bool:
     return True
 
 
-def draw(chart: Chart) -> str | None:
-    """An <svg> element; None where there is no figure to draw. Needs matplotlib."""
+def draw(chart: Chart, paired: bool = False) -> str | None:
+    """An <svg> element; None where there is no figure to draw. Needs matplotlib.
+
+    Paired: of curves, two that follow each other are one colour, the second dashed.
+    """
     if isinstance(chart, Bars):
-        return _svg(chart, _bars, ROOM_IN + BAR_IN * _rows(chart)) if _has_bars(chart) else None
+        height_in = ROOM_IN + BAR_IN * _rows(chart)
+        return _svg(chart.title, height_in, lambda axes: _bars(axes, chart)) if _has_bars(chart) else None
     series = {name: known(points) for name, points in chart.series.items()}
     if isinstance(chart, Quantiles):
         series = {name: [(x, y) for x, y in points if x > 0] for name, points in series.items()}
-        return _svg(chart, lambda axes, _: _quantiles(axes, chart, series), HEIGHT_IN) if any(series.values()) else None
-    return _svg(chart, lambda axes, _: _lines(axes, chart, series), HEIGHT_IN) if any(series.values()) else None
+    if not any(series.values()):
+        return None
+    styles = looks(len(series), paired)
+    curves = [_Curve(points, *style) for points, style in zip(series.values(), styles, strict=True) if points]
+    if isinstance(chart, Quantiles):
+        return _svg(chart.title, HEIGHT_IN, lambda axes: _quantiles(axes, chart, curves))
+    return _svg(chart.title, HEIGHT_IN, lambda axes: _lines(axes, chart, curves))
 
 
-def _svg(chart: Any, plot: Callable[["Axes", Any], None], height_in: float) -> str:
+@dataclass(frozen=True)
+class _Curve:
+    points: list[tuple[float, float]]
+    colour: int
+    is_dashed: bool
+
+    @property
+    def x(self) -> list[float]:
+        return [x for x, _ in self.points]
+
+    @property
+    def y(self) -> list[float]:
+        return [y for _, y in self.points]
+
+    @property
+    def style(self) -> dict[str, Any]:
+        return {"color": stand_in(self.colour), "linestyle": "--" if self.is_dashed else "-"}
+
+
+def _svg(title: str, height_in: float, plot: Callable[["Axes"], None]) -> str:
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with rc_context(SETTINGS | {"svg.hashsalt": chart.title}):  # type: ignore[arg-type]
+    with rc_context(SETTINGS | {"svg.hashsalt": title}):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
-        plot(figure.add_subplot(), chart)
+        plot(figure.add_subplot())
         out = StringIO()
         FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})  # type: ignore[no-untyped-call]
-    return for_page(out.getvalue(), chart.title)
+    return for_page(out.getvalue(), title)
 
 
-def _logarithmic(axis: "Axis", low: float, high: float) -> None:
-    """Labels at powers of ten, and between them where there are few; as plain numbers."""
+def _logarithmic(axis: "Axis", values: Sequence[float]) -> None:
+    """Labels at powers of ten, and between them where there are few; as plain numbers. One value is above 0."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    few = high < 100 * low
+    positive = [value for value in values if value > 0]
+    few = max(positive) < 100 * min(positive)
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.set_minor_locator(NullLocator())
 
 
-def _style(i: int) -> dict[str, Any]:
-    return {"color": stand_in(i), "linestyle": "--" if is_dashed(i) else "-"}
-
-
-def _quantiles(axes: "Axes", chart: Quantiles, series: Series) -> None:
+def _quantiles(axes: "Axes", chart: Quantiles, curves: Sequence[_Curve]) -> None:
     from matplotlib.ticker import NullLocator
 
-    shares = [share for points in series.values() for _, share in points if share > 0]
-    least = max(LEAST_SHARE, min(shares, default=0.1))
+    least = max(LEAST_SHARE, min((share for curve in curves for share in curve.y if share > 0), default=0.1))
     bottom = 10.0 ** math.floor(math.log10(least) + 1e-9)
-    for i, points in enumerate(series.values()):
-        values, larger = [x for x, _ in points], [max(y, bottom) for _, y in points]
-        axes.plot(values, larger, **_style(i))
-        axes.plot(values[-1:], larger[-1:], "o", color=stand_in(i), clip_on=False)
+    for curve in curves:
+        larger = [max(share, bottom) for share in curve.y]
+        axes.plot(curve.x, larger, **curve.style)
+        axes.plot(curve.x[-1:], larger[-1:], "o", color=stand_in(curve.colour), clip_on=False)
     axes.set(
         xscale="log", yscale="log", ylim=(bottom, 1.0), xlabel=chart.unit, ylabel="share of values that are larger"
     )
-    values = [x for points in series.values() for x, _ in points]
-    _logarithmic(axes.xaxis, min(values), max(values))
-    decades = range(round(-math.log10(bottom)) + 1)
-    ticks = [10.0**-i for i in decades]
+    _logarithmic(axes.xaxis, [x for curve in curves for x in curve.x])
+    ticks = [10.0**-i for i in range(round(-math.log10(bottom)) + 1)]
     axes.set_yticks(ticks, [f"{100 * tick:.6g} %" for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
     beside = axes.secondary_yaxis("right")
-    beside.set_yticks(ticks[1:], [f"p{100 * (1 - tick):.8g}" for tick in ticks[1:]])
+    beside.set_yticks(ticks[1:-1], [f"p{100 * (1 - tick):.8g}" for tick in ticks[1:-1]])
     beside.yaxis.set_minor_locator(NullLocator())
 
 
-def _lines(axes: "Axes", chart: Lines, series: Series) -> None:
-    for i, points in enumerate(series.values()):
-        marker = "o" if len(points) <= MARKED else ""
-        axes.plot([x for x, _ in points], [y for _, y in points], marker=marker, **_style(i))
+def _lines(axes: "Axes", chart: Lines, curves: Sequence[_Curve]) -> None:
+    for curve in curves:
+        axes.plot(curve.x, curve.y, marker="o" if len(curve.points) <= MARKED else "", **curve.style)
     axes.set(xlabel=chart.x, ylabel=chart.y)
-    for axis, scale, is_log, of in (
-        (axes.xaxis, axes.set_xscale, chart.x_logarithmic, 0),
-        (axes.yaxis, axes.set_yscale, chart.y_logarithmic, 1),
-    ):
-        values = [point[of] for points in series.values() for point in points if point[of] > 0]
-        if is_log and values:
-            scale("log")
-            _logarithmic(axis, min(values), max(values))
-        else:
-            _plain(axis)
-    if not chart.y_logarithmic and all(y >= 0 for points in series.values() for _, y in points):
+    across, up = [x for curve in curves for x in curve.x], [y for curve in curves for y in curve.y]
+    _scale(axes.xaxis, axes.set_xscale, across, chart.x_logarithmic)
+    _scale(axes.yaxis, axes.set_yscale, up, chart.y_logarithmic)
+    if not chart.y_logarithmic and min(up) >= 0:
         axes.set_ylim(bottom=0)
-    _tick_the_places(axes, sorted({x for points in series.values() for x, _ in points}), chart.x_logarithmic)
+    _tick_the_places(axes, sorted(set(across)), chart.x_logarithmic)
+
+
+def _scale(axis: "Axis", choose: Callable[[str], None], values: Sequence[float], is_logarithmic: bool) -> None:
+    if is_logarithmic and max(values) > 0:
+        choose("log")
+        _logarithmic(axis, values)
+    else:
+        _plain(axis)
 
 
 def _plain(axis: "Axis") -> None:
@@ -188,7 +210,7 @@ def _bars(axes: "Axes", chart: Bars) -> None:
     if chart.y_logarithmic and positive:
         axes.set_xscale("log")
         axes.set_xlim(left=min(positive) / 2)
-        _logarithmic(axes.xaxis, min(positive), max(positive))
+        _logarithmic(axes.xaxis, positive)
     else:
         _plain(axes.xaxis)
     axes.margins(x=0.03 if chart.stacked else 0.12)

@@ -13,6 +13,12 @@ from ringmaster.programs import CHECKOUT
 
 UNKNOWN = "unknown"
 LIMIT_S = 10.0
+TIMING = re.compile(
+    r"(isolcpus|nohz|nohz_full|rcu_nocbs|irqaffinity|kthread_cpus|nosmt|mitigations|(default_)?hugepagesz|hugepages"
+    r"|transparent_hugepage|iommu|(intel|amd)_iommu|(intel|amd)_pstate|intel_idle[.]max_cstate|processor[.]max_cstate|idle"
+    r"|cpuidle.*|haltpoll.*|clocksource|tsc|nowatchdog|nmi_watchdog|skew_tick|preempt|numa_balancing)(=.*)?"
+)
+"""Arguments of the kernel that have to do with timing; of the others a report says nothing."""
 
 
 def facts() -> dict[str, str]:
@@ -24,7 +30,7 @@ def facts() -> dict[str, str]:
         "huge pages": _huge_pages(),
         "hypervisor": _hypervisor(),
         "kernel": f"{platform.system()} {platform.release()}",
-        "kernel command line": _read("/proc/cmdline"),
+        "kernel arguments": timing_arguments(_read("/proc/cmdline")),
         "DPDK": _said("pkg-config", "--modversion", "libdpdk"),
         "Ringmaster": __version__,
         "git revision": revision(),
@@ -38,6 +44,12 @@ def revision(checkout: Path = CHECKOUT) -> str:
     if not (checkout / ".git").exists():
         return UNKNOWN
     return _said("git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=12")
+
+
+def timing_arguments(command_line: str) -> str:
+    """Of a kernel's command line, those that have to do with timing."""
+    mine = command_line.partition(" -- ")[0].split()
+    return " ".join(word for word in mine if TIMING.fullmatch(word)) or "none that have to do with timing"
 
 
 def _said(*command: str) -> str:

@@ -8,7 +8,7 @@ from ringmaster.report import charts as drawing
 from ringmaster.report.markup import Html, element, table
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Table
 from ringmaster.report.sketch import known, quantile_table
-from ringmaster.report.svg import colour, is_dashed
+from ringmaster.report.svg import colour, looks
 
 MOST_ROWS = 40
 """Of a table of points; of more there are those in the JSON."""
@@ -20,15 +20,15 @@ def figures(charts: Sequence[Chart]) -> Html:
     return element("div", *map(figure, charts), class_="charts") if charts else Html("")
 
 
-def figure(chart: Chart) -> Html:
-    """One."""
+def figure(chart: Chart, paired: bool = False) -> Html:
+    """One. Paired: of curves, two that follow each other belong together."""
     parts = [element("h3", chart.title)]
     if not drawing.can_draw():
         parts.append(element("p", WITHOUT, class_="soft"))
-    elif (svg := drawing.draw(chart)) is None:
+    elif (svg := drawing.draw(chart, paired)) is None:
         parts.append(element("p", "Nothing measured.", class_="soft"))
     else:
-        parts += [_legend(list(chart.series)), element("div", Html(svg), class_="scroll", tabindex="0")]
+        parts += [_legend(chart, paired), element("div", Html(svg), class_="scroll", tabindex="0")]
     if chart.about:
         parts.append(element("p", chart.about, class_="about"))
     if (numbers := numbers_of(chart)) is not None:
@@ -36,10 +36,12 @@ def figure(chart: Chart) -> Html:
     return element("figure", *parts)
 
 
-def _legend(names: Sequence[str]) -> Html:
+def _legend(chart: Chart, paired: bool) -> Html:
+    styles = looks(len(chart.series), paired and not isinstance(chart, Bars))
     items = [
-        element("li", name, style=f"--own: {colour(i)}", class_="dashed" if is_dashed(i) else "solid")
-        for i, name in enumerate(names)
+        element("li", name, style=f"--own: {colour(i)}", class_="dashed" if is_dashed else "solid")
+        for (name, values), (i, is_dashed) in zip(chart.series.items(), styles, strict=True)
+        if values
     ]
     return element("ul", *items, class_="legend")
 

@@ -14,6 +14,15 @@ HEAD = ("what", "verdict", "is", "should be", "why")
 COMMANDS = {"mend": "now", "keep": "from the next boot on", "boot": "on the kernel's command line"}
 
 
+def of_this_host() -> list[dict[str, object]]:
+    """By `ringmaster doctor --for ingest`."""
+    from ringmaster.doctor.examine import examine
+    from ringmaster.doctor.host import Host
+    from ringmaster.doctor.uses import Use
+
+    return [finding.as_json() for finding in examine(Host(), Use.INGEST)]
+
+
 def _rank(finding: Mapping[str, Any]) -> int:
     verdict = str(finding.get("verdict", ""))
     return ORDER.index(verdict) if verdict in ORDER else len(ORDER)
@@ -28,7 +37,7 @@ def findings_part(findings: Sequence[Mapping[str, Any]]) -> Html:
     rest = [finding for finding in findings if finding not in asked]
     parts = [
         element("h2", "Doctor"),
-        element("p", f"The host as ringmaster doctor found it: {words}. Nothing was changed."),
+        element("p", f"The host as ringmaster doctor --for ingest found it: {words}. Nothing was changed."),
         _table(asked),
         element("details", element("summary", f"{len(rest)} more"), _table(rest)) if rest else Html(""),
         _commands(asked),

@@ -28,19 +28,21 @@ def write_report(
     sections: Sequence[Section],
     findings: Sequence[Mapping[str, Any]] | None = None,
     facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Path:
     """Makes the directory where it is not there, and returns the page. Without facts: those of this machine, now.
 
-    Findings are those of `ringmaster doctor`, as its JSON has them. Raises OSError where it cannot be written.
+    Findings are those of `ringmaster doctor`, as its JSON has them; notes are of the whole, not of one section. Raises
+    OSError where it cannot be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
     facts = facts_of_this_machine() if facts is None else facts
     when = datetime.now().astimezone().isoformat(timespec="seconds")
-    said = {"title": TITLE, "made": when, "facts": dict(facts), "findings": list(findings or ())}
+    said = {"title": TITLE, "made": when, "facts": dict(facts), "findings": list(findings or ()), "notes": list(notes)}
     for section in sections:
         _write_json(directory / f"{section.name}.json", as_json(section))
     _write_json(directory / DATA, {**said, "sections": [as_json(section) for section in sections]})
-    parts = [_summary(sections), *map(section_part, sections)]
+    parts = [_summary(sections, notes), *map(section_part, sections)]
     if findings:
         parts.append(findings_part(findings))
     parts.append(facts_part(facts))
@@ -77,7 +79,7 @@ def document(title: str, line: str, links: Mapping[str, str], parts: Sequence[Ht
                                          lang="en")  # fmt: skip
 
 
-def _summary(sections: Sequence[Section]) -> Html:
+def _summary(sections: Sequence[Section], notes: Sequence[str]) -> Html:
     """The headlines of all, each with a link to where it comes from."""
     rows = []
     for section in sections:
@@ -87,7 +89,8 @@ def _summary(sections: Sequence[Section]) -> Html:
     head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in ("bench", *HEADLINE_HEAD))))
     body = element("table", head, element("tbody", *rows), class_="headlines")
     shown = element("div", body, class_="scroll", tabindex="0") if rows else element("p", "Nothing was measured.")
-    return element("section", element("h2", "Summary"), shown, id="summary")
+    listed = element("ul", *(element("li", note) for note in notes), class_="notes") if notes else Html("")
+    return element("section", element("h2", "Summary"), shown, listed, id="summary")
 
 
 def _headline_row(headline: Headline, first: Html | None = None) -> Html:

@@ -21,13 +21,13 @@ def stand_in(i: int) -> str:
 
 
 def colour(i: int) -> str:
-    """Of the i-th series, as the page calls it."""
+    """The same as the page calls it."""
     return f"var(--series-{i % COLOURS + 1})"
 
 
-def is_dashed(i: int) -> bool:
-    """Whether the i-th series needs more than its colour to be told apart."""
-    return i >= COLOURS
+def looks(count: int, paired: bool = False) -> list[tuple[int, bool]]:
+    """Of so many series: the number of its colour, and whether it is dashed. Of a pair the second is, in one colour."""
+    return [(i // 2, bool(i % 2)) if paired else (i, i >= COLOURS) for i in range(count)]
 
 
 def for_page(svg: str, title: str) -> str:

@@ -9,10 +9,7 @@ import numpy as np
 from ringmaster.console import units
 from ringmaster.console.feedback import (
     BANDS_HZ,
-    CLOSED,
-    HELD,
     LINES_HZ,
-    ON,
     FeedbackFigures,
     Motion,
     Motions,
@@ -24,6 +21,7 @@ from ringmaster.console.marks import curve, spark
 from ringmaster.console.pages.common import spark_width
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.feedback.names import Loop, State
 
 NAME = "feedback"
 ABOUT = (
@@ -35,7 +33,7 @@ ABOUT = (
 )
 KEYS = (("l", "loop"), ("n", "resonators"), ("d", "disturbances"), ("h", "hold"), ("x", "leave fault"))
 """What stands at the foot of the page; the others are in the help."""
-STYLE = {"on": "good", "ready": "", "off": "dim", "hold": "warn", "fault": "bad"}
+STYLE = {State.ON: "good", State.READY: "", State.OFF: "dim", State.HOLD: "warn", State.FAULT: "bad"}
 LABEL = 9
 """Columns of a spectrum's scale."""
 ROWS_ONCE = 8
@@ -61,12 +59,13 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
 
 def _state(figures: FeedbackFigures, width: int) -> list[Line]:
     """In one word, why, and what is switched on."""
-    head = line(Span("Feedback ", "head"), Span(f" {figures.state.upper()} ", STYLE[figures.state]))
-    note = {CLOSED: "wanted on", HELD: "wanted on hold"}.get(figures.wanted, "nobody wants it on")
+    head = line(Span("Feedback ", "head"), Span(f" {figures.state.name} ", STYLE[figures.state]))
+    notes: dict[float, str] = {Loop.ON: "wanted on", Loop.HOLD: "wanted on hold"}
+    note = notes.get(figures.wanted, "nobody wants it on")
     lines = [[*head, Span(f"  {note}", "dim")]]
     if figures.missing:
         lines += _sentence("missing now: ", "; ".join(figures.missing), width, "bad" if figures.wanted else "warn")
-    if figures.cause and figures.state != ON:
+    if figures.cause and figures.state != State.ON:
         lines += _sentence("it left ON because: ", "; ".join(figures.cause), width, "warn")
     switches: Line = []
     for what, on in figures.switches.items():

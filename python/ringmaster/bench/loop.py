@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster bench loop`: the orbit feedback closed on a living machine, for as long as it takes to believe it.
+
+Ring and server have a core each, and must share them with all else that runs on the machine. A cycle is missed when it
+has no step, or when an input was not there at its deadline. Before and after, a loop that only looks at the clock tells
+how much of their time the cores are away for longer than a cycle can wait: nothing on them misses fewer.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+
+import numpy as np
+
+from ringmaster import demo_loop
+from ringmaster.bench.conditions import Spread as Probes
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
+from ringmaster.bench.headlines import Figure, exact, of_values
+from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.verdicts import Conditions, Headline, number
+from ringmaster.demo import FULL_TURN_RATE_HZ, cores
+from ringmaster.demo_loop import ELETTRA, ELETTRA2, Loop, Shipped
+from ringmaster.feedback.names import State
+from ringmaster.programs import ProgramFailed
+from ringmaster.report.section import Lines, Section, Table
+
+RINGS: Mapping[str, Shipped] = {"elettra": ELETTRA, "elettra2": ELETTRA2}
+LOADS = {
+    "elettra": "96 BPMs at 10 kHz, eight electronics that send every turn, 164 correctors",
+    "elettra2": "168 BPMs at 9.6 kHz, two electronics that send every turn, 528 correctors",
+}
+FLOOR_S = 5.0
+WINDOW_S = 1.0
+WAITS_S = 0.2e-3
+"""So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `patience_ms`."""
+OPEN_S = 3.0
+WINDOWS = "seconds"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to close, and for how long."""
+
+    ring: str = "elettra"
+    seconds: float = 60.0
+    turn_rate_hz: float | None = None
+    """None: as fast as this machine carries it, up to what the ring has."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """What was counted in one window."""
+
+    cycles: float
+    """That there were, by the turn clock."""
+    late: int
+    skipped: int
+    passed_turns: float
+    """Share of the turns that the ring let pass, because it was away."""
+    unsent: int
+    """Cycles of setpoints that did not go out."""
+    is_on: bool
+    """At its end."""
+
+    @property
+    def missed(self) -> float:
+        """Share of the cycles."""
+        return (self.late + self.skipped) / self.cycles
+
+
+@dataclass
+class Seen:
+    """What there is of a run so far."""
+
+    turn_rate_hz: float = 0.0
+    seconds: list[Second] = field(default_factory=list)
+    floors: list[StallFloor] = field(default_factory=list)
+    away: list[float] = field(default_factory=list)
+    """Share of the time that either core was away for longer than WAITS_S, while nothing but a clock ran there."""
+    probes_ns: list[float] = field(default_factory=list)
+    waited: float = float("nan")
+    """Share of the time that ring and server were ready to run and others had their cores."""
+    lost: int | None = None
+    motion_um: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By "open" and "closed", then by plane."""
+    interrupted: bool = False
+
+
+def steps(options: Options) -> int:
+    """As often as measure() calls its `step`, at most."""
+    return int(options.seconds / WINDOW_S)
+
+
+def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
+    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured where there are no two cores."""
+    if cores()[0] == cores()[1]:
+        raise NotMeasured("loop: needs two cores, one for the ring and one for the server")
+    log, seen = Log(say), Seen()
+    shipped = RINGS[options.ring]
+    try:
+        _look_at_floor(seen)
+        with demo_loop.prepare(shipped) as directory:
+            seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
+            with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
+                _run(loop, options, seen, log, step)
+        _look_at_floor(seen)
+    except KeyboardInterrupt:
+        seen.interrupted = True
+        log.note("interrupted: what follows is what was measured until then")
+    except ProgramFailed as error:
+        log.note(f"not measured further: {error}")
+    return section_of(options, seen, log)
+
+
+def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
+    log.say("trying the full turn rate …")
+    rate, achieved = demo_loop.find_turn_rate(directory, shipped)
+    if rate < FULL_TURN_RATE_HZ:
+        log.note(f"this machine carries {rate / 1e3:.0f} kHz of {FULL_TURN_RATE_HZ / 1e3:.0f}")
+    log.say(f"turn rate {rate / 1e3:.0f} kHz; the last trial sent {achieved / 1e3:.0f}")
+    return rate
+
+
+def _look_at_floor(seen: Seen) -> None:
+    with TemporaryDirectory(prefix="ringmaster-bench-") as directory:
+        path = Path(directory) / "gaps"
+        floor = stall_floor(FLOOR_S, cores(), path)
+        rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
+    seen.floors.append(floor)
+    seen.away.append(away_share(rows, floor.tsc_hz))
+    seen.probes_ns.append(core_to_core_ns(*cores()))
+
+
+def away_share(rows: np.ndarray, tsc_hz: float) -> float:
+    """Of rows as `ringmaster-stall-floor --gaps` writes them: the cores' shares away for longer than WAITS_S, added."""
+    share = 0.0
+    for cpu in np.unique(rows[:, 0]):
+        ticks = np.diff(rows[rows[:, 0] == cpu][:, 1:].astype(np.float64))[:, 0]
+        whole, gaps = ticks[0], ticks[1:]
+        share += float(gaps[gaps > WAITS_S * tsc_hz].sum() / whole)
+    return share
+
+
+def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], None]) -> None:
+    demo_loop.calm_rate_hz()
+    loop.figures()
+    loop.take_golden()
+    sleep(OPEN_S)
+    _note_motion(loop, seen, "open")
+    figures = loop.close()
+    if figures.state != State.ON:
+        log.note(f"the loop is {figures.state.name.lower()}: {'; '.join(figures.missing) or 'nobody says why'}")
+    sleep(demo_loop.SETTLES_S)
+    begun, waited = monotonic(), _waited_ns(loop)
+    before = _counts(loop)
+    while monotonic() - begun < options.seconds:
+        sleep(WINDOW_S)
+        after = _counts(loop)
+        seen.seconds.append(_second(loop, before, after, seen.turn_rate_hz))
+        before = after
+        seen.waited = (_waited_ns(loop) - waited) / (monotonic() - begun) / 2e9
+        step()
+    _note_motion(loop, seen, "closed")
+    seen.lost = loop.never_came()
+
+
+def _note_motion(loop: Loop, seen: Seen, when: str) -> None:
+    motion = loop.motion()
+    if motion is not None:
+        seen.motion_um[when] = {plane: motion.rms_um(plane) for plane in "xy"}
+
+
+def _waited_ns(loop: Loop) -> int:
+    """Of the busiest thread of each: time in which it could have run, and another did."""
+    waited = 0
+    for pid in (loop.server.pid, loop.ring.pid):
+        times = run_times_ns(pid)
+        busiest = max(times, key=lambda task: times[task])
+        waited += int(Path(f"/proc/{pid}/task/{busiest}/schedstat").read_text().split()[1])
+    return waited
+
+
+@dataclass(frozen=True)
+class _Counts:
+    at_s: float
+    late: int
+    skipped: int
+    passed_turns: int
+    unsent: int
+
+
+def _counts(loop: Loop) -> _Counts:
+    loop.check()
+    blocks = loop.ws.counter_blocks
+    host = blocks[f"application/{loop.figures().name}"]
+    passed = max(block["passed_turns"] for block in blocks.values() if block.set_name == "sender")
+    return _Counts(monotonic(), host["late"], host["skipped"], passed, blocks["transmit"]["skipped"])
+
+
+def _second(loop: Loop, before: _Counts, after: _Counts, turn_rate_hz: float) -> Second:
+    figures = loop.figures()
+    turns = (after.at_s - before.at_s) * turn_rate_hz
+    return Second(
+        cycles=turns / loop.ws.streams[f"{figures.name}/orbit"].period,
+        late=after.late - before.late,
+        skipped=after.skipped - before.skipped,
+        passed_turns=(after.passed_turns - before.passed_turns) / turns,
+        unsent=after.unsent - before.unsent,
+        is_on=figures.state == State.ON,
+    )
+
+
+def section_of(options: Options, seen: Seen, log: Log) -> Section:
+    """All that there is to say of it."""
+    return Section(
+        name="loop",
+        title="The loop, live",
+        about=(
+            f"{LOADS[options.ring]}: ring on one core, server with the feedback on the other, over memif. A cycle is "
+            "missed when it has no step, or when an input was not there at its step's deadline, two cycles after the "
+            "turn; the ring lets turns pass unsent after as long. Before and after, a loop that only looks at a clock "
+            f"tells for which share of their time the two cores are away for more than {WAITS_S * 1e3:g} ms."
+        ),
+        command=f"ringmaster bench loop --ring {options.ring} --seconds {options.seconds:g}"
+        + (f" --turn-rate {options.turn_rate_hz:g}" if options.turn_rate_hz else ""),
+        headlines=_headlines(seen),
+        tables=[_motions(seen)] if len(seen.motion_um) > 1 else [],
+        charts=[_over_time(seen)] if seen.seconds else [],
+        conditions=Conditions(Probes.of(seen.probes_ns) if seen.probes_ns else None, tuple(seen.floors)),
+        notes=list(dict.fromkeys(log.notes)),
+        interrupted=seen.interrupted,
+        data={"options": asdict(options), "seen": asdict(seen)},
+    )
+
+
+def _of(seen: Seen, figure: Callable[[Second], float]) -> Figure | None:
+    return of_values([figure(one) for one in seen.seconds], WINDOWS)
+
+
+def _headlines(seen: Seen) -> list[Headline]:
+    away = of_values(seen.away, "looks at the clock")
+    waited = Figure(seen.waited, seen.waited, seen.waited, None, 1, "run") if seen.seconds else None
+    return [
+        Headline(
+            "lost_records", exact(seen.lost, "run"), "", 0.5, about="sent by an instrument, and not in its stream"
+        ),
+        Headline("missed_share", _of(seen, lambda one: one.missed), "", about="of the cycles"),
+        Headline("stall_floor_share", away, "", about="of the time: cores away longer than a cycle waits"),
+        Headline("waited_share", waited, "", about="of the time: others had the two cores"),
+        Headline(
+            "passed_share", _of(seen, lambda one: one.passed_turns), "", about="of the turns, let pass by the ring"
+        ),
+        Headline("on_share", _of(seen, lambda one: float(one.is_on)), "", about="of the looks: the loop was on"),
+        Headline("turn_rate_hz", exact(seen.turn_rate_hz, "run"), "Hz"),
+    ]
+
+
+def _motions(seen: Seen) -> Table:
+    rows = []
+    for plane in "xy":
+        before, after = seen.motion_um["open"][plane], seen.motion_um["closed"][plane]
+        rows.append((plane, number(before), number(after), f"{20 * np.log10(after / before):.1f}"))
+    return Table("Motion of the orbit, µm rms over a second", ("plane", "open", "closed", "dB"), rows)
+
+
+def _over_time(seen: Seen) -> Lines:
+    points = list(enumerate(seen.seconds))
+    return Lines(
+        "Missed, second by second",
+        "time, s",
+        "share",
+        {
+            "cycles missed": [(float(i), one.missed) for i, one in points],
+            "turns let pass by the ring": [(float(i), one.passed_turns) for i, one in points],
+            "stall floor": [(0.0, float(np.mean(seen.away))), (float(len(points)), float(np.mean(seen.away)))],
+        },
+        about="The stall floor is of the minutes before and after, not of the same second.",
+    )

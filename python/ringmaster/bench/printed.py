@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program of the bench prints."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from ringmaster.bench.log import NotMeasured
+
+
+def printed(
+    what: str,
+    command: Sequence[str],
+    limit_s: float,
+    given: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Runs it to its end. ``given`` is its standard input; ``environment`` is beside our own.
+
+    Raises NotMeasured where it fails, with the last line of its standard error, or takes longer; ``what`` begins it.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=limit_s,
+            env={**os.environ, **(environment or {})},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NotMeasured(f"{what}: did not end in {limit_s:.0f} s") from error
+    if done.returncode != 0:
+        raise NotMeasured(f"{what}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
+    return done.stdout

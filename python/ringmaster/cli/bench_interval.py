@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster bench interval`."""
+
+from pathlib import Path
+
+import click
+
+from ringmaster.cli.bench_output import show
+from ringmaster.cli.bench_traffic import (
+    LINKS_MAX,
+    MOST_INSTRUMENTS,
+    instruments_option,
+    kinds_option,
+    rate_option,
+    require_whole_groups,
+    rounds_options,
+    traffic_options,
+)
+from ringmaster.cli.options import examples
+
+
+@click.command(
+    epilog=examples(
+        "ringmaster bench interval",
+        "ringmaster bench interval --instruments 96 --rate 50000 --kinds memif,af_xdp",
+        "ringmaster bench interval --workspace demo --report out",
+    )
+)
+@click.option("-w", "--workspace", metavar="NAME", help="Look at the streams of this running server instead.")
+@kinds_option(("memif", "udp"))
+@instruments_option(7, LINKS_MAX * MOST_INSTRUMENTS)
+@rate_option(1_157_407.0, "Turns a second: a datagram of every instrument in each.")
+@click.option("--links", type=click.IntRange(1, LINKS_MAX), default=1, show_default=True, help="Ports, as it were.")
+@rounds_options(seconds=3.0, rounds=3)
+@traffic_options
+def interval(
+    workspace: str | None,
+    kinds: tuple[str, ...],
+    instruments: int,
+    rate: float,
+    links: int,
+    seconds: float,
+    rounds: int,
+    size: int,
+    cores: tuple[int, ...],
+    inject_jitter_us: float,
+    inject_drop_every: int,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper.
+
+    Instruments at the turn rate, 864 ns, DPDK beside the kernel's sockets by turns; a kind that cannot hold that rate
+    gets one that it can, and that is said. Or, with --workspace, the instruments of a running server, by the stamps
+    that it put into its records. Ctrl-C prints what was measured so far.
+    """
+    if workspace is not None:
+        from ringmaster.qualify import interval_live as live
+
+        look = live.Options(workspace, seconds)
+        show("interval", look.looks, lambda say, step: live.measure(look, say, step), as_json, report)
+        return
+    require_whole_groups(instruments, links)
+    from ringmaster.qualify.interval import Options, measure, steps
+
+    options = Options(
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every
+    )
+    show("interval", steps(options), lambda say, step: measure(options, say, step), as_json, report)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a server's configuration says of the host: its cores, its cards, and what it is for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ringmaster.doctor.host import Host
+from ringmaster.doctor.uses import Use
+
+
+@dataclass(frozen=True)
+class Setting:
+    """As far as the doctor wants to know it."""
+
+    use: Use
+    """`feedback` where cards bring instruments and applications answer them, `ingest` with cards alone, else `try`."""
+    cores: tuple[int, ...]
+    """Of all roles but housekeeping and slow path, which may share a core with Linux."""
+    cards: tuple[str, ...]
+    """Addresses of those that DPDK shall have, interfaces of those that stay the kernel's."""
+
+
+LINUX_MAY_SHARE = ("housekeeping", "slow_path")
+
+
+def read_setting(path: Path, host: Host) -> Setting:
+    """Reads it. Raises OSError, or ValueError with what is wrong; `ringmaster check` says more about that."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        read = YAML(typ="safe").load(path.read_text())
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
+    if not isinstance(read, dict) or "ports" not in read or "roles" not in read:
+        raise ValueError(
+            f"{path}: found no ports and roles, expected a server's configuration (ringmaster check {path})"
+        )
+    cards = tuple(_cards(read, host))
+    use = (Use.FEEDBACK if read.get("applications") else Use.INGEST) if cards else Use.TRY
+    return Setting(use, _cores(path, read), cards)
+
+
+def _entries(read: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
+    listed = read.get(key)
+    yield from (entry for entry in (listed if isinstance(listed, list) else []) if isinstance(entry, dict))
+
+
+def _cards(read: Mapping[str, Any], host: Host) -> Iterator[str]:
+    for port in _entries(read, "ports"):
+        if port.get("kind") == "pci":
+            yield str(port.get("device", "")).split(",")[0]
+        elif port.get("kind") in ("af_xdp", "af_packet"):
+            name = str(port.get("interface", ""))
+            if host.exists(f"/sys/class/net/{name}/device"):  # veth and its kind have no card
+                yield name
+
+
+def _cores(path: Path, read: Mapping[str, Any]) -> tuple[int, ...]:
+    roles = [role for role in _entries(read, "roles") if role.get("role") not in LINUX_MAY_SHARE]
+    cores = {role.get("core") for role in roles}
+    if not roles or not all(isinstance(core, int) for core in cores):
+        raise ValueError(f"{path}: roles: found one without core, expected a number (ringmaster check {path})")
+    return tuple(sorted(core for core in cores if isinstance(core, int)))

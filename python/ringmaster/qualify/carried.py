@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of datagrams from a paced sender to a receiver that stamps each: one run, and what both ends say of it.
+
+Sender and receiver are programs of their own (ringmaster-pace, ringmaster-catch) on cores of their own.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from ringmaster.bench.log import NotMeasured
+from ringmaster.programs import Program, ProgramFailed
+from ringmaster.qualify.groups import ROW, Rows, read_rows
+from ringmaster.qualify.links import JUMBO_MTU, STANDARD_MTU, Pair
+
+PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
+WARM_UP_S = 0.5
+IDLE_S = 3.0
+"""The receiver ends when nothing came for so long."""
+EARLY_S = 0.05
+"""Without a rate the sender ends so much sooner than the receiver, or it would find its link gone."""
+HEADERS = 28
+"""Bytes of an IP packet that are not its payload."""
+PATIENCE_S = 30.0
+LOOK_S = 0.02
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Who runs where."""
+
+    sender: int
+    of_link: tuple[int, ...]
+    """The core that polls each link; links of one core are neighbours."""
+
+    @property
+    def receivers(self) -> tuple[int, ...]:
+        """Each once."""
+        return tuple(dict.fromkeys(self.of_link))
+
+    def first(self, links: int) -> "Cores":
+        """Of the first so many links."""
+        return Cores(self.sender, self.of_link[:links])
+
+
+def place(chosen: Sequence[int], links: int, allowed: Sequence[int] | None = None) -> Cores:
+    """On the chosen cores: the sender's, then the receivers'. With none chosen: one for each link where this process
+    may use so many besides the sender's; else one for all. Raises NotMeasured where that cannot be.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if allowed is None else sorted(allowed)
+    cores = list(chosen) or allowed[: 1 + (links if len(allowed) > links else 1)]
+    if missing := sorted(set(cores) - set(allowed)):
+        raise NotMeasured(
+            f"cores {', '.join(map(str, missing))} are not this process's to use, "
+            f"expected some of {', '.join(map(str, allowed))}"
+        )
+    if len(set(cores)) != len(cores) or len(cores) < 2:
+        found = ", ".join(map(str, cores))
+        raise NotMeasured(f"needs two cores or more, one for the sender and one for the receiver; found {found}")
+    receivers = cores[1 : 1 + links]
+    return Cores(cores[0], tuple(receivers[link * len(receivers) // links] for link in range(links)))
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What is sent on each link."""
+
+    instruments: int
+    """A datagram of each of them on each link in every cycle."""
+    rate_hz: float
+    """Cycles a second; 0: as fast as the link takes them."""
+    size: int
+    """Bytes of payload."""
+    jitter_us: float = 0.0
+    """A known fault: each cycle is displaced by so much at most, either way."""
+    drop_every: int = 0
+    """A known fault: every so manieth datagram is left out; 0: none."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """One run, as both ends tell it."""
+
+    pair: Pair
+    cores: Cores
+    traffic: Traffic
+    sent: Mapping[str, Any]
+    """As ringmaster-pace prints it."""
+    caught: Mapping[str, Any]
+    """As ringmaster-catch prints it."""
+    sent_rows: Rows
+    rows: Rows
+
+    @property
+    def seconds(self) -> float:
+        """That the receiver counted."""
+        return float(self.caught["seconds"])
+
+    def total(self, name: str) -> int:
+        """Of all links of the receiver: "received", "lost", "duplicate", "missed", …"""
+        return sum(int(link[name]) for link in self.caught["links"])
+
+    @property
+    def received_pps(self) -> float:
+        """Of all links."""
+        return self.total("received") / self.seconds if self.seconds > 0 else 0.0
+
+
+def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows: bool = False) -> Carried:
+    """Sends for so long over the links of a pair. Raises NotMeasured with what a program said that failed."""
+    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as folder:
+        files = [Path(folder) / name for name in ("sent", "caught")]
+        noted = [["--cycles", str(file)] if keep_rows else [] for file in files]
+        sending = [*pace_words(pair, cores, traffic, seconds), *noted[0]]
+        catching = [*catch_words(pair, cores, traffic, seconds), *noted[1]]
+        try:
+            with Program(CATCH, *catching, prefix=pair.enter_right) as catch:
+                _wait_until_ready(catch)
+                with Program(PACE, *sending, prefix=pair.enter_left) as pace:
+                    sent, caught = _said(pace, catch, WARM_UP_S + seconds + IDLE_S + PATIENCE_S)
+        except ProgramFailed as error:
+            raise NotMeasured(f"{pair.name}: {error}") from error
+        return Carried(pair, cores, traffic, sent, caught, *map(_rows, files))
+
+
+def mtu_of(size: int) -> int:
+    """Of links for payloads of so many bytes."""
+    return STANDARD_MTU if size + HEADERS <= STANDARD_MTU else JUMBO_MTU
+
+
+def common_words(options: Mapping[str, Any]) -> str:
+    """The command line of options that both benches have, by their names."""
+    words = [
+        f"--kinds {','.join(options['kinds'])} --instruments {options['instruments']} --rate {options['rate_hz']:.10g}",
+        f"--links {options['links']} --size {options['size']}",
+        f"--seconds {options['seconds']:g} --rounds {options['rounds']}",
+    ]
+    if options["cores"]:
+        words.append(f"--cores {','.join(map(str, options['cores']))}")
+    if options["inject_jitter_us"]:
+        words.append(f"--inject-jitter-us {options['inject_jitter_us']:g}")
+    if options["inject_drop_every"]:
+        words.append(f"--inject-drop-every {options['inject_drop_every']}")
+    return " ".join(words)
+
+
+def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
+    """Of the sender's command line."""
+    words = ["--core", str(cores.sender)]
+    for link in pair.left:
+        words += ["--link", link]
+    sending_s = WARM_UP_S + seconds - (0.0 if traffic.rate_hz else EARLY_S)
+    words += [*_common(traffic), "--seconds", f"{sending_s:g}", "--size", str(traffic.size)]
+    if traffic.jitter_us:
+        words += ["--jitter-us", f"{traffic.jitter_us:g}"]
+    if traffic.drop_every:
+        words += ["--drop-every", str(traffic.drop_every)]
+    return words
+
+
+def catch_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
+    """Of the receiver's command line: each core, and behind it the links that it polls."""
+    words = []
+    for core in cores.receivers:
+        own = [link for link, by in zip(pair.right, cores.of_link, strict=True) if by == core]
+        words += ["--core", str(core), *(word for link in own for word in ("--link", link))]
+    times = ["--seconds", f"{seconds:g}", "--warm-up", f"{WARM_UP_S:g}", "--idle-s", f"{IDLE_S:g}"]
+    return [*words, *_common(traffic), *times]
+
+
+def _common(traffic: Traffic) -> list[str]:
+    return ["--instruments", str(traffic.instruments), "--rate", f"{traffic.rate_hz:.10g}"]
+
+
+def _wait_until_ready(program: Program) -> None:
+    give_up = monotonic() + PATIENCE_S
+    while '"ready"' not in program.words:
+        _check(program)
+        if monotonic() > give_up:
+            raise ProgramFailed(f"{program.name} is not ready after {PATIENCE_S:.0f} s: {program.words}")
+        sleep(LOOK_S)
+
+
+def _check(program: Program) -> None:
+    """Raises ProgramFailed, with what it said to people, when it has ended in failure."""
+    if not program.running and program.wait(0) != 0:
+        said = [line for line in program.words.splitlines() if not line.startswith("{")]
+        raise ProgramFailed("; ".join(said) or f"{program.name} ended with status {program.wait(0)}")
+
+
+def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What both say in the end; one that fails ends the other."""
+    give_up = monotonic() + limit_s
+    while pace.running or catch.running:
+        for program in (pace, catch):
+            _check(program)
+        if monotonic() > give_up:
+            late = catch if catch.running else pace
+            raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {late.words}")
+        sleep(LOOK_S)
+    return _last_line(pace), _last_line(catch)
+
+
+def _last_line(program: Program) -> Mapping[str, Any]:
+    _check(program)
+    try:
+        said: Mapping[str, Any] = json.loads(program.words.splitlines()[-1])
+        said["tsc_hz"]
+        return said
+    except (ValueError, LookupError, TypeError) as error:
+        raise ProgramFailed(f"{program.name} printed no figures: {program.words}") from error
+
+
+def _rows(path: Path) -> Rows:
+    return read_rows(path) if path.exists() else np.empty(0, ROW)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two runs side by side: JSON of one bench each, or whole reports; on a terminal, and as a page."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ringmaster.bench.headlines import Compared, Figure, NotAReport, as_json, figure_words, read_figures
+from ringmaster.bench.verdicts import condition_words
+from ringmaster.report.figures import figure
+from ringmaster.report.markup import Html, element, table
+from ringmaster.report.page import DATA, document
+from ringmaster.report.plain import NotASection, finite, of_json
+from ringmaster.report.section import Bars, Chart, Section, Table
+
+PAGE, COMPARED = "compare.html", "compare.json"
+TITLE = "Ringmaster: two runs side by side"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was read of one run."""
+
+    label: str
+    figures: Mapping[str, Figure | None]
+    sections: Mapping[str, Section] = field(default_factory=dict)
+    """By name; none where the JSON has figures alone."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    made: str = ""
+    is_whole: bool = False
+    """A report, not one bench's JSON: its figures have their bench's name before them."""
+
+
+def read(path: Path) -> Run:
+    """A directory that --report made, its report.json, or the JSON of one bench. Raises NotAReport, or OSError."""
+    if path.is_dir():
+        if not (path / DATA).exists():
+            raise NotAReport(f"{path}: found no {DATA}, expected a directory that --report wrote")
+        path = path / DATA
+    try:
+        said: Mapping[str, Any] = json.loads(path.read_text())
+        if isinstance(said, dict) and "sections" in said:
+            return _whole(path, said)
+    except ValueError as error:
+        raise NotAReport(f"{path}: {error}") from error
+    figures = read_figures(path)
+    try:
+        section = of_json(said)
+    except NotASection:
+        return Run(path.stem, figures)
+    return Run(path.stem, figures, {section.name: section})
+
+
+def _whole(path: Path, said: Mapping[str, Any]) -> Run:
+    if not isinstance(said["sections"], list):
+        raise NotAReport(f"{path}: found no sections in it, expected what --report wrote")
+    sections = {section.name: section for section in map(of_json, said["sections"])}
+    figures = {f"{name}/{row.name}": row.figure for name, section in sections.items() for row in section.headlines}
+    facts = {str(name): str(value) for name, value in dict(said.get("facts") or {}).items()}
+    return Run(path.resolve().parent.name, figures, sections, facts, str(said.get("made", "")), True)
+
+
+def read_both(first: Path, second: Path) -> tuple[Run, Run]:
+    """Labelled so that they can be told apart. Raises NotAReport, or OSError."""
+    one, other = read(first), read(second)
+    if one.is_whole != other.is_whole:
+        raise NotAReport(f"{first}, {second}: found a report and the JSON of one bench, expected two of a kind")
+    if one.label == other.label:
+        one, other = replace(one, label="first"), replace(other, label="second")
+    return one, other
+
+
+def compare(one: Run, other: Run) -> list[Compared]:
+    """Every figure that either of them has, in the order of the first."""
+    names = _union(one.figures, other.figures)
+    return [Compared(name, one.figures.get(name), other.figures.get(name)) for name in names]
+
+
+def _union(one: Iterable[str], other: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*one, *other]))
+
+
+def write_comparison(directory: Path, one: Run, other: Run) -> Path:
+    """Makes the directory where it is not there, and returns the page. Raises OSError where it cannot be written."""
+    directory.mkdir(parents=True, exist_ok=True)
+    compared = compare(one, other)
+    said = json.dumps(finite(as_json(compared)), ensure_ascii=False, indent=1)
+    (directory / COMPARED).write_text(said + "\n", encoding="utf-8")
+    names = _union(one.sections, other.sections)
+    parts = [_summary(compared, one, other), *(_section(name, one, other) for name in names)]
+    if facts := _facts(one, other):
+        parts.append(facts)
+    links = {name: (one.sections.get(name) or other.sections[name]).title for name in names}
+    line = " beside ".join(f"{run.label}{f' ({run.made})' if run.made else ''}" for run in (one, other))
+    (directory / PAGE).write_text(document(TITLE, line, {"summary": "Summary", **links}, parts), encoding="utf-8")
+    return directory / PAGE
+
+
+def _summary(compared: Sequence[Compared], one: Run, other: Run) -> Html:
+    head = element("tr", *(element("th", cell, scope="col") for cell in ("", one.label, other.label, "verdict")))
+    rows = [
+        element("tr", element("th", row.name, scope="row"), element("td", figure_words(row.first)),
+                element("td", figure_words(row.second)), element("td", row.verdict, class_=row.verdict.split()[0]))
+        for row in compared
+    ]  # fmt: skip
+    made = element("table", element("thead", head), element("tbody", *rows))
+    words = "within: each median lies in the other's spread; overlap: the spreads do; apart: not even that."
+    box = element("div", made, class_="scroll", tabindex="0")
+    return element("section", element("h2", "Summary"), box, element("p", words, class_="about"), id="summary")
+
+
+def _facts(one: Run, other: Run) -> Html | None:
+    names = _union(one.facts, other.facts)
+    rows = [(name, one.facts.get(name, ""), other.facts.get(name, "")) for name in names]
+    if not rows:
+        return None
+    made = Table("", ("", one.label, other.label), rows)
+    return element("section", element("h2", "Machines and programs"), table(made), id="machine")
+
+
+def _section(name: str, one: Run, other: Run) -> Html:
+    runs = (one, other)
+    here = [(run.label, run.sections[name]) for run in runs if name in run.sections]
+    parts: list[str | Html] = [element("h2", here[0][1].title), element("p", here[0][1].about)]
+    for label, section in here:
+        parts.append(element("p", element("b", f"{label}: "), element("code", section.command)))
+    if len(here) == 2:
+        charts = overlaid(here[0][1].charts, here[1][1].charts, one.label, other.label)
+        parts.append(element("div", *(figure(chart, paired=True) for chart in charts), class_="charts"))
+    titles = dict.fromkeys(made.title for _, section in here for made in section.tables)
+    parts += [_pair(title, here) for title in titles]
+    for label, section in here:
+        lines = [*(condition_words(section.conditions) if section.conditions else ()), *section.notes]
+        if lines:
+            items = (element("li", line) for line in lines)
+            parts += [element("h3", f"{label}: conditions and notes"), element("ul", *items, class_="notes")]
+    return element("section", *parts, id=name)
+
+
+def _pair(title: str, here: Sequence[tuple[str, Section]]) -> Html:
+    """The tables of that title, side by side where there is room."""
+    found = [(label, made) for label, section in here for made in section.tables if made.title == title]
+    boxes = [element("div", table(replace(made, title=f"{label}: {title}"))) for label, made in found]
+    return element("div", *boxes, class_="pair")
+
+
+def overlaid(first: Sequence[Chart], second: Sequence[Chart], one: str, other: str) -> list[Chart]:
+    """Charts that both have, in one: of lines each name twice, one after the other; of bars each category twice."""
+    charts: list[Chart] = []
+    for chart in first:
+        beside = next((it for it in second if type(it) is type(chart) and it.title == chart.title), None)
+        if isinstance(chart, Bars) and isinstance(beside, Bars):
+            charts.append(_bars(chart, beside, one, other))
+        elif beside is not None and not isinstance(chart, Bars) and not isinstance(beside, Bars):
+            charts.append(_curves(chart, beside, one, other))
+    return charts
+
+
+def _curves(chart: Any, beside: Any, one: str, other: str) -> Chart:
+    series = {}
+    for name in _union(chart.series, beside.series):
+        series[f"{name}, {one}"] = chart.series.get(name, [])
+        series[f"{name}, {other}"] = beside.series.get(name, [])
+    return replace(chart, series=series)  # type: ignore[no-any-return]
+
+
+def _bars(chart: Bars, beside: Bars, one: str, other: str) -> Bars:
+    categories = _union(chart.categories, beside.categories)
+
+    def values(of: Bars, name: str, category: str) -> float:
+        row = of.series.get(name)
+        return row[of.categories.index(category)] if row is not None and category in of.categories else float("nan")
+
+    series = {name: [values(of, name, category) for category in categories for of in (chart, beside)]
+              for name in _union(chart.series, beside.series)}  # fmt: skip
+    return replace(chart, categories=[f"{it}, {run}" for it in categories for run in (one, other)], series=series)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The round trip test as a person runs it: a known delay and loss come back, and nothing is left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json, veth_pair, wait_for
+
+DELAY_US = 100_000.0
+LEAST_STALL_US = 30_000.0
+"""The luckiest of 450 probes may be late by that much on a busy machine; none may be early."""
+MEDIAN_STALL_US = 150_000.0
+MARK = "RINGMASTER_TEST_MARK"
+
+
+@pytest.fixture(autouse=True)
+def _programs(root: Path) -> None:
+    """Of this checkout."""
+
+
+def rtt(*options: str) -> list[str]:
+    return ["bench", "rtt", "--loads", "idle", *options]
+
+
+@contextmanager
+def started(*options: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A bench that runs, and a mark that all its descendants bear."""
+    mark = uuid.uuid4().hex
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command_line(*rtt(*options)), stdout=pipe, stderr=pipe, text=True, env=os.environ | {MARK: mark}
+    ) as bench:
+        try:
+            yield bench, mark
+        finally:
+            bench.kill()
+
+
+def marked(mark: str, name: str = "") -> list[int]:
+    """Processes that bear it, and are called so."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (process / "environ").read_bytes() and name in (process / "cmdline").read_text():
+                found.append(int(process.name))
+    return found
+
+
+def wait_until_gone(mark: str) -> None:
+    wait_for(lambda: not marked(mark), lambda: f"the end of {[Path(f'/proc/{p}/cmdline') for p in marked(mark)]}")
+
+
+@pytest.fixture(scope="module")
+def delayed(root: Path) -> Any:
+    """A reflector that waits and keeps every tenth for itself, over shared memory and over a veth pair."""
+    with veth_pair():
+        pass  # or a reason to skip
+    faults = ("--delay-us", f"{DELAY_US:g}", "--drop-every", "10")
+    return ringmaster_json(
+        *rtt("--kinds", "memif,raw", "--rounds", "1", "--seconds", "1", "--rate", "500", *faults, "--json")
+    )
+
+
+@pytest.mark.parametrize("kind", ["memif", "raw"])
+def test_an_injected_delay_is_measured(delayed: Any, kind: str) -> None:
+    (one,) = (done for done in delayed["data"]["rounds"] if done["way"] == kind)
+    assert DELAY_US <= one["due_us"]["least"] <= DELAY_US + LEAST_STALL_US
+    assert DELAY_US <= one["due_us"]["quantiles"]["median"] <= DELAY_US + MEDIAN_STALL_US
+    assert delayed[f"rtt_us.{kind}.idle"] == one["due_us"]["quantiles"]["median"]
+
+
+@pytest.mark.parametrize("kind", ["memif", "raw"])
+def test_an_injected_loss_is_counted(delayed: Any, kind: str) -> None:
+    (one,) = (done for done in delayed["data"]["rounds"] if done["way"] == kind)
+    assert one["said"]["probes"] == 500
+    assert one["lost"] == pytest.approx(50, abs=2)
+    assert any(note.startswith(f"{kind}, idle: {one['lost']} of 500 probes were lost") for note in delayed["notes"])
+
+
+def test_the_conditions_stand_with_the_figures(delayed: Any) -> None:
+    assert len(delayed["conditions"]["stall_floors"]) == 2
+    assert delayed["conditions"]["core_to_core_ns"]["count"] == 4
+    for done in delayed["data"]["rounds"]:
+        assert done["distance"] in ("near", "far", "mixed")
+        assert 0.0 < done["sender_share"] <= 1.5
+    assert "--kinds memif,raw" in delayed["command"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [
+        ("raw:no-such-0", "raw:no-such-1", "no-such-1"),
+        ("pigeon:loft", "pigeon:tower", "pigeon:tower"),
+    ],
+)
+def test_links_that_are_none_are_named(left: str, right: str, words: str) -> None:
+    done = ringmaster(*rtt("--rounds", "1", "--left", left, "--right", right), expect=1)
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_peer_that_never_answers_is_missed(tmp_path: Path) -> None:
+    ends = [f"memif:{tmp_path}/{end}.sock,role=server" for end in ("left", "right")]
+    done = ringmaster(*rtt("--rounds", "1", "--left", ends[0], "--right", ends[1]), expect=1)
+    assert "no answer" in done.stderr
+    assert "is the reflector running?" in done.stderr
+
+
+def test_ctrl_c_gives_what_was_measured_until_then() -> None:
+    with started("--kinds", "memif", "--rounds", "1000", "--seconds", "0.3", "--json") as (bench, mark):
+        assert bench.stderr is not None
+        assert "memif, idle: median" in bench.stderr.readline()
+        bench.send_signal(signal.SIGINT)
+        said, words = bench.communicate(timeout=PATIENCE_S)
+        assert bench.returncode == 0, words
+        wait_until_gone(mark)
+    section = json.loads(said.splitlines()[-1])
+    assert section["interrupted"] is True
+    assert section["data"]["rounds"]
+    assert section["rtt_us.memif.idle"] > 0
+
+
+def test_a_bench_that_is_killed_leaves_neither_programs_nor_namespaces() -> None:
+    with veth_pair():
+        pass
+    with started("--kinds", "raw", "--rounds", "1", "--seconds", "60") as (bench, mark):
+        wait_for(lambda: marked(mark, "ringmaster-rtt"), "the sender")
+        assert marked(mark, "ringmaster-veth-pair")
+        bench.kill()
+        bench.wait(PATIENCE_S)
+        wait_until_gone(mark)
+
+
+def test_a_link_that_vanishes_ends_the_round_with_a_reason() -> None:
+    with veth_pair():
+        pass
+    with started("--kinds", "raw,memif", "--rounds", "1", "--seconds", "2", "--json") as (bench, mark):
+        wait_for(lambda: marked(mark, "ringmaster-rtt"), "the sender")
+        (sender,) = marked(mark, "ringmaster-rtt")
+        take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
+        wait_for(lambda: subprocess.run(take_away, capture_output=True).returncode == 0, "veth0, to delete it")
+        said, words = bench.communicate(timeout=PATIENCE_S)
+        assert bench.returncode == 0, words
+        wait_until_gone(mark)
+    section = json.loads(said.splitlines()[-1])
+    assert [done["way"] for done in section["data"]["rounds"]] == ["memif"]
+    assert any(note.startswith("raw, idle: not measured:") for note in section["notes"])

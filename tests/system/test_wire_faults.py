@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong with a round trip: one line that says what, an exit status, and nothing left running."""
+
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE_S, VethPair
+from wires import (
+    FAR_CORE,
+    KINDS,
+    NEAR_CORE,
+    interface,
+    last_object,
+    loopback,
+    measuring,
+    reflecting,
+    wait_until_ready,
+)
+
+from ringmaster.programs import find_program
+
+NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
+
+
+def test_a_peer_that_never_answers_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:
+    with ExitStack() as stack:
+        near = {}
+        for kind in ("memif", "udp", "raw"):
+            ends = KINDS[kind](tmp_path, request)
+            near[ends.near] = stack.enter_context(measuring(ends))
+        for text, program in near.items():
+            assert program.wait(PATIENCE_S) == 1
+            assert f"no answer from {text} within 5 s: is the reflector running?" in program.words
+            assert len(program.words.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["memif", "udp", "raw"])
+def test_a_reflector_killed_in_midst_is_an_error_or_loss(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
+) -> None:
+    ends = KINDS[kind](tmp_path, request)
+    with reflecting(ends) as reflector, measuring(ends, "--timeout-ms", "100", seconds=1.0) as near:
+        wait_until_ready(near)
+        reflector.kill()
+        status = near.wait(PATIENCE_S)
+        if kind == "memif":  # shared memory ends with its owner, and the link says so; a wire cannot
+            assert status == 1
+            assert "has no peer" in near.words
+        else:
+            assert status == 0
+            assert last_object(near.words)["lost"] > 0
+
+
+@pytest.mark.parametrize("kind", ["raw", "af_packet"])
+def test_an_interface_that_vanishes_ends_the_reflector(kind: str, link: VethPair, root: Path) -> None:
+    ends = interface(kind, link)
+    switch = [*link.enter(1), "ip", "link", "set", "veth1"]
+    with reflecting(ends) as reflector:
+        try:
+            subprocess.run([*switch, "down"], check=True, timeout=PATIENCE_S)
+            assert reflector.wait(PATIENCE_S) == 1
+        finally:
+            subprocess.run([*switch, "up"], check=True, timeout=PATIENCE_S)
+        assert f"ringmaster-reflect: link {ends.far}" in reflector.words
+
+
+@pytest.mark.parametrize("kind", ["raw", "af_packet", "af_xdp"])
+def test_no_privilege_is_said(kind: str) -> None:
+    for program, more in (("ringmaster-reflect", ()), ("ringmaster-rtt", ("--rate", "10", "--seconds", "1"))):
+        command = [*NOBODY, find_program(program), f"{kind}:lo", "--core", str(NEAR_CORE), *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "CAP_NET_RAW" in done.stderr
+        assert "root" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "expected"),
+    [
+        ("", 2, "expected a link"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1", 2, "--rate is missing"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 1e9", 2, "--rate: found"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 9 --size 17", 2, "18 to 65535"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 9 --size 1473", 2, "an MTU of 1500"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 1000 --seconds 1 --rate 9", 1, "cannot run on core 1000"),
+        ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1e6 --rate 1e6", 1, "lower the rate"),
+        ("smoke:signals --core 0 --seconds 1 --rate 9", 2, "memif, af_packet"),
+        ("raw:nowhere0 --core 0 --seconds 1 --rate 9", 1, "no network interface 'nowhere0'"),
+        ("udp:192.0.2.1:4660,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 9", 1, "no interface has our address"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(words: str, status: int, expected: str) -> None:
+    command = [find_program("ringmaster-rtt"), *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == status, done.stderr
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_reflector_ends_with_its_parent_and_with_its_input(root: Path) -> None:
+    ends = loopback()
+    command = [find_program("ringmaster-reflect"), ends.far, "--core", str(FAR_CORE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        assert "ready" in program.stdout.readline()
+        program.stdin.close()
+        assert program.wait(PATIENCE_S) == 0
+    parent = ["sh", "-c", '"$@" & read line; exit 0', "sh", *command]
+    with subprocess.Popen(parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        assert "ready" in shell.stdout.readline()
+        shell.stdin.write("\n")
+        shell.stdin.flush()
+        assert "reflected" in shell.stdout.readline()  # it hears of the shell's end, says its sums, and ends
+        assert shell.stdout.readline() == ""

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups over every kind of link that needs no card: a known loss, rate, displacement and distance are found again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from wire_groups import (
+    KINDS,
+    Ends,
+    assert_sums_hold,
+    catching,
+    ended,
+    loopback,
+    memif,
+    pace,
+    rows_of,
+)
+
+INSTRUMENTS = 4
+RATE_HZ = 200.0
+SLOW_HZ = 20.0
+JITTER_US = 20_000.0
+"""Large against what a busy machine adds to most cycles."""
+
+pytestmark = pytest.mark.usefixtures("root")
+
+
+@pytest.fixture
+def ends(request: pytest.FixtureRequest, tmp_path: Path) -> Ends:
+    """Both ends of a link of the kind that the test is asked for."""
+    return KINDS[request.param](tmp_path, request)
+
+
+def displacements_us(seed: int, cycles: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """What bench/wire/schedule.h promises: splitmix64 of (splitmix64 of the seed) + cycle, uniform within ±jitter."""
+    mask = (1 << 64) - 1
+
+    def mixed(key: int) -> int:
+        key = (key + 0x9E3779B97F4A7C15) & mask
+        key = ((key ^ key >> 30) * 0xBF58476D1CE4E5B9) & mask
+        key = ((key ^ key >> 27) * 0x94D049BB133111EB) & mask
+        return key ^ key >> 31
+
+    uniform = [(mixed((mixed(seed) + cycle) & mask) >> 11) * 2.0**-53 for cycle in range(cycles)]
+    return (2 * np.array(uniform) - 1) * JITTER_US
+
+
+@pytest.mark.parametrize("ends", KINDS, indirect=True)
+def test_a_known_loss_is_found_exactly(ends: Ends) -> None:
+    every = 9
+    with catching([ends], INSTRUMENTS, RATE_HZ) as receiver:
+        sent = pace([ends], INSTRUMENTS, RATE_HZ, 0.5, "--drop-every", str(every))
+        received = ended(receiver)
+    assert (sent["ended"], received["ended"]) == ("done", "done")
+    assert_sums_hold(sent, received, INSTRUMENTS)
+    assert sent["cycles"] == RATE_HZ // 2
+    if sent["behind_cycles"] == 0:
+        assert sent["links"][0]["dropped"] == INSTRUMENTS * RATE_HZ // 2 // every
+    link = received["links"][0]
+    assert link["received"] == sent["links"][0]["sent"]
+    assert (link["duplicate"], link["foreign"], link["missed"]) == (0, 0, 0)
+    for one in link["instruments"]:
+        left_out = sum((cycle * INSTRUMENTS + one["flow"] + 1) % every == 0 for cycle in range(sent["cycles"]))
+        assert one["lost"] == left_out or sent["behind_cycles"] != 0
+
+
+@pytest.mark.parametrize(("ends", "rate_hz"), [("memif", 100.0), ("raw", 200.0), ("udp", 400.0)], indirect=["ends"])
+def test_a_known_rate_is_the_mean_interval(rate_hz: float, ends: Ends) -> None:
+    with catching([ends], INSTRUMENTS, rate_hz, "--warm-up", "0.1") as receiver:
+        pace([ends], INSTRUMENTS, rate_hz, 1.1)
+        received = ended(receiver)
+    link = received["links"][0]
+    assert link["first_cycle"] == round(0.1 * rate_hz)
+    for one in link["instruments"]:
+        assert one["mean_ns"] == pytest.approx(1e9 / rate_hz, rel=0.08)  # a stall of 50 ms at one end is 5 %
+        assert one["min_ns"] <= one["mean_ns"] <= one["max_ns"]
+        floors = [floor for floor, _ in one["histogram"]]
+        assert floors == sorted(floors)
+        assert floors[0] <= one["min_ns"] * 1.001
+        assert one["max_ns"] < floors[-1] * (1 + 1 / 16) + 2
+
+
+def displacement_left_us(rows: "np.ndarray[tuple[int], np.dtype[np.void]]", tsc_hz: float, seed: int) -> float:
+    """What most cycles are away from where the generator has put them."""
+    cycles = rows["cycle"].astype(np.int64)
+    at_us = (rows["first"] - rows["first"][0]).astype(float) / tsc_hz * 1e6
+    away = at_us - cycles * 1e6 / SLOW_HZ - displacements_us(seed, int(cycles[-1]) + 1)[cycles]
+    return float(np.median(np.abs(away - np.median(away))))
+
+
+@pytest.mark.parametrize("kind", ["memif", "udp"])
+def test_a_known_displacement_is_found_in_every_cycle(kind: str, tmp_path: Path) -> None:
+    ends = memif(tmp_path) if kind == "memif" else loopback()
+    path = tmp_path / "cycles"
+    with catching([ends], INSTRUMENTS, SLOW_HZ, "--cycles", str(path), seconds=1.5) as receiver:
+        pace([ends], INSTRUMENTS, SLOW_HZ, 1.5, "--jitter-us", str(JITTER_US), "--seed", "7")
+        received = ended(receiver)
+    rows = rows_of(path)
+    assert rows["cycle"].tolist() == list(range(30))
+    rows = rows[rows["datagrams"] == INSTRUMENTS]
+    assert len(rows) > 25
+    assert (rows["first"] <= rows["last"]).all()
+    assert displacement_left_us(rows, received["tsc_hz"], seed=7) < 5000
+    assert displacement_left_us(rows, received["tsc_hz"], seed=8) > 7000  # another one would be seen

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups on several links, by several threads, and as fast as it goes: what was sent is received or lost."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+from wire_groups import (
+    CATCH_CORE,
+    KINDS,
+    Ends,
+    assert_sums_hold,
+    catching,
+    ended,
+    loopback,
+    memif,
+    pace,
+    rows_of,
+)
+
+INSTRUMENTS = 4
+SLOW_HZ = 20.0
+GAP_US = 20_000.0
+"""Large against what a busy machine adds to most groups."""
+
+pytestmark = pytest.mark.usefixtures("root")
+
+
+@pytest.fixture
+def ends(request: pytest.FixtureRequest, tmp_path: Path) -> Ends:
+    """Both ends of a link of the kind that the test is asked for."""
+    return KINDS[request.param](tmp_path, request)
+
+
+def test_links_have_rows_of_their_own_and_groups_their_distance(tmp_path: Path) -> None:
+    ends = [memif(tmp_path, "one"), memif(tmp_path, "two")]
+    path = tmp_path / "cycles"
+    with catching(ends, 24, SLOW_HZ, "--cycles", str(path), seconds=1) as receiver:
+        sent = pace(ends, 24, SLOW_HZ, 1, "--group-gap-us", str(GAP_US))
+        received = ended(receiver)
+    assert_sums_hold(sent, received, 24)
+    rows = rows_of(path)
+    assert rows["link"].tolist() == [0] * 20 + [1] * 20
+    first, second = rows[:20], rows[20:]
+    if sent["behind_cycles"] == 0:
+        assert (rows["datagrams"] == 24).all()
+    apart_us = (second["first"].astype(np.int64) - first["first"].astype(np.int64)) / received["tsc_hz"] * 1e6
+    assert median(apart_us) == pytest.approx(GAP_US, rel=0.25)
+
+
+def of_each_thread(ends: Sequence[Ends], *options: str) -> list[str]:
+    """More words for a receiver: the other links have threads of their own."""
+    return [word for end in ends for word in ("--core", str(CATCH_CORE), "--link", end.catch)] + list(options)
+
+
+@pytest.mark.parametrize("kind", ["memif", "udp"])
+def test_threads_have_links_of_their_own(kind: str, tmp_path: Path) -> None:
+    ends = [memif(tmp_path, str(i)) if kind == "memif" else loopback() for i in range(3)]
+    with catching(ends[:1], INSTRUMENTS, 100, *of_each_thread(ends[1:])) as receiver:
+        sent = pace(ends, INSTRUMENTS, 100, 0.4)
+        received = ended(receiver)
+    assert_sums_hold(sent, received, INSTRUMENTS)
+    assert [link["lost"] for link in received["links"]] == [INSTRUMENTS * sent["behind_cycles"]] * 3
+    assert len(received["cores"]) == 3
+
+
+def test_one_thread_may_sleep_on_several_sockets() -> None:
+    ends = [loopback(), loopback()]
+    with catching(ends, INSTRUMENTS, 100) as receiver:
+        sent = pace(ends, INSTRUMENTS, 100, 0.5)
+        received = ended(receiver)
+    assert_sums_hold(sent, received, INSTRUMENTS)
+    assert received["cores"][0]["share"] < 0.5  # it sleeps, but for a few wakings
+
+
+@pytest.mark.parametrize("ends", KINDS, indirect=True)
+def test_as_fast_as_it_goes_all_sums_hold(ends: Ends) -> None:
+    instruments = 1 if "memif" in ends.pace else 24
+    with catching([ends], instruments, 0) as receiver:
+        sent = pace([ends], instruments, 0, 0.3)
+        received = ended(receiver)
+    assert_sums_hold(sent, received, instruments)
+    assert sent["behind_cycles"] == 0
+    assert sent["cycles"] > 100
+    link = received["links"][0]
+    assert link["received"] + link["lost"] == sent["links"][0]["sent"] + sent["links"][0]["unsent"]
+    if ends.pace.startswith("memif"):  # it waits for room
+        assert link["lost"] == 0
+        assert sent["links"][0]["waits"] > 0
