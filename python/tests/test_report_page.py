@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from ringmaster.report import charts
 from ringmaster.report.facts import UNKNOWN, facts, revision, timing_arguments
 from ringmaster.report.figures import figure
 from ringmaster.report.markup import EMPTY, Html, element
-from ringmaster.report.page import write_report
+from ringmaster.report.page import MOST_LEADING, leading, write_report
 from ringmaster.report.plain import of_json
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
 
@@ -109,6 +110,16 @@ def test_every_figure_is_on_the_page_and_in_the_json(tmp_path: Path) -> None:
     assert [one["name"] for one in said["sections"]] == ["rtt", "jitter"]
     assert (said["facts"]["CPU"], said["findings"][0]["name"]) == ("a CPU", "hugepages")
     assert of_json(json.loads((tmp_path / "jitter.json").read_text())).headlines == section("jitter", 3.21).headlines
+
+
+def test_the_summary_has_the_headlines_that_lead() -> None:
+    many = section()
+    measured = many.headlines[0]
+    plain = replace(measured, target=None)
+    many.headlines = [replace(measured, figure=None), plain, measured]
+    assert leading(many) == [measured], "those with a target"
+    many.headlines = [replace(plain, figure=None), *[plain] * 20]
+    assert leading(many) == [plain] * MOST_LEADING
 
 
 def test_odd_text_stays_text(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from ringmaster.report.section import Section
 
 PAGE, DATA = "report.html", "report.json"
 TITLE = "Ringmaster: what this machine can do"
+SUMMARY_HEAD = ("bench", "figure", "what it is", "median", "spread", "target", "verdict")
+MOST_LEADING = 8
+"""Headlines of a bench in the summary."""
 
 
 def write_report(
@@ -80,24 +83,44 @@ def document(title: str, line: str, links: Mapping[str, str], parts: Sequence[Ht
 
 
 def _summary(sections: Sequence[Section], notes: Sequence[str]) -> Html:
-    """The headlines of all, each with a link to where it comes from."""
-    rows = []
-    for section in sections:
-        name = element("a", section.title, href=f"#{section.name}")
-        for i, headline in enumerate(section.headlines):
-            rows.append(_headline_row(headline, name if i == 0 else Html("")))
-    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in ("bench", *HEADLINE_HEAD))))
-    body = element("table", head, element("tbody", *rows), class_="headlines")
-    shown = element("div", body, class_="scroll", tabindex="0") if rows else element("p", "Nothing was measured.")
+    """The leading headlines of all, each with a link to where it comes from."""
+    rows = [row for section in sections for row in _leading_rows(section)]
+    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in SUMMARY_HEAD)))
+    made = element("table", head, element("tbody", *rows), class_="summary")
+    shown = element("div", made, class_="scroll", tabindex="0") if rows else element("p", "Nothing was measured.")
     listed = element("ul", *(element("li", note) for note in notes), class_="notes") if notes else Html("")
     return element("section", element("h2", "Summary"), shown, listed, id="summary")
 
 
-def _headline_row(headline: Headline, first: Html | None = None) -> Html:
-    cells = [element("td", cell, class_=cell) if cell in ("held", "missed") else element("td", cell)
-             for cell in headline_cells(headline)[1:]]  # fmt: skip
-    before = [] if first is None else [element("td", first)]
-    return element("tr", *before, element("th", headline.name, scope="row"), *cells)
+def leading(section: Section) -> list[Headline]:
+    """Of those that were measured, the ones with a target, or where there are none, the first; not too many."""
+    measured = [headline for headline in section.headlines if headline.figure is not None]
+    return ([headline for headline in measured if headline.target is not None] or measured)[:MOST_LEADING]
+
+
+def _leading_rows(section: Section) -> list[Html]:
+    rows = []
+    for i, headline in enumerate(leading(section)):
+        name, median, spread, _, target, verdict, about = headline_cells(headline)
+        first = element("a", section.title, href=f"#{section.name}") if i == 0 else ""
+        cells = [element("td", cell) for cell in (name, about, median, spread, target)]
+        rows.append(element("tr", element("td", first), *cells, _verdict(verdict)))
+    return rows
+
+
+def _verdict(verdict: str) -> Html:
+    return element("td", verdict, class_=verdict) if verdict in ("held", "missed") else element("td", verdict)
+
+
+def _headline_table(headlines: Sequence[Headline]) -> Html:
+    rows = []
+    for headline in headlines:
+        name, *cells, verdict, about = headline_cells(headline)
+        shown = [element("td", cell) for cell in cells]
+        rows.append(element("tr", element("th", name, scope="row"), *shown, _verdict(verdict), element("td", about)))
+    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in HEADLINE_HEAD)))
+    made = element("table", head, element("tbody", *rows), class_="headlines")
+    return element("div", made, class_="scroll", tabindex="0")
 
 
 def command_part(command: str) -> Html:
@@ -114,9 +137,7 @@ def section_part(section: Section) -> Html:
         parts.append(element("p", section.about))
     parts.append(command_part(section.command))
     if section.headlines:
-        head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in HEADLINE_HEAD)))
-        rows = element("tbody", *(_headline_row(headline) for headline in section.headlines))
-        parts.append(element("div", element("table", head, rows, class_="headlines"), class_="scroll", tabindex="0"))
+        parts.append(_headline_table(section.headlines))
     parts += [figures(section.charts), *(table(one) for one in section.tables)]
     lines = condition_words(section.conditions) if section.conditions else []
     if lines or section.notes:

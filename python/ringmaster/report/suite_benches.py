@@ -68,7 +68,7 @@ def _ingest(seconds: float) -> Planned:
     from ringmaster.bench.ingest import Options, measure
     from ringmaster.bench.tables import section_of
 
-    options = Options(("windows", "load"), _windows(0.7 * seconds, 6.0), 0.5, max(2.0, 0.1 * seconds), 3)
+    options = Options(("windows", "load"), _windows(0.7 * seconds, 6.0), 0.5, round(max(2.0, 0.1 * seconds)), 3)
     return Planned(1, lambda say, _: section_of(measure(options, say)))
 
 
@@ -96,7 +96,7 @@ def _parameters(seconds: float) -> Planned:
 def _feedback(seconds: float) -> Planned:
     from ringmaster.bench.feedback import Options, measure
 
-    windows = _windows(seconds, 8.0)
+    windows = _windows(seconds, 15.0)
     options = Options(20_000 * windows, windows)
     return Planned(windows, lambda say, step: measure(options, say, step).section())
 
@@ -116,7 +116,7 @@ def _twin(_seconds: float) -> Planned:
 
 
 SUITE = (
-    _qualify("rtt", 180),
+    _qualify("rtt", 170),
     _qualify("jitter", 110),
     Bench("throughput", 220, _throughput),
     _qualify("interval", 50),
@@ -125,7 +125,7 @@ SUITE = (
     Bench("setpoints", 50, _setpoints),
     Bench("latency", 40, _latency),
     Bench("parameters", 30, _parameters),
-    Bench("feedback", 40, _feedback),
+    Bench("feedback", 50, _feedback),
     Bench("twin", 30, _twin),
 )
 """Shares are seconds of a quarter of an hour."""

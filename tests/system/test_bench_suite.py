@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster bench suite`, run as a person runs it: a page of what there is, also when it is interrupted."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE_S, command_line, ringmaster
+
+pytestmark = pytest.mark.usefixtures("root")
+
+
+def test_two_benches_make_one_page(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = ringmaster("bench", "suite", "--benches", "parameters,interval", "--minutes", "0.4", "--report", out)
+    assert "Parameters" in done.stdout
+    said = json.loads((out / "report.json").read_text())
+    assert {"interval", "parameters"} >= {one["name"] for one in said["sections"]}
+    parameters = next(one for one in said["sections"] if one["name"] == "parameters")
+    assert parameters["read_ns"] > 0
+    assert parameters["command"].startswith("ringmaster bench parameters --windows ")
+    assert any(finding["name"] == "hugepages" for finding in said["findings"])
+    assert "read_ns" in (out / "report.html").read_text()
+    same = ringmaster("bench", "compare", out, out / "report.json").stdout
+    assert any(line.startswith("parameters/read_ns") and line.endswith("within") for line in same.splitlines())
+
+
+def test_an_interrupt_leaves_the_page_of_what_there_is(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = command_line("bench", "suite", "--benches", "parameters", "--minutes", "5", "--report", out)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as suite:
+        assert suite.stderr is not None
+        first = suite.stderr.readline()
+        assert first.startswith("parameters: ")
+        suite.send_signal(signal.SIGINT)
+        _, errors = suite.communicate(timeout=PATIENCE_S)
+    assert suite.returncode == 130, errors
+    said = json.loads((out / "report.json").read_text())
+    assert [one["interrupted"] for one in said["sections"]] == [True]
+    assert said["notes"] == ["interrupted in parameters: what follows is what was measured until then"]
