@@ -54,7 +54,7 @@ def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
         "Throughput and datagram rate, MTU 1500, one sender",
         "CPU load by kind, %, MTU 1500, one sender",
         "Highest rate without loss",
-        "Published throughput",
+        "Beside the slides",
     ):
         assert title in said
     owned()
