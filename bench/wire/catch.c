@@ -13,6 +13,9 @@
  * next
  *
  * Of each link: received + lost = instruments · cycles.
+ *
+ * A link's cycles are one sender's. Several senders may share it, with --first-flow, if they have the same rate and
+ * begin together, or if they are received from their beginning to their end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +28,7 @@
 #include "catch_options.h"
 #include "catch_print.h"
 #include "cycles.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "stop.h"
 

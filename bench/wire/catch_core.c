@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "link.h"
+#include "link_end.h"
 
 static double const LOOK_S = 250e-6; /* how often the windows are looked at */
 static double const LINGER_S = 2.0;  /* a sender that runs on a little longer shall not find the link gone */

@@ -68,7 +68,10 @@ void rm_catch_link_take(struct rm_catch_link *caught, struct rm_link_burst *burs
     rm_link_release(caught->link, burst);
 }
 
+/** Goes through the instruments only when the end is near. */
 static bool all_over(struct rm_catch_link const *caught) {
+    if (!caught->ended && caught->window.next < caught->window.range.end)
+        return false;
     for (uint32_t i = 0; i < caught->instruments; ++i)
         if (!rm_tally_over(&caught->tally[i], &caught->window.range))
             return false;

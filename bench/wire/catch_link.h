@@ -11,7 +11,7 @@
 #include <ringmaster/histogram.h>
 
 #include "cycles.h"
-#include "link.h"
+#include "link_end.h"
 #include "tally.h"
 #include "window.h"
 

@@ -3,8 +3,9 @@
 
 #include "base/fail.h"
 #include "options.h"
+#include "polling.h"
 
-enum { FLOWS = 1 << 16, CORES = 1024, ROWS_MOST = 1 << 26 };
+enum { FLOWS = 1 << 16, ROWS_MOST = 1 << 26 };
 
 char const rm_catch_usage[] =
     "Usage: ringmaster-catch (--core C --link LINK [--link LINK]…)… --instruments N --rate HZ --seconds S [OPTION]…\n"
@@ -16,7 +17,7 @@ char const rm_catch_usage[] =
     "\n"
     "  --core C            a thread on this core\n"
     "  --link LINK         KIND:WHERE[,KEY=VALUE]…: memif:/run/a.sock,role=server, af_xdp:veth0, raw:veth0,\n"
-    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link.h has them all\n"
+    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link_end.h has them all\n"
     "  --instruments N     of each link, numbers 0 … N - 1\n"
     "  --rate HZ           of cycles, as the sender was told; 0: not known\n"
     "  --seconds S         how long\n"
@@ -34,9 +35,9 @@ static enum rm_code take_core(void *value, char const *text, struct rm_error *er
     uint64_t core;
     if (options->core_count == RM_LINKS_MAX)
         return rm_fail(error, RM_E_ARGUMENT, "--core: at most %d of them", RM_LINKS_MAX);
-    if (!rm_whole_parse(text, 0, CORES - 1, &core))
+    if (!rm_whole_parse(text, 0, RM_CORE_MOST, &core))
         return rm_fail(error, RM_E_ARGUMENT, "--core: found \"%s\", expected a whole number from 0 to %d", text,
-                       CORES - 1);
+                       RM_CORE_MOST);
     options->core[options->core_count++] = (uint32_t)core;
     return RM_OK;
 }
@@ -75,11 +76,21 @@ enum rm_code rm_catch_options_read(int argc, char **argv, struct rm_catch_option
     struct rm_option list[] = {
         {.name = "core", .kind = RM_OPTION_TAKE, .value = options, .take = take_core, .required = true},
         {.name = "link", .kind = RM_OPTION_TAKE, .value = options, .take = take_link, .required = true},
-        {.name = "instruments", .kind = RM_OPTION_WHOLE, .value = &options->instruments, 1, FLOWS, .required = true},
-        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, 0, 1e8, .required = true},
-        {.name = "seconds", .kind = RM_OPTION_NUMBER, .value = &options->seconds, 1e-3, 1e6, .required = true},
-        {.name = "warm-up", .kind = RM_OPTION_NUMBER, .value = &options->warm_up_s, 0, 1e6},
-        {.name = "idle-s", .kind = RM_OPTION_NUMBER, .value = &options->idle_s, 0.1, 1e6},
+        {.name = "instruments",
+         .kind = RM_OPTION_WHOLE,
+         .value = &options->instruments,
+         .least = 1,
+         .most = FLOWS,
+         .required = true},
+        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, .most = 1e8, .required = true},
+        {.name = "seconds",
+         .kind = RM_OPTION_NUMBER,
+         .value = &options->seconds,
+         .least = 1e-3,
+         .most = 1e6,
+         .required = true},
+        {.name = "warm-up", .kind = RM_OPTION_NUMBER, .value = &options->warm_up_s, .most = 1e6},
+        {.name = "idle-s", .kind = RM_OPTION_NUMBER, .value = &options->idle_s, .least = 0.1, .most = 1e6},
         {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);

@@ -7,7 +7,7 @@
 
 #include <ringmaster/error.h>
 
-#include "link.h"
+#include "link_end.h"
 
 struct rm_catch_options {
     uint32_t core_count;

@@ -10,7 +10,7 @@
 #include <ringmaster/error.h>
 
 #include "cycles.h"
-#include "link.h"
+#include "link_end.h"
 
 struct rm_departures {
     char const *path; /**< NULL: nothing is written down */

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "instruments/address.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "wire/frame.h"
 

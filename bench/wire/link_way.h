@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a way of sending and receiving (link_port.c, link_raw.c, link_udp.c) gives to link.c. */
+/** What a way of sending and receiving (link_port.c, link_raw.c, link_udp.c) gives to link_end.c. */
 #ifndef RM_BENCH_WIRE_LINK_WAY_H
 #define RM_BENCH_WIRE_LINK_WAY_H
 
 #include <stddef.h>
 
-#include "link.h"
+#include "link_end.h"
 #include "wire/frame.h"
 
-/** Bursts hold whole frames where `ethernet`, else payloads. All as in link.h. */
+/** Bursts hold whole frames where `ethernet`, else payloads. All as in link_end.h. */
 struct rm_link_ops {
     bool ethernet;
     uint32_t (*receive)(struct rm_link *link, struct rm_burst *frames, uint64_t wait_ns);

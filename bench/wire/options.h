@@ -20,12 +20,12 @@ enum rm_option_kind {
 };
 
 struct rm_option {
-    char const *name; /**< without its dashes */
-    enum rm_option_kind kind;
+    char const *name;   /**< without its dashes */
     void *value;        /**< where it goes; left alone when the option is not there */
     double least, most; /**< of numbers, both allowed */
-    bool required;
     enum rm_code (*take)(void *value, char const *text, struct rm_error *error);
+    enum rm_option_kind kind;
+    bool required;
     bool given; /**< set by rm_options_read */
 };
 

@@ -9,7 +9,7 @@
 
 #include <ringmaster/error.h>
 
-#include "link.h"
+#include "link_end.h"
 #include "probe.h"
 #include "stop.h"
 

@@ -3,9 +3,10 @@
 
 #include "base/fail.h"
 #include "options.h"
+#include "polling.h"
 #include "probe.h"
 
-enum { FLOWS = 1 << 16, CORES = 1024 };
+enum { FLOWS = 1 << 16 };
 
 static double const RATE_MOST_HZ = 1e8;
 static double const MANY = 0x1p53; /* what a double counts to */
@@ -18,7 +19,7 @@ char const rm_pace_usage[] =
     "\n"
     "  --core C            run on this core, which it keeps busy\n"
     "  --link LINK         KIND:WHERE[,KEY=VALUE]…: memif:/run/a.sock,role=client, af_xdp:veth0, raw:veth0,\n"
-    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link.h has them all\n"
+    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link_end.h has them all\n"
     "  --instruments N     on each link\n"
     "  --rate HZ           of cycles, up to 1e8; 0: as fast as the links take them\n"
     "  --seconds S         how long\n"
@@ -82,18 +83,32 @@ static enum rm_code check(struct rm_pace_options const *options, struct rm_error
 enum rm_code rm_pace_options_read(int argc, char **argv, struct rm_pace_options *options, struct rm_error *error) {
     *options = (struct rm_pace_options){.payload_bytes = RM_PROBE_BYTES, .seed = 1};
     struct rm_option list[] = {
-        {.name = "core", .kind = RM_OPTION_WHOLE, .value = &options->core, .most = CORES - 1, .required = true},
+        {.name = "core", .kind = RM_OPTION_WHOLE, .value = &options->core, .most = RM_CORE_MOST, .required = true},
         {.name = "link", .kind = RM_OPTION_TAKE, .value = options, .take = take_link, .required = true},
-        {.name = "instruments", .kind = RM_OPTION_WHOLE, .value = &options->instruments, 1, FLOWS, .required = true},
-        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, 0, RATE_MOST_HZ, .required = true},
-        {.name = "seconds", .kind = RM_OPTION_NUMBER, .value = &options->seconds, 1e-3, 1e6, .required = true},
-        {.name = "size", .kind = RM_OPTION_WHOLE, .value = &options->payload_bytes, RM_PROBE_BYTES, 8972},
-        {.name = "first-flow", .kind = RM_OPTION_WHOLE, .value = &options->first_flow, 0, FLOWS - 1},
-        {.name = "group-gap-us", .kind = RM_OPTION_NUMBER, .value = &options->group_gap_us, 0, 1e9},
+        {.name = "instruments",
+         .kind = RM_OPTION_WHOLE,
+         .value = &options->instruments,
+         .least = 1,
+         .most = FLOWS,
+         .required = true},
+        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, .most = RATE_MOST_HZ, .required = true},
+        {.name = "seconds",
+         .kind = RM_OPTION_NUMBER,
+         .value = &options->seconds,
+         .least = 1e-3,
+         .most = 1e6,
+         .required = true},
+        {.name = "size",
+         .kind = RM_OPTION_WHOLE,
+         .value = &options->payload_bytes,
+         .least = RM_PROBE_BYTES,
+         .most = 8972},
+        {.name = "first-flow", .kind = RM_OPTION_WHOLE, .value = &options->first_flow, .most = FLOWS - 1},
+        {.name = "group-gap-us", .kind = RM_OPTION_NUMBER, .value = &options->group_gap_us, .most = 1e9},
         {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles_path},
-        {.name = "jitter-us", .kind = RM_OPTION_NUMBER, .value = &options->jitter_us, 0, 1e9},
-        {.name = "seed", .kind = RM_OPTION_WHOLE, .value = &options->seed, 0, MANY},
-        {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &options->drop_every, 2, MANY},
+        {.name = "jitter-us", .kind = RM_OPTION_NUMBER, .value = &options->jitter_us, .most = 1e9},
+        {.name = "seed", .kind = RM_OPTION_WHOLE, .value = &options->seed, .most = MANY},
+        {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &options->drop_every, .least = 2, .most = MANY},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
     return code == RM_OK ? check(options, error) : code;

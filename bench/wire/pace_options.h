@@ -7,7 +7,7 @@
 
 #include <ringmaster/error.h>
 
-#include "link.h"
+#include "link_end.h"
 
 struct rm_pace_options {
     uint64_t core;

@@ -17,7 +17,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "hold.h"
-#include "link.h"
+#include "link_end.h"
 #include "options.h"
 #include "polling.h"
 #include "stop.h"

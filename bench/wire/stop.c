@@ -53,7 +53,7 @@ enum rm_code rm_stop_start(struct rm_stop *stop, struct rm_error *error) {
 }
 
 void rm_stop_finish(struct rm_stop *stop) {
-    pthread_kill(stop->thread, SIGTERM); // it is blocked everywhere: this only ends the waiting
+    pthread_kill(stop->thread, SIGINT); // it is blocked everywhere: this only ends the waiting
     pthread_join(stop->thread, NULL);
     close(stop->signals);
 }

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/timebase.h"
-#include "link.h"
+#include "link_end.h"
 #include "probe.h"
 
 enum { DATAGRAMS = 500, JUMBO = 8972, MEMIF_ENDS = 2, UDP_ENDS = 2, ENDS = MEMIF_ENDS + UDP_ENDS };

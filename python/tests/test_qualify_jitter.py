@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ringmaster.bench.conditions import StallFloor
-from ringmaster.qualify.bare_clock import Bare, Watch, read_watches
+from ringmaster.qualify.bare_clock import READING_US, Bare, Watch, read_watches
 from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
 from ringmaster.qualify.carried import Carried, Cores, Traffic
-from ringmaster.qualify.groups import ROW, Rows, groups_of, not_sent, read_rows, took_us
+from ringmaster.qualify.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
 from ringmaster.qualify.jitter_run import Measured, Options, Report, Turn
 from ringmaster.qualify.jitter_section import section
 from ringmaster.qualify.links import Pair
@@ -80,11 +80,11 @@ def test_few_groups_have_few_distances(count: int) -> None:
     assert (found.cycles, found.apart, len(found.jitter_us)) == (count, 0, max(0, count - 1))
 
 
-def test_what_link_and_receiver_took_is_from_one_last_stamp_to_the_other() -> None:
+def test_what_link_and_receiver_took_is_from_the_first_sent_to_the_last_that_came() -> None:
     sent = rows({1: 1000, 2: 2000, 3: 3000, 5: 5000})
     received = rows({2: 2200, 3: 3100, 4: 4400, 5: 5600})
     received["datagrams"][-1] = 3
-    np.testing.assert_allclose(took_us(sent, received, 0, 24, TSC_HZ), [0.1, 0.05])
+    np.testing.assert_allclose(took_us(sent, received, 0, 24, TSC_HZ), [0.6, 0.55])
 
 
 def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -131,23 +131,28 @@ def bare(*watches: Watch) -> Bare:
     return Bare(StallFloor(1.0, 0.0, 0.0, 0, TSC_HZ), dict(enumerate(watches)))
 
 
+def expect(jitter_us: Floats, exactly: list[float]) -> None:
+    """But for what no loop can tell."""
+    np.testing.assert_allclose(jitter_us, np.maximum(exactly, READING_US), rtol=1e-9)
+
+
 def test_a_gap_moves_one_arrival_and_with_it_two_distances() -> None:
     found = bare(watch((3 * PERIOD - 100, 3 * PERIOD + 10_000))).jitter_us(RATE_HZ, [0])
-    np.testing.assert_allclose(found, [0, 0, 5, 5, 0, 0, 0, 0, 0])
+    expect(found, [0, 0, 5, 5, 0, 0, 0, 0, 0])
 
 
 def test_a_long_gap_brings_arrivals_together() -> None:
     """The first of them is three periods late, the next two, one, none."""
     found = bare(watch((2 * PERIOD, 5 * PERIOD))).jitter_us(RATE_HZ, [0])
-    np.testing.assert_allclose(found, [0, 300, 100, 100, 100, 0, 0, 0, 0])
+    expect(found, [0, 300, 100, 100, 100, 0, 0, 0, 0])
 
 
 def test_a_late_sender_may_meet_a_receiver_that_stalls() -> None:
     sender, receiver = watch((4 * PERIOD, 4 * PERIOD + 2000)), watch((4 * PERIOD + 1000, 4 * PERIOD + 6000))
     found = bare(sender, receiver)
-    np.testing.assert_allclose(found.jitter_us(RATE_HZ, [0]), [0, 0, 0, 1, 1, 0, 0, 0, 0])
-    np.testing.assert_allclose(found.jitter_us(RATE_HZ, [1]), 0)
-    np.testing.assert_allclose(found.jitter_us(RATE_HZ, [0, 1]), [0, 0, 0, 3, 3, 0, 0, 0, 0])
+    expect(found.jitter_us(RATE_HZ, [0]), [0, 0, 0, 1, 1, 0, 0, 0, 0])
+    expect(found.jitter_us(RATE_HZ, [1]), [0] * 9)
+    expect(found.jitter_us(RATE_HZ, [0, 1]), [0, 0, 0, 3, 3, 0, 0, 0, 0])
 
 
 def test_only_the_time_in_which_both_were_watched_counts() -> None:

@@ -163,7 +163,7 @@ def test_without_energy_there_are_no_watts_but_work() -> None:
     assert not any("package_w" in row.name or "nj_" in row.name for row in headlines(unknown, False))
     assert all(row[2:4] == ("–", "–") for row in states_table(unknown).rows)
     head, *rows = (work_table(unknown, (0, 1)).head, *work_table(unknown, (0, 1)).rows)
-    assert list(head) == ["state", "governor", "core", "poll-busy %", "poll-idle %", "idle %", "MHz", "asleep"]
+    assert list(head) == ["state", "governor", "core", "poll-busy", "poll-idle", "idle", "MHz", "asleep"]
     assert len(rows) == 2 * len(STATES)
     assert list(rows[0][-2:]) == ["2,000", "C6 90%"]
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.verdicts import number
 from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
 from ringmaster.cli.bench_throughput import SIZES as CLI_SIZES
 from ringmaster.programs import ProgramFailed
@@ -243,6 +244,10 @@ def test_figures_are_medians_of_windows_that_had_their_cores(monkeypatch: pytest
     assert gbps.median == pytest.approx(2e5 * 1472 * 8e-9)
     tables = {table.title.split(",")[0]: table for table in section.tables}
     assert tables["Datagram rate as a multiple of udp's"].rows[0][1] == "100 (100–100)"
+    assert [list(row)[1:] for row in tables["Beside the slides"].rows[:2]] == [
+        ["≈ 4.8 Gb/s", number(15e6 * 1472 * 8e-9), number(2e5 * 1472 * 8e-9)],
+        ["≈ 9.7 Gb/s", "–", "–"],
+    ]
     cpu = tables["CPU load by kind"]
     assert [row[:2] for row in cpu.rows] == [["memif", "64"], ["", "1472"], ["udp", "64"], ["", "1472"]]
     assert "send\nsoft\nIRQ" in cpu.head

@@ -5,13 +5,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
+from bench_runs import MARK, check_nothing_left
 from harness import LIBEXEC, VethPair, veth_pair
 
 
@@ -34,3 +35,10 @@ def link() -> Iterator[VethPair]:
     """A veth pair between two network namespaces, or a reason why there is none."""
     with veth_pair() as pair:
         yield pair
+
+
+@pytest.fixture
+def owned(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Marks all that is started from here on; gives what checks that none of it is left."""
+    monkeypatch.setenv(MARK, str(os.getpid()))
+    return check_nothing_left

@@ -5,17 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wire_groups import (
-    KINDS,
-    Ends,
-    assert_sums_hold,
-    catching,
-    ended,
-    loopback,
-    memif,
-    pace,
-    rows_of,
-)
+from wire_groups import assert_sums_hold, catching, ended, pace, rows_of
+from wires import KINDS, Ends, loopback, memif
 
 INSTRUMENTS = 4
 RATE_HZ = 200.0

@@ -8,20 +8,8 @@ from pathlib import Path
 
 import pytest
 from harness import PATIENCE_S, veth_pair
-from wire_groups import (
-    assert_sums_hold,
-    catching,
-    ended,
-    interface,
-    last_object,
-    loopback,
-    memif,
-    pace,
-    pace_words,
-    pacing,
-    rows_of,
-    run,
-)
+from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, pacing, rows_of, run
+from wires import interface, last_object, loopback, memif
 
 from ringmaster.programs import find_program
 
@@ -95,7 +83,7 @@ def test_a_receiver_keeps_no_more_rows_than_there_is_room_for() -> None:
 
 @pytest.mark.parametrize("program", ["ringmaster-pace", "ringmaster-catch"])
 def test_a_core_that_is_not_there_is_told(program: str) -> None:
-    words = PACE | {"--core": "1000", "--link": loopback().pace}
+    words = PACE | {"--core": "1000", "--link": loopback().near}
     done = run([find_program(program), *(word for pair in words.items() for word in pair)], expect=1)
     assert "core 1000" in done.stderr
 

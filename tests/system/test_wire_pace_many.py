@@ -7,18 +7,11 @@ from statistics import median
 
 import numpy as np
 import pytest
-from wire_groups import (
-    CATCH_CORE,
-    KINDS,
-    Ends,
-    assert_sums_hold,
-    catching,
-    ended,
-    loopback,
-    memif,
-    pace,
-    rows_of,
-)
+from harness import PATIENCE_S, VethPair
+from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, rows_of
+from wires import FAR_CORE, KINDS, Ends, interface, last_object, loopback, memif
+
+from ringmaster.programs import Program
 
 INSTRUMENTS = 4
 SLOW_HZ = 20.0
@@ -35,7 +28,7 @@ def ends(request: pytest.FixtureRequest, tmp_path: Path) -> Ends:
 
 
 def test_links_have_rows_of_their_own_and_groups_their_distance(tmp_path: Path) -> None:
-    ends = [memif(tmp_path, "one"), memif(tmp_path, "two")]
+    ends = [memif(tmp_path / "one"), memif(tmp_path / "two")]
     path = tmp_path / "cycles"
     with catching(ends, 24, SLOW_HZ, "--cycles", str(path), seconds=1) as receiver:
         sent = pace(ends, 24, SLOW_HZ, 1, "--group-gap-us", str(GAP_US))
@@ -52,12 +45,12 @@ def test_links_have_rows_of_their_own_and_groups_their_distance(tmp_path: Path) 
 
 def of_each_thread(ends: Sequence[Ends], *options: str) -> list[str]:
     """More words for a receiver: the other links have threads of their own."""
-    return [word for end in ends for word in ("--core", str(CATCH_CORE), "--link", end.catch)] + list(options)
+    return [word for end in ends for word in ("--core", str(FAR_CORE), "--link", end.far)] + list(options)
 
 
 @pytest.mark.parametrize("kind", ["memif", "udp"])
 def test_threads_have_links_of_their_own(kind: str, tmp_path: Path) -> None:
-    ends = [memif(tmp_path, str(i)) if kind == "memif" else loopback() for i in range(3)]
+    ends = [memif(tmp_path / str(i)) if kind == "memif" else loopback() for i in range(3)]
     with catching(ends[:1], INSTRUMENTS, 100, *of_each_thread(ends[1:])) as receiver:
         sent = pace(ends, INSTRUMENTS, 100, 0.4)
         received = ended(receiver)
@@ -77,7 +70,7 @@ def test_one_thread_may_sleep_on_several_sockets() -> None:
 
 @pytest.mark.parametrize("ends", KINDS, indirect=True)
 def test_as_fast_as_it_goes_all_sums_hold(ends: Ends) -> None:
-    instruments = 1 if "memif" in ends.pace else 24
+    instruments = 1 if "memif" in ends.near else 24
     with catching([ends], instruments, 0) as receiver:
         sent = pace([ends], instruments, 0, 0.3)
         received = ended(receiver)
@@ -86,6 +79,36 @@ def test_as_fast_as_it_goes_all_sums_hold(ends: Ends) -> None:
     assert sent["cycles"] > 100
     link = received["links"][0]
     assert link["received"] + link["lost"] == sent["links"][0]["sent"] + sent["links"][0]["unsent"]
-    if ends.pace.startswith("memif"):  # it waits for room
+    if ends.near.startswith("memif"):  # it waits for room
         assert link["lost"] == 0
         assert sent["links"][0]["waits"] > 0
+
+
+def test_a_pace_that_cannot_be_held_is_told(tmp_path: Path) -> None:
+    ends, rate_hz, instruments = memif(tmp_path), 1e7, 24  # 240 million datagrams a second
+    with catching([ends], instruments, rate_hz) as receiver:
+        sent = pace([ends], instruments, rate_hz, 0.3)
+        received = ended(receiver)
+    assert_sums_hold(sent, received, instruments)
+    assert sent["cycles"] == 3_000_000
+    assert sent["behind_cycles"] > 0
+    assert sent["longest_behind_us"] > 100_000
+    assert received["links"][0]["lost"] == instruments * sent["behind_cycles"]
+
+
+def test_two_senders_may_share_a_link(link: VethPair) -> None:
+    ends = interface("raw", link)
+    words = pace_words([ends], INSTRUMENTS, 100, 0.8)
+    with (
+        catching([ends], 2 * INSTRUMENTS, 100) as receiver,
+        Program("ringmaster-pace", *words, prefix=ends.enter_near) as one,
+        Program("ringmaster-pace", *words, "--first-flow", str(INSTRUMENTS), prefix=ends.enter_near) as other,
+    ):
+        received = ended(receiver)["links"][0]
+        assert one.wait(PATIENCE_S) == other.wait(PATIENCE_S) == 0
+        sent = [last_object(program.words) for program in (one, other)]
+    for number, sender in enumerate(sent):
+        flows = received["instruments"][number * INSTRUMENTS :][:INSTRUMENTS]
+        assert sum(flow["received"] for flow in flows) == sender["links"][0]["sent"] > 0
+        assert sum(flow["lost"] for flow in flows) == INSTRUMENTS * sender["behind_cycles"]
+    assert received["duplicate"] == 0

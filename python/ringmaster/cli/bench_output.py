@@ -10,7 +10,7 @@ import click
 
 from ringmaster.cli.options import print_json
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `--help` need not import them
     from ringmaster.report.section import Section
 
 Measure = Callable[[Callable[[str], None], Callable[[], None]], "Section"]
@@ -52,7 +52,7 @@ def give(section: "Section", said: Mapping[str, object] | None, report: Path | N
         write_page(report, [section])
 
 
-def write_page(directory: Path, sections: "Sequence[Section]", **more: Any) -> None:
+def write_page(directory: Path, sections: Sequence["Section"], **more: Any) -> None:
     """Writes it, with what the doctor finds and what the page takes besides, and says where it is."""
     from ringmaster.report.findings import of_this_host
     from ringmaster.report.page import write_report

@@ -18,6 +18,9 @@ from ringmaster.qualify.groups import US, Floats
 
 Ticks = npt.NDArray[np.int64]
 
+READING_US = 0.02
+"""From one reading of the clock to the next: less no loop can tell."""
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -63,7 +66,7 @@ class Bare:
         when = begin + np.round(np.arange(max(0, int((end - begin) / period))) * period).astype(np.int64)
         for core in cores:
             when = self.watches[core].happens(when)
-        return np.abs(np.diff(when) - period) / self.floor.tsc_hz * US
+        return np.maximum(np.abs(np.diff(when) - period) / self.floor.tsc_hz * US, READING_US)
 
 
 def look(seconds: float, cores: Sequence[int]) -> Bare:

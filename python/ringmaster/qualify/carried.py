@@ -191,8 +191,12 @@ def _wait_until_ready(program: Program) -> None:
 def _check(program: Program) -> None:
     """Raises ProgramFailed, with what it said to people, when it has ended in failure."""
     if not program.running and program.wait(0) != 0:
-        said = [line for line in program.words.splitlines() if not line.startswith("{")]
-        raise ProgramFailed("; ".join(said) or f"{program.name} ended with status {program.wait(0)}")
+        raise ProgramFailed(_to_people(program) or f"{program.name} ended with status {program.wait(0)}")
+
+
+def _to_people(program: Program) -> str:
+    """What it said besides its JSON."""
+    return "; ".join(line for line in program.words.splitlines() if not line.startswith("{"))
 
 
 def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -212,10 +216,12 @@ def _last_line(program: Program) -> Mapping[str, Any]:
     _check(program)
     try:
         said: Mapping[str, Any] = json.loads(program.words.splitlines()[-1])
-        said["tsc_hz"]
-        return said
+        ended = str(said["ended"])
     except (ValueError, LookupError, TypeError) as error:
         raise ProgramFailed(f"{program.name} printed no figures: {program.words}") from error
+    if ended == "link":
+        raise ProgramFailed(_to_people(program) or f"{program.name}: a link has ended")
+    return said
 
 
 def _rows(path: Path) -> Rows:

@@ -60,8 +60,8 @@ def not_sent(sent: Rows, received: Rows, link: int) -> int:
 
 
 def took_us(sent: Rows, received: Rows, link: int, instruments: int, tsc_hz: float) -> Floats:
-    """From the moment a whole group had left until it was there: the link and the receiver, without the sender."""
+    """From the moment a whole group's first datagram was sent until its last was there."""
     left, there = (rows[(rows["link"] == link) & (rows["datagrams"] >= instruments)] for rows in (sent, received))
     _, ours, theirs = np.intersect1d(left["cycle"], there["cycle"], return_indices=True)
-    took = there["last"][theirs].astype(np.int64) - left["last"][ours].astype(np.int64)
+    took = there["last"][theirs].astype(np.int64) - left["first"][ours].astype(np.int64)
     return np.asarray(took / tsc_hz * US, dtype=np.float64)

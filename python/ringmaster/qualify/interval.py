@@ -16,7 +16,7 @@ from ringmaster.report.section import Section
 
 __all__ = ["Options", "measure", "steps"]
 
-FLOOR_S = 1.0
+FLOOR_S = 0.5
 
 
 def steps(options: Options) -> int:

@@ -57,7 +57,7 @@ class Turn:
     sender: tuple[Groups, ...]
     """The same of the groups as they left."""
     took_us: tuple[Floats, ...]
-    """From a whole group's leaving to its being there."""
+    """From the sending of a whole group's first datagram to its last one's being there."""
     not_sent: int
     """Cycles that the sender left out, of all links."""
     run: Carried

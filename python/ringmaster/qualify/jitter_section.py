@@ -45,10 +45,40 @@ def section(report: Report) -> Section:
         data={
             "options": asdict(options),
             "cores": asdict(report.cores),
+            "jitter": _in_numbers(report),
             "turns": [_said(kind, turn.run) for kind in report.kinds for turn in kind.turns],
             "flat_out": [_said(kind, kind.flat_out) for kind in report.kinds],
         },
     )
+
+
+def _in_numbers(report: Report) -> dict[str, object]:
+    """The tables' figures, for scripts."""
+    clocks = {name: _numbers(report.bare_jitter_us(cores)) for name, cores in _clocks(report).items()}
+    return {**{kind.kind: _numbers(kind.jitter_us()) | _counted(kind) for kind in report.kinds if kind.turns}, **clocks}
+
+
+def _clocks(report: Report) -> dict[str, tuple[int, ...]]:
+    """The bare loops that stand beside all kinds: on which cores, one behind the other."""
+    sender, receiver = report.cores.sender, report.cores.receivers[0]
+    return {"clock r": (receiver,), "clock s+r": (sender, receiver)}
+
+
+def _numbers(jitter_us: Floats) -> dict[str, object]:
+    named = {"median_us": 0.5, "p99_us": 0.99, "p99_95_us": MOST, "worst_us": 1.0}
+    return {**{name: quantile(jitter_us, share) for name, share in named.items()}, "shares": shares(jitter_us)}
+
+
+def _counted(kind: Measured) -> dict[str, object]:
+    """Of all turns and links."""
+    groups = [one for turn in kind.turns for one in turn.groups]
+    return {
+        "cycles": sum(one.cycles for one in groups),
+        "apart": sum(one.apart for one in groups),
+        "lost": sum(turn.lost for turn in kind.turns),
+        "not_sent": sum(turn.not_sent for turn in kind.turns),
+        "rate_hz": mean(turn.run.received_pps / kind.links / turn.run.traffic.instruments for turn in kind.turns),
+    }
 
 
 def _said(kind: Measured, run: Carried) -> dict[str, object]:
@@ -64,18 +94,14 @@ def command(options: Options) -> str:
 
 def headlines(report: Report) -> list[Headline]:
     """Of each kind: what nearly all cycles keep within, and what one core may carry."""
-    rows = [
-        Headline("bare_clock.p99_95_us", _of_bare(report), "µs", about="the same of loops on the clock, both cores")
-    ]
+    rows, keep = [], "jitter that 99.95 % of cycles keep"
     for kind in report.kinds:
-        name = kind.kind
         most = [quantile(pooled([one.jitter_us for one in turn.groups]), MOST) for turn in kind.turns]
-        rows.append(Headline(f"{name}.p99_95_us", _figure(most), "µs", about="jitter that 99.95 % of cycles keep"))
+        rows.append(Headline(f"{kind.kind}.p99_95_us", _figure(most), "µs", about=keep))
+    rows.append(Headline("bare_clock.p99_95_us", _of_bare(report), "µs", about="the same of bare loops, both cores"))
     for kind in report.kinds:
-        estimates = [estimate / 1e6 for turn in kind.turns for estimate in estimated_pps(turn.run)]
-        rows.append(
-            Headline(f"{kind.kind}.estimated_mpps", _figure(estimates), "Mpps", about="a core, by its busy share")
-        )
+        mpps = _figure([estimate / 1e6 for turn in kind.turns for estimate in estimated_pps(turn.run)])
+        rows.append(Headline(f"{kind.kind}.estimated_mpps", mpps, "Mpps", about="a core, by its busy share"))
     return rows
 
 
@@ -121,13 +147,12 @@ def _columns(values: Sequence[Floats], texts: Sequence[Sequence[str]]) -> list[t
 
 
 def _side_by_side(report: Report) -> Table:
-    sender, receiver = report.cores.sender, report.cores.receivers[0]
     kinds = [kind for kind in report.kinds if kind.turns]
     values = [kind.jitter_us() for kind in kinds]
     values += [kinds[0].sender_jitter_us()] if kinds else []
-    values += [report.bare_jitter_us((receiver,)), report.bare_jitter_us((sender, receiver))]
+    values += [report.bare_jitter_us(cores) for cores in _clocks(report).values()]
     left = [f"left, {kinds[0].kind}"] if kinds else []
-    head = ("jitter", *(kind.kind for kind in kinds), *left, "clock r", "clock s+r", "poster, DPDK")
+    head = ("jitter", *(kind.kind for kind in kinds), *left, *_clocks(report), "poster, DPDK")
     poster = [_range(list(row)) for row in zip(*JITTER_DPDK_PERCENT.values(), strict=True)]
     return Table("Jitter per cycle: share of the cycles, all links", head, _columns(values, [poster]), about=FLOOR)
 
@@ -154,9 +179,8 @@ def _by_link(kind: Measured, report: Report) -> Table:
 
 
 def _figures(report: Report) -> Table:
-    sender, receiver = report.cores.sender, report.cores.receivers[0]
-    rows = [_row(kind) for kind in report.kinds]
-    for name, cores in (("clock r", (receiver,)), ("clock s+r", (sender, receiver))):
+    rows = [_row(kind) for kind in report.kinds if kind.turns]
+    for name, cores in _clocks(report).items():
         rows.append((name, *_quantiles(report.bare_jitter_us(cores)), *["–"] * 6))
     rows.append(("poster, DPDK", "–", "–", "< 3", "< 40", *["–"] * 6))
     rows.append(("poster, socket", "–", "–", "–", "12,100", *["–"] * 6))
@@ -165,22 +189,16 @@ def _figures(report: Report) -> Table:
         "Jitter in figures, all links",
         head,
         rows,
-        about="“took”: from a whole group's leaving the sender to its being there, median and 99.95 %. “apart”: cycles "
-        "without a jitter, for something was lost. “not sent”: cycles that the sender could not keep up with.",
+        about="“took”: from the sending of a group's first datagram to its last one's being there, median and 99.95 %. "
+        "“apart”: cycles without a jitter, for something was lost. “not sent”: cycles that the sender left out.",
     )
 
 
 def _row(kind: Measured) -> tuple[str, ...]:
-    groups = [one for turn in kind.turns for one in turn.groups]
     took = kind.took_us()
-    counted = (
-        sum(one.cycles for one in groups),
-        sum(one.apart for one in groups),
-        sum(turn.lost for turn in kind.turns),
-        sum(turn.not_sent for turn in kind.turns),
-    )
+    counted = _counted(kind)
     times = (*_quantiles(kind.jitter_us()), _cell(quantile(took, 0.5)), _cell(quantile(took, MOST)))
-    return (kind.kind, *times, *(f"{count:,}" for count in counted))
+    return (kind.kind, *times, *(f"{counted[name]:,}" for name in ("cycles", "apart", "lost", "not_sent")))
 
 
 def _quantiles(values: Floats) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def _work(windows: Sequence[Window], server: bool, figure: Callable[[Window], st
 def work_table(windows: Sequence[Window], cores: tuple[int, int]) -> Table:
     """How each core spent its time, how fast it ran and how it slept."""
     kinds = cpu_time.kinds_seen([share for window in windows for share in window.taken.shares.values()])
-    head = ("state", "governor", "core", *(f"{kind} %" for kind in kinds), "MHz", "asleep")
+    head = ("state", "governor", "core", *kinds, "MHz", "asleep")
     rows = []
     for state in STATES:
         here = [window for window in windows if window.state == state.name]
@@ -111,7 +111,7 @@ def work_table(windows: Sequence[Window], cores: tuple[int, int]) -> Table:
             shares = (f"{means[kind]:.0%}".rstrip("%") for kind in kinds)
             rows.append((*state.cells, f"{core} {role}", *shares, shown, _asleep(here, core)))
     about = "Means of all rounds; a kind that never came has no column. Asleep: idle states, as the kernel names them."
-    return Table("CPU time by kind, frequency and idle states", head, rows, about)
+    return Table("CPU time by kind, %, frequency and idle states", head, rows, about)
 
 
 def _asleep(windows: Sequence[Window], core: int) -> str:
@@ -130,4 +130,4 @@ def published_table(windows: Sequence[Window]) -> Table:
         f"“{published.TALK.title}”, {published.TALK.by}: {published.POWER[0].about}; "
         f"{published.POWER[1].about}. Here: processor packages alone, without memory, cards, fans and power supply."
     )
-    return Table("Beside the published power", ("published", "W", "here W", "here it is"), rows, about)
+    return Table("Beside the published power", ("published", "figure", "here W", "here it is"), rows, about)

@@ -42,6 +42,8 @@ STATES = (
     State("loaded, governor on", "server and virtual ring", loaded=True),
     State("loaded, governor off", "server and virtual ring", loaded=True, governor=False),
 )
+TURN_RECORDS = 1 << 16
+"""Of each stream: nobody reads them here, and a server with less memory starts sooner."""
 NO_GOVERNOR: Mapping = {"target_packets": 0}
 
 
@@ -72,7 +74,8 @@ class Window:
 
 @contextmanager
 def _running(state: State, load: float) -> Iterator[tuple[Running | None, Workspace]]:
-    ring, rate_hz = elettra(None if state.governor else NO_GOVERNOR), load * TURN_RATE_HZ
+    ring = replace(elettra(None if state.governor else NO_GOVERNOR), turn_records=TURN_RECORDS)
+    rate_hz = load * TURN_RATE_HZ
     with ExitStack() as stack:
         if state.loaded:
             run = stack.enter_context(running(RINGMASTER, ring, rate_hz))

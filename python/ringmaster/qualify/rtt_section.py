@@ -87,16 +87,14 @@ def _doubts(one: Pooled) -> Iterator[str]:
 
 
 def _disturbances(one: Pooled) -> Iterator[str]:
-    late, count = one.summed("sent_late"), len(one.rounds)
-    if late > SENT_LATE * one.probes:
-        why = "others had the sender's core, or the rate is more than it can send"
-        yield f"{one.name}: {late / one.probes:.0%} of the probes were sent more than a period late: {why}"
+    late_share = one.summed("sent_late") / max(1, one.probes)
+    late = f"{late_share:.0%} of the probes were sent more than a period late" if late_share > SENT_LATE else ""
     if disturbed := [done for done in one.rounds if not rtt_tables.undisturbed(done)]:
         share = min(min(done.sender_share, done.reflector_share) for done in disturbed)
-        yield (
-            f"{one.name}: in {len(disturbed)} of {count} rounds others used this machine: sender or reflector had "
-            f"{share:.0%} of its core"
-        )
+        rounds = f"in {len(disturbed)} of {len(one.rounds)} rounds others used this machine"
+        yield f"{one.name}: {rounds}, sender or reflector had {share:.0%} of its core{late and '; '}{late}"
+    elif late:
+        yield f"{one.name}: {late}: the machine stalls, or the rate is more than it can send"
 
 
 def _distances(rounds: Sequence[Round]) -> Spread | None:

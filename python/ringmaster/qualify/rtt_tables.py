@@ -51,13 +51,13 @@ class Pooled:
         return Distribution.of(self.sent_us, self.lost)
 
     @property
-    def counted(self) -> list[Round]:
-        """Rounds in which nobody took a core away, unless that is the load; all of them where there is none such."""
-        return [one for one in self.rounds if undisturbed(one)] or list(self.rounds)
+    def undisturbed(self) -> list[Round]:
+        """Rounds in which nobody but a load took a core away."""
+        return [one for one in self.rounds if undisturbed(one)]
 
     def of_rounds(self, figure: Callable[[Distribution], float]) -> Figure | None:
-        """Of each counted round by itself: their median and spread."""
-        each = [Distribution.of(one.due_us, one.lost) for one in self.counted]
+        """Of each undisturbed round by itself, or of all where there is none: their median and spread."""
+        each = [Distribution.of(one.due_us, one.lost) for one in self.undisturbed or self.rounds]
         values = [figure(one) for one in each if one is not None]
         return of_values([value for value in values if math.isfinite(value)], "rounds")
 
@@ -100,11 +100,12 @@ def headlines(pooled: Sequence[Pooled]) -> list[Headline]:
     rows = []
     for name, about, figure in (
         ("rtt_us", "median round trip", lambda one: one.quantiles["median"]),
-        ("rtt_p99_us", "99 of 100 are back by then", lambda one: one.quantiles.get("p99", math.inf)),
+        ("rtt_p99_us", "99 % are back by then", lambda one: one.quantiles.get("p99", math.inf)),
     ):
         for one in pooled:
             key = ".".join(part.replace(" ", "_") for part in (name, *one.name.replace("'", "").split(", ")))
-            rows.append(Headline(key, one.of_rounds(figure), "µs", about=about))
+            doubt = "" if one.undisturbed else ", disturbed"
+            rows.append(Headline(key, one.of_rounds(figure), "µs", about=about + doubt))
     return rows
 
 
@@ -188,17 +189,17 @@ def rounds_table(pooled: Sequence[Pooled]) -> Table:
         spread = f"{number(medians.low)}–{number(medians.high)}" if medians else "–"
         classes = Counter(each.distance for each in one.rounds)
         cores = ", ".join(f"{count} {name}" for name, count in classes.items())
-        shares = [f"{share:.0%}" for share in one.least_shares]
+        shares = " / ".join(f"{share:.0%}" for share in one.least_shares)
         gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
-        rows.append((one.name, f"{len(one.counted)} of {len(one.rounds)}", spread, cores, *shares, *gaps))
-    head = ("", "counted", "medians", "cores", "sender had", "reflector had", "longest gap", "gaps > 10 µs")
+        rows.append((one.name, f"{len(one.undisturbed)} of {len(one.rounds)}", spread, cores, shares, *gaps))
+    head = ("", "undisturbed", "medians", "cores", "had", "longest gap", "gaps > 10 µs")
     return Table(
         "Rounds; times in µs",
         head,
         rows,
-        about="Counted in the headlines: rounds in which nobody took a core away. Had: the least share of its core in "
-        "any round; one that sleeps needs little. Gaps: of the sender's own loop, between two looks at the clock, the "
-        "worst round.",
+        about="Undisturbed: nobody but the load took a core away; the headlines are of those, where there are any. "
+        "Had: sender and reflector of their cores, the least of any round; who sleeps needs little. Gaps: of the sender's "
+        "own loop, between two looks at the clock, the worst round.",
     )
 
 

@@ -249,7 +249,7 @@ def _section(run: _Run) -> Section:
     if found.searches:
         zero = tell.zero_loss_table(found, options.tolerance, options.trial_seconds, options.resolution)
         made.tables.append(zero)
-    made.tables.append(published.table("Published throughput", published.THROUGHPUT))
+    made.tables.append(tell.slides_table(found))
     made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
     made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found)]))
     return made

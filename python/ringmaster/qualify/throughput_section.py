@@ -13,6 +13,7 @@ from ringmaster.qualify.throughput_cases import Case, senders_words
 from ringmaster.qualify.throughput_loss import Losses
 from ringmaster.qualify.throughput_window import Window
 from ringmaster.qualify.zero_loss import Search
+from ringmaster.report import published
 from ringmaster.report.section import Table
 
 ROUNDS = "windows"
@@ -145,6 +146,34 @@ def cpu_table(found: Found, mtu: int, senders: int) -> Table:
         "with datagrams, or idle."
     )
     return Table(f"CPU load by kind, %, {group_words(mtu, senders)}", head, rows, about)
+
+
+_STATED: tuple[tuple[int | None, int, Callable[[Window], float]], ...] = (
+    (1500, 1, lambda window: window.gbps),
+    (9000, 1, lambda window: window.gbps),
+    (9000, 2, lambda window: window.gbps),
+    (None, 1, lambda window: window.pps / 1e3),
+    (None, 2, lambda window: window.pps / 1e3),
+)
+"""MTU (None: either), senders and figure of each throughput that the slides state, in their order."""
+
+
+def slides_table(found: Found) -> Table:
+    """What the slides state, and the most of each kind here."""
+    kinds = list(dict.fromkeys(window.case.kind for window in found.windows))
+    stated = [one for one in published.THROUGHPUT if one.source == published.SLIDES]
+    rows = []
+    for one, (mtu, senders, figure) in zip(stated, _STATED, strict=True):
+        cells = [_most(found, kind, mtu, senders, figure) for kind in kinds]
+        rows.append((one.what, one.words, *cells))
+    about = f"The most of all sizes, medians. Slides: {published.SLIDES.by}; {stated[0].about}; 10 Gb/s Ethernet."
+    return Table("Beside the slides", ("", "slides", *kinds), rows, about)
+
+
+def _most(found: Found, kind: str, mtu: int | None, senders: int, figure: Callable[[Window], float]) -> str:
+    cases = dict.fromkeys(window.case for window in found.windows)
+    wanted = [case for case in cases if case.kind == kind and case.senders == senders and mtu in (None, case.mtu)]
+    return number(max(found.middle(case, figure) or 0.0 for case in wanted)) if wanted else NONE
 
 
 def loss_table(found: Found) -> Table:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A section for people at a terminal; and, under the same roof, for programs."""
 
+import sys
+
 from rich.console import Console
 
 from ringmaster.bench import verdicts
@@ -13,7 +15,7 @@ __all__ = ["as_json", "print_section"]
 
 def print_section(section: Section, console: Console | None = None) -> None:
     """Headlines, tables, a sketch of each distribution, conditions, notes; and where the charts are to be had."""
-    console = console or Console(width=verdicts.WIDTH, highlight=False)
+    console = console or Console(width=None if sys.stdout.isatty() else verdicts.WIDTH, highlight=False)
     if section.headlines:
         console.print(verdicts.headline_table(section.title, section.headlines), "")
     for table in section.tables:

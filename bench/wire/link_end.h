@@ -23,8 +23,8 @@
  * Life: rm_link_parse … → rm_links_open → use → rm_links_close. Each link is one thread's; threads other than the one
  * that opened them call rm_net_thread_join (net/port.h) first, after they are pinned.
  */
-#ifndef RM_BENCH_WIRE_LINK_H
-#define RM_BENCH_WIRE_LINK_H
+#ifndef RM_BENCH_WIRE_LINK_END_H
+#define RM_BENCH_WIRE_LINK_END_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "link.h"
+#include "link_end.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line refuses of the benches that send groups of datagrams."""
+
+import pytest
+from click.testing import CliRunner
+
+from ringmaster.cli.bench import bench
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("jitter", "--instruments", "0"), "0 is not in the range"),
+        (("jitter", "--instruments", "97"), "found 97, expected a multiple of the 4 links"),
+        (("jitter", "--rate", "0"), "0.0 is not in the range"),
+        (("jitter", "--rate", "1e9"), "not in the range"),
+        (("jitter", "--rate", "1e6", "--seconds", "60"), "more --rounds make more"),
+        (("jitter", "--rate", "fast"), "not a valid float"),
+        (("jitter", "--links", "5"), "5 is not in the range 1<=x<=4"),
+        (("jitter", "--links", "0"), "0 is not in the range 1<=x<=4"),
+        (("jitter", "--size", "9000"), "18<=x<=8972"),
+        (("jitter", "--size", "17"), "18<=x<=8972"),
+        (("jitter", "--kinds", "pigeon"), "found 'pigeon', expected some of memif"),
+        (("jitter", "--kinds", ""), "expected some of memif"),
+        (("jitter", "--cores", "0"), "expected two or more"),
+        (("jitter", "--cores", "a,b"), "expected numbers of cores"),
+        (("jitter", "--rounds", "0"), "0 is not in the range"),
+        (("jitter", "--seconds", "0"), "0.0 is not in the range"),
+        (("interval", "--instruments", "7", "--links", "2"), "expected a multiple of the 2 links"),
+        (("interval", "--rate", "-1"), "not in the range"),
+        (("interval", "--links", "9"), "9 is not in the range 1<=x<=4"),
+    ],
+)
+def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:
+    done = CliRunner().invoke(bench, words, terminal_width=200)
+    assert done.exit_code == 2
+    assert says in " ".join(done.output.split())

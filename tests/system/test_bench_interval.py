@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench of inter-packet times as a person runs it: on links that it makes, and on a running server."""
+
+from pathlib import Path
+
+import pytest
+from harness import ringmaster, ringmaster_json
+from marked import interrupted
+
+from ringmaster import demo
+
+pytestmark = [
+    pytest.mark.usefixtures("root"),
+    pytest.mark.skipif(demo.cores()[0] == demo.cores()[1], reason="needs two cores, one for each end"),
+]
+
+TURN_RATE_HZ = 20_000
+
+
+def test_intervals_are_those_that_were_sent() -> None:
+    traffic = ("--kinds", "memif", "--instruments", "4", "--rate", "100", "--inject-jitter-us", "3000")
+    times = ("--seconds", "1", "--rounds", "1")
+    said = ringmaster_json("bench", "interval", *traffic, *times, "--json")
+    assert said["memif.average_ns"] == pytest.approx(10e6, rel=0.1)
+    assert said["memif.rate_hz"] == pytest.approx(100, rel=0.1)
+    (singles,) = (table for table in said["tables"] if table["title"].startswith("Single intervals"))
+    least_ns, median_ns = (float(cell.replace(",", "")) for cell in singles["rows"][0][3:5])
+    assert least_ns < 8e6, "an interval is shorter by up to 6 ms"
+    assert 5e6 < median_ns < 20e6
+
+
+def test_a_running_server_s_instruments_are_looked_at(root: Path) -> None:
+    with demo.start(TURN_RATE_HZ):
+        said = ringmaster_json("bench", "interval", "--workspace", demo.WORKSPACE, "--seconds", "1", "--json")
+    averages, _singles, by_instrument = said["tables"]
+    assert averages["rows"][0][:2] == [demo.WORKSPACE, "9"]
+    assert averages["rows"][0][3] == "50,000.0"
+    assert said["demo.average_ns"] == pytest.approx(50_000, rel=0.1)
+    assert {row[0] for row in by_instrument["rows"]} >= {"bpm01", "blm01", "llrf01"}
+
+
+def test_a_server_that_does_not_run_is_said() -> None:
+    done = ringmaster("bench", "interval", "--workspace", "nowhere", expect=3)
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_gives_what_was_measured_until_then() -> None:
+    section = interrupted("interval", "memif: nominal")
+    assert section["memif.average_ns"] > 0

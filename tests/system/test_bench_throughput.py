@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster bench throughput` as a person runs it, with faults that are known."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from bench_runs import interrupted, windows
+from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json
+
+from ringmaster.bench.log import NotMeasured
+from ringmaster.demo import cores
+from ringmaster.qualify.links import linked
+
+pytestmark = [
+    pytest.mark.usefixtures("root"),
+    pytest.mark.skipif(cores()[0] == cores()[1], reason="needs a core to send and one to receive"),
+]
+
+SHORT = ("--seconds", "0.2", "--rounds", "1", "--senders", "1", "--mtu", "1500", "--sizes", "64")
+DROP_EVERY = 50
+GROUP = 32
+
+
+def has_namespaces() -> bool:
+    try:
+        with linked("udp"):
+            return True
+    except NotMeasured:
+        return False
+
+
+def test_a_known_loss_is_found_in_its_place(owned: Callable[[], None]) -> None:
+    kinds = "memif,af_packet,raw,udp,udp-32" if has_namespaces() else "memif"
+    words = ("--kinds", kinds, "--drop-every", str(DROP_EVERY), *SHORT)
+    section = ringmaster_json("bench", "throughput", *words, "--json")
+    found = {window["case"]["kind"]: window for window in windows(section)}
+    assert ",".join(found) == kinds, section["notes"]
+    for kind, window in found.items():
+        losses, sent = window["losses"], window["sent"]
+        assert losses["sender"] == (sent + losses["sender"]) // DROP_EVERY, kind  # to the datagram
+        on_the_way = sum(losses.values()) - losses["sender"]
+        assert window["received"] + on_the_way == sent, kind
+        assert window["received"] > 0, kind
+    assert sum(found["memif"]["losses"].values()) == found["memif"]["losses"]["sender"]  # it pushes back
+    assert "--drop-every 50" in section["command"]
+    owned()
+
+
+def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
+    words = ("--kinds", "memif", "--zero-loss", "64", "--trial-seconds", "0.1", "--resolution", "0.5", *SHORT)
+    said = " ".join(ringmaster("bench", "throughput", *words).stdout.split())
+    for title in (
+        "Throughput and datagram rate, MTU 1500, one sender",
+        "CPU load by kind, %, MTU 1500, one sender",
+        "Highest rate without loss",
+        "Beside the slides",
+    ):
+        assert title in said
+    owned()
+
+
+def test_two_senders_add_up(owned: Callable[[], None]) -> None:
+    words = (
+        "--kinds",
+        "memif",
+        "--sizes",
+        "64",
+        "--senders",
+        "2",
+        "--mtu",
+        "1500",
+        "--seconds",
+        "0.2",
+        "--rounds",
+        "1",
+    )
+    section = ringmaster_json("bench", "throughput", *words, "--json")
+    (window,) = windows(section)
+    assert window["case"]["senders"] == 2
+    assert window["sent"] % GROUP == 0
+    assert window["received"] == window["sent"]
+    owned()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--sizes", "64,1473", "--mtu", "1500"), "expected 18 to 1472"),
+        (("--sizes", "9000"), "expected 18 to 8972"),
+        (("--sizes", "17"), "expected 18"),
+        (("--sizes", "big"), "expected whole numbers"),
+        (("--kinds", "memif,carrier-pigeon"), "expected some of memif,af_xdp"),
+        (("--senders", "0"), "expected whole numbers from 1"),
+        (("--mtu", "1280"), "1280"),
+        (("--receiver-core", "4095"), "expected some of"),
+        (("--sender-cores", str(cores()[1]), "--receiver-core", str(cores()[1])), "to send and to receive"),
+        (("--resolution", "0"), "resolution"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_starts(words: tuple[str, ...], told: str) -> None:
+    done = subprocess.run(
+        command_line("bench", "throughput", *words), capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert done.returncode in (1, 2)
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_ctrl_c_gives_what_was_measured_and_leaves_nothing(owned: Callable[[], None]) -> None:
+    words = ("--kinds", "memif", "--rounds", "500", "--seconds", "0.2", "--sizes", "64", "--senders", "1")
+    section = interrupted("throughput", *words, after="round 2")
+    assert section["interrupted"]
+    assert 2 <= len(windows(section)) < 500
+    owned()
