@@ -75,7 +75,7 @@ torture: build .venv/dev ## make each fault of the guard's tests REPEATS=1000 ti
 	@RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec RINGMASTER_TORTURE=$(REPEATS) .venv/bin/python -m pytest \
 	  -c python/pyproject.toml --rootdir . tests/system/test_guard.py
 
-bench: build ## measure what this machine can do, in a quarter of an hour; leaves a page in build/report
+bench: build .venv/dev ## measure what this machine can do, in a quarter of an hour; leaves a page in build/report
 	@./ringmaster bench suite --report build/report
 
 install: build ## install library, headers and programs; DESTDIR as usual
