@@ -17,6 +17,7 @@ from wires import (
     loopback,
     measuring,
     reflecting,
+    rtt,
     wait_until_ready,
 )
 
@@ -52,6 +53,19 @@ def test_a_reflector_killed_in_midst_is_an_error_or_loss(
         else:
             assert status == 0
             assert last_object(near.words)["lost"] > 0
+
+
+@pytest.mark.parametrize("kind", ["memif", "udp", "af_packet"])
+def test_a_reflector_outlives_a_near_end_that_is_killed(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
+) -> None:
+    ends = KINDS[kind](tmp_path, request)
+    with reflecting(ends) as reflector:
+        with measuring(ends, rate_hz=20e3, seconds=600.0) as near:
+            wait_until_ready(near)
+            near.kill()
+        assert last_object(rtt(ends, seconds=0.2).stdout)["lost"] == 0
+        assert reflector.stop() == 0
 
 
 def test_an_interface_that_vanishes_ends_both_ends(root: Path) -> None:
