@@ -114,9 +114,9 @@ def test_a_stall_of_the_sender_shows_in_what_was_due_meanwhile() -> None:
     assert due.quantiles["median"] == pytest.approx(10.0)
 
 
-def one_round(way: str, load: str, rtt_us: float, share: float = 1.0, lost: int = 0) -> Round:
+def one_round(way: str, load: str, rtt_us: float, share: float = 1.0, lost: int = 0, late: int = 3) -> Round:
     times = np.full(2000 - lost, rtt_us)
-    said = {"sent_late": 3, "longest_gap_us": 12.5, "gaps_over_10us": 2, "hardware_stamps": "none"}
+    said = {"probes": 2000, "sent_late": late, "longest_gap_us": 12.5, "gaps_over_10us": 2, "hardware_stamps": "none"}
     return Round(
         Variant(way, ORDINARY, load),
         times,
@@ -175,6 +175,14 @@ def test_all_rounds_count_where_none_was_undisturbed_and_of_those_that_sleep() -
         assert figure is not None
         assert figure.median == median
     assert not any(note.startswith("raw") for note in made.notes)
+
+
+def test_one_that_sleeps_is_disturbed_when_it_sends_late() -> None:
+    made = section([one_round("raw", "idle", us, share=0.1, late=late) for us, late in ((7.0, 3), (900.0, 400))])
+    assert made.headlines[0].figure is not None
+    assert made.headlines[0].figure.median == 7.0
+    assert rows(made, "Rounds")["raw, idle"][0] == "1 of 2"
+    assert any(note.startswith("raw, idle: 10% of the probes were sent more than a period late") for note in made.notes)
 
 
 def test_losses_are_said_and_a_quantile_among_them_is_lost() -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import uuid
@@ -114,17 +115,22 @@ def test_a_peer_that_never_answers_is_missed(tmp_path: Path) -> None:
     assert "is the reflector running?" in done.stderr
 
 
-def test_ctrl_c_gives_what_was_measured_until_then() -> None:
-    with started("--kinds", "memif", "--rounds", "1000", "--seconds", "0.3", "--json") as (bench, mark):
+@pytest.mark.skipif(shutil.which("stress-ng") is None, reason="NO STRESS-NG: no load is tested")
+def test_ctrl_c_under_load_gives_what_was_measured_until_then() -> None:
+    options = ("--kinds", "memif", "--loads", "idle,loaded", "--rounds", "1000", "--seconds", "0.3", "--json")
+    with started(*options) as (bench, mark):
         assert bench.stderr is not None
         assert "memif, idle: median" in bench.stderr.readline()
+        assert "memif, loaded: median" in bench.stderr.readline()
+        assert marked(mark, "stress-ng")
         bench.send_signal(signal.SIGINT)
         said, words = bench.communicate(timeout=PATIENCE_S)
         assert bench.returncode == 0, words
         wait_until_gone(mark)
     section = json.loads(said.splitlines()[-1])
     assert section["interrupted"] is True
-    assert section["data"]["rounds"]
+    assert {done["load"] for done in section["data"]["rounds"]} == {"idle", "loaded"}
+    assert section["data"]["loads"]["loaded"].startswith("stress-ng")
     assert section["rtt_us.memif.idle"] > 0
 
 

@@ -16,9 +16,6 @@ from ringmaster.qualify.rtt_run import Round
 from ringmaster.qualify.rtt_tables import Pooled
 from ringmaster.report.section import Section
 
-SENT_LATE = 0.01
-"""Share of the probes above which a rate was too high for who sent them."""
-
 
 @dataclass
 class Measured:
@@ -88,13 +85,13 @@ def _doubts(one: Pooled) -> Iterator[str]:
 
 def _disturbances(one: Pooled) -> Iterator[str]:
     late_share = one.summed("sent_late") / max(1, one.probes)
-    late = f"{late_share:.0%} of the probes were sent more than a period late" if late_share > SENT_LATE else ""
-    if disturbed := [done for done in one.rounds if not rtt_tables.undisturbed(done)]:
-        share = min(min(done.sender_share, done.reflector_share) for done in disturbed)
-        rounds = f"in {len(disturbed)} of {len(one.rounds)} rounds others used this machine"
-        yield f"{one.name}: {rounds}, sender or reflector had {share:.0%} of its core{late and '; '}{late}"
-    elif late:
-        yield f"{one.name}: {late}: the machine stalls, or the rate is more than it can send"
+    late = f"{late_share:.0%} of the probes were sent more than a period late"
+    disturbed = len(one.rounds) - len(one.undisturbed)
+    if disturbed and one.variant.way not in rtt_tables.SLEEPING:
+        rounds = f"in {disturbed} of {len(one.rounds)} rounds others used this machine"
+        yield f"{one.name}: {rounds}, sender or reflector had {min(one.least_shares):.0%} of its core; {late}"
+    elif disturbed or late_share > rtt_tables.SENT_LATE:
+        yield f"{one.name}: {late}: others use this machine, or the rate is more than it can send"
 
 
 def _distances(rounds: Sequence[Round]) -> Spread | None:
