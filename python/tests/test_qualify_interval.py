@@ -12,7 +12,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
 from ringmaster.layout import ElementType
 from ringmaster.qualify import interval_live
-from ringmaster.qualify.carried import Carried, Cores, Traffic, place
+from ringmaster.qualify.carried import Carried, Cores, Traffic, catch_words, mtu_of, pace_words, place
 from ringmaster.qualify.groups import ROW
 from ringmaster.qualify.interval_run import Measured, Options, Report, rounded
 from ringmaster.qualify.interval_section import section
@@ -135,6 +135,20 @@ def test_links_get_cores_of_their_own_where_there_are_so_many() -> None:
 def test_cores_that_cannot_be_had_are_said(chosen: tuple[int, ...], allowed: list[int], says: str) -> None:
     with pytest.raises(NotMeasured, match=says):
         place(chosen, 1, allowed)
+
+
+def test_each_receiving_core_is_told_its_links() -> None:
+    pair = Pair("memif", "memif", ("a", "b", "c"), ("d", "e", "f"))
+    traffic = Traffic(24, 10_000.0, 64, 2.5, 7)
+    catch = " ".join(catch_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    assert catch.startswith("--core 2 --link d --link e --core 4 --link f --instruments 24 --rate 10000 --seconds 3")
+    pace = " ".join(pace_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    assert pace.startswith("--core 0 --link a --link b --link c --instruments 24 --rate 10000 --seconds 3.5 --size 64")
+    assert pace.endswith("--jitter-us 2.5 --drop-every 7")
+
+
+def test_large_payloads_have_jumbo_links() -> None:
+    assert [mtu_of(size) for size in (18, 1472, 1473, 8972)] == [1500, 1500, 9000, 9000]
 
 
 def test_sizes_of_the_command_line_are_those_of_the_wire() -> None:

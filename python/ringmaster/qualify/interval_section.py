@@ -52,7 +52,12 @@ def section(report: Report) -> Section:
 
 
 def _said(run: Carried) -> dict[str, object]:
-    return {"sent": run.sent, "caught": run.caught}
+    """Without the instruments' histograms, of which there are many; the chart has them together."""
+    links = [
+        {**link, "instruments": [{**one, "histogram": None} for one in link["instruments"]]}
+        for link in run.caught["links"]
+    ]
+    return {"sent": run.sent, "caught": {**run.caught, "links": links}}
 
 
 def _held(kind: Measured, options: Options) -> Headline:
