@@ -11,18 +11,34 @@
 #include "base/fail.h"
 #include "link_socket.h"
 
+static struct sockaddr_in address_of(uint32_t ipv4, uint16_t port) {
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
+}
+
+/** A socket is not told that its address has gone with its interface; another one that asks for it is. */
+static enum rm_code udp_check(struct rm_link *link, struct rm_error *error) {
+    struct sockaddr_in const ours = address_of(link->config.address, 0);
+    int const file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool const gone =
+        file >= 0 && bind(file, (struct sockaddr const *)&ours, sizeof ours) != 0 && errno == EADDRNOTAVAIL;
+    if (file >= 0)
+        close(file);
+    if (gone)
+        return rm_fail(error, RM_E_SYSTEM,
+                       "link %s: no interface has our address any more; `ip address` shows those "
+                       "there are",
+                       link->config.text);
+    return rm_socket_link_check(link, error);
+}
+
 static struct rm_link_ops const udp_ops = {.ethernet = false,
                                            .receive = rm_socket_link_receive,
                                            .release = rm_socket_link_release,
                                            .reserve = rm_socket_link_reserve,
                                            .send = rm_socket_link_send,
                                            .totals = rm_socket_link_totals,
-                                           .check = rm_socket_link_check,
+                                           .check = udp_check,
                                            .close = rm_socket_link_close};
-
-static struct sockaddr_in address_of(uint32_t ipv4, uint16_t port) {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
-}
 
 static char const *advice(int why) {
     switch (why) {

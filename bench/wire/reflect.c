@@ -41,6 +41,8 @@ static double const POLL_BEFORE_S = 40e-6;
 /** A loop to which nothing came for so long looks whether its link still works. An interface that was just switched on
  * is called down for up to a second. */
 static double const LOOK_S = 1.5;
+/** A link that takes nothing for so long may have ended: what waits is given up. */
+static double const FULL_S = 0.5;
 
 struct reflector {
     struct rm_link *link;
@@ -51,6 +53,7 @@ struct reflector {
     uint64_t delay;                    /**< ticks */
     uint64_t drop_every;               /**< 0: none */
     uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone */
+    uint64_t given_up;                 /**< because the link took nothing */
     double cpu_s;                      /**< that the loop had of its core */
     uint64_t look_at;                  /**< when to look at the link next */
 };
@@ -69,31 +72,43 @@ static uint32_t choose(struct reflector *self, struct rm_link_burst *in) {
     return kept;
 }
 
-/** Buffers for at least one datagram, unless it is told to stop. */
+/** Whether to ask a link again that was full at `since`: it may have ended. */
+static bool keeps_trying(struct reflector const *self, uint64_t since) {
+    return !rm_stop_asked(&self->stop) && rm_tsc() - since < (uint64_t)(FULL_S * self->tsc_hz);
+}
+
+/** Buffers for at least one datagram, or 0 when the link gives none. */
 static uint32_t reserve(struct reflector *self, struct rm_link_burst *out, uint32_t count) {
-    while (rm_link_reserve(self->link, out, count) == 0 && !rm_stop_asked(&self->stop))
+    uint64_t const since = rm_tsc();
+    while (rm_link_reserve(self->link, out, count) == 0 && keeps_trying(self, since))
         continue;
     return out->count;
 }
 
-/** Sends all of a burst, unless it is told to stop while the link is full. */
+/** Sends all of a burst, or gives up. */
 static void send_all(struct reflector *self, struct rm_link_burst *out) {
+    uint64_t const since = rm_tsc();
     do
         self->reflected += rm_link_send(self->link, out);
-    while (out->count != 0 && !rm_stop_asked(&self->stop));
+    while (out->count != 0 && keeps_trying(self, since));
+    self->given_up += out->count;
     rm_link_release(self->link, out);
 }
 
 static void send_back(struct reflector *self, struct rm_link_burst const *in, uint32_t count) {
     struct rm_link_burst out;
-    for (uint32_t done = 0; done < count && !rm_stop_asked(&self->stop);) {
+    uint32_t done = 0;
+    while (done < count) {
         uint32_t const buffers = reserve(self, &out, count - done);
+        if (buffers == 0)
+            break;
         for (uint32_t i = 0; i < buffers; ++i, ++done) {
             memcpy(out.payload[i], in->payload[done], in->length[done]);
             out.length[i] = in->length[done];
         }
         send_all(self, &out);
     }
+    self->given_up += count - done;
 }
 
 static void hold(struct reflector *self, struct rm_link_burst const *in, uint32_t count) {
@@ -107,10 +122,10 @@ static bool let_go(struct reflector *self) {
     if (rm_hold_due(&self->hold) > rm_tsc())
         return false;
     struct rm_link_burst out;
-    if (reserve(self, &out, 1) == 1) {
-        out.length[0] = rm_hold_take(&self->hold, out.payload[0]);
-        send_all(self, &out);
-    }
+    if (reserve(self, &out, 1) == 0)
+        return false;
+    out.length[0] = rm_hold_take(&self->hold, out.payload[0]);
+    send_all(self, &out);
     return true;
 }
 
@@ -184,9 +199,10 @@ static void print(struct reflector *self) {
     double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling) : self->cpu_s / seconds;
     printf("{\"reflected\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"foreign\": %llu, \"seconds\": %.6f, "
            "\"loops\": %llu, \"busy_share\": %.4f, \"longest_gap_us\": %.1f, \"tsc_hz\": %.0f}\n",
-           (unsigned long long)self->reflected, (unsigned long long)self->dropped, (unsigned long long)totals.unsent,
-           (unsigned long long)totals.foreign, seconds, (unsigned long long)polling->loops, busy_share,
-           (double)polling->longest_gap / self->tsc_hz * 1e6, self->tsc_hz);
+           (unsigned long long)self->reflected, (unsigned long long)self->dropped,
+           (unsigned long long)totals.unsent + self->given_up, (unsigned long long)totals.foreign, seconds,
+           (unsigned long long)polling->loops, busy_share, (double)polling->longest_gap / self->tsc_hz * 1e6,
+           self->tsc_hz);
 }
 
 static enum rm_code reflect(struct reflector *self, struct rm_link_config const *config, uint32_t core,

@@ -3,13 +3,6 @@
  *
  *     ringmaster-rtt LINK --core C --rate HZ --seconds S [OPTION]…
  *
- * The schedule is open: probe i is due at begin + i / rate, whatever became of the others, and none is skipped. So a
- * stall delays the probes that were due in it and shows in each of them; a sender that waited for its answers would
- * leave them out (coordinated omission). Between two probes the link is polled. A link of wait=block sleeps in the
- * kernel instead, and wakes by an answer, or 40 µs before the next probe is due: sleeping ends late by 17 µs and more,
- * so the rest is polled. Where that rest is long against the period and the answers fall into it, they are found as by
- * a link of wait=spin: keep the period of wait=block above some 150 µs.
- *
  * Prints {"ready": true} when the reflector has answered, and a JSON object at its end; --samples has the times of each
  * probe.
  */
@@ -20,12 +13,9 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "link_end.h"
 #include "options.h"
-#include "polling.h"
 #include "probe.h"
-#include "probes.h"
-#include "stop.h"
+#include "trip.h"
 
 static char const usage[] =
     "Usage: ringmaster-rtt LINK --core C --rate HZ --seconds S [OPTION]…\n"
@@ -44,142 +34,13 @@ static char const usage[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-static double const POLL_BEFORE_S = 40e-6;
-/** How long to look for the reflector, and how often to ask. */
-static double const FIRST_ANSWER_S = 5.0, ASK_S = 10e-3;
-/** A link that takes no probe for so long has ended. */
-static double const FULL_S = 1.0;
-/** Between the first answer and the first probe: what was asked in vain has come back by then. */
-static double const SETTLE_S = 20e-3;
-
-/** Sequence of a question whether somebody is there; answers to it are no answers to probes. */
-static uint64_t const HELLO = UINT64_MAX;
-
 struct options {
     uint64_t core, size;
     double rate_hz, seconds, warm_up_s, timeout_ms;
     char const *samples; /**< NULL: nowhere */
 };
 
-struct trip {
-    struct rm_link *link;
-    struct rm_stop stop;
-    struct rm_polling polling;
-    struct rm_probes probes;
-    double tsc_hz;
-    uint32_t payload_bytes;
-    uint16_t flow; /**< another one in every run, so that answers to an earlier one are foreign */
-    bool found;    /**< the reflector has answered */
-    uint64_t foreign;
-};
-
-static uint64_t ticks(struct trip const *trip, double seconds) { return (uint64_t)(seconds * trip->tsc_hz); }
-
-/** Sends one probe if the link takes it now. */
-static bool send_one(struct trip *trip, uint64_t sequence, uint64_t due, uint64_t *sent) {
-    struct rm_link_burst out;
-    if (rm_link_reserve(trip->link, &out, 1) == 0)
-        return false;
-    struct rm_probe const probe = {.flow = trip->flow, .sequence = sequence, .stamp = due};
-    rm_probe_write(out.payload[0], &probe);
-    out.length[0] = trip->payload_bytes;
-    *sent = rm_tsc();
-    bool const taken = rm_link_send(trip->link, &out) == 1;
-    rm_link_release(trip->link, &out);
-    return taken;
-}
-
-static void take(struct trip *trip, struct rm_link_burst const *in, uint64_t now) {
-    for (uint32_t i = 0; i < in->count; ++i) {
-        struct rm_probe const probe = rm_probe_read(in->payload[i]);
-        bool const ours = probe.flow == trip->flow;
-        trip->found |= ours;
-        if (!ours || (probe.sequence != HELLO && !rm_probes_answered(&trip->probes, probe.sequence, now)))
-            ++trip->foreign;
-    }
-}
-
-/** Receives until the TSC is at `until` or something has come; returns whether it has. */
-static bool receive(struct trip *trip, uint64_t until) {
-    uint64_t wait_ns = 0, now = rm_tsc();
-    if (!rm_link_spins(trip->link) && until > now) {
-        double const left_s = (double)(until - now) / trip->tsc_hz - POLL_BEFORE_S;
-        wait_ns = left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
-    }
-    struct rm_link_burst in;
-    bool const came = rm_link_receive(trip->link, &in, wait_ns) != 0;
-    now = rm_tsc();
-    take(trip, &in, now);
-    rm_link_release(trip->link, &in);
-    if (wait_ns != 0)
-        rm_polling_slept(&trip->polling, now);
-    else
-        rm_polling_loop(&trip->polling, now, came);
-    return came;
-}
-
-/** Asks until the reflector answers. */
-static enum rm_code find_reflector(struct trip *trip, struct rm_error *error) {
-    uint64_t const begin = rm_tsc(), give_up = begin + ticks(trip, FIRST_ANSWER_S);
-    uint64_t ask = begin, now = begin, sent;
-    rm_polling_begin(&trip->polling, now, trip->tsc_hz);
-    for (; !trip->found && now < give_up && !rm_stop_asked(&trip->stop); now = rm_tsc()) {
-        if (now >= ask) {
-            (void)send_one(trip, HELLO, now, &sent);
-            ask = now + ticks(trip, ASK_S);
-        }
-        (void)receive(trip, ask);
-    }
-    if (trip->found)
-        return RM_OK;
-    if (rm_stop_asked(&trip->stop))
-        return rm_fail(error, RM_E_SYSTEM, "interrupted before the first answer came");
-    struct rm_error why = {.text = "nothing came back"};
-    (void)rm_link_check(trip->link, &why);
-    return rm_fail(error, RM_E_ABSENT, "no answer from %s within %.0f s: is the reflector running? (%s)",
-                   rm_link_text(trip->link), FIRST_ANSWER_S, why.text);
-}
-
-/** Sends the next probe if it is due. An error when the link has taken none for a while. */
-static enum rm_code keep_schedule(struct trip *trip, uint64_t now, struct rm_error *error) {
-    struct rm_probes *const probes = &trip->probes;
-    uint64_t const due = rm_probes_due(probes, probes->next);
-    uint64_t sent;
-    if (now < due)
-        return RM_OK;
-    if (send_one(trip, probes->next, due, &sent)) {
-        rm_probes_sent(probes, sent);
-        return RM_OK;
-    }
-    if (now - due < ticks(trip, FULL_S))
-        return RM_OK;
-    struct rm_error why = {.text = "it is full, and its other end takes nothing"};
-    (void)rm_link_check(trip->link, &why);
-    return rm_fail(error, RM_E_SYSTEM, "link %s has taken no probe for %.0f s, after %llu of %llu: %s",
-                   rm_link_text(trip->link), FULL_S, (unsigned long long)probes->next,
-                   (unsigned long long)probes->count, why.text);
-}
-
-static enum rm_code fly(struct trip *trip, struct rm_error *error) {
-    struct rm_probes *const probes = &trip->probes;
-    enum rm_code code = RM_OK;
-    probes->begin = rm_tsc() + ticks(trip, SETTLE_S);
-    rm_polling_begin(&trip->polling, rm_tsc(), trip->tsc_hz);
-    while (probes->next < probes->count && code == RM_OK && !rm_stop_asked(&trip->stop)) {
-        code = keep_schedule(trip, rm_tsc(), error);
-        if (probes->next < probes->count)
-            (void)receive(trip, rm_probes_due(probes, probes->next));
-    }
-    return code;
-}
-
-static void wait_for_stragglers(struct trip *trip, double timeout_s) {
-    uint64_t const end = rm_tsc() + ticks(trip, timeout_s);
-    while (trip->probes.answered < trip->probes.next && rm_tsc() < end)
-        (void)receive(trip, end);
-}
-
-static void print(struct trip *trip, bool interrupted) {
+static void print(struct rm_trip *trip, bool interrupted) {
     struct rm_probes const *const probes = &trip->probes;
     struct rm_probes_sum const sum = rm_probes_sum(probes);
     struct rm_link_totals totals;
@@ -198,19 +59,19 @@ static void print(struct trip *trip, bool interrupted) {
 }
 
 /** Over an open link. */
-static enum rm_code measure(struct trip *trip, struct options const *options, struct rm_error *error) {
+static enum rm_code measure(struct rm_trip *trip, struct options const *options, struct rm_error *error) {
     enum rm_code code = rm_pin((uint32_t)options->core, error);
     if (code == RM_OK)
-        code = find_reflector(trip, error);
+        code = rm_trip_find(trip, error);
     if (code == RM_OK) {
         puts("{\"ready\": true}");
         fflush(stdout);
-        code = fly(trip, error);
+        code = rm_trip_fly(trip, error);
     }
     if (code != RM_OK)
         return code;
     bool const interrupted = rm_stop_asked(&trip->stop);
-    wait_for_stragglers(trip, options->timeout_ms * 1e-3);
+    rm_trip_wait(trip, options->timeout_ms * 1e-3);
     if (options->samples != NULL)
         code = rm_probes_write(&trip->probes, options->samples, error);
     if (code == RM_OK)
@@ -218,7 +79,7 @@ static enum rm_code measure(struct trip *trip, struct options const *options, st
     return code;
 }
 
-static enum rm_code run(struct trip *trip, struct options const *options, struct rm_link_config const *config,
+static enum rm_code run(struct rm_trip *trip, struct options const *options, struct rm_link_config const *config,
                         struct rm_error *error) {
     uint64_t const warm_up = (uint64_t)(options->warm_up_s * options->rate_hz);
     double const counted = options->seconds * options->rate_hz;
@@ -267,7 +128,7 @@ static enum rm_code read_options(int argc, char **argv, struct rm_link_config *c
 }
 
 int main(int argc, char **argv) {
-    static struct trip trip;
+    static struct rm_trip trip;
     static struct rm_link_config config;
     struct options options;
     struct rm_error error;

@@ -6,16 +6,18 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, VethPair
+from harness import PATIENCE_S, veth_pair
 from wires import (
     FAR_CORE,
     KINDS,
     NEAR_CORE,
+    Ends,
     interface,
     last_object,
     loopback,
     measuring,
     reflecting,
+    rtt,
     wait_until_ready,
 )
 
@@ -53,17 +55,40 @@ def test_a_reflector_killed_in_midst_is_an_error_or_loss(
             assert last_object(near.words)["lost"] > 0
 
 
-@pytest.mark.parametrize("kind", ["raw", "af_packet"])
-def test_an_interface_that_vanishes_ends_the_reflector(kind: str, link: VethPair, root: Path) -> None:
-    ends = interface(kind, link)
-    switch = [*link.enter(1), "ip", "link", "set", "veth1"]
+@pytest.mark.parametrize("kind", ["memif", "udp", "af_packet"])
+def test_a_reflector_outlives_a_near_end_that_is_killed(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
+) -> None:
+    ends = KINDS[kind](tmp_path, request)
     with reflecting(ends) as reflector:
-        try:
-            subprocess.run([*switch, "down"], check=True, timeout=PATIENCE_S)
-            assert reflector.wait(PATIENCE_S) == 1
-        finally:
-            subprocess.run([*switch, "up"], check=True, timeout=PATIENCE_S)
-        assert f"ringmaster-reflect: link {ends.far}" in reflector.words
+        with measuring(ends, rate_hz=20e3, seconds=600.0) as near:
+            wait_until_ready(near)
+            near.kill()
+        assert last_object(rtt(ends, seconds=0.2).stdout)["lost"] == 0
+        assert reflector.stop() == 0
+
+
+def test_an_interface_that_vanishes_ends_both_ends(root: Path) -> None:
+    with veth_pair() as pair, ExitStack() as stack:
+        every = (
+            interface("raw", pair),
+            interface("af_packet", pair, "udp_port=4661"),
+            Ends(
+                "udp:10.99.0.1:4662,peer=10.99.0.2:4662",
+                "udp:10.99.0.2:4662,peer=10.99.0.1:4662",
+                *map(pair.enter, (0, 1)),
+            ),
+        )
+        programs = []
+        for ends in every:
+            programs.append(stack.enter_context(reflecting(ends)))
+            programs.append(stack.enter_context(measuring(ends, seconds=600.0)))
+            wait_until_ready(programs[-1])
+        subprocess.run([*pair.enter(1), "ip", "link", "delete", "veth1"], check=True, timeout=PATIENCE_S)
+        for program in programs:
+            assert program.wait(PATIENCE_S) == 1, program.words
+            assert f"{program.name}: link " in program.words
+            assert "the interface is gone" in program.words or "no interface has our address" in program.words
 
 
 @pytest.mark.parametrize("kind", ["raw", "af_packet", "af_xdp"])

@@ -45,6 +45,7 @@ def test_a_known_delay_and_a_known_loss_are_found(
     assert found["received"] == found["probes"] - found["lost"]
     assert found["duplicate"] == found["foreign"] == found["unsent"] == 0
     assert found["size"] == 1472
+    assert found["hardware_stamps"] == "none"
     assert reflected["dropped"] == (reflected["reflected"] + reflected["dropped"]) // 10
     ticks_per_ms = found["tsc_hz"] / 1e3
     trips_ms = [(received - sent) / ticks_per_ms for _, sent, received in times if received]
