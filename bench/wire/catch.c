@@ -3,14 +3,23 @@
  *
  * The last line of standard output is a JSON object:
  *
- *     ended      "done", "interrupted", or "idle": nothing came any more
- *     seconds    of the longest window, from its first datagram to its last
- *     cores      of each thread: seconds that it was watched, loops, busy_loops (found something), busy_share (of the
- *                time, in those), longest_gap_us and gaps_over_10us (between two loops; of a thread that sleeps,
- * awake), cpu_s (on its core) and share (of the seconds) links      of each: first_cycle and cycles (the window),
- * seconds, received, bytes (of payload), lost (never came), duplicate, reordered, foreign (no datagram of ours), missed
- * (of the lost, by the device or for want of socket memory), and for each instrument the time from one datagram to the
- * next
+ *     ended    "done", "interrupted", or "idle": nothing came any more
+ *     seconds  of the longest window, from its first datagram to its last
+ *     cores    of each thread:
+ *                seconds           that it was watched: from the first window's beginning to the last one's end
+ *                loops, busy_loops all, and those that found something
+ *                busy_share        of the time, in those; of a thread that sleeps, on its core
+ *                longest_gap_us    between two loops; of a thread that sleeps, awake
+ *                gaps_over_10us
+ *                cpu_s, share      on its core, by the kernel's account: seconds, and of the seconds
+ *     links    of each:
+ *                first_cycle, cycles   the window
+ *                seconds, received, bytes (of payload)
+ *                lost                  never came
+ *                duplicate, reordered
+ *                foreign               no datagrams of ours
+ *                missed                of the lost: by the device, or for want of socket memory
+ *                instruments           of each: received, lost, and the time from one datagram to the next
  *
  * Of each link: received + lost = instruments · cycles.
  *

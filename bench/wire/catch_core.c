@@ -10,12 +10,15 @@
 static double const LOOK_S = 250e-6; /* how often the windows are looked at */
 static double const LINGER_S = 2.0;  /* a sender that runs on a little longer shall not find the link gone */
 
-static bool all_spin(struct rm_catch_core const *core) {
+static bool all_sleep(struct rm_catch_core const *core) {
     for (uint32_t i = 0; i < core->link_count; ++i)
-        if (!rm_link_spins(core->link[i]))
+        if (rm_link_spins(core->link[i]))
             return false;
     return true;
 }
+
+/** The time that was slept is neither a gap nor work. */
+static void woke(struct rm_catch_core *core) { core->polling.last = rm_tsc(); }
 
 static void begin_count(struct rm_catch_core *core, uint64_t now) {
     rm_polling_begin(&core->polling, now, core->tsc_hz);
@@ -66,7 +69,7 @@ static uint32_t receive(struct rm_catch_core *core, uint64_t wait_ns) {
     for (uint32_t i = 0; i < core->link_count; ++i) {
         count += rm_link_receive(core->link[i], &core->burst, wait_ns);
         if (wait_ns != 0)
-            rm_polling_slept(&core->polling, rm_tsc());
+            woke(core);
         rm_catch_link_take(&core->caught[i], &core->burst);
     }
     return count;
@@ -74,8 +77,8 @@ static uint32_t receive(struct rm_catch_core *core, uint64_t wait_ns) {
 
 /** One link's sleep is the receiving call's own, as in most programs. */
 static void poll_links(struct rm_catch_core *core) {
-    bool const sleeps = !all_spin(core), alone = core->link_count == 1;
-    uint64_t const wait_ns = sleeps && alone ? RM_LINK_WAIT : 0;
+    bool const alone = core->link_count == 1;
+    uint64_t const wait_ns = core->sleeps && alone ? RM_LINK_WAIT : 0;
     uint64_t const look_ticks = (uint64_t)(LOOK_S * core->tsc_hz);
     uint64_t now = rm_tsc(), next_look = now;
     begin_count(core, now);
@@ -88,9 +91,9 @@ static void poll_links(struct rm_catch_core *core) {
         now = rm_tsc();
         if (!core->counted)
             rm_polling_loop(&core->polling, now, count != 0);
-        if (count == 0 && sleeps && !alone) {
+        if (count == 0 && core->sleeps && !alone) {
             rm_links_wait(core->link, core->link_count, RM_LINK_WAIT);
-            rm_polling_slept(&core->polling, rm_tsc());
+            woke(core);
         }
     }
 }
@@ -112,6 +115,7 @@ static void *run(void *argument) {
 enum rm_code rm_catch_core_start(struct rm_catch_core *core, struct rm_error *error) {
     for (uint32_t i = 0; i < core->link_count; ++i)
         core->link[i] = core->caught[i].link;
+    core->sleeps = all_sleep(core);
     sem_init(&core->ready, 0, 0);
     int const why = pthread_create(&core->thread, NULL, run, core);
     if (why != 0)

@@ -29,6 +29,7 @@ struct rm_catch_core {
     struct rm_link *link[RM_LINKS_MAX];
     struct rm_link_burst burst;
     struct rm_polling polling;
+    bool sleeps;            /**< all of its links do, and so does the thread */
     bool counting, counted; /**< the first window has begun; the last has ended */
     uint64_t closed_tsc;    /**< when all windows were closed; 0: not yet */
     double cpu_begin_s;

@@ -9,12 +9,12 @@ static unsigned long long whole(uint64_t number) { return number; }
 
 void rm_catch_print_core(struct rm_catch_core const *core) {
     struct rm_polling const *const polling = &core->polling;
+    double const share = core->seconds > 0 ? core->cpu_s / core->seconds : 0;
     printf("{\"core\": %u, \"seconds\": %.6f, \"loops\": %llu, \"busy_loops\": %llu, \"busy_share\": %.4f, ",
            core->core, core->seconds, whole(polling->loops), whole(polling->busy_loops),
-           rm_polling_busy_share(polling));
+           core->sleeps ? share : rm_polling_busy_share(polling));
     printf("\"longest_gap_us\": %.1f, \"gaps_over_10us\": %llu, \"cpu_s\": %.6f, \"share\": %.4f}",
-           (double)polling->longest_gap / core->tsc_hz * 1e6, whole(polling->gaps_over_10us), core->cpu_s,
-           core->seconds > 0 ? core->cpu_s / core->seconds : 0);
+           (double)polling->longest_gap / core->tsc_hz * 1e6, whole(polling->gaps_over_10us), core->cpu_s, share);
 }
 
 static void print_histogram(struct rm_histogram const *histogram, double ns_per_tick) {

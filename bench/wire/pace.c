@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Sends groups of datagrams at a fixed rate, or as many as the links take; `ringmaster-pace --help` tells how.
  *
- * Prints {"ready": true} when the links have their peers and sending begins. The
- * last line of standard output is a JSON object:
+ * Prints {"ready": true} when the links have their peers and sending begins. The last line of standard output is a
+ * JSON object:
  *
  *     ended              "done", "interrupted", or "link": a link has ended
  *     cycles, seconds    sequence numbers that there were, and how long that took
@@ -11,8 +11,11 @@
  *     behind_cycles      left out, because the pace could not be held
  *     longest_behind_us  that a cycle was late
  *     busy_share         of the time, in sending
- *     links              of each: sent, bytes (of payload), dropped (--drop-every), unsent (refused by kernel or
- * device, or left when it ended), and how often and how long it was waited for
+ *     links              of each:
+ *                          sent, bytes (of payload)
+ *                          dropped             by --drop-every
+ *                          unsent              refused by kernel or device, or left when the link ended
+ *                          waits, waited_us, longest_wait_us   for room
  *
  * Of each link: sent + dropped + unsent = instruments · (cycles - behind_cycles), but for a cycle that was interrupted.
  */

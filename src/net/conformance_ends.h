@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "net/port.h"
 #include "bench/namespaces/veth_pair.h"
+#include "net/port.h"
 
 enum { RECEIVER = 0, SENDER = 1 };
 

@@ -15,6 +15,7 @@ from ringmaster import demo_loop
 from ringmaster.demo import FULL_TURN_RATE_HZ
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import load_csv
+from ringmaster.feedback.names import State
 
 SLOWER = 10
 AWAY_UM = 20.0
@@ -53,7 +54,7 @@ def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) 
             name = loop.figures().name
             for what in loop.figures().disturbances:
                 loop.ws.put(f"machine/{what}", 0.0, timeout=demo_loop.PATIENCE_S)
-            wait_for(lambda: loop.figures().state == "ready", lambda: f"ready: {loop.figures()}")
+            wait_for(lambda: loop.figures().state == State.READY, lambda: f"ready: {loop.figures()}")
             loop.take_golden()
             feedback = Feedback(loop.ws, name, patience_s=demo_loop.PATIENCE_S)
             feedback.put_array(
@@ -64,11 +65,11 @@ def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) 
 
             def there() -> bool:
                 figures = loop.figures()
-                if figures.state == "fault":  # a machine that was away for long: a person would do just that
+                if figures.state == State.FAULT:  # a machine that was away for long: a person would do just that
                     loop.put("reset", loop.ws.parameters[f"{name}/reset"].number + 1)
                     sleep(0.5)
-                return figures.state == "on" and max(figures.rms_um) < LEFT * AWAY_UM
+                return figures.state == State.ON and max(figures.rms_um) < LEFT * AWAY_UM
 
             wait_for(there, lambda: f"the loop to bring it down: {loop.figures()}")
             loop.put("loop", 0.0)
-            wait_for(lambda: loop.figures().state == "ready", lambda: f"the loop to open: {loop.figures()}")
+            wait_for(lambda: loop.figures().state == State.READY, lambda: f"the loop to open: {loop.figures()}")
