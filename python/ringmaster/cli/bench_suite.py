@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     *("rtt", "jitter", "throughput", "interval", "power"),
-    *("ingest", "setpoints", "latency", "parameters", "feedback", "twin"),
+    *("ingest", "setpoints", "latency", "parameters", "feedback", "loop", "twin"),
 )
 """As ringmaster.report.suite_benches has them, which `--help` need not import."""
 

@@ -101,6 +101,17 @@ def _feedback(seconds: float) -> Planned:
     return Planned(windows, lambda say, step: measure(options, say, step).section())
 
 
+LOOP_STARTS_S = 40.0
+"""Programs start, the rate is found, and the stall floor is looked at twice."""
+
+
+def _loop(seconds: float) -> Planned:
+    from ringmaster.bench.loop import Options, measure, steps
+
+    options = Options(seconds=max(5.0, min(60.0, round(seconds - LOOP_STARTS_S))))
+    return Planned(steps(options), lambda say, step: measure(options, say, step))
+
+
 TWIN_FUNCTIONS = ("linopt6", "refresh", "ohmi_envelope", "tracking")
 
 
@@ -116,16 +127,17 @@ def _twin(_seconds: float) -> Planned:
 
 
 SUITE = (
-    _qualify("rtt", 170),
+    _qualify("rtt", 150),
     _qualify("jitter", 110),
-    Bench("throughput", 220, _throughput),
+    Bench("throughput", 200, _throughput),
     _qualify("interval", 50),
     _qualify("power", 80),
-    Bench("ingest", 70, _ingest),
+    Bench("ingest", 60, _ingest),
     Bench("setpoints", 50, _setpoints),
     Bench("latency", 40, _latency),
     Bench("parameters", 30, _parameters),
-    Bench("feedback", 50, _feedback),
+    Bench("feedback", 40, _feedback),
+    Bench("loop", 60, _loop),
     Bench("twin", 30, _twin),
 )
 """Shares are seconds of a quarter of an hour."""
