@@ -245,13 +245,16 @@ def _section(run: _Run) -> Section:
         if senders == min(options.senders) and UDP in options.kinds:
             made.tables.append(tell.beside_table(found, mtu, senders, UDP))
         made.tables += [tell.throughput_table(found, mtu, senders), tell.cpu_table(found, mtu, senders)]
-    made.tables.append(tell.loss_table(found))
+    losses = tell.loss_table(found)
+    made.tables += [losses] if losses.rows else []
     if found.searches:
         zero = tell.zero_loss_table(found, options.tolerance, options.trial_seconds, options.resolution)
         made.tables.append(zero)
     made.tables.append(tell.slides_table(found))
     made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
-    made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found)]))
+    made.notes = list(
+        dict.fromkeys([*run.log.notes, *_halves(found), *([] if losses.rows else ["no datagram was lost"])])
+    )
     return made
 
 
