@@ -59,7 +59,7 @@ def _begin(kind: str, report: Report, log: Log) -> None:
     if measured.rate_hz < report.options.rate_hz:
         log.note(
             f"{kind}: takes {measured.flat_out.received_pps / 1e6:.3g} Mpps flat out, so it was given "
-            f"{measured.rate_hz:g} Hz of {report.options.rate_hz:g} Hz, which it can hold"
+            f"{measured.rate_hz:,.0f} Hz of {report.options.rate_hz:,.0f} Hz, which it can hold"
         )
 
 

@@ -62,7 +62,7 @@ def _said(run: Carried) -> dict[str, object]:
 
 def _held(kind: Measured, options: Options) -> Headline:
     rates = [run.received_pps / options.instruments for run in kind.runs]
-    about = f"that came of each instrument; {kind.rate_hz:g} were sent"
+    about = f"came of each; {kind.rate_hz:,.0f} were sent"
     return Headline(f"{kind.kind}.rate_hz", of_values(rates, "rounds"), "Hz", about=about)
 
 

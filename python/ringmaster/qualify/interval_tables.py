@@ -51,7 +51,7 @@ def headlines(observed: Observed) -> list[Headline]:
     """The average, and how far it is from nominal."""
     off = [ppm(mean, observed.nominal_ns) for mean in observed.means_ns]
     key, of = observed.name.replace(" ", "_"), "averages"
-    nominal = f"of an instrument; nominal {observed.nominal_ns:.6g} ns"
+    nominal = f"nominal {observed.nominal_ns:,.6g}"
     return [
         Headline(f"{key}.average_ns", of_values(observed.means_ns, of), "ns", about=nominal),
         Headline(f"{key}.off_ppm", of_values(off, of), "ppm", about="that average, from nominal"),
