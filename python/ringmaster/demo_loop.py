@@ -194,9 +194,9 @@ class Loop(Demo):
         return self.settled()
 
     def settled(self) -> FeedbackFigures:
-        """Waits until it is on, or will not be: where cores are shared it holds for a moment now and then."""
+        """Waits until it is on, or will not be. For a moment it holds now and then, where cores are shared."""
         give_up = monotonic() + CLOSES_S
-        while (figures := self.figures()).state not in (State.ON, State.FAULT) and monotonic() < give_up:
+        while (figures := self.figures()).mostly not in (State.ON, State.FAULT) and monotonic() < give_up:
             sleep(0.1)
         return figures
 
@@ -254,8 +254,8 @@ class Loop(Demo):
             cycle_hz=self.turn_rate_hz / self.ws.streams[f"{figures.name}/orbit"].period,
             bpms=figures.rows_used,
             actuators=figures.actuators - len(figures.actuators_out),
-            state=figures.state.name.lower(),
-            why="" if figures.state == State.ON else "; ".join(figures.missing or figures.cause),
+            state=figures.mostly.name.lower(),
+            why="" if figures.mostly == State.ON else "; ".join(figures.missing or figures.cause),
             orbit_rms_um_open=rms[0],
             orbit_rms_um_closed=rms[1],
             motion_rms_um_open=moving[0],

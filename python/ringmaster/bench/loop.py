@@ -61,8 +61,8 @@ class Second:
     """Share of the turns that the ring let pass, because it was away."""
     unsent: int
     """Cycles of setpoints that did not go out."""
-    is_on: bool
-    """At its end."""
+    on: float
+    """Share of its last cycles."""
 
     @property
     def missed(self) -> float:
@@ -150,8 +150,8 @@ def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], 
     sleep(OPEN_S)
     _note_motion(loop, seen, "open")
     figures = loop.close()
-    if figures.state != State.ON:
-        log.note(f"the loop is {figures.state.name.lower()}: {'; '.join(figures.missing) or 'nobody says why'}")
+    if figures.mostly != State.ON:
+        log.note(f"the loop is {figures.mostly.name.lower()}: {'; '.join(figures.missing) or 'nobody says why'}")
     sleep(demo_loop.SETTLES_S)
     begun, waited = monotonic(), _waited_ns(loop)
     before = _counts(loop)
@@ -208,7 +208,7 @@ def _second(loop: Loop, before: _Counts, after: _Counts, turn_rate_hz: float) ->
         skipped=after.skipped - before.skipped,
         passed_turns=(after.passed_turns - before.passed_turns) / turns,
         unsent=after.unsent - before.unsent,
-        is_on=figures.state == State.ON,
+        on=figures.lately.get(State.ON, 0.0),
     )
 
 
@@ -252,7 +252,7 @@ def _headlines(seen: Seen) -> list[Headline]:
         Headline(
             "passed_share", _of(seen, lambda one: one.passed_turns), "", about="of the turns, let pass by the ring"
         ),
-        Headline("on_share", _of(seen, lambda one: float(one.is_on)), "", about="of the looks: the loop was on"),
+        Headline("on_share", _of(seen, lambda one: one.on), "", about="of the cycles: the loop was on"),
         Headline("turn_rate_hz", exact(seen.turn_rate_hz, "run"), "Hz"),
     ]
 

@@ -149,7 +149,7 @@ def _live_loop(turn_rate: float | None) -> None:
                 loop.follow()
                 figures = loop.figures()
             x, y = figures.rms_um
-            click.echo(f"the loop was {figures.state.name.lower()}; orbit rms {x:.3g} µm in x, {y:.3g} µm in y")
+            click.echo(f"the loop was {figures.mostly.name.lower()}; orbit rms {x:.3g} µm in x, {y:.3g} µm in y")
             return
     _live_turns(turn_rate)
 

@@ -20,6 +20,8 @@ DISTURBANCES = ("mains", "ground", "steps", "insertion", "topup")
 """Of a living machine: its parameters machine/NAME, factors of what is configured."""
 RECORDS = 8192
 """Of a BPM that go into a spectrum."""
+LATELY = 4096
+"""Cycles: some 0.4 s at 10 kHz."""
 BPMS = 16
 """So many BPMs stand for the ring; it is the reading of all of them that takes time."""
 BANDS_HZ = (10.0, 100.0, 300.0, 1000.0, float("inf"))
@@ -45,6 +47,9 @@ class FeedbackFigures:
     name: str
     """Of the application."""
     state: State
+    """Of this moment, which whoever looks may have disturbed: on shared cores it takes time from those that work."""
+    lately: Mapping[State, float]
+    """Shares of the newest LATELY cycles."""
     wanted: float
     """Setting `loop`, of ringmaster.feedback.names.Loop."""
     missing: Sequence[str]
@@ -78,6 +83,11 @@ class FeedbackFigures:
     actuators_out: Sequence[Outcast]
     disturbances: Mapping[str, float]
     """Factors of a living machine's disturbances; empty where there is none."""
+
+    @property
+    def mostly(self) -> State:
+        """The state of most of the newest cycles."""
+        return max(self.lately, key=lambda state: self.lately[state])
 
     @property
     def disturbed(self) -> bool:
@@ -128,7 +138,8 @@ class _Reader:
         singular = singular[np.isfinite(singular) & (singular > 0)]
         return FeedbackFigures(
             name=self._name,
-            state=State(min(self._whole("state"), State.FAULT)),
+            state=(state := State(min(self._whole("state"), State.FAULT))),
+            lately=self._lately() or {state: 1.0},
             wanted=self.number("loop"),
             missing=self._permits("permits"),
             cause=self._permits("cause"),
@@ -159,6 +170,12 @@ class _Reader:
                 if f"machine/{what}" in self._ws.parameters
             },
         )
+
+    def _lately(self) -> dict[State, float]:
+        window = self._ws.streams[f"{self._name}/orbit"].latest(LATELY)
+        numbers, counts = np.unique(window.values("state")[window.ok], return_counts=True)
+        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
+        return {State(min(int(number), State.FAULT)): count / counts.sum() for number, count in pairs}
 
     def _out(self, what: str, states: Array, faults: type[IntFlag]) -> tuple[Outcast, ...]:
         names = self._names(what)

@@ -50,7 +50,8 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _feedback(figures: FeedbackFigures) -> dict[str, Any]:
-    return {**asdict(figures), "state": figures.state.name.lower()}
+    named = {state.name.lower(): share for state, share in figures.lately.items()}
+    return {**asdict(figures), "state": figures.state.name.lower(), "lately": named}
 
 
 def _link(port: PortFigures) -> dict[str, Any]:

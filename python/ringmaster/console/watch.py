@@ -218,7 +218,7 @@ class Watch:
     def _note_loop(self, snapshot: Snapshot, now: float) -> None:
         """Since when the feedback is in its state, with its resonators on or off, and the machine disturbed or not."""
         one = snapshot.feedback
-        state = "" if one is None else f"{one.state == State.ON} {one.switches['resonators']} {one.disturbed}"
+        state = "" if one is None else f"{one.mostly == State.ON} {one.switches['resonators']} {one.disturbed}"
         if state != self._loop[0]:
             self._loop = (state, now)
 

@@ -59,13 +59,13 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
 
 def _state(figures: FeedbackFigures, width: int) -> list[Line]:
     """In one word, why, and what is switched on."""
-    head = line(Span("Feedback ", "head"), Span(f" {figures.state.name} ", STYLE[figures.state]))
+    head = line(Span("Feedback ", "head"), Span(f" {figures.mostly.name} ", STYLE[figures.mostly]))
     notes: dict[float, str] = {Loop.ON: "wanted on", Loop.HOLD: "wanted on hold"}
     note = notes.get(figures.wanted, "nobody wants it on")
-    lines = [[*head, Span(f"  {note}", "dim")]]
-    if figures.missing:
+    lines = [[*head, Span(f"  {note}{_else(figures)}", "dim")]]
+    if figures.missing and figures.mostly != State.ON:
         lines += _sentence("missing now: ", "; ".join(figures.missing), width, "bad" if figures.wanted else "warn")
-    if figures.cause and figures.state != State.ON:
+    if figures.cause and figures.mostly != State.ON:
         lines += _sentence("it left ON because: ", "; ".join(figures.cause), width, "warn")
     switches: Line = []
     for what, on in figures.switches.items():
@@ -74,6 +74,16 @@ def _state(figures: FeedbackFigures, width: int) -> list[Line]:
         disturbed = figures.disturbed
         switches += [Span("disturbances "), Span("on" if disturbed else "off", "warn" if disturbed else "dim")]
     return [*lines, *_flowing(switches, width)]
+
+
+def _else(figures: FeedbackFigures) -> str:
+    """Where it is not always in one state: how often in which, and why it last left "on"."""
+    if len(figures.lately) < 2:
+        return ""
+    shares = sorted(figures.lately.items(), key=lambda pair: -pair[1])
+    words = ", ".join(f"{state.name.lower()} {share:.0%}" for state, share in shares)
+    held = f"; held for: {'; '.join(figures.cause)}" if figures.mostly == State.ON and figures.cause else ""
+    return f"; of the last cycles: {words}{held}"
 
 
 def _sentence(head: str, text: str, width: int, style: str) -> list[Line]:
