@@ -79,7 +79,7 @@ def _say_rate(rate: float, achieved: float) -> None:
         _say(
             f"this machine does not carry it: the turn rate is lowered from {FULL_TURN_RATE_HZ / 1e3:.0f} kHz to "
             f"{rate / 1e3:.0f} kHz, by {1 - rate / FULL_TURN_RATE_HZ:.0%} "
-            f"(at most it sent {achieved / 1e3:.0f} kHz)"
+            f"(the last trial sent {achieved / 1e3:.0f} kHz)"
         )
 
 
