@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command line refuses of the benches that send groups of datagrams."""
+"""What the command line of the benches refuses."""
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +29,20 @@ from ringmaster.cli.bench import bench
         (("interval", "--instruments", "7", "--links", "2"), "expected a multiple of the 2 links"),
         (("interval", "--rate", "-1"), "not in the range"),
         (("interval", "--links", "9"), "9 is not in the range 1<=x<=4"),
+        (("interval", "--workspace", "demo", "--rounds", "2"), "--rounds: found beside --workspace"),
+        (("interval", "--rate", "nan"), "found nan, expected a number"),
+        (("rtt", "--rate", "nan"), "found nan, expected a number"),
+        (("rtt", "--rate", "0.5"), "0.5 is not in the range"),
+        (("rtt", "--seconds", "inf"), "found inf, expected a number"),
+        (("rtt", "--rate", "1e6", "--seconds", "60"), "more --rounds make more"),
+        (("rtt", "--size", "8973"), "8973 is not in the range"),
+        (("rtt", "--kinds", "memif,pigeon"), "found 'memif,pigeon', expected some of memif"),
+        (("rtt", "--loads", "busy"), "expected some of idle,loaded"),
+        (("rtt", "--left", "raw:a"), "found 1 --left and 0 --right"),
+        (("power", "--seconds", "inf"), "found inf, expected a number"),
+        (("power", "--load", "0"), "not in the range"),
+        (("suite", "--minutes", "nan"), "found nan, expected a number"),
+        (("suite", "--benches", "rtt,poker"), "expected some of rtt,jitter"),
     ],
 )
 def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:

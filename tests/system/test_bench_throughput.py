@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench throughput` as a person runs it, with faults that are known."""
 
+import signal
 import subprocess
-from collections.abc import Callable
 
 import pytest
 from bench_runs import interrupted, windows
@@ -13,7 +13,7 @@ from ringmaster.demo import cores
 from ringmaster.qualify.links import linked
 
 pytestmark = [
-    pytest.mark.usefixtures("root"),
+    pytest.mark.usefixtures("root", "nothing_left"),
     pytest.mark.skipif(cores()[0] == cores()[1], reason="needs a core to send and one to receive"),
 ]
 
@@ -30,7 +30,7 @@ def has_namespaces() -> bool:
         return False
 
 
-def test_a_known_loss_is_found_in_its_place(owned: Callable[[], None]) -> None:
+def test_a_known_loss_is_found_in_its_place() -> None:
     kinds = "memif,af_packet,raw,udp,udp-32" if has_namespaces() else "memif"
     words = ("--kinds", kinds, "--drop-every", str(DROP_EVERY), *SHORT)
     section = ringmaster_json("bench", "throughput", *words, "--json")
@@ -44,10 +44,9 @@ def test_a_known_loss_is_found_in_its_place(owned: Callable[[], None]) -> None:
         assert window["received"] > 0, kind
     assert sum(found["memif"]["losses"].values()) == found["memif"]["losses"]["sender"]  # it pushes back
     assert "--drop-every 50" in section["command"]
-    owned()
 
 
-def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
+def test_all_the_tables_are_there_for_people() -> None:
     words = ("--kinds", "memif", "--zero-loss", "64", "--trial-seconds", "0.1", "--resolution", "0.5", *SHORT)
     said = " ".join(ringmaster("bench", "throughput", *words).stdout.split())
     for title in (
@@ -57,10 +56,9 @@ def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
         "Beside the slides",
     ):
         assert title in said
-    owned()
 
 
-def test_two_senders_add_up(owned: Callable[[], None]) -> None:
+def test_two_senders_add_up() -> None:
     words = (
         "--kinds",
         "memif",
@@ -80,7 +78,6 @@ def test_two_senders_add_up(owned: Callable[[], None]) -> None:
     assert window["case"]["senders"] == 2
     assert window["sent"] % GROUP == 0
     assert window["received"] == window["sent"]
-    owned()
 
 
 @pytest.mark.parametrize(
@@ -108,9 +105,8 @@ def test_bad_input_is_refused_before_anything_starts(words: tuple[str, ...], tol
     assert done.stdout == ""
 
 
-def test_ctrl_c_gives_what_was_measured_and_leaves_nothing(owned: Callable[[], None]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_it_gets_what_was_measured_and_leaves_nothing(number: signal.Signals) -> None:
     words = ("--kinds", "memif", "--rounds", "500", "--seconds", "0.2", "--sizes", "64", "--senders", "1")
-    section = interrupted("throughput", *words, after="round 2")
-    assert section["interrupted"]
+    section = interrupted("throughput", *words, after="round 2", number=number)
     assert 2 <= len(windows(section)) < 500
-    owned()

@@ -27,6 +27,10 @@ KINDS = (*DPDK_KINDS, *KERNEL_KINDS)
 
 STANDARD_MTU = 1500
 JUMBO_MTU = 9000
+HEADERS_BYTES = 28
+"""IPv4 and UDP: so much less than the MTU is the largest payload that goes in one frame."""
+LEAST_BYTES = 18
+"""The probe that each payload begins with, and what the smallest Ethernet frame carries."""
 UDP_PORT = 4660
 _PATIENCE_S = 10.0
 _AF_XDP = 44
@@ -46,6 +50,16 @@ _ABOUT = {
 def about(kind: str) -> str:
     """What a kind is, for people: a few words."""
     return _ABOUT[kind]
+
+
+def largest(mtu: int) -> int:
+    """The largest payload that goes in one frame, bytes."""
+    return mtu - HEADERS_BYTES
+
+
+def mtu_of(size: int) -> int:
+    """Of links for payloads of so many bytes."""
+    return STANDARD_MTU if size <= largest(STANDARD_MTU) else JUMBO_MTU
 
 
 @dataclass(frozen=True)

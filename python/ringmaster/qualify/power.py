@@ -60,7 +60,10 @@ def command(options: Options) -> str:
 
 
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None], sys: Path = SYS) -> Section:
-    """Measures all states by turns. An interrupt ends it early and in good order. Raises NotMeasured on one core."""
+    """Measures all states by turns. An interrupt ends it early and in good order.
+
+    Raises NotMeasured on one core, and where no state can be had.
+    """
     if cores()[0] == cores()[1]:
         raise NotMeasured("power: needs two cores, one for the server and one for the ring")
     log, run, meter = Log(say), _Run(), Meter(cores(), sys)
@@ -76,6 +79,8 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     except KeyboardInterrupt:
         run.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
+    if not run.windows and not run.interrupted:
+        raise NotMeasured("power: " + "; ".join(dict.fromkeys(log.notes)))
     return _section(options, run, log, meter)
 
 

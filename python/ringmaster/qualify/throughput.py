@@ -122,7 +122,7 @@ def command(options: Options) -> str:
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
     """Measures by turns, then searches. An interrupt ends it early and in good order.
 
-    Raises NotMeasured for sizes that do not fit and for senders on the receiver's core.
+    Raises NotMeasured for sizes that do not fit, for senders on the receiver's core, and where nothing can be had.
     """
     if options.cores.receiver in options.cores.senders:
         raise NotMeasured(
@@ -142,6 +142,8 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
         except KeyboardInterrupt:
             run.interrupted = True
             run.log.note("interrupted: what follows is what was measured until then")
+        if not run.found.windows and not run.interrupted:
+            raise NotMeasured("throughput: " + "; ".join(dict.fromkeys(run.log.notes)))
         return _section(run)
 
 
@@ -250,11 +252,11 @@ def _section(run: _Run) -> Section:
     if found.searches:
         zero = tell.zero_loss_table(found, options.tolerance, options.trial_seconds, options.resolution)
         made.tables.append(zero)
-    made.tables.append(tell.slides_table(found))
-    made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
-    made.notes = list(
-        dict.fromkeys([*run.log.notes, *_halves(found), *([] if losses.rows else ["no datagram was lost"])])
-    )
+    if found.windows:
+        made.tables.append(tell.slides_table(found))
+        made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
+    none_lost = ["no datagram was lost"] if found.windows and not losses.rows else []
+    made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found), *none_lost]))
     return made
 
 
