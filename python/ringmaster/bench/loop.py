@@ -15,11 +15,10 @@ from time import monotonic, sleep
 import numpy as np
 
 from ringmaster import demo_loop
-from ringmaster.bench.conditions import Spread as Probes
 from ringmaster.bench.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
 from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, number
+from ringmaster.bench.verdicts import Headline, conditions_of, number
 from ringmaster.demo import FULL_TURN_RATE_HZ, cores
 from ringmaster.demo_loop import ELETTRA, ELETTRA2, Loop, Shipped
 from ringmaster.feedback.names import State
@@ -32,6 +31,7 @@ LOADS = {
     "elettra2": "168 BPMs at 9.6 kHz, two electronics that send every turn, 528 correctors",
 }
 FLOOR_S = 5.0
+"""Of each look at the stall floor; less where the loop is closed for less."""
 WINDOW_S = 1.0
 WAITS_S = 0.2e-3
 """So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `patience_ms`."""
@@ -94,23 +94,26 @@ def steps(options: Options) -> int:
 
 
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
-    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured where there are no two cores."""
+    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured without two cores, or any figure."""
     if cores()[0] == cores()[1]:
         raise NotMeasured("loop: needs two cores, one for the ring and one for the server")
     log, seen = Log(say), Seen()
     shipped = RINGS[options.ring]
+    floor_s = min(FLOOR_S, options.seconds)
     try:
-        _look_at_floor(seen)
+        _look_at_floor(seen, floor_s)
         with demo_loop.prepare(shipped) as directory:
             seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
             with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
                 _run(loop, options, seen, log, step)
-        _look_at_floor(seen)
+        _look_at_floor(seen, floor_s)
     except KeyboardInterrupt:
         seen.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
     except ProgramFailed as error:
         log.note(f"not measured further: {error}")
+    if not seen.seconds and not seen.interrupted:
+        raise NotMeasured("loop: " + "; ".join(log.notes))
     return section_of(options, seen, log)
 
 
@@ -124,10 +127,10 @@ def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
     return rate
 
 
-def _look_at_floor(seen: Seen) -> None:
+def _look_at_floor(seen: Seen, seconds: float) -> None:
     with TemporaryDirectory(prefix="ringmaster-bench-") as directory:
         path = Path(directory) / "gaps"
-        floor = stall_floor(FLOOR_S, cores(), path)
+        floor = stall_floor(seconds, cores(), path)
         rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
     seen.floors.append(floor)
     seen.away.append(away_share(rows, floor.tsc_hz))
@@ -225,11 +228,11 @@ def section_of(options: Options, seen: Seen, log: Log) -> Section:
             f"tells for which share of their time the two cores are away for more than {WAITS_S * 1e3:g} ms."
         ),
         command=f"ringmaster bench loop --ring {options.ring} --seconds {options.seconds:g}"
-        + (f" --turn-rate {options.turn_rate_hz:g}" if options.turn_rate_hz else ""),
+        + (f" --turn-rate {options.turn_rate_hz:.10g}" if options.turn_rate_hz else ""),
         headlines=_headlines(seen),
         tables=[_motions(seen)] if len(seen.motion_um) > 1 else [],
         charts=[_over_time(seen)] if seen.seconds else [],
-        conditions=Conditions(Probes.of(seen.probes_ns) if seen.probes_ns else None, tuple(seen.floors)),
+        conditions=conditions_of(seen.probes_ns, seen.floors),
         notes=list(dict.fromkeys(log.notes)),
         interrupted=seen.interrupted,
         data={"options": asdict(options), "seen": asdict(seen)},
