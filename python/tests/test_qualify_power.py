@@ -201,6 +201,17 @@ def test_the_section_says_its_command_and_what_cannot_be_had(monkeypatch: pytest
     assert len(section.data["windows"]) == 10  # type: ignore[arg-type]
 
 
+def test_no_state_at_all_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def window(*_: object) -> Window:
+        raise NotMeasured("no memory")
+
+    monkeypatch.setattr(power, "measure_window", window)
+    monkeypatch.setattr(power, "cores", lambda: (0, 1))
+    monkeypatch.setattr(power, "_probe", lambda _: None)
+    with pytest.raises(NotMeasured, match="power: .*no memory"):
+        power.measure(power.Options(rounds=1), lambda _: None, lambda: None, tmp_path)
+
+
 def test_one_core_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(power, "cores", lambda: (0, 0))
     with pytest.raises(NotMeasured, match="two cores"):

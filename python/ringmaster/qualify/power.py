@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, number
+from ringmaster.bench.verdicts import conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
 from ringmaster.qualify.cpu_time import NoCpuTime
@@ -60,7 +60,10 @@ def command(options: Options) -> str:
 
 
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None], sys: Path = SYS) -> Section:
-    """Measures all states by turns. An interrupt ends it early and in good order. Raises NotMeasured on one core."""
+    """Measures all states by turns. An interrupt ends it early and in good order.
+
+    Raises NotMeasured on one core, and where no state could be had.
+    """
     if cores()[0] == cores()[1]:
         raise NotMeasured("power: needs two cores, one for the server and one for the ring")
     log, run, meter = Log(say), _Run(), Meter(cores(), sys)
@@ -76,6 +79,8 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     except KeyboardInterrupt:
         run.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
+    if not run.windows and not run.interrupted:
+        raise NotMeasured("power: " + "; ".join(dict.fromkeys(log.notes)))
     return _section(options, run, log, meter)
 
 
@@ -111,7 +116,7 @@ def _section(options: Options, run: _Run, log: Log, meter: Meter) -> Section:
         command=command(options),
         headlines=headlines(run.windows, meter.has_energy),
         tables=[states_table(run.windows), work_table(run.windows, cores()), published_table(run.windows)],
-        conditions=Conditions(Spread.of(run.probes_ns) if run.probes_ns else None, tuple(run.floors)),
+        conditions=conditions_of(run.probes_ns, run.floors),
         notes=list(dict.fromkeys(log.notes)),
         interrupted=run.interrupted,
         data={
