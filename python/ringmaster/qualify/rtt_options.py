@@ -4,7 +4,7 @@
 import shlex
 from dataclasses import dataclass
 
-from ringmaster.qualify.links import JUMBO_MTU, KINDS, STANDARD_MTU
+from ringmaster.qualify.links import JUMBO_MTU, KINDS, STANDARD_MTU, way_of
 
 LOADS = ("idle", "loaded")
 HEADERS = 28
@@ -53,7 +53,7 @@ class Options:
     @property
     def command(self) -> str:
         """That measures this again."""
-        words = ["ringmaster", "bench", "rtt", "--rate", f"{self.rate_hz:g}", "--seconds", f"{self.seconds:g}"]
+        words = ["ringmaster", "bench", "rtt", "--rate", f"{self.rate_hz:.10g}", "--seconds", f"{self.seconds:g}"]
         words += ["--rounds", str(self.rounds), "--size", str(self.size), "--loads", ",".join(self.loads)]
         for left, right in self.ends:
             words += ["--left", left, "--right", right]
@@ -61,9 +61,3 @@ class Options:
         faults = (("--delay-us", self.delay_us), ("--drop-every", self.drop_every))
         words += [word for name, value in faults if value for word in (name, f"{value:g}")]
         return shlex.join(words)
-
-
-def way_of(link: str) -> str:
-    """Name of a link of one's own: "pci", "raw-spin"."""
-    kind = link.partition(":")[0]
-    return f"{kind}-spin" if "wait=spin" in link else kind

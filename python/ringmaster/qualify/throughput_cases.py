@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.qualify import links
-from ringmaster.qualify.links import DPDK_KINDS, JUMBO_MTU, STANDARD_MTU
+from ringmaster.qualify.links import JUMBO_MTU, KERNEL_KINDS, STANDARD_MTU
 
 HEADERS_BYTES = 28
 """IPv4 and UDP: so much less than the MTU is the largest datagram that is not cut into fragments."""
@@ -39,7 +39,7 @@ class Case:
     @property
     def polls(self) -> bool:
         """Whether sender and receiver poll without a pause: DPDK's ways."""
-        return link_kind(self.kind) in DPDK_KINDS
+        return link_kind(self.kind) not in KERNEL_KINDS
 
 
 def senders_words(count: int) -> str:
@@ -57,9 +57,9 @@ def link_text(kind: str, text: str) -> str:
     return f"{text},batch={BATCH}" if kind == f"udp-{BATCH}" else text
 
 
-def about(kind: str) -> str:
+def about(kind: str, ends: links.Ends = ()) -> str:
     """What a kind is, for people."""
-    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind)
+    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind, ends)
 
 
 def largest(mtu: int) -> int:
