@@ -13,7 +13,7 @@ pytestmark = [
 
 
 def test_the_loop_is_closed_for_a_while_and_counted() -> None:
-    words = ("--seconds", "3", "--turn-rate", f"{LEAST_TURN_RATE_HZ:.0f}")
+    words = ("--seconds", "1", "--turn-rate", f"{LEAST_TURN_RATE_HZ:.0f}")
     said = ringmaster_json("bench", "loop", *words, "--json")
     assert said["lost_records"] is not None
     assert said["missed_share"] >= 0
@@ -21,4 +21,4 @@ def test_the_loop_is_closed_for_a_while_and_counted() -> None:
         assert 0 <= said[share] <= 1, share
     assert said["turn_rate_hz"] == LEAST_TURN_RATE_HZ
     assert len(said["conditions"]["stall_floors"]) == 2
-    assert said["command"] == f"ringmaster bench loop --ring elettra --seconds 3 --turn-rate {LEAST_TURN_RATE_HZ:.0f}"
+    assert said["command"] == f"ringmaster bench loop --ring elettra --seconds 1 --turn-rate {LEAST_TURN_RATE_HZ:.0f}"
