@@ -11,6 +11,7 @@
  *     behind_cycles      left out, because the pace could not be held
  *     longest_behind_us  that a cycle was late
  *     busy_share         of the time, in sending
+ *     share              of the time, on its core, by the kernel's account: it never sleeps
  *     links              of each:
  *                          sent, bytes (of payload)
  *                          dropped             by --drop-every
@@ -51,6 +52,7 @@ struct pace {
     uint64_t end_tsc; /**< without a rate */
     double began_s;   /**< by monotonic_s */
     double seconds;   /**< that it took */
+    double cpu_s;     /**< of those, on its core */
 };
 
 static double monotonic_s(void) {
@@ -169,6 +171,7 @@ static void run(struct pace *pace) {
     while (rm_tsc() < start - (uint64_t)(jitter_s * pace->tsc_hz))
         rm_pause();
     uint64_t const look_ticks = (uint64_t)(LOOK_S * pace->tsc_hz);
+    double const cpu_begin_s = rm_thread_seconds();
     pace->began_s = monotonic_s();
     uint64_t now = rm_tsc(), look = now + look_ticks;
     rm_polling_begin(&pace->polling, now, pace->tsc_hz);
@@ -182,6 +185,7 @@ static void run(struct pace *pace) {
     }
     flush(pace);
     pace->seconds = (double)(rm_tsc() - pace->polling.begin) / pace->tsc_hz;
+    pace->cpu_s = rm_thread_seconds() - cpu_begin_s;
 }
 
 /** Says that it is over often enough that the receiver hears it, who may have much to do just now. */
@@ -217,9 +221,9 @@ static void print(struct pace *pace, uint64_t const *refused) {
            whole(pace->schedule.next), pace->seconds);
     printf("\"began_s\": %.6f, \"ended_s\": %.6f, \"rate_hz\": %g, ", pace->began_s, pace->began_s + pace->seconds,
            pace->options.rate_hz);
-    printf("\"behind_cycles\": %llu, \"longest_behind_us\": %.1f, \"busy_share\": %.4f, \"links\": [",
-           whole(pace->schedule.behind), (double)pace->schedule.longest_behind_ticks / pace->tsc_hz * 1e6,
-           rm_polling_busy_share(&pace->polling));
+    printf("\"behind_cycles\": %llu, \"longest_behind_us\": %.1f, \"busy_share\": %.4f, ", whole(pace->schedule.behind),
+           (double)pace->schedule.longest_behind_ticks / pace->tsc_hz * 1e6, rm_polling_busy_share(&pace->polling));
+    printf("\"share\": %.4f, \"links\": [", pace->seconds > 0 ? pace->cpu_s / pace->seconds : 0);
     for (uint32_t i = 0; i < pace->options.link_count; ++i)
         print_link(pace, i, refused[i]);
     puts("]}");

@@ -36,7 +36,9 @@ def section(name: str = "rtt", median: float = 8.04, note: str = "no NIC: the li
             Lines("Rate over size", "payload, B", "Mpps", {"memif": [(18.0, 20.0), (1472.0, 5.0)]}, x_logarithmic=True),
             Bars("Load by kind", "share, %", ["memif", "raw"], {"user": [50.0, 10.0], "system": [0.0, 40.0]}, True),
         ],
-        conditions=Conditions(Spread(120.0, 70.0, 440.0, 20), (StallFloor(0.5, 812.0, 350.0, 2, 2.5e9),)),
+        conditions=Conditions(
+            Spread(120.0, 70.0, 440.0, 20), (StallFloor(0.5, 812.0, 350.0, 2, 2.5e9),), Spread(0.985, 0.5, 1.0, 6)
+        ),
         notes=[note],
         data={"seed": 7},
     )

@@ -165,3 +165,14 @@ def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixtu
     for title in ("Added cost", "Instructions", "End to end", "Elettra", "Adaptive polling", "Cost against", "Memory"):
         assert title in shown
     assert "core to core 65 ns" in shown
+    assert shown.count("stall floor: ") == 2
+    assert "share of the core: programs that poll had 100.0%" in shown
+
+
+def test_what_the_server_lost_is_told_by_place(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    lossy = [window(lost=7, faults={"missing": 5, "late": 2}), window("testpmd"), window(lost=1, faults={"missing": 1})]
+    parts.setattr(end_to_end, "run", yielding(lossy))
+    tables = section_of(ingest.measure(Options(), said.append)).tables
+    (table,) = (table for table in tables if table.title.startswith("Lost by our server"))
+    assert list(table.head)[1:6] == ["windows", "missing", "refused", "duplicate", "late"]
+    assert [list(row)[1:6] for row in table.rows] == [["2", "6", "0", "0", "2"]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ringmaster.bench import twin as bench
-from ringmaster.bench.conditions import Spread
+from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import TWIN_FUNCTIONS
 from ringmaster.report.text import print_section
@@ -50,10 +50,13 @@ def test_without_pyat_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
 def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
     from ringmaster.bench.twin_table import section_of
 
-    made = bench.Report(3, 1, rows=[row("linopt6")], notes=["xyz: not measured"])
+    made = bench.Report(
+        3, 1, rows=[row("linopt6")], floors=[StallFloor(0.5, 812.0, 350.0, 2, 2.5e9)], notes=["xyz: not measured"]
+    )
     print_section(section_of(made, "ringmaster bench twin"))
     shown = capsys.readouterr().out
     assert "linopt6" in shown
+    assert "stall floor: longest 812 µs" in shown
     assert "note: xyz: not measured" in shown
 
 

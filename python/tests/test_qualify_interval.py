@@ -85,7 +85,7 @@ def caught(means_ns: list[float], lost: int = 0) -> dict[str, Any]:
 def carried(said: dict[str, Any]) -> Carried:
     none = np.empty(0, ROW)
     pair = Pair("memif", "memif", ("a",), ("b",))
-    return Carried(pair, Cores(0, (1,)), Traffic(7, 1e6, 64), {"behind_cycles": 0}, said, none, none)
+    return Carried(pair, Cores(0, (1,)), Traffic(7, 1e6, 64), {"behind_cycles": 0, "share": 0.9}, said, none, none)
 
 
 def test_what_the_receiver_says_is_read() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster.bench.conditions import StallFloor
+from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.qualify.bare_clock import READING_US, Bare, Watch, read_watches
 from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
 from ringmaster.qualify.carried import Carried, Cores, Traffic
@@ -185,7 +185,9 @@ def turn(lasts: Rows, lost: int) -> Turn:
     core = {"core": 1, "busy_share": 0.03, "share": 1.0}
     said = {"tsc_hz": TSC_HZ, "seconds": 0.04, "cores": [core], "links": [link]}
     pair = Pair("memif", "memif", ("a",), ("b",))
-    run = Carried(pair, Cores(0, (1,)), Traffic(24, RATE_HZ, 64), {"behind_cycles": 0}, said, lasts, lasts)
+    run = Carried(
+        pair, Cores(0, (1,)), Traffic(24, RATE_HZ, 64), {"behind_cycles": 0, "share": 0.9}, said, lasts, lasts
+    )
     return Turn(groups, groups, (np.array([2.0, 3.0]),), 1, run)
 
 
@@ -194,7 +196,10 @@ def test_a_section_tells_the_poster_s_table_and_what_stands_beside_it(capsys: py
     kind = Measured("memif", 1, one.run, [one])
     look = bare(watch((3 * PERIOD - 100, 3 * PERIOD + 10_000)), watch())
     made = section(Report(Options(instruments=24, links=1), Cores(0, (1,)), [kind], [look], [100.0]))
-    table, figures, throughput = made.tables
+    table, figures, throughput, stated = made.tables
+    assert ("POSIX socket, packets received in less than 10 µs", "88 %") in [row[:2] for row in stated.rows]
+    assert made.conditions is not None
+    assert made.conditions.core_share == Spread(0.95, 0.9, 1.0, 2)
     assert table.head == ("jitter", "memif", "left, memif", "clock r", "clock s+r", "poster, DPDK")
     assert table.rows[1] == ("< 2 µs", "90.00%", "90.00%", "0%", "0%", "99.88–99.98%")
     assert table.rows[0][1:5] == ("9%", "9%", "100.00%", "77.78%")

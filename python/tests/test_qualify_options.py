@@ -5,6 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 from ringmaster.cli.bench import bench
+from ringmaster.qualify.carried import own_words
+from ringmaster.qualify.links import JUMBO_MTU, about, linked
+
+OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--right", "raw:eth4")
 
 
 @pytest.mark.parametrize(
@@ -43,9 +47,30 @@ from ringmaster.cli.bench import bench
         (("power", "--load", "0"), "not in the range"),
         (("suite", "--minutes", "nan"), "found nan, expected a number"),
         (("suite", "--benches", "rtt,poker"), "expected some of rtt,jitter"),
+        (("interval", "--left", "raw:eth1"), "found 1 --left and 0 --right"),
+        (("jitter", *OWN, "--left", "udp:a", "--right", "udp:b"), "found 2 of raw, 1 of udp, expected as many"),
+        (("jitter", *OWN, *OWN, *OWN), "found 6, expected up to 4 of each kind"),
+        (("jitter", *OWN, "--instruments", "3"), "found 3, expected a multiple of the 2 links"),
+        (("throughput", "--left", "raw:eth1", "--right", "raw:eth2"), "found 2, expected up to 1"),
     ],
 )
 def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:
     done = CliRunner().invoke(bench, words, terminal_width=200)
     assert done.exit_code == 2
     assert says in " ".join(done.output.split())
+
+
+def test_links_of_one_s_own_are_taken_by_kind() -> None:
+    ends = (("raw:a0", "raw:b0"), ("raw:a0,wait=spin", "raw:b0,wait=spin"), ("raw:a1,mtu=9000", "raw:b1"))
+    with linked("raw", 2, JUMBO_MTU, ends) as pair:
+        assert (pair.left, pair.right) == (
+            ("raw:a0,mtu=9000", "raw:a1,mtu=9000"),
+            ("raw:b0,mtu=9000", "raw:b1,mtu=9000"),
+        )
+        assert pair.enter_left == ()
+    with linked("raw", 1, ends=ends) as pair:
+        assert (pair.left, pair.right) == (("raw:a0",), ("raw:b0",))
+    with linked("raw-spin", 1, ends=ends) as pair:
+        assert pair.left == ("raw:a0,wait=spin",)
+    assert about("raw", ends) == "raw:a0 to raw:b0, raw:a1,mtu=9000 to raw:b1"
+    assert own_words((("udp:1;2", "x"),)) == "--left 'udp:1;2' --right x"

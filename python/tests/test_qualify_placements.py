@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+from ringmaster.doctor import cpu_list
 from ringmaster.qualify.placements import card_node, find_placements
 
 
@@ -48,6 +49,29 @@ def test_virtual_links_have_no_card_to_be_near_to(tmp_path: Path) -> None:
     found = find_placements([0, 1, 8, 9], None, host(tmp_path, "", ["0-7", "8-15"]))
     assert [place.cores for place in found.found] == [(0, 1)]
     assert any("no card" in note for note in found.notes)
+
+
+def threads(sys: Path, *cores: str) -> None:
+    """Writes which CPUs are threads of one core."""
+    for listed in cores:
+        for cpu in cpu_list.parse(listed) or ():
+            folder = sys / f"devices/system/cpu/cpu{cpu}/topology"
+            folder.mkdir(parents=True)
+            (folder / "thread_siblings_list").write_text(f"{listed}\n")
+
+
+def test_two_threads_of_a_core_are_not_two_cores(tmp_path: Path) -> None:
+    sys = host(tmp_path, "", ["0-3"])
+    threads(sys, "0-1", "2-3")
+    found = find_placements([0, 1, 2, 3], None, sys)
+    assert [(place.name, place.cores) for place in found.found] == [("ordinary cores", (0, 2))]
+
+
+def test_where_there_is_but_one_core_its_threads_are_taken_and_that_is_said(tmp_path: Path) -> None:
+    sys = host(tmp_path, "", ["0-1"])
+    threads(sys, "0-1")
+    found = find_placements([0, 1], None, sys)
+    assert [place.name for place in found.found] == ["ordinary cores, two threads of one core"]
 
 
 def test_one_core_is_given_twice(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from ringmaster.bench.conditions import StallFloor
+from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import bench
 from ringmaster.programs import ProgramFailed
@@ -183,6 +183,13 @@ def test_one_that_sleeps_is_disturbed_when_it_sends_late() -> None:
     assert made.headlines[0].figure.median == 7.0
     assert rows(made, "Rounds")["raw, idle"][0] == "1 of 2"
     assert any(note.startswith("raw, idle: 10% of the probes were sent more than a period late") for note in made.notes)
+
+
+def test_the_second_pair_of_cards_by_a_way_that_sleeps_sleeps_too() -> None:
+    made = section([one_round("raw 2", "idle", 7.0, 0.1), one_round("memif", "idle", 4.0, 0.99)])
+    assert not any(note.startswith("raw 2") for note in made.notes)
+    assert made.conditions is not None
+    assert made.conditions.core_share == Spread(0.995, 0.99, 1.0, 2)
 
 
 def test_losses_are_said_and_a_quantile_among_them_is_lost() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ringmaster.bench.conditions import Spread
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.verdicts import number
 from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
@@ -100,6 +101,19 @@ def test_rates_are_of_the_senders_time_and_shares_of_its_middle() -> None:
     assert window.sender.user == 0
     assert window.sender_share == pytest.approx(1.0)
     assert window.whole
+
+
+def test_each_sender_s_core_is_told_by_itself() -> None:
+    idle = CpuTime(0.0, 0.0, 0.0, 0.0, 0.0, 101.0)
+    busy = CpuTime(0.5, 0.0, 0.0, 0.0, 0.0, 100.5)
+    looks = [Look(100.1, dict.fromkeys((0, 1, 2), CpuTime(0.0, 0.0, 0.0, 0.0, 0.0, 100.0)), 0.0)]
+    looks.append(Look(100.9, {0: idle, 1: idle, 2: busy}, 1.2e9))
+    two = replace(MEMIF, senders=2)
+    apart = window_of(two, Cores((0, 2), 1), looks, [paced(10), paced(10)], caught(20), 0.0)
+    assert [round(core.total, 3) for core in apart.cores] == [0.0, 0.5, 0.0]
+    assert apart.sender_share == pytest.approx(0.75)  # 1.2 s of two cores in 0.8 s
+    together = window_of(two, Cores((2,), 1), looks, [paced(10), paced(10)], caught(20), 0.0)
+    assert [round(core.total, 3) for core in together.cores] == [0.5, 0.0]
 
 
 def test_kernel_sockets_keep_their_user_time_and_need_no_whole_core() -> None:
@@ -252,6 +266,30 @@ def test_nothing_but_an_interrupt_promises_nothing(monkeypatch: pytest.MonkeyPat
     assert not any("no datagram was lost" in note for note in section.notes)
 
 
+def test_the_share_of_the_core_is_of_those_that_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    section = measured(monkeypatch, SMALL, lambda case, _: window(case, 1e5, whole=case.polls))
+    assert section.conditions is not None
+    assert section.conditions.core_share == Spread(1.0, 1.0, 1.0, 12)
+
+
+def test_two_senders_have_a_column_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Shares(poll_busy=0.75, poll_idle=0.25)
+    section = measured(
+        monkeypatch, replace(SMALL, senders=(2,)), lambda case, _: replace(window(case, 1e5), more_senders=(other,))
+    )
+    (table,) = (table for table in section.tables if table.title.startswith("CPU load by kind"))
+    assert "send 2\npoll\nbusy" in table.head
+    assert table.rows[0][list(table.head).index("send 2\npoll\nbusy")] == "75"
+
+
+def test_links_of_one_s_own_are_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = replace(SMALL, kinds=("pci",), ends=(("pci:0000:03:00.0", "pci:0000:03:00.1"),))
+    section = measured(monkeypatch, options, lambda case, _: window(case, 1e5))
+    assert "--left pci:0000:03:00.0 --right pci:0000:03:00.1" in section.command
+    assert "--kinds" not in section.command
+    assert "pci: pci:0000:03:00.0 to pci:0000:03:00.1" in section.about
+
+
 def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[None] = []
 
@@ -261,7 +299,7 @@ def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.Mon
             raise ProgramFailed("could not set PACKET_FANOUT")
         return window(case, 1e5)
 
-    assert measured(monkeypatch, replace(SMALL, rounds=1), make).notes == ["no datagram was lost"]
+    assert measured(monkeypatch, replace(SMALL, rounds=1), make).notes == [throughput.NONE_LOST]
 
 
 def test_the_zero_loss_search_is_told_with_what_bounds_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,16 @@ def printed(one: Section) -> str:
 
 def test_text_has_figures_tables_conditions_and_notes() -> None:
     text = printed(section())
-    for words in ("8.04 µs", "held", "not measured", "24", "core to core 120 ns", "longest 812 µs", "note: no NIC"):
+    for words in (
+        "8.04 µs",
+        "held",
+        "not measured",
+        "24",
+        "core to core 120 ns",
+        "longest 812 µs",
+        "had 98.5% (50.0%–100.0%",
+        "note: no NIC",
+    ):
         assert words in text
     assert text.rstrip().endswith("charts, drawn by --report DIR: Round trips; Rate over size; Load by kind")
 
@@ -51,6 +60,14 @@ def test_json_is_read_back_as_it_was() -> None:
     assert as_json(again) == said
     assert again.headlines == section().headlines
     assert again.conditions == section().conditions
+
+
+def test_what_was_written_without_a_share_of_the_core_is_read() -> None:
+    said = as_json(section())
+    del said["conditions"]["core_share"]
+    conditions = of_json(said).conditions
+    assert conditions is not None
+    assert conditions.core_share is None
 
 
 def test_compare_reads_it() -> None:

@@ -29,6 +29,26 @@ def test_intervals_are_those_that_were_sent() -> None:
     assert 5e6 < median_ns < 20e6
 
 
+def test_an_injected_loss_is_counted() -> None:
+    traffic = ("--kinds", "memif", "--instruments", "4", "--rate", "100", "--inject-drop-every", "10")
+    said = ringmaster_json("bench", "interval", *traffic, "--seconds", "1", "--rounds", "1", "--json")
+    (kind,) = said["data"]["kinds"]
+    (run,) = kind["runs"]
+    (link,) = run["caught"]["links"]
+    not_sent = 4 * run["sent"]["behind_cycles"]
+    assert 40 - 4 <= link["lost"] <= 40 + 4 + not_sent
+    assert said["tables"][0]["rows"][0][-1] == str(sum(one["lost"] for one in link["instruments"]))
+
+
+def test_links_of_one_s_own_are_measured(tmp_path: Path) -> None:
+    ends = [f"memif:{tmp_path}/link.sock,role={role}" for role in ("server", "client")]
+    words = ("--left", ends[0], "--right", ends[1], "--instruments", "2", "--rate", "200", "--seconds", "0.3")
+    said = ringmaster_json("bench", "interval", *words, "--rounds", "1", "--json")
+    assert said["memif.average_ns"] == pytest.approx(5e6, rel=0.2)
+    assert f"--left {ends[0]} --right {ends[1]}" in said["command"]
+    assert said["conditions"]["core_share"]["count"] == 2, "the sender's and the receiver's"
+
+
 def test_a_running_server_s_instruments_are_looked_at(root: Path) -> None:
     with demo.start(TURN_RATE_HZ):
         said = ringmaster_json("bench", "interval", "--workspace", demo.WORKSPACE, "--seconds", "1", "--json")

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench throughput` as a person runs it, with faults that are known."""
 
+import json
 import signal
 import subprocess
 
 import pytest
-from bench_runs import interrupted, windows
-from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json
+from bench_runs import interrupted, marked, started, windows
+from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json, wait_for
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.demo import cores
 from ringmaster.qualify.links import linked
+from ringmaster.qualify.throughput_cases import Case
+from ringmaster.qualify.throughput_window import Cores, measure_window
 
 pytestmark = [
     pytest.mark.usefixtures("root", "nothing_left"),
@@ -78,6 +81,38 @@ def test_two_senders_add_up() -> None:
     assert window["case"]["senders"] == 2
     assert window["sent"] % GROUP == 0
     assert window["received"] == window["sent"]
+
+
+def test_a_known_rate_is_measured() -> None:
+    sender, receiver = cores()
+    with linked("memif") as pair:
+        window = measure_window(pair, Case("memif", 64, 1500, 1), Cores((sender,), receiver), 2.0, pps=100.0 * GROUP)
+    assert window.pps == pytest.approx(100.0 * GROUP, rel=0.2)
+    assert window.received == window.sent == 200 * GROUP - window.behind
+
+
+def test_a_link_that_vanishes_ends_its_windows_with_a_reason_and_the_others_go_on() -> None:
+    if not has_namespaces():
+        pytest.skip("NO NAMESPACES HERE: no link can be taken away")
+    words = ("--kinds", "raw,memif", "--sizes", "64", "--senders", "1", "--mtu", "1500", "--rounds", "1")
+    with started("bench", "throughput", *words, "--seconds", "2", "--json") as (bench, mark):
+        wait_for(lambda: marked(mark, "ringmaster-pace"), "the sender")
+        (sender, *_) = marked(mark, "ringmaster-pace")
+        take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
+        subprocess.run(take_away, check=True)
+        said, complaints = bench.communicate(timeout=PATIENCE_S)
+        assert bench.returncode == 0, complaints
+    section = json.loads(said.splitlines()[-1])
+    assert [window["case"]["kind"] for window in windows(section)] == ["memif"]
+    assert any("raw" in note and "veth" in note for note in section["notes"]), section["notes"]
+    assert "Traceback" not in complaints
+
+
+def test_links_that_are_none_are_named() -> None:
+    words = ("--sizes", "64", "--senders", "1", "--mtu", "1500", "--left", "raw:no-such-0", "--right", "raw:no-such-1")
+    done = ringmaster("bench", "throughput", *words, expect=1)
+    assert "no-such-1" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

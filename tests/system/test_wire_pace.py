@@ -48,6 +48,7 @@ def test_a_known_loss_is_found_exactly(ends: Ends) -> None:
     assert sent["cycles"] == RATE_HZ // 2
     if sent["behind_cycles"] == 0:
         assert sent["links"][0]["dropped"] == INSTRUMENTS * RATE_HZ // 2 // every
+    assert 0 < sent["share"] <= 1.01
     link = received["links"][0]
     assert link["received"] == sent["links"][0]["sent"]
     assert (link["duplicate"], link["foreign"], link["missed"]) == (0, 0, 0)

@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 
-from ringmaster.bench.conditions import StallFloor, stall_floor
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.printed import printed
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_library, find_program
+from ringmaster.report import published
 from ringmaster.report.section import Section, Table
 
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
@@ -89,6 +90,8 @@ class Report:
     options: Options
     windows: list[Window] = field(default_factory=list)
     floors: list[StallFloor] = field(default_factory=list)
+    probes_ns: list[float] = field(default_factory=list)
+    """Round trips of a cache line between the two cores, before and after."""
     notes: list[str] = field(default_factory=list)
     interrupted: bool = False
 
@@ -151,7 +154,7 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        return Conditions(None, tuple(self.floors))
+        return conditions_of(self.probes_ns, self.floors)
 
     def section(self) -> Section:
         """For people."""
@@ -162,7 +165,9 @@ class Report:
             "beside OpenBLAS sgemv of the same sizes, by turns.",
             command=f"ringmaster bench feedback --cycles {self.options.cycles} --windows {self.options.windows}",
             headlines=self.headlines(),
-            tables=[_worst(self), _between(self)] if self.windows else [],
+            tables=[_worst(self), _between(self), published.table("Published", [published.MATRIX_US])]
+            if self.windows
+            else [],
             conditions=self.conditions,
             notes=self.notes,
             interrupted=self.interrupted,
@@ -214,6 +219,11 @@ def _window(cycles: int, here: Sequence[int], log: Log) -> Window:
     return replace(window, host=host)
 
 
+def _probe(report: Report, here: Sequence[int]) -> None:
+    report.floors.append(stall_floor(FLOOR_S, here))
+    report.probes_ns.append(core_to_core_ns(here[0], here[-1]))
+
+
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
     """Measures it. An interrupt ends it early and in good order."""
     log = Log(say)
@@ -221,7 +231,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     here = cores()
     each = -(-options.cycles // options.windows)
     try:
-        report.floors.append(stall_floor(FLOOR_S, here))
+        _probe(report, here)
         for i in range(options.windows):
             try:
                 report.windows.append(_window(each, here, log))
@@ -229,7 +239,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
             except NotMeasured as error:
                 log.note(f"not measured: {error}")
             step()
-        report.floors.append(stall_floor(FLOOR_S, here))
+        _probe(report, here)
     except KeyboardInterrupt:
         report.interrupted = True
         log.note("interrupted: what follows is what was measured until then")

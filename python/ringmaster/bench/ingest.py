@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes
-from ringmaster.bench.conditions import Spread, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log
 from ringmaster.bench.windows import Window, compare, ratio_of, ratios_of
@@ -18,7 +18,7 @@ from ringmaster.programs import ProgramFailed
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """In the order in which they are measured. The memory table needs no measurement, and is always there."""
-CALIBRATION_S = 0.2
+FLOOR_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Report:
     """Of this CPU, narrowest first."""
     probes_ns: list[float] = field(default_factory=list)
     """Round trips of a cache line between the two cores, through the whole run."""
+    floors: list[StallFloor] = field(default_factory=list)
+    """Before and after."""
     rows: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What could not be measured, and why; what was scaled."""
@@ -117,16 +119,19 @@ def _measurements(report: Report, log: Log) -> dict[str, Callable[[], Iterator[A
     }
 
 
-def measure(options: Options, progress: Callable[[str], None]) -> Report:
-    """Measures the parts that are asked for. An interrupt ends it early and in good order."""
+def measure(options: Options, progress: Callable[[str], None], step: Callable[[], None] = lambda: None) -> Report:
+    """Measures the parts that are asked for, with a step for each. An interrupt ends it early and in good order."""
     log = Log(progress)
     report = Report(options, simds=added.simds(), notes=log.notes)
     try:
-        report.tsc_hz = stall_floor(CALIBRATION_S, cores()).tsc_hz
+        report.floors.append(stall_floor(FLOOR_S, cores()))
+        report.tsc_hz = report.floors[0].tsc_hz
         for part, run in _measurements(report, log).items():
             if part in options.parts:
                 _measure_part(part, run(), report, log)
                 _visit(report, log)
+                step()
+        report.floors.append(stall_floor(FLOOR_S, cores()))
         if report.windows and report.headlines()["ratio_to_testpmd"] is None:
             log.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
     except KeyboardInterrupt:

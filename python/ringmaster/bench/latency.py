@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from ringmaster.bench import latency_run
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.latency_edges import PARTS, Figures, Step, parts_of, undisturbed
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.latency_setups import VARIANTS, Variant
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
@@ -56,7 +56,7 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        return Conditions(Spread.of(self.probes_ns) if self.probes_ns else None, tuple(self.floors))
+        return conditions_of(self.probes_ns, self.floors)
 
     @property
     def turn_us(self) -> float:
@@ -115,7 +115,7 @@ class Report:
             about="A square wave on one setpoint, seen back in the data of a BPM: from the setpoint's commit to the "
             "arrival of the first datagram that shows half of its step, with a supply that follows at once and with "
             "one as a machine has it.",
-            command=f"ringmaster bench latency --seconds {options.seconds:g} --turn-rate {options.turn_rate_hz:g}",
+            command=f"ringmaster bench latency --seconds {options.seconds:g} --turn-rate {options.turn_rate_hz:.10g}",
             headlines=self.headlines(),
             tables=[self._latencies(), self._shares()] if seen else [],
             charts=[Quantiles("Setpoint committed to BPM datagram arrived", "µs",

@@ -15,11 +15,10 @@ from time import monotonic, sleep
 import numpy as np
 
 from ringmaster import demo_loop
-from ringmaster.bench.conditions import Spread as Probes
 from ringmaster.bench.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
 from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, number
+from ringmaster.bench.verdicts import Headline, conditions_of, number
 from ringmaster.demo import FULL_TURN_RATE_HZ, cores
 from ringmaster.demo_loop import ELETTRA, ELETTRA2, Loop, Shipped
 from ringmaster.feedback.names import State
@@ -32,6 +31,7 @@ LOADS = {
     "elettra2": "168 BPMs at 9.6 kHz, two electronics that send every turn, 528 correctors",
 }
 FLOOR_S = 5.0
+"""Of each look at the stall floor; less where the loop is closed for less."""
 WINDOW_S = 1.0
 WAITS_S = 0.2e-3
 """So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `patience_ms`."""
@@ -94,23 +94,26 @@ def steps(options: Options) -> int:
 
 
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
-    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured where there are no two cores."""
+    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured without two cores, or any figure."""
     if cores()[0] == cores()[1]:
         raise NotMeasured("loop: needs two cores, one for the ring and one for the server")
     log, seen = Log(say), Seen()
     shipped = RINGS[options.ring]
+    floor_s = min(FLOOR_S, options.seconds)
     try:
-        _look_at_floor(seen)
+        _look_at_floor(seen, floor_s)
         with demo_loop.prepare(shipped) as directory:
             seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
             with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
                 _run(loop, options, seen, log, step)
-        _look_at_floor(seen)
+        _look_at_floor(seen, floor_s)
     except KeyboardInterrupt:
         seen.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
     except ProgramFailed as error:
         log.note(f"not measured further: {error}")
+    if not seen.seconds and not seen.interrupted:
+        raise NotMeasured("loop: " + "; ".join(log.notes))
     return section_of(options, seen, log)
 
 
@@ -124,10 +127,10 @@ def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
     return rate
 
 
-def _look_at_floor(seen: Seen) -> None:
+def _look_at_floor(seen: Seen, seconds: float) -> None:
     with TemporaryDirectory(prefix="ringmaster-bench-") as directory:
         path = Path(directory) / "gaps"
-        floor = stall_floor(FLOOR_S, cores(), path)
+        floor = stall_floor(seconds, cores(), path)
         rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
     seen.floors.append(floor)
     seen.away.append(away_share(rows, floor.tsc_hz))
@@ -135,13 +138,17 @@ def _look_at_floor(seen: Seen) -> None:
 
 
 def away_share(rows: np.ndarray, tsc_hz: float) -> float:
-    """Of rows as `ringmaster-stall-floor --gaps` writes them: the cores' shares away for longer than WAITS_S, added."""
-    share = 0.0
-    for cpu in np.unique(rows[:, 0]):
-        ticks = np.diff(rows[rows[:, 0] == cpu][:, 1:].astype(np.float64))[:, 0]
-        whole, gaps = ticks[0], ticks[1:]
-        share += float(gaps[gaps > WAITS_S * tsc_hz].sum() / whole)
-    return share
+    """Of rows as `ringmaster-stall-floor --gaps` writes them: the share of the time, 0–1, that a core was away for
+    longer than WAITS_S. When both are, it counts once.
+    """
+    spans = [rows[rows[:, 0] == cpu][:, 1:].astype(np.int64) for cpu in np.unique(rows[:, 0])]
+    begin, end = max(own[0, 0] for own in spans), min(own[0, 1] for own in spans)
+    gaps = np.concatenate([own[1:] for own in spans])
+    long = np.clip(gaps[gaps[:, 1] - gaps[:, 0] > WAITS_S * tsc_hz], begin, end)
+    long = long[np.argsort(long[:, 0])]
+    until = np.maximum.accumulate(long[:, 1])
+    since = np.maximum(long[:, 0], np.concatenate([[begin], until])[:-1])
+    return float(np.maximum(until - since, 0).sum() / (end - begin))
 
 
 def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], None]) -> None:
@@ -222,14 +229,14 @@ def section_of(options: Options, seen: Seen, log: Log) -> Section:
             f"{LOADS[options.ring]}: ring on one core, server with the feedback on the other, over memif. A cycle is "
             "missed when it has no step, or when an input was not there at its step's deadline, two cycles after the "
             "turn; the ring lets turns pass unsent after as long. Before and after, a loop that only looks at a clock "
-            f"tells for which share of their time the two cores are away for more than {WAITS_S * 1e3:g} ms."
+            f"tells for which share of the time one of the two cores is away for more than {WAITS_S * 1e3:g} ms."
         ),
         command=f"ringmaster bench loop --ring {options.ring} --seconds {options.seconds:g}"
-        + (f" --turn-rate {options.turn_rate_hz:g}" if options.turn_rate_hz else ""),
+        + (f" --turn-rate {options.turn_rate_hz:.10g}" if options.turn_rate_hz else ""),
         headlines=_headlines(seen),
         tables=[_motions(seen)] if len(seen.motion_um) > 1 else [],
         charts=[_over_time(seen)] if seen.seconds else [],
-        conditions=Conditions(Probes.of(seen.probes_ns) if seen.probes_ns else None, tuple(seen.floors)),
+        conditions=conditions_of(seen.probes_ns, seen.floors),
         notes=list(dict.fromkeys(log.notes)),
         interrupted=seen.interrupted,
         data={"options": asdict(options), "seen": asdict(seen)},
@@ -248,7 +255,7 @@ def _headlines(seen: Seen) -> list[Headline]:
             "lost_records", exact(seen.lost, "run"), "", 0.5, about="sent by an instrument, and not in its stream"
         ),
         Headline("missed_share", _of(seen, lambda one: one.missed), "", about="of the cycles"),
-        Headline("stall_floor_share", away, "", about="of the time: cores away longer than a cycle waits"),
+        Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
         Headline("waited_share", waited, "", about="of the time: others had the two cores"),
         Headline(
             "passed_share", _of(seen, lambda one: one.passed_turns), "", about="of the turns, let pass by the ring"

@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
-from ringmaster.bench.conditions import Spread, StallFloor, class_of, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import StallFloor, class_of, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.printed import printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
 from ringmaster.report.section import Section, Table
@@ -82,7 +82,7 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        return Conditions(Spread.of(self.probes_ns) if self.probes_ns else None, tuple(self.floors))
+        return conditions_of(self.probes_ns, self.floors)
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""

@@ -14,7 +14,7 @@ from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, sta
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.printed import printed
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, number
+from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
 from ringmaster.report.section import Section, Table
@@ -70,7 +70,8 @@ class Report:
         """Of the machine."""
         probes = [*self.probes_ns, *(row.core_to_core_ns for row in self.rate)]
         probes += [row.core_to_core_ns for row in self.latency]
-        return Conditions(Spread.of(probes) if probes else None, tuple(self.floors))
+        shares = [share for row in self.rate for share in (row.sender_share, row.receiver_share)]
+        return conditions_of(probes, self.floors, shares)
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""

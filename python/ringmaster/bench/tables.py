@@ -12,9 +12,10 @@ from ringmaster.bench.ingest import Report
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import Held
 from ringmaster.bench.polling import Row as PollingRow
+from ringmaster.bench.receivers import STREAM_FAULTS
 from ringmaster.bench.sizes import Row as SizesRow
-from ringmaster.bench.verdicts import Conditions, Headline
-from ringmaster.bench.windows import Comparison, compare
+from ringmaster.bench.verdicts import Headline, conditions_of
+from ringmaster.bench.windows import Comparison, Window, compare
 from ringmaster.report.section import Section, Table
 
 Cells = Sequence[str]
@@ -78,6 +79,26 @@ def _comparisons(rows: list[Comparison]) -> Table:
         for row in rows
     ]
     return Table("End to end over memif, beside testpmd", head, cells)
+
+
+PLACES = ("missing", "refused", *STREAM_FAULTS)
+"""Counters of the server, in the order in which datagrams pass."""
+
+
+def _losses(windows: Sequence[Window]) -> Table:
+    """What our server lost, and where; of those windows too that do not count."""
+    told = [(window.load, window.faults) for window in windows if window.faults is not None]
+    cells = []
+    for load in dict.fromkeys(load for load, _ in told):
+        here = [faults for name, faults in told if name == load]
+        cells.append((load, str(len(here)), *(f"{sum(faults.get(place, 0) for faults in here):,}" for place in PLACES)))
+    return Table(
+        "Lost by our server, by place, datagrams",
+        ("load", "windows", *(place.replace("_", " ") for place in PLACES)),
+        cells,
+        about="Missing: on the link, or in a port without a buffer. Refused: the port found nothing that it knows. The "
+        "others came and are not their stream's newest turn: in the ring they have another place, or none.",
+    )
 
 
 def _load(rows: list[Held]) -> Table:
@@ -153,6 +174,7 @@ def section_of(report: Report) -> Section:
     """One table per part, and what has to be known of them."""
     options = report.options
     made = [MAKERS[part](rows) for part, rows in report.rows.items() if rows]
+    made += [_losses(report.windows)] if report.windows else []
     return Section(
         name="ingest",
         title="Ingest",
@@ -162,7 +184,8 @@ def section_of(report: Report) -> Section:
         headlines=[Headline(name, figure, UNITS.get(name.partition("_")[0], ""))
                    for name, figure in report.spreads().items()],
         tables=[*made, _memory(memory.table())],
-        conditions=Conditions(Spread.of(report.probes_ns) if report.probes_ns else None, ()),
+        conditions=conditions_of(report.probes_ns, report.floors,
+                                 [share for row in report.windows for share in (row.sender_share, row.receiver_share)]),
         notes=report.notes,
         interrupted=report.interrupted,
         data={"options": asdict(options), "tables": report.as_json()["tables"]},

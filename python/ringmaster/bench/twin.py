@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ringmaster.bench.conditions import Spread
+from ringmaster.bench.conditions import Spread, StallFloor, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.programs import ProgramNotFound
 from ringmaster.twin import All, Kind, Radiation, Twin, TwinError, load_lattice, orbit_response
 from ringmaster.twin.response import Steerer
 
@@ -34,6 +35,7 @@ ELEMENTS_TRACKED = 20_000
 """Turns are as many as make about so many elements."""
 STEERERS_TRACKED = 4
 """Of each plane, where the response is tracked: pyAT takes seconds for each."""
+FLOOR_S = 0.5
 KICK_RAD, RF_STEP_HZ = 1e-7, 1.0
 FUNCTIONS = (
     *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
@@ -74,6 +76,8 @@ class Report:
     rounds: int
     core: int
     rows: list[Row] = field(default_factory=list)
+    floors: list[StallFloor] = field(default_factory=list)
+    """Of that core, before and after."""
     notes: list[str] = field(default_factory=list)
     interrupted: bool = False
 
@@ -314,7 +318,19 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     yield from (Path(next(iter(machine_data.__path__))) / name for name in ITS_OWN)
 
 
-def measure(paths: Sequence[Path], functions: Sequence[str], rounds: int, echo: Callable[[str], None]) -> Report:
+def steps(paths: Sequence[Path], functions: Sequence[str]) -> int:
+    """As often as measure() calls its `step`, at most. Raises NotMeasured without pyAT."""
+    peer()
+    return len(list(_files(paths))) * len(functions)
+
+
+def measure(
+    paths: Sequence[Path],
+    functions: Sequence[str],
+    rounds: int,
+    echo: Callable[[str], None],
+    step: Callable[[], None] = lambda: None,
+) -> Report:
     """Measures it on one core. An interrupt ends it early and in good order. Raises NotMeasured without pyAT."""
     peer()
     log = Log(echo)
@@ -325,8 +341,10 @@ def measure(paths: Sequence[Path], functions: Sequence[str], rounds: int, echo: 
         log.note("no lattices given: only those that pyAT brings along; --lattices takes files and folders")
     os.sched_setaffinity(0, {core})
     try:
+        _look_at_floor(report, log)
         for path in _files(paths):
-            _measure_lattice(path, functions, rounds, report, log)
+            _measure_lattice(path, functions, rounds, report, log, step)
+        _look_at_floor(report, log)
     except KeyboardInterrupt:
         report.interrupted = True
         log.note("interrupted: what follows is what was measured until then")
@@ -335,13 +353,24 @@ def measure(paths: Sequence[Path], functions: Sequence[str], rounds: int, echo: 
     return report
 
 
-def _measure_lattice(path: Path, functions: Sequence[str], rounds: int, report: Report, log: Log) -> None:
+def _look_at_floor(report: Report, log: Log) -> None:
+    """Where our C programs are installed: the twin itself needs none of them."""
+    try:
+        report.floors.append(stall_floor(FLOOR_S, (report.core,)))
+    except ProgramNotFound as error:
+        log.note(f"stall floor: not measured: {error}")
+
+
+def _measure_lattice(
+    path: Path, functions: Sequence[str], rounds: int, report: Report, log: Log, step: Callable[[], None]
+) -> None:
     try:
         pair = Pair(path)
     except TwinError as error:
         log.note(f"{path.stem}: not measured: {error}")
         return
     for function in functions:
+        step()
         try:
             row = _measure(pair, function, rounds, log)
         except (NotMeasured, TwinError) as error:

@@ -4,7 +4,7 @@
 from ringmaster.bench.conditions import Spread
 from ringmaster.bench.headlines import Figure
 from ringmaster.bench.twin import PEER, Report
-from ringmaster.bench.verdicts import Headline
+from ringmaster.bench.verdicts import Headline, conditions_of
 from ringmaster.report.section import Section, Table
 
 MILLISECONDS = 1e3
@@ -40,6 +40,7 @@ def section_of(report: Report, command: str) -> Section:
         command=command,
         headlines=[Headline(f"ratio.{row.lattice}.{row.function}", _figure(row.ratios), "×") for row in report.rows],
         tables=[_table(report)],
+        conditions=conditions_of((), report.floors),
         notes=report.notes,
         interrupted=report.interrupted,
         data=report.as_json(),

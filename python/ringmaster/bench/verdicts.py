@@ -61,6 +61,16 @@ class Conditions:
     """Round trips of a cache line between the two cores, of all probes."""
     stall_floors: tuple[StallFloor, ...]
     """Before and after."""
+    core_share: Spread | None = None
+    """Of its core that each program had which polls, 0–1, of all rounds; None where nobody polled, or looked."""
+
+
+def conditions_of(
+    probes_ns: Sequence[float], floors: Sequence[StallFloor], core_shares: Sequence[float] = ()
+) -> Conditions:
+    """Of all that was seen, which may be nothing."""
+    probes, shares = (Spread.of(list(values)) if values else None for values in (probes_ns, core_shares))
+    return Conditions(probes, tuple(floors), shares)
 
 
 def as_json(headlines: Sequence[Headline]) -> dict[str, object]:
@@ -116,6 +126,9 @@ def condition_words(conditions: Conditions) -> list[str]:
     for floor in conditions.stall_floors:
         rate = f"{floor.over_10us_per_second:.0f} gaps over 10 µs a second"
         lines.append(f"stall floor: longest {floor.longest_us:.0f} µs, {rate}, in {floor.seconds:g} s")
+    if (share := conditions.core_share) is not None:
+        span = f"{share.lowest:.1%}–{share.highest:.1%}, seen {share.count} times"
+        lines.append(f"share of the core: programs that poll had {share.median:.1%} ({span})")
     return lines
 
 

@@ -87,9 +87,11 @@ def ingest(
     on. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.ingest import Options, measure
+    from ringmaster.bench.verdicts import bar
 
     options = Options(parts, windows, seconds, load_seconds, rounds)
-    made = measure(options, lambda line: click.echo(line, err=True))
+    with bar("ingest", len(parts)) as (say, step):
+        made = measure(options, say, step)
     from ringmaster.bench.tables import section_of
 
     give(section_of(made), made.as_json() if as_json else None, report)
@@ -127,10 +129,12 @@ def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_js
     """
     keep_numpy_to_one_thread()
     from ringmaster.bench.log import NotMeasured
-    from ringmaster.bench.twin import measure
+    from ringmaster.bench.twin import measure, steps
+    from ringmaster.bench.verdicts import bar
 
     try:
-        made = measure(paths, functions, rounds, lambda line: click.echo(line, err=True))
+        with bar("twin", steps(paths, functions)) as (say, step):
+            made = measure(paths, functions, rounds, say, step)
     except NotMeasured as error:
         raise click.ClickException(str(error)) from error
     from ringmaster.bench.twin_table import section_of

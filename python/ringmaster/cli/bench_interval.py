@@ -10,8 +10,11 @@ from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
     LINKS_MAX,
     MOST_INSTRUMENTS,
+    ends_options,
     instruments_option,
     kinds_option,
+    links_option,
+    own_links,
     rate_option,
     require_whole_groups,
     rounds_options,
@@ -35,14 +38,16 @@ def _refuse_beside_a_workspace(context: click.Context) -> None:
         "ringmaster bench interval",
         "ringmaster bench interval --instruments 96 --rate 50000 --kinds memif,af_xdp",
         "ringmaster bench interval --workspace demo --report out",
+        "ringmaster bench interval --left raw:eth1 --right raw:eth2",
     )
 )
 @click.option("-w", "--workspace", metavar="NAME", help="Look at the streams of this running server instead.")
 @kinds_option(("memif", "udp"))
 @instruments_option(7, LINKS_MAX * MOST_INSTRUMENTS)
 @rate_option(1_157_407.0, "Turns a second: a datagram of every instrument in each.")
-@click.option("--links", type=click.IntRange(1, LINKS_MAX), default=1, show_default=True, help="Ports, as it were.")
+@links_option(1)
 @rounds_options(seconds=3.0, rounds=3)
+@ends_options
 @traffic_options
 def interval(
     workspace: str | None,
@@ -52,6 +57,8 @@ def interval(
     links: int,
     seconds: float,
     rounds: int,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
     size: int,
     cores: tuple[int, ...],
     inject_jitter_us: float,
@@ -72,10 +79,12 @@ def interval(
         look = live.Options(workspace, seconds)
         show("interval", look.looks, lambda say, step: live.measure(look, say, step), as_json, report)
         return
+    ends, own_kinds, own_count = own_links(left, right)
+    kinds, links = (own_kinds, own_count) if ends else (kinds, links)
     require_whole_groups(instruments, links)
     from ringmaster.qualify.interval import Options, measure, steps
 
     options = Options(
-        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, ends
     )
     show("interval", steps(options), lambda say, step: measure(options, say, step), as_json, report)

@@ -9,8 +9,11 @@ from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
     LINKS_MAX,
     MOST_INSTRUMENTS,
+    ends_options,
     instruments_option,
     kinds_option,
+    links_option,
+    own_links,
     rate_option,
     require_whole_groups,
     rounds_options,
@@ -28,13 +31,15 @@ MOST_CYCLES = 10_000_000
         "ringmaster bench jitter --report out --seconds 20 --rounds 5",
         "ringmaster bench jitter --kinds memif,udp --links 1 --instruments 24 --json > jitter.json",
         "ringmaster bench jitter --cores 0,2,3,5,6",
+        "ringmaster bench jitter --instruments 24 --left pci:0000:03:00.0 --right pci:0000:03:00.1",
     )
 )
 @kinds_option(("memif", "af_xdp", "udp", "raw"))
 @instruments_option(96, LINKS_MAX * MOST_INSTRUMENTS)
 @rate_option(10_000.0, "Cycles a second: a datagram of every instrument in each.")
-@click.option("--links", type=click.IntRange(1, LINKS_MAX), default=4, show_default=True, help="Ports, as it were.")
+@links_option(4)
 @rounds_options(seconds=4.0, rounds=3)
+@ends_options
 @traffic_options
 def jitter(
     kinds: tuple[str, ...],
@@ -43,6 +48,8 @@ def jitter(
     links: int,
     seconds: float,
     rounds: int,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
     size: int,
     cores: tuple[int, ...],
     inject_jitter_us: float,
@@ -57,6 +64,8 @@ def jitter(
     what the same cores do to a bare loop on the clock, the poster's own figures, and how much a core may carry. A kind
     that cannot take all links' traffic is given fewer links, and that is said. Ctrl-C prints what was measured so far.
     """
+    ends, own_kinds, own_count = own_links(left, right)
+    kinds, links = (own_kinds, own_count) if ends else (kinds, links)
     require_whole_groups(instruments, links)
     if rate * seconds * links > MOST_CYCLES:
         raise click.UsageError(
@@ -66,6 +75,6 @@ def jitter(
     from ringmaster.qualify.jitter import Options, measure, steps
 
     options = Options(
-        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, ends
     )
     show("jitter", steps(options), lambda say, step: measure(options, say, step), as_json, report)

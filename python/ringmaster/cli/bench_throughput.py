@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ringmaster.cli.bench_output import report_option, show
+from ringmaster.cli.bench_traffic import ends_options, own_links
 from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
@@ -55,16 +56,25 @@ def _chosen_cores(senders: Numbers, receiver: int | None) -> tuple[Numbers, int]
     return senders or tuple(core for core in allowed if core != chosen)[:2], chosen
 
 
+def _require_a_link_each(senders: Numbers, links: int) -> None:
+    if max(senders, default=0) > links:
+        raise click.UsageError(
+            f"--senders: found {max(senders)}, expected up to {links}, for so many --left there are of each kind"
+        )
+
+
 @click.command(
     epilog=MEANINGS
     + examples(
         "ringmaster bench throughput",
         "ringmaster bench throughput --kinds memif,udp --sizes 64,1472 --mtu 1500 --senders 1",
         "ringmaster bench throughput --zero-loss 64,1472 --senders 1 --rounds 1 --report throughput",
+        "ringmaster bench throughput --senders 1 --mtu 1500 --left pci:0000:03:00.0 --right pci:0000:03:00.1",
     )
 )
 @click.option("--sizes", default=SIZES, show_default=True, callback=_numbers(1), metavar="B,…", help="Payloads.")
 @click.option("--kinds", default=",".join(KINDS), type=SomeOf(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS))
+@ends_options
 @click.option(
     "--senders",
     default="1,2",
@@ -111,6 +121,8 @@ def throughput(
     sender_cores: Numbers,
     receiver_core: int | None,
     drop_every: int | None,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
     report: Path | None,
     as_json: bool,
     **chosen: Any,
@@ -118,14 +130,19 @@ def throughput(
     """Measure throughput, datagram rate and CPU load by kind over the size of the datagrams.
 
     DPDK beside the kernel's sockets, by turns in one run; standard and jumbo frames; one and two senders; and where
-    datagrams were lost. Uses two cores: sender and receiver. Ctrl-C prints what was measured so far.
+    datagrams were lost. Uses two cores: sender and receiver. Over virtual links that it makes, or between two cards
+    with a cable. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.log import NotMeasured
     from ringmaster.qualify.throughput import Options, measure, steps
     from ringmaster.qualify.throughput_window import Cores
 
     cores = Cores(*_chosen_cores(sender_cores, receiver_core))
-    options = Options(cores=cores, drop_every=drop_every or 0, **chosen)
+    ends, kinds, links = own_links(left, right)
+    if ends:
+        _require_a_link_each(chosen["senders"], links)
+        chosen["kinds"] = kinds
+    options = Options(cores=cores, ends=ends, drop_every=drop_every or 0, **chosen)
     try:
         total = steps(options)
     except NotMeasured as error:

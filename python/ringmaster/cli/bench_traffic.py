@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of the benches that send datagrams at a fixed rate."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -32,6 +33,38 @@ def kinds_option(default: tuple[str, ...]) -> Callable[[Command], Command]:
         metavar="KIND,…",
         help="Links to make and measure, of: " + ", ".join(KINDS),
     )
+
+
+def links_option(default: int) -> Callable[[Command], Command]:
+    """How many of each kind."""
+    return click.option(
+        "--links", type=click.IntRange(1, LINKS_MAX), default=default, show_default=True, help="Ports, as it were."
+    )
+
+
+def ends_options(command: Command) -> Command:
+    """Links of one's own instead of made ones."""
+    for name, about in (
+        ("--right", "And the card at the cable's other end, where they arrive."),
+        ("--left", "Instead of --kinds: a card of yours, where datagrams are sent; again for each more."),
+    ):
+        command = click.option(name, multiple=True, metavar="LINK", help=about)(command)
+    return command
+
+
+def own_links(left: Sequence[str], right: Sequence[str]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...], int]:
+    """Pairs of them, their kinds, and how many there are of each kind, which is the same of all."""
+    from ringmaster.qualify.links import way_of
+
+    if len(left) != len(right):
+        raise click.UsageError(f"found {len(left)} --left and {len(right)} --right, expected a pair of each")
+    counts = Counter(map(way_of, left))
+    if len(set(counts.values())) > 1:
+        found = ", ".join(f"{count} of {kind}" for kind, count in counts.items())
+        raise click.UsageError(f"--left: found {found}, expected as many links of each kind")
+    if len(left) > LINKS_MAX * len(counts):
+        raise click.UsageError(f"--left: found {len(left)}, expected up to {LINKS_MAX} of each kind")
+    return tuple(zip(left, right, strict=True)), tuple(counts), max(counts.values(), default=0)
 
 
 def rate_option(default: float, about: str) -> Callable[[Command], Command]:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from time import monotonic, sleep
 from typing import Any
 
@@ -18,7 +19,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.programs import Program, ProgramFailed
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.groups import ROW, Rows, read_rows
-from ringmaster.qualify.links import Pair
+from ringmaster.qualify.links import Ends, Pair
 
 PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
 WARM_UP_S = 0.5
@@ -106,6 +107,17 @@ class Carried:
         return sum(int(link[name]) for link in self.caught["links"])
 
     @property
+    def sleeps(self) -> bool:
+        """Whether the receiver sleeps in the kernel until something comes."""
+        return self.pair.kind in ("raw", "udp")
+
+    @property
+    def core_shares(self) -> list[float]:
+        """Of their cores that those had who poll, 0–1: the sender, which looks at the clock, and receivers."""
+        receivers = [] if self.sleeps else [float(core["share"]) for core in self.caught["cores"]]
+        return [float(self.sent["share"]), *receivers]
+
+    @property
     def received_pps(self) -> float:
         """Of all links."""
         return self.total("received") / self.seconds if self.seconds > 0 else 0.0
@@ -130,9 +142,10 @@ def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows:
 
 def common_words(options: Mapping[str, Any]) -> str:
     """The command line of options that both benches have, by their names."""
+    made = f"--kinds {','.join(options['kinds'])} --links {options['links']}"
     words = [
-        f"--kinds {','.join(options['kinds'])} --instruments {options['instruments']} --rate {options['rate_hz']:.10g}",
-        f"--links {options['links']} --size {options['size']}",
+        own_words(options["ends"]) or made,
+        f"--instruments {options['instruments']} --rate {options['rate_hz']:.10g} --size {options['size']}",
         f"--seconds {options['seconds']:g} --rounds {options['rounds']}",
     ]
     if options["cores"]:
@@ -142,6 +155,11 @@ def common_words(options: Mapping[str, Any]) -> str:
     if options["inject_drop_every"]:
         words.append(f"--inject-drop-every {options['inject_drop_every']}")
     return " ".join(words)
+
+
+def own_words(ends: Ends) -> str:
+    """The command line of one's own links; nothing of none."""
+    return " ".join(f"--left {quote(left)} --right {quote(right)}" for left, right in ends)
 
 
 def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:

@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass, field
 
-from ringmaster.bench.conditions import Spread, StallFloor
-from ringmaster.bench.verdicts import Conditions
+from ringmaster.bench.conditions import StallFloor
+from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
 from ringmaster.qualify.links import linked, mtu_of
 
@@ -32,6 +32,8 @@ class Options:
     """The sender's, then the receivers'; none: the first that this process may use."""
     inject_jitter_us: float = 0.0
     inject_drop_every: int = 0
+    ends: tuple[tuple[str, str], ...] = ()
+    """Links of one's own, left and right, as many of each kind; else the bench makes some."""
 
     @property
     def group(self) -> int:
@@ -70,11 +72,12 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        return Conditions(Spread.of(self.probes_ns) if self.probes_ns else None, tuple(self.floors))
+        shares = [share for kind in self.kinds for run in kind.runs for share in run.core_shares]
+        return conditions_of(self.probes_ns, self.floors, shares)
 
     def carry(self, kind: str, traffic: Traffic, seconds: float) -> Carried:
         """Over all links of a kind."""
-        with linked(kind, self.options.links, mtu_of(traffic.size)) as pair:
+        with linked(kind, self.options.links, mtu_of(traffic.size), self.options.ends) as pair:
             return carry(pair, self.cores, traffic, seconds)
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ringmaster.bench.conditions import Spread
-from ringmaster.bench.verdicts import Conditions
+from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify.bare_clock import Bare
 from ringmaster.qualify.bins import MOST, quantile
 from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
@@ -37,6 +36,8 @@ class Options:
     """The sender's, then the receivers'; none: the first that this process may use."""
     inject_jitter_us: float = 0.0
     inject_drop_every: int = 0
+    ends: tuple[tuple[str, str], ...] = ()
+    """Links of one's own, left and right, as many of each kind; else the bench makes some."""
 
     @property
     def group(self) -> int:
@@ -125,8 +126,8 @@ class Report:
     @property
     def conditions(self) -> Conditions:
         """Of the machine."""
-        probes = Spread.of(self.probes_ns) if self.probes_ns else None
-        return Conditions(probes, tuple(look.floor for look in self.bare))
+        shares = [share for kind in self.kinds for turn in kind.turns for share in turn.run.core_shares]
+        return conditions_of(self.probes_ns, [look.floor for look in self.bare], shares)
 
     def bare_jitter_us(self, cores: Sequence[int]) -> Floats:
         """Of loops on the clock, one behind the other."""
@@ -134,7 +135,7 @@ class Report:
 
     def carry(self, kind: str, links: int, traffic: Traffic, seconds: float) -> Carried:
         """Over so many links of a kind."""
-        with linked(kind, links, mtu_of(traffic.size)) as pair:
+        with linked(kind, links, mtu_of(traffic.size), self.options.ends) as pair:
             return carry(pair, self.cores.first(links), traffic, seconds, keep_rows=traffic.rate_hz > 0)
 
 

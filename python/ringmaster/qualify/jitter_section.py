@@ -123,20 +123,21 @@ def estimated_pps(run: Carried) -> list[float]:
     found = []
     for core in run.caught["cores"]:
         received = sum(int(link["received"]) for link in run.caught["links"] if link["core"] == core["core"])
-        busy = core["share"] if sleeps(run) else core["busy_share"]
+        busy = core["share"] if run.sleeps else core["busy_share"]
         if busy > 0 and run.seconds > 0:
             found.append(received / run.seconds / busy)
     return found
 
 
-def sleeps(run: Carried) -> bool:
-    """Whether the receiver sleeps in the kernel until something comes."""
-    return run.pair.kind in ("raw", "udp")
-
-
 def _tables(report: Report) -> list[Table]:
     by_link = [_by_link(kind, report) for kind in report.kinds if kind.links > 1 and kind.turns]
-    return [_side_by_side(report), _figures(report), *by_link, _throughput(report)]
+    return [_side_by_side(report), _figures(report), *by_link, _throughput(report), _published()]
+
+
+def _published() -> Table:
+    stated = (*published.JITTER, published.MOST_PER_CORE_MPPS, published.MOST_MPPS)
+    how = "; ".join(dict.fromkeys(one.about for one in stated))
+    return Table("Published by the poster", ("", "figure"), [(one.what, one.words) for one in stated], about=how)
 
 
 def _columns(values: Sequence[Floats], texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -174,7 +175,8 @@ def _by_link(kind: Measured, report: Report) -> Table:
         f"{kind.kind}: jitter per cycle, by link and the core that polls it",
         head,
         _columns([*values, *floors], poster),
-        about=f"{about(kind.kind)}. “clock”: a bare loop on that core; “poster”: its cores, one port each.",
+        about=f"{about(kind.kind, report.options.ends)}. “clock”: a bare loop on that core; “poster”: its cores, one "
+        "port each.",
     )
 
 
@@ -237,7 +239,7 @@ def _throughput(report: Report) -> Table:
 
 def _busy(run: Carried) -> float:
     """Percent; the mean of the receiving cores."""
-    return 100 * mean(float(core["share" if sleeps(run) else "busy_share"]) for core in run.caught["cores"])
+    return 100 * mean(float(core["share" if run.sleeps else "busy_share"]) for core in run.caught["cores"])
 
 
 def _chart(report: Report) -> Quantiles:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links that a bench may measure on, made for it and gone with it: memif, and veth pairs between two namespaces.
+"""Links that a bench may measure on, made for it and gone with it: memif, and veth pairs between two namespaces; or a
+person's own, two cards with a cable.
 
 A link has two ends, written as the programs take them: ``memif:/run/x/link0,role=server``, ``raw:veth0``. What runs at
 an end of a veth pair has to be in its namespace: ``enter_left`` and ``enter_right`` stand before its command.
@@ -11,7 +12,7 @@ pipe to their parent does.
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +48,20 @@ _ABOUT = {
 }
 
 
-def about(kind: str) -> str:
-    """What a kind is, for people: a few words."""
-    return _ABOUT[kind]
+Ends = Sequence[tuple[str, str]]
+"""Links of one's own, left and right: "pci:0000:03:00.0" and "pci:0000:03:00.1"."""
+
+
+def about(kind: str, ends: Ends = ()) -> str:
+    """What a kind is, for people: a few words; of one's own links, which they are."""
+    own = [f"{left} to {right}" for left, right in ends if way_of(left) == kind]
+    return ", ".join(own) or _ABOUT[kind]
+
+
+def way_of(link: str) -> str:
+    """The kind of a link by its text: "pci", "raw-spin"."""
+    kind = link.partition(":")[0]
+    return f"{kind}-spin" if "wait=spin" in link else kind
 
 
 def largest(mtu: int) -> int:
@@ -78,14 +90,28 @@ class Pair:
 
 
 @contextmanager
-def linked(kind: str, links: int = 1, mtu: int = STANDARD_MTU) -> Iterator[Pair]:
-    """Makes links of a kind, and removes them. Raises NotMeasured, with the reason, where it cannot."""
+def linked(kind: str, links: int = 1, mtu: int = STANDARD_MTU, ends: Ends = ()) -> Iterator[Pair]:
+    """Makes links of a kind, and removes them; of one's own, it takes the first of that kind.
+
+    Raises NotMeasured, with the reason, where it cannot.
+    """
+    if ends:
+        yield _own(kind, links, mtu, ends)
+        return
     if kind not in KINDS:
         raise NotMeasured(f"{kind}: no such kind of link, expected one of {', '.join(KINDS)}")
     if kind == "af_xdp":
         _require_af_xdp()
     with (_shared_memory if kind == "memif" else _namespaces)(kind, links, mtu) as pair:
         yield pair
+
+
+def _own(kind: str, links: int, mtu: int, ends: Ends) -> Pair:
+    chosen = [pair for pair in ends if way_of(pair[0]) == kind][:links]
+    left, right = (
+        tuple(link if "mtu=" in link else link + _keys(mtu) for link in side) for side in zip(*chosen, strict=True)
+    )
+    return Pair(kind, kind, left, right)
 
 
 def _require_af_xdp() -> None:

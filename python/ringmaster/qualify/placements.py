@@ -36,6 +36,11 @@ def isolated_cores(sys: Path = SYS) -> tuple[int, ...]:
     return cpu_list.parse(_read(sys / "devices/system/cpu/isolated")) or ()
 
 
+def threads_of(cpu: int, sys: Path = SYS) -> tuple[int, ...]:
+    """CPUs that are threads of the same core (SMT), this one too: a loop that polls takes from the other."""
+    return cpu_list.parse(_read(sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")) or ()
+
+
 def sockets(sys: Path = SYS) -> dict[int, tuple[int, ...]]:
     """CPUs by NUMA node, those nodes that have any."""
     nodes = {}
@@ -55,7 +60,7 @@ def card_node(link: str, sys: Path = SYS) -> int | None:
 
 
 def find_placements(allowed: Iterable[int], card: int | None, sys: Path = SYS) -> Placements:
-    """Pairs of the cores that this process may use, of every sort that the host has.
+    """Pairs of the cores that this process may use, of every sort that the host has; not two threads of one core.
 
     ``card`` is the NUMA node of the card, or None: then no socket is nearer than another. Both cores of a pair are on
     one socket. One core is given twice where there is but one.
@@ -65,7 +70,7 @@ def find_placements(allowed: Iterable[int], card: int | None, sys: Path = SYS) -
     nodes = sockets(sys) or {0: tuple(usable)}
     found, notes = [], []
     for sort in ("ordinary", "isolated"):
-        pairs = _pairs(sort, [cpu for cpu in usable if (cpu in isolated) == (sort == "isolated")], nodes, card)
+        pairs = _pairs(sort, [cpu for cpu in usable if (cpu in isolated) == (sort == "isolated")], nodes, card, sys)
         found += pairs
         if not pairs:
             notes.append(_WITHOUT[sort])
@@ -84,7 +89,9 @@ _WITHOUT = {
 }
 
 
-def _pairs(sort: str, cpus: Sequence[int], nodes: dict[int, tuple[int, ...]], card: int | None) -> list[Placement]:
+def _pairs(
+    sort: str, cpus: Sequence[int], nodes: dict[int, tuple[int, ...]], card: int | None, sys: Path
+) -> list[Placement]:
     """The first two of each socket; of the first that has two, where no socket is nearer."""
     pairs = []
     for node in sorted(nodes, key=lambda node: (node != card, node)):
@@ -93,7 +100,9 @@ def _pairs(sort: str, cpus: Sequence[int], nodes: dict[int, tuple[int, ...]], ca
             continue
         near = "the card's socket" if node == card else "another socket"
         where = "" if card is None or len(nodes) < 2 else f", {near}"
-        pairs.append(Placement(f"{sort} cores{where}", (there[0], there[1])))
+        apart = [cpu for cpu in there[1:] if cpu not in threads_of(there[0], sys)]
+        shared = "" if apart else ", two threads of one core"
+        pairs.append(Placement(f"{sort} cores{where}{shared}", (there[0], (apart or there[1:])[0])))
         if card is None:
             break
     return pairs

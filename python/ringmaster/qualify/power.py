@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, number
+from ringmaster.bench.verdicts import conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import ProgramFailed
 from ringmaster.qualify.cpu_time import NoCpuTime
@@ -116,7 +116,7 @@ def _section(options: Options, run: _Run, log: Log, meter: Meter) -> Section:
         command=command(options),
         headlines=headlines(run.windows, meter.has_energy),
         tables=[states_table(run.windows), work_table(run.windows, cores()), published_table(run.windows)],
-        conditions=Conditions(Spread.of(run.probes_ns) if run.probes_ns else None, tuple(run.floors)),
+        conditions=conditions_of(run.probes_ns, run.floors),
         notes=list(dict.fromkeys(log.notes)),
         interrupted=run.interrupted,
         data={

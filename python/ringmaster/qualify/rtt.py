@@ -15,10 +15,10 @@ from ringmaster.bench.verdicts import number
 from ringmaster.demo import allowed_cores
 from ringmaster.programs import ProgramFailed
 from ringmaster.qualify.distribution import Distribution
-from ringmaster.qualify.links import Pair, linked
+from ringmaster.qualify.links import Pair, linked, way_of
 from ringmaster.qualify.load import loaded
 from ringmaster.qualify.placements import Placement, Placements, card_node, find_placements, isolated_cores
-from ringmaster.qualify.rtt_options import MOST_PROBES, Options, way_of
+from ringmaster.qualify.rtt_options import MOST_PROBES, Options
 from ringmaster.qualify.rtt_run import Probes, Round, Variant, run
 from ringmaster.qualify.rtt_section import Measured, section_of
 from ringmaster.report.section import Section

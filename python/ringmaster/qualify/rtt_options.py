@@ -4,7 +4,7 @@
 import shlex
 from dataclasses import dataclass
 
-from ringmaster.qualify.links import KINDS, LEAST_BYTES, mtu_of
+from ringmaster.qualify.links import KINDS, LEAST_BYTES, mtu_of, way_of
 
 LOADS = ("idle", "loaded")
 MOST_PROBES = 20_000_000
@@ -57,9 +57,3 @@ class Options:
         faults = (("--delay-us", self.delay_us), ("--drop-every", self.drop_every))
         words += [word for name, value in faults if value for word in (name, f"{value:g}")]
         return shlex.join(words)
-
-
-def way_of(link: str) -> str:
-    """Name of a link of one's own: "pci", "raw-spin"."""
-    kind = link.partition(":")[0]
-    return f"{kind}-spin" if "wait=spin" in link else kind

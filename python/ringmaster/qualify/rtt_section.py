@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that the round trip test has to say, as a section: figures, tables, charts, notes, and every round."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from ringmaster.bench.conditions import Spread, StallFloor
+from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.log import Log
-from ringmaster.bench.verdicts import Conditions
+from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify import rtt_tables
 from ringmaster.qualify.distribution import Distribution
 from ringmaster.qualify.links import about
@@ -40,7 +40,7 @@ def section_of(options: Options, measured: Measured, log: Log) -> Section:
         about=_about(options, measured),
         command=options.command,
         headlines=rtt_tables.headlines(pooled),
-        conditions=Conditions(_distances(measured.rounds), tuple(measured.floors)),
+        conditions=_conditions(measured),
         notes=list(dict.fromkeys(notes)),
         interrupted=measured.interrupted,
         data={
@@ -87,17 +87,20 @@ def _disturbances(one: Pooled) -> Iterator[str]:
     late_share = one.summed("sent_late") / max(1, one.probes)
     late = f"{late_share:.0%} of the probes were sent more than a period late"
     disturbed = len(one.rounds) - len(one.undisturbed)
-    if disturbed and one.variant.way not in rtt_tables.SLEEPING:
+    if disturbed and not rtt_tables.sleeps(one.variant.way):
         rounds = f"in {disturbed} of {len(one.rounds)} rounds others used this machine"
         yield f"{one.name}: {rounds}, sender or reflector had {min(one.least_shares):.0%} of its core; {late}"
     elif disturbed or late_share > rtt_tables.SENT_LATE:
         yield f"{one.name}: {late}: others use this machine, or the rate is more than it can send"
 
 
-def _distances(rounds: Sequence[Round]) -> Spread | None:
-    """Between the cores, by all probes around rounds."""
-    probes = [probe for done in rounds for probe in done.core_to_core_ns]
-    return Spread.of(probes) if probes else None
+def _conditions(measured: Measured) -> Conditions:
+    """By all probes around rounds; shares of the core are of idle ones, for under a load it has its own."""
+    probes = [probe for done in measured.rounds for probe in done.core_to_core_ns]
+    idle = [done for done in measured.rounds if done.variant.load == "idle"]
+    polled = [done for done in idle if not rtt_tables.sleeps(done.variant.way)]
+    shares = [share for done in polled for share in (done.sender_share, done.reflector_share)]
+    return conditions_of(probes, measured.floors, shares)
 
 
 def _as_json(done: Round) -> dict[str, object]:

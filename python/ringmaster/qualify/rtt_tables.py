@@ -23,11 +23,16 @@ SENT_LATE = 0.01
 """Share of the probes; more are sent late where others had the core, or where the rate is too high."""
 
 
+def sleeps(way: str) -> bool:
+    """Whether its programs leave their cores while they wait; also of "raw 2", the second pair of cards by that way."""
+    return way.partition(" ")[0] in SLEEPING
+
+
 def undisturbed(one: Round) -> bool:
     """Whether nobody but a load took a core away: from who polls at all, from who sleeps when it was to send."""
     if one.variant.load == "loaded":
         return True
-    if one.variant.way in SLEEPING:
+    if sleeps(one.variant.way):
         return float(one.said["sent_late"]) <= SENT_LATE * float(one.said["probes"])
     return min(one.sender_share, one.reflector_share) >= WHOLE_CORE
 

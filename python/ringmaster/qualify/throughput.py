@@ -5,15 +5,16 @@ The slides' measurement: throughput and datagram rate over the size of the datag
 sender's and the receiver's core. All kinds are measured by turns: in each round, for each size, one after the other.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, number
+from ringmaster.bench.verdicts import conditions_of, number
 from ringmaster.programs import ProgramFailed
 from ringmaster.qualify import throughput_section as tell
+from ringmaster.qualify.carried import own_words
 from ringmaster.qualify.links import Pair, linked
 from ringmaster.qualify.throughput_cases import KINDS, SENDERS, SIZES, Case, about, cases, link_kind, senders_words
 from ringmaster.qualify.throughput_charts import charts
@@ -26,6 +27,7 @@ FLOOR_S = 0.5
 FANOUT_TRIES = 4
 """DPDK's af_packet names its fanout group by process id XOR interface: those of two senders may be one, which the
 kernel refuses. Started again they have other process ids."""
+NONE_LOST = "no datagram was lost: not at the sender, on the link, in the port, in the ring, in the application"
 UDP = "udp"
 """The kernel's way that the others are set beside: as the slides' programs, one datagram per system call."""
 WARM_UP_S = 0.2
@@ -52,6 +54,8 @@ class Options:
     trial_seconds: float = 1.0
     resolution: float = 0.02
     """Of the search: share of the rate found unpaced."""
+    ends: tuple[tuple[str, str], ...] = ()
+    """Links of one's own, left and right, one of each kind for each sender; else the bench makes some."""
     drop_every: int = 0
     """For tests: the senders leave out every so many-th datagram."""
 
@@ -83,7 +87,9 @@ class _Run:
         """Made when first asked for. Raises NotMeasured."""
         key = (link_kind(case.kind), case.mtu)
         if key not in self.pairs:
-            self.pairs[key] = self.stack.enter_context(linked(key[0], max(self.options.senders), case.mtu))
+            self.pairs[key] = self.stack.enter_context(
+                linked(key[0], max(self.options.senders), case.mtu, self.options.ends)
+            )
         return self.pairs[key]
 
     def window(self, case: Case, seconds: float, pps: float = 0.0) -> Window:
@@ -109,7 +115,8 @@ def command(options: Options) -> str:
     def listed(values: Iterable[object]) -> str:
         return ",".join(map(str, values))
 
-    words = f"ringmaster bench throughput --sizes {listed(options.sizes)} --kinds {listed(options.kinds)} "
+    over = own_words(options.ends) or f"--kinds {listed(options.kinds)}"
+    words = f"ringmaster bench throughput --sizes {listed(options.sizes)} {over} "
     words += f"--senders {listed(options.senders)} --mtu {options.mtu} --seconds {options.seconds:g} "
     words += f"--rounds {options.rounds} --sender-cores {listed(options.cores.senders)} "
     words += f"--receiver-core {options.cores.receiver}"
@@ -234,7 +241,7 @@ def _section(run: _Run) -> Section:
         command=command(options),
         headlines=tell.headlines(found),
         charts=charts(found),
-        conditions=Conditions(Spread.of(run.probes_ns) if run.probes_ns else None, tuple(run.floors)),
+        conditions=conditions_of(run.probes_ns, run.floors, _core_shares(found.windows)),
         interrupted=run.interrupted,
         data={
             "options": asdict(options),
@@ -253,11 +260,18 @@ def _section(run: _Run) -> Section:
         zero = tell.zero_loss_table(found, options.tolerance, options.trial_seconds, options.resolution)
         made.tables.append(zero)
     if found.windows:
+        others = [one for one in published.THROUGHPUT if one.source != published.SLIDES]
         made.tables.append(tell.slides_table(found))
         made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
-    none_lost = ["no datagram was lost"] if found.windows and not losses.rows else []
+        made.tables.append(published.table("Published throughput, with DPDK", others))
+    none_lost = [NONE_LOST] if found.windows and not losses.rows else []
     made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found), *none_lost]))
     return made
+
+
+def _core_shares(windows: Sequence[Window]) -> list[float]:
+    """Of all that polled: senders and receiver of each window."""
+    return [share for window in windows if window.case.polls for share in (window.sender_share, window.receiver_share)]
 
 
 def _halves(found: tell.Found) -> list[str]:
@@ -274,9 +288,10 @@ def _halves(found: tell.Found) -> list[str]:
 
 
 def _about(options: Options) -> str:
-    kinds = "; ".join(f"{kind}: {about(kind)}" for kind in options.kinds)
+    kinds = "; ".join(f"{kind}: {about(kind, options.ends)}" for kind in options.kinds)
+    sending = " and ".join(map(str, options.cores.of_senders(max(options.senders))))
     return (
-        f"ringmaster-pace sends as fast as the link takes it, from core {options.cores.sender(0)}; ringmaster-catch "
+        f"ringmaster-pace sends as fast as the link takes it, from core {sending}; ringmaster-catch "
         f"receives on core {options.cores.receiver}. Windows of {options.seconds:g} s, {options.rounds} of each, by "
         f"turns; a first one of {WARM_UP_S:g} s of each kind is not counted. {kinds}. On a veth link the kernel does "
         "the receiver's soft IRQ work on the sender's core."

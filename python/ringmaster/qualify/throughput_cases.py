@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.qualify import links
-from ringmaster.qualify.links import DPDK_KINDS, JUMBO_MTU, LEAST_BYTES, STANDARD_MTU, largest
+from ringmaster.qualify.links import JUMBO_MTU, KERNEL_KINDS, LEAST_BYTES, STANDARD_MTU, largest
 
 BATCH = 32
 """Of udp-32: datagrams per system call."""
@@ -35,7 +35,7 @@ class Case:
     @property
     def polls(self) -> bool:
         """Whether sender and receiver poll without a pause: DPDK's ways."""
-        return link_kind(self.kind) in DPDK_KINDS
+        return link_kind(self.kind) not in KERNEL_KINDS
 
 
 def senders_words(count: int) -> str:
@@ -53,9 +53,9 @@ def link_text(kind: str, text: str) -> str:
     return f"{text},batch={BATCH}" if kind == f"udp-{BATCH}" else text
 
 
-def about(kind: str) -> str:
+def about(kind: str, ends: links.Ends = ()) -> str:
     """What a kind is, for people."""
-    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind)
+    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind, ends)
 
 
 def check_sizes(sizes: Sequence[int], mtu: str) -> None:

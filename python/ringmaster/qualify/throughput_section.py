@@ -123,16 +123,17 @@ def _ratio(found: Found, case: Case, peer: str) -> str:
 
 
 def cpu_table(found: Found, mtu: int, senders: int) -> Table:
-    """CPU load by kind, of sender and receiver, a row for each kind and size."""
+    """CPU load by kind, of each sender's core and the receiver's, a row for each kind and size."""
     measured = found.groups()[mtu, senders]
     cases = sorted(measured, key=lambda case: (kinds_of(measured).index(case.kind), case.size))
+    count = min(len(window.cores) for case in cases for window in found.of(case))
     sides = [
-        [cpu_time.mean([window.sender for window in found.of(case)]) for case in cases],
-        [cpu_time.mean([window.receiver for window in found.of(case)]) for case in cases],
+        [cpu_time.mean([window.cores[core] for window in found.of(case)]) for case in cases] for core in range(count)
     ]
+    names = ["send", *(f"send {number}" for number in range(2, count)), "recv"]
     columns = [[kind for kind in cpu_time.kinds_seen(side) if kind != "idle"] for side in sides]
     head = ["kind", "B"]
-    for name, kinds in zip(("send", "recv"), columns, strict=True):
+    for name, kinds in zip(names, columns, strict=True):
         head += ["\n".join((name, *re.split("[- ]", kind))) for kind in (*kinds, "total")]
     rows = []
     for i, case in enumerate(cases):

@@ -41,6 +41,10 @@ class Cores:
     """One for each; the last one has those that are over."""
     receiver: int
 
+    def of_senders(self, count: int) -> list[int]:
+        """Of so many senders, each core once."""
+        return list(dict.fromkeys(self.sender(number) for number in range(count)))
+
     def sender(self, number: int) -> int:
         """Of one of them."""
         return self.senders[min(number, len(self.senders) - 1)]
@@ -61,7 +65,7 @@ class Window:
     """Of the core of the first sender, in the middle of the window."""
     receiver: Shares
     sender_share: float
-    """Of its core that sending had, 0–1."""
+    """Of its core that sending had, 0–1; of several cores the mean."""
     receiver_share: float
     waited_share: float
     """Of the time that a sender waited for a full link."""
@@ -69,6 +73,13 @@ class Window:
     """The receiver's: the longest time that it did not look at the link, or was kept from it."""
     behind: int
     """Datagrams that a paced sender did not send, because the link or the core did not let it."""
+    more_senders: tuple[Shares, ...] = ()
+    """Of the cores of the other senders, where they have cores of their own."""
+
+    @property
+    def cores(self) -> tuple[Shares, ...]:
+        """Of all: the senders', then the receiver's."""
+        return (self.sender, *self.more_senders, self.receiver)
 
     @property
     def pps(self) -> float:
@@ -188,11 +199,14 @@ def window_of(
     seconds = max(float(one["seconds"]) for one in paced)
     (receiver,) = caught["cores"]
     begin, end = within(looks, max(one["began_s"] for one in paced), min(one["ended_s"] for one in paced))
-    shares = [cpu_time.since(begin.times, end.times, core) for core in (cores.sender(0), cores.receiver)]
+    sending = cores.of_senders(case.senders)
+    shares = [cpu_time.since(begin.times, end.times, core) for core in (*sending, cores.receiver)]
     waited_share = fmean(float(link["waited_us"]) for link in links) * 1e-6 / seconds
     if case.polls:
-        busy = (fmean(float(one["busy_share"]) for one in paced) - waited_share, float(receiver["busy_share"]))
-        shares = [cpu_time.polled(share, part) for share, part in zip(shares, busy, strict=True)]
+        of_core = [[one for number, one in enumerate(paced) if cores.sender(number) == core] for core in sending]
+        busy = [fmean(float(one["busy_share"]) for one in here) - waited_share for here in of_core]
+        parts = (*busy, float(receiver["busy_share"]))
+        shares = [cpu_time.polled(share, part) for share, part in zip(shares, parts, strict=True)]
     return Window(
         case=case,
         asked_pps=asked_pps,
@@ -201,10 +215,11 @@ def window_of(
         received=sum(int(link["received"]) for link in caught["links"]),
         losses=locate(paced, caught, GROUP, case.polls),
         sender=shares[0],
-        receiver=shares[1],
-        sender_share=(end.ran_ns - begin.ran_ns) * 1e-9 / max(1e-9, end.when_s - begin.when_s),
+        receiver=shares[-1],
+        sender_share=(end.ran_ns - begin.ran_ns) * 1e-9 / max(1e-9, end.when_s - begin.when_s) / len(sending),
         receiver_share=float(receiver["share"]),
         waited_share=waited_share,
         longest_gap_us=float(receiver["longest_gap_us"]),
         behind=sum(int(one["behind_cycles"]) * GROUP * len(one["links"]) for one in paced),
+        more_senders=tuple(shares[1:-1]),
     )

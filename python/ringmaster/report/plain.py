@@ -72,10 +72,9 @@ def _headline(said: Mapping[str, Any]) -> Headline:
 def _conditions(said: Mapping[str, Any] | None) -> Conditions | None:
     if said is None:
         return None
-    probes = said["core_to_core_ns"]
-    return Conditions(
-        Spread(**probes) if probes else None, tuple(StallFloor(**floor) for floor in said["stall_floors"])
-    )
+    probes, share = said["core_to_core_ns"], said.get("core_share")
+    floors = tuple(StallFloor(**floor) for floor in said["stall_floors"])
+    return Conditions(Spread(**probes) if probes else None, floors, Spread(**share) if share else None)
 
 
 def _number(value: float | None) -> float:

@@ -69,7 +69,7 @@ def _ingest(seconds: float) -> Planned:
     from ringmaster.bench.tables import section_of
 
     options = Options(("windows", "load"), _windows(0.7 * seconds, 6.0), 0.5, round(max(2.0, 0.1 * seconds)), 3)
-    return Planned(1, lambda say, _: section_of(measure(options, say)))
+    return Planned(len(options.parts), lambda say, step: section_of(measure(options, say, step)))
 
 
 def _setpoints(seconds: float) -> Planned:
