@@ -7,11 +7,11 @@
  * beside them.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 
 enum { SERIES = 101, ROUNDS = 200 };
@@ -22,21 +22,13 @@ struct line {
 
 struct partner {
     struct line *line;
-    int cpu;
+    uint32_t cpu;
 };
-
-static int pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    return sched_setaffinity(0, sizeof only, &only);
-}
 
 /** Answers every odd number with the next even one, until it sees 0. */
 static void *answer(void *argument) {
     struct partner *partner = argument;
-    if (pin(partner->cpu) != 0)
-        return NULL;
+    (void)rm_pin(partner->cpu, NULL); /* main has been there */
     for (;;) {
         unsigned const seen = atomic_load_explicit(&partner->line->ball, memory_order_acquire);
         if (seen == 0)
@@ -71,11 +63,13 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct line line = {.ball = 2};
-    struct partner partner = {&line, atoi(argv[2])};
+    uint32_t const cpu = (uint32_t)atoi(argv[1]);
+    struct partner partner = {&line, (uint32_t)atoi(argv[2])};
+    struct rm_error error = {.text = "needs two CPUs"};
     pthread_t thread;
-    if (partner.cpu == atoi(argv[1]) || pin(atoi(argv[1])) != 0 ||
+    if (partner.cpu == cpu || rm_pin(partner.cpu, &error) != RM_OK || rm_pin(cpu, &error) != RM_OK ||
         pthread_create(&thread, NULL, answer, &partner) != 0) {
-        fprintf(stderr, "%s: needs two CPUs that it may use\n", argv[0]);
+        fprintf(stderr, "%s: %s\n", argv[0], error.text);
         return 1;
     }
     uint64_t ticks[SERIES];

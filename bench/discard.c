@@ -6,26 +6,19 @@
  * It waits for a first frame, lets SETTLE seconds pass, prints "begin", counts for so many SECONDS, and prints a JSON
  * object: how many, in how long, in each tenth of a second, and what share of its core it had meanwhile.
  */
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
 
 enum { TENTHS_MAX = 6000 };
 
 static double const PATIENCE_S = 15.0;
-
-static bool pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    return sched_setaffinity(0, sizeof only, &only) == 0;
-}
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -85,14 +78,17 @@ int main(int argc, char **argv) {
         return 1;
     }
     double const tsc_hz = rm_tsc_hz_measure();
-    bool good = pin(atoi(argv[2])) && wait_for_first(port, (uint64_t)(PATIENCE_S * tsc_hz));
+    bool const pinned = rm_pin((uint32_t)atoi(argv[2]), &error) == RM_OK;
+    bool const good = pinned && wait_for_first(port, (uint64_t)(PATIENCE_S * tsc_hz));
     if (good) {
         count_until(port, rm_tsc() + (uint64_t)(settle * tsc_hz));
         puts("begin");
         fflush(stdout);
         measure(port, seconds, tsc_hz);
-    } else {
+    } else if (pinned) {
         fprintf(stderr, "%s: nothing came within %.0f s\n", argv[0], PATIENCE_S);
+    } else {
+        fprintf(stderr, "%s: %s\n", argv[0], error.text);
     }
     rm_port_close(port);
     rm_net_stop();

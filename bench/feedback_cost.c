@@ -14,7 +14,6 @@
  */
 #include <cblas.h>
 #include <math.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 
 #include "apps/feedback/bank.h"
 #include "apps/feedback/product.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 
 enum {
@@ -362,11 +362,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "Usage: %s CYCLES CPU\n", argv[0]);
         return 2;
     }
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(atoi(argv[2]), &only);
-    if (sched_setaffinity(0, sizeof only, &only) != 0) {
-        fprintf(stderr, "%s: needs a CPU that it may use\n", argv[0]);
+    struct rm_error error;
+    if (rm_pin((uint32_t)atoi(argv[2]), &error) != RM_OK) {
+        fprintf(stderr, "%s: %s\n", argv[0], error.text);
         return 1;
     }
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();

@@ -15,7 +15,6 @@
  */
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #include <ringmaster/counters.h>
 
 #include "apps/feedback/names.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "fabric/clock_writer.h"
 #include "fabric/segment_file.h"
@@ -97,11 +97,9 @@ static double noise(void) {
 }
 
 static void pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    if (sched_setaffinity(0, sizeof only, &only) != 0)
-        die("needs CPUs that it may use");
+    struct rm_error error;
+    if (rm_pin((uint32_t)cpu, &error) != RM_OK)
+        die(error.text);
 }
 
 /* A ring: names, and a response as a storage ring has it. */

@@ -12,13 +12,13 @@
  *                to pay where fetching goes on beside the work
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
 
@@ -36,11 +36,10 @@ struct bench {
     uint64_t sum; /**< of what was read, so that it is */
 };
 
-static void pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    sched_setaffinity(0, sizeof only, &only);
+static void pin(uint32_t cpu) {
+    struct rm_error error;
+    if (rm_pin(cpu, &error) != RM_OK)
+        fprintf(stderr, "memif_cost: %s; its figures are of wherever it ran\n", error.text);
 }
 
 static void *send_all(void *argument) {

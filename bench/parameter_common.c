@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameter_cost.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include "base/pin.h"
 
 enum { ATTACH_TRIES = 5000 };
 
@@ -18,11 +19,9 @@ void die(char const *what, struct rm_error const *error) {
 }
 
 void pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    if (sched_setaffinity(0, sizeof only, &only) != 0)
-        die("needs CPUs that it may use", NULL);
+    struct rm_error error;
+    if (rm_pin((uint32_t)cpu, &error) != RM_OK)
+        die("pin", &error);
 }
 
 static int by_value(void const *one, void const *other) {

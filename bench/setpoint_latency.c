@@ -13,7 +13,6 @@
  * hands, two ways between the cores. The way there alone, to the datagram handed to the port, is in the server's
  * histogram latency/setpoint.
  */
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +28,7 @@
 #include <ringmaster/setpoint.h>
 #include <ringmaster/workspace.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
 
@@ -52,13 +52,6 @@ struct bench {
 static void die(char const *text) {
     fprintf(stderr, "ringmaster-setpoint-latency: %s\n", text);
     exit(1);
-}
-
-static bool pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    return sched_setaffinity(0, sizeof only, &only) == 0;
 }
 
 static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
@@ -191,8 +184,9 @@ int main(int argc, char **argv) {
     bench.grant = find(workspace, RM_OBJECT_GRANT, name);
     bench.clock = find(workspace, RM_OBJECT_CLOCK, "clock");
     open_segment(&bench, argv[1]);
-    if (!pin(atoi(argv[4])))
-        die("needs a CPU that it may use");
+    struct rm_error error;
+    if (rm_pin((uint32_t)atoi(argv[4]), &error) != RM_OK)
+        die(error.text);
     bench.epoch = granted(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = 0; i < SETTLE_ROWS; ++i)

@@ -11,27 +11,30 @@
  * what two readings take. From them follows what a receiver without any fault would have seen of known traffic.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
+#include "wire/options.h"
 
 enum { CPUS_MAX = 64, GAPS_PER_SECOND = 1 << 16, GAPS_MORE = 1 << 12 };
+
+static double const SECONDS_MOST = 1e5;
 
 struct gap {
     uint64_t begin, end; /**< TSC ticks */
 };
 
 struct watch {
-    int cpu;
-    bool pinned;
+    _Alignas(64) uint32_t cpu; /**< on cache lines of its own: what a neighbour notes is no gap here */
+    struct rm_error error;     /**< code RM_OK, or why it could not watch */
     uint64_t run_ticks;
     uint64_t ticks_200ns, ticks_10us, ticks_1ms;
-    uint64_t longest_ticks;
+    uint64_t longest_ticks;       /**< 0: none was longer than 200 ns */
     uint64_t over_10us, over_1ms; /**< gaps longer than that */
     struct gap whole;
     struct gap *gaps; /**< NULL where nobody asked for them */
@@ -39,14 +42,9 @@ struct watch {
     uint64_t left_out; /**< gaps for which there was no room */
 };
 
-static bool pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    return sched_setaffinity(0, sizeof only, &only) == 0;
-}
-
 static void note(struct watch *watch, uint64_t begin, uint64_t end) {
+    if (watch->gaps == NULL)
+        return;
     if (watch->noted < watch->room)
         watch->gaps[watch->noted++] = (struct gap){begin, end};
     else
@@ -54,7 +52,7 @@ static void note(struct watch *watch, uint64_t begin, uint64_t end) {
 }
 
 static void count(struct watch *watch, uint64_t gap) {
-    ++watch->over_10us;
+    watch->over_10us += gap > watch->ticks_10us;
     watch->over_1ms += gap > watch->ticks_1ms;
     if (gap > watch->longest_ticks)
         watch->longest_ticks = gap;
@@ -62,24 +60,24 @@ static void count(struct watch *watch, uint64_t gap) {
 
 static void *look(void *argument) {
     struct watch *watch = argument;
-    watch->pinned = pin(watch->cpu);
-    if (!watch->pinned)
+    watch->error.code = rm_pin(watch->cpu, &watch->error);
+    if (watch->error.code != RM_OK)
         return NULL;
     uint64_t const begin = rm_tsc();
     uint64_t now = begin;
     for (uint64_t last = begin; now - begin < watch->run_ticks; last = now) {
         now = rm_tsc();
         uint64_t const gap = now - last;
-        if (gap > watch->ticks_200ns && watch->gaps)
-            note(watch, last, now);
-        if (gap > watch->ticks_10us)
-            count(watch, gap);
+        if (gap <= watch->ticks_200ns)
+            continue;
+        note(watch, last, now);
+        count(watch, gap);
     }
     watch->whole = (struct gap){begin, now};
     return NULL;
 }
 
-static struct watch watch_of(int cpu, double seconds, double tsc_hz) {
+static struct watch watch_of(uint32_t cpu, double seconds, double tsc_hz) {
     return (struct watch){.cpu = cpu,
                           .run_ticks = (uint64_t)(seconds * tsc_hz),
                           .ticks_200ns = (uint64_t)(200e-9 * tsc_hz),
@@ -96,13 +94,13 @@ static bool make_room(struct watch *watch, double seconds) {
     return watch->gaps != NULL;
 }
 
-static bool write_row(FILE *file, int cpu, struct gap gap) {
-    uint64_t const row[] = {(uint64_t)cpu, gap.begin, gap.end};
+static bool write_row(FILE *file, uint32_t cpu, struct gap gap) {
+    uint64_t const row[] = {cpu, gap.begin, gap.end};
     return fwrite(row, sizeof row, 1, file) == 1;
 }
 
 static bool write_gaps(char const *path, struct watch const *watch, int cpus) {
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(path, "wbe");
     if (!file)
         return false;
     bool whole = true;
@@ -117,7 +115,7 @@ static bool write_gaps(char const *path, struct watch const *watch, int cpus) {
 static void print(double seconds, double tsc_hz, struct watch const *watch, int cpus) {
     printf("{\"seconds\": %g, \"tsc_hz\": %.0f, \"cores\": [", seconds, tsc_hz);
     for (int i = 0; i < cpus; ++i)
-        printf("%s{\"cpu\": %d, \"longest_us\": %.1f, \"over_10us\": %llu, \"over_1ms\": %llu, \"left_out\": %llu}",
+        printf("%s{\"cpu\": %u, \"longest_us\": %.1f, \"over_10us\": %llu, \"over_1ms\": %llu, \"left_out\": %llu}",
                i == 0 ? "" : ", ", watch[i].cpu, (double)watch[i].longest_ticks / tsc_hz * 1e6,
                (unsigned long long)watch[i].over_10us, (unsigned long long)watch[i].over_1ms,
                (unsigned long long)watch[i].left_out);
@@ -129,43 +127,61 @@ static int fail(char const *what, char const *which) {
     return 1;
 }
 
-/** Watches all CPUs at once. Returns whether it could. */
+/** Watches all CPUs at once. False when it could not, and has said why. */
 static bool watch_all(struct watch *watch, int cpus) {
     pthread_t thread[CPUS_MAX];
     int started = 0;
     while (started < cpus && pthread_create(&thread[started], NULL, look, &watch[started]) == 0)
         ++started;
-    bool pinned = started == cpus;
-    for (int i = 0; i < started; ++i) {
+    for (int i = 0; i < started; ++i)
         pthread_join(thread[i], NULL);
-        pinned &= watch[i].pinned;
+    if (started < cpus)
+        fail("cannot start a thread", "");
+    bool good = started == cpus;
+    for (int i = 0; i < cpus && good; ++i) {
+        good = watch[i].error.code == RM_OK;
+        if (!good)
+            fail(watch[i].error.text, "");
     }
-    return pinned;
+    return good;
 }
 
 static int run(struct watch *watch, int cpus, char const *path) {
     if (!watch_all(watch, cpus))
-        return fail("needs CPUs that it may use", "");
+        return 1;
     if (path && !write_gaps(path, watch, cpus))
         return fail("cannot write ", path);
     return 0;
+}
+
+/** Reads "SECONDS CPU [CPU]…"; returns how many CPUs, 0 when it is no such thing. */
+static int read_words(int count, char **words, double *seconds, uint64_t cpu[CPUS_MAX]) {
+    int const cpus = count - 1;
+    if (cpus < 1 || cpus > CPUS_MAX || !rm_number_parse(words[0], 1e-3, SECONDS_MOST, seconds))
+        return 0;
+    for (int i = 0; i < cpus; ++i)
+        if (!rm_whole_parse(words[1 + i], 0, RM_CORE_MOST, &cpu[i]))
+            return 0;
+    return cpus;
 }
 
 int main(int argc, char **argv) {
     bool const noting = argc > 2 && strcmp(argv[1], "--gaps") == 0;
     char const *const path = noting ? argv[2] : NULL;
     int const first = noting ? 3 : 1;
-    double const seconds = argc > first ? strtod(argv[first], NULL) : 0;
-    int const cpus = argc - first - 1;
-    if (cpus < 1 || cpus > CPUS_MAX || !(seconds > 0)) {
-        fprintf(stderr, "Usage: %s [--gaps FILE] SECONDS CPU [CPU]…\n", argv[0]);
+    double seconds;
+    uint64_t cpu[CPUS_MAX];
+    int const cpus = read_words(argc - first, argv + first, &seconds, cpu);
+    if (cpus == 0) {
+        fprintf(stderr, "Usage: %s [--gaps FILE] SECONDS CPU [CPU]…; SECONDS from 0.001 to %g, CPU from 0 to %d\n",
+                argv[0], SECONDS_MOST, RM_CORE_MOST);
         return 2;
     }
     double const tsc_hz = rm_tsc_hz_measure();
-    struct watch watch[CPUS_MAX] = {0};
+    static struct watch watch[CPUS_MAX];
     bool room = true;
     for (int i = 0; i < cpus; ++i) {
-        watch[i] = watch_of(atoi(argv[first + 1 + i]), seconds, tsc_hz);
+        watch[i] = watch_of((uint32_t)cpu[i], seconds, tsc_hz);
         room &= !path || make_room(&watch[i], seconds);
     }
     int const status = room ? run(watch, cpus, path) : fail("no memory for the gaps, which go to ", path);

@@ -9,7 +9,6 @@
  * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a
  * JSON object: per row and per cycle of all supplies, at rest and on their way, and per datagram.
  */
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "engine/guard.h"
 #include "net/port.h"
@@ -205,13 +205,6 @@ static int flood(struct bench *bench, char const *socket, uint64_t cycles) {
     return 0;
 }
 
-static void pin(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    sched_setaffinity(0, sizeof only, &only);
-}
-
 int main(int argc, char **argv) {
     static struct bench bench;
     char const *const what = argc > 3 ? argv[1] : "";
@@ -226,8 +219,11 @@ int main(int argc, char **argv) {
         if (strcmp(what, "count") == 0 && argc == 5)
             return flood(&bench, NULL, strtoull(argv[4], NULL, 10));
         if (strcmp(what, "flood") == 0 && argc == 6) {
-            pin(atoi(argv[5]));
-            return flood(&bench, argv[4], UINT64_MAX);
+            struct rm_error error;
+            if (rm_pin((uint32_t)atoi(argv[5]), &error) == RM_OK)
+                return flood(&bench, argv[4], UINT64_MAX);
+            fprintf(stderr, "%s: %s\n", argv[0], error.text);
+            return 1;
         }
     }
     fprintf(stderr,

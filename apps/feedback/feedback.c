@@ -37,7 +37,7 @@ static uint32_t missing_permits(struct feedback *feedback, struct rm_application
         missing |= FEEDBACK_NO_BEAM;
     if (feedback_gate_judge(&feedback->gate) && feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_GATE)))
         missing |= FEEDBACK_GATED;
-    if (feedback->is_partial)
+    if (feedback->whole_for < FEEDBACK_CALM_CYCLES)
         missing |= FEEDBACK_LATE;
     if (!feedback->is_sent)
         missing |= FEEDBACK_NOT_SENT;

@@ -48,6 +48,7 @@ struct feedback {
     uint32_t keep_cycles; /**< so long a HOLD, or a gap, is gone on from as if nothing had been */
     bool has_begun;       /**< that cycle has: its gap was looked for */
     bool is_partial;      /**< too many of its inputs are missing */
+    uint32_t whole_for;   /**< cycles since that was so, up to FEEDBACK_CALM_CYCLES */
     bool begins_anew;     /**< it is no HOLD that is gone on from */
 
     /* What is still to come: its weights are brought near while there is time. */

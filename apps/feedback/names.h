@@ -68,6 +68,13 @@ enum feedback_reading {
     FEEDBACK_READINGS,
 };
 
+enum {
+    /** Whole cycles before the loop goes on after one of which too much was missing. What keeps inputs away often does
+     * so in bursts, every other cycle: a loop that answered those between would have twice the delay that its law is
+     * for, and amplify. */
+    FEEDBACK_CALM_CYCLES = 8,
+};
+
 enum feedback_state { FEEDBACK_OFF, FEEDBACK_READY, FEEDBACK_ON, FEEDBACK_HOLD, FEEDBACK_FAULT };
 
 /** What must be there to be on. OFF: nobody wants it on, and something is missing. READY: nobody wants it on. ON.
@@ -82,7 +89,7 @@ enum feedback_permit {
     FEEDBACK_LARGE_ERROR = 1 << 4,   /**< at the start: RMS orbit error above the largest; FAULT */
     FEEDBACK_FEW_ACTUATORS = 1 << 5, /**< fewer actuators in use than the least; HOLD, and FAULT if they stay away */
     FEEDBACK_GATED = 1 << 6,         /**< the gate's input says so; HOLD */
-    FEEDBACK_LATE = 1 << 7,          /**< too many inputs missing in one cycle; HOLD */
+    FEEDBACK_LATE = 1 << 7,          /**< too many inputs missing in one cycle, or in one of the last few; HOLD */
     FEEDBACK_NOT_SENT = 1 << 8,      /**< rows do not reach the supplies; HOLD */
 };
 

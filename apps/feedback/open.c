@@ -269,6 +269,7 @@ static void forget(struct feedback *feedback, struct rm_application_setup const 
     feedback->passed = 1;
     feedback->held = feedback->partial_for = 0;
     feedback->has_begun = feedback->is_partial = feedback->begins_anew = false;
+    feedback->whole_for = FEEDBACK_CALM_CYCLES;
     feedback->loop.is_clear = false;
     feedback->loop.scale = 0.0;
     memset(feedback->loop.cut, 0, outputs * sizeof *feedback->loop.cut);

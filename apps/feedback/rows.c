@@ -141,8 +141,11 @@ static void settle_missing(struct feedback *feedback, struct rm_application_setu
 void feedback_rows_settle(struct feedback *feedback, struct rm_application_setup const *setup,
                           struct rm_step const *given) {
     feedback->is_partial = given->missing > feedback->configuration.permits.missing * setup->input_count;
-    if (feedback->is_partial)
+    if (feedback->is_partial) {
+        feedback->whole_for = 0;
         return;
+    }
+    feedback->whole_for += feedback->whole_for < FEEDBACK_CALM_CYCLES;
     if (feedback->cycle.pendings > 0)
         settle_pending(feedback);
     if (given->missing > 0)

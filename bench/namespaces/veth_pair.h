@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Two network namespaces with veth pairs between them, for tests and benches. Link 0, 1, …, LINKS_MAX - 1 is:
+/** Two network namespaces with veth pairs between them, for tests and benches. Link 0, 1, … is:
  *
  *     namespace 0: veth0, 02:00:00:00:00:01, 10.99.0.1/24      namespace 1: veth1, 02:00:00:00:00:02, 10.99.0.2/24
  *     namespace 0: veth2, 02:00:00:00:01:01, 10.99.1.1/24      namespace 1: veth3, 02:00:00:00:01:02, 10.99.1.2/24

@@ -21,7 +21,7 @@
  *                missed                of the lost: by the device, or for want of socket memory
  *                instruments           of each: received, lost, and the time from one datagram to the next
  *
- * Of each link: received + lost = instruments · cycles.
+ * Of each link: received + lost = instruments · cycles, but for instruments whose sender ended before another one's.
  *
  * A link's cycles are one sender's. Several senders may share it, with --first-flow, if they have the same rate and
  * begin together, or if they are received from their beginning to their end.

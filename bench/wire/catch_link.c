@@ -43,7 +43,7 @@ static void take_end(struct rm_catch_link *caught, struct rm_probe const *probe,
 static void take(struct rm_catch_link *caught, uint8_t const *payload, uint32_t length) {
     uint64_t const tsc = rm_tsc();
     struct rm_probe const probe = rm_probe_read(payload);
-    if (probe.flow >= caught->instruments) {
+    if (probe.flow >= caught->instruments || probe.sequence >= RM_PROBE_SEQUENCES) {
         ++caught->unknown;
         return;
     }

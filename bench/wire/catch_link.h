@@ -24,7 +24,7 @@ struct rm_catch_link {
     struct rm_cycles cycles;
     struct rm_window window;
     uint64_t bytes;                      /**< of payload, of the datagrams that count */
-    uint64_t unknown;                    /**< datagrams of an instrument that is none of ours */
+    uint64_t unknown;                    /**< datagrams of no instrument of ours, or of no cycle */
     uint64_t first_tsc, last_tsc;        /**< of those that count; 0: none */
     bool ended;                          /**< a sender has said so */
     struct rm_link_totals before, after; /**< when the window began and when it closed */

@@ -2,10 +2,11 @@
 #include "catch_options.h"
 
 #include "base/fail.h"
+#include "base/pin.h"
+#include "cycles.h"
 #include "options.h"
-#include "polling.h"
 
-enum { FLOWS = 1 << 16, ROWS_MOST = 1 << 26 };
+enum { FLOWS = 1 << 16 };
 
 char const rm_catch_usage[] =
     "Usage: ringmaster-catch (--core C --link LINK [--link LINK]…)… --instruments N --rate HZ --seconds S [OPTION]…\n"
@@ -63,11 +64,11 @@ static enum rm_code check(struct rm_catch_options const *options, struct rm_erro
         return rm_fail(error, RM_E_ARGUMENT,
                        "--cycles needs a --rate: without it nobody knows how many rows there "
                        "will be");
-    if (rows > ROWS_MOST)
+    if (rows > RM_CYCLES_MOST)
         return rm_fail(error, RM_E_ARGUMENT,
                        "--cycles: there would be %.0f rows, at most %d can be kept; measure for "
                        "a shorter time",
-                       rows, ROWS_MOST);
+                       rows, RM_CYCLES_MOST);
     return RM_OK;
 }
 

@@ -27,6 +27,8 @@ struct rm_cycle_row {
 
 _Static_assert(sizeof(struct rm_cycle_row) == 32, "a row has 32 bytes");
 
+enum { RM_CYCLES_MOST = 1 << 26 /**< rows of one program: 2 GiB of memory */ };
+
 struct rm_cycles {
     struct rm_cycle_row *row; /**< NULL: none are kept */
     size_t capacity;

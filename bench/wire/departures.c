@@ -24,7 +24,7 @@ enum rm_code rm_departures_write(struct rm_departures const *departures, uint64_
     if (departures->path == NULL)
         return RM_OK;
     struct rm_tally_range const all = {0, cycles};
-    FILE *const file = fopen(departures->path, "wb");
+    FILE *const file = fopen(departures->path, "wbe");
     if (file == NULL)
         return fail(departures->path, error);
     enum rm_code code = RM_OK;

@@ -18,7 +18,7 @@ struct rm_departures {
     struct rm_cycles of_link[RM_LINKS_MAX];
 };
 
-/** Makes room for so many cycles; with a `path` of NULL for none. RM_E_SYSTEM: there is not so much memory. */
+/** Makes room for so many cycles; with a `path` of NULL for none. RM_E_NO_SPACE: there is not so much memory. */
 enum rm_code rm_departures_new(struct rm_departures *departures, char const *path, uint32_t links, uint64_t cycles,
                                struct rm_error *error);
 

@@ -100,10 +100,15 @@ static void turn_to(struct rm_link *link, uint8_t const *frame, struct rm_datagr
     link->header_payload = 0;
 }
 
-/** True for a frame to our UDP port with room for a probe. */
+/** Room for a probe, and no more than the MTU has: who holds or copies a payload has room for no longer one. */
+static bool fits(struct rm_link const *link, uint32_t length) {
+    return length >= RM_PROBE_BYTES && length <= rm_link_largest_payload(&link->config);
+}
+
+/** True for a frame to our UDP port, of a length that fits. */
 static bool unpack(struct rm_link *link, struct rm_burst const *frames, uint32_t i, struct rm_datagram *datagram) {
     if (rm_frame_parse(frames->data[i], frames->length[i], frames->checksum_good[i], datagram) != RM_PORT_DECODED ||
-        datagram->destination_port != link->config.udp_port || datagram->length < RM_PROBE_BYTES)
+        datagram->destination_port != link->config.udp_port || !fits(link, datagram->length))
         return false;
     if (link->config.answer)
         turn_to(link, frames->data[i], datagram);
@@ -115,7 +120,7 @@ uint32_t rm_link_receive(struct rm_link *link, struct rm_link_burst *burst, uint
     uint32_t kept = 0;
     for (uint32_t i = 0; i < came; ++i) {
         struct rm_datagram datagram = {.payload = burst->frames.data[i], .length = burst->frames.length[i]};
-        if (link->ops->ethernet ? !unpack(link, &burst->frames, i, &datagram) : datagram.length < RM_PROBE_BYTES)
+        if (link->ops->ethernet ? !unpack(link, &burst->frames, i, &datagram) : !fits(link, datagram.length))
             continue;
         burst->payload[kept] = (uint8_t *)(uintptr_t)datagram.payload;
         burst->length[kept++] = datagram.length;

@@ -87,9 +87,9 @@ struct rm_link_burst {
 
 /** Counted since the link was opened. */
 struct rm_link_totals {
-    uint64_t foreign; /**< came, but no datagram to our UDP port with room for a probe */
+    uint64_t foreign; /**< came, but no datagram to our UDP port, or one too short for a probe, or over the MTU */
     uint64_t missed;  /**< dropped before we could receive them: by the device, or by a full socket buffer */
-    uint64_t unsent;  /**< refused for good by the kernel or the device */
+    uint64_t unsent;  /**< of those that rm_link_send took: refused for good by the kernel or the device */
 };
 
 struct rm_link;
@@ -122,9 +122,9 @@ void rm_links_wait(struct rm_link *const *links, uint32_t count, uint64_t wait_n
  * writes the payloads, sets length[], and sends or releases all of them. */
 uint32_t rm_link_reserve(struct rm_link *link, struct rm_link_burst *burst, uint32_t count);
 
-/** Sends in order, as many as the link takes now; never sleeps. Returns how many are gone; the rest has moved to the
- * front and burst->count is what is left: call again, or release them. With none taken the link is full, or ended:
- * rm_link_check tells. */
+/** Sends in order, as many as the link takes now; never sleeps. Returns how many are gone, sent or refused for good
+ * (`unsent`); the rest has moved to the front and burst->count is what is left: call again, or release them. With none
+ * taken the link is full, or ended: rm_link_check tells. */
 uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst);
 
 void rm_link_totals(struct rm_link *link, struct rm_link_totals *totals);

@@ -137,11 +137,15 @@ uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst) {
 }
 
 void rm_socket_link_totals(struct rm_link *link, struct rm_link_totals *totals) {
+    struct rm_socket_link *const socket = self(link);
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;
-    if (getsockopt(link->file, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
-        totals->missed = memory[SK_MEMINFO_DROPS];
-    totals->unsent = self(link)->unsent;
+    if (getsockopt(link->file, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0) {
+        socket->missed += memory[SK_MEMINFO_DROPS] - socket->missed_count;
+        socket->missed_count = memory[SK_MEMINFO_DROPS];
+    }
+    totals->missed = socket->missed;
+    totals->unsent = socket->unsent;
 }
 
 enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) {
@@ -150,6 +154,11 @@ enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) 
         return RM_OK;
     if (why == ECONNREFUSED)
         return rm_fail(error, RM_E_ABSENT, "link %s: nobody listens at the peer's UDP port", link->config.text);
+    if (why == EMSGSIZE)
+        return rm_fail(error, RM_E_SYSTEM,
+                       "link %s: the datagrams do not fit the interface's MTU; send shorter ones, or `ip link set "
+                       "INTERFACE mtu %u`",
+                       link->config.text, link->config.mtu);
     return rm_fail(error, RM_E_SYSTEM,
                    "link %s: the kernel refuses to send or receive: %s; the interface is gone or switched off, `ip "
                    "link` shows it",

@@ -12,7 +12,9 @@ struct rm_socket_link {
     uint8_t *in;
     uint8_t *out;
     uint64_t unsent;
-    int broken; /**< the errno after which nothing can be received or sent; 0: works */
+    uint64_t missed;       /**< as told last */
+    uint32_t missed_count; /**< the kernel's own then, which begins anew after 2^32 */
+    int broken;            /**< the errno after which nothing can be received or sent; 0: works */
 };
 
 /** Closes `file` when it fails. `longest` bytes of a datagram or frame. */

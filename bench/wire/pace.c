@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "departures.h"
 #include "json_text.h"

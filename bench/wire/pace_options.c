@@ -2,8 +2,9 @@
 #include "pace_options.h"
 
 #include "base/fail.h"
+#include "base/pin.h"
+#include "cycles.h"
 #include "options.h"
-#include "polling.h"
 #include "probe.h"
 
 enum { FLOWS = 1 << 16 };
@@ -54,9 +55,20 @@ static enum rm_code check_sizes(struct rm_pace_options const *options, struct rm
     return RM_OK;
 }
 
-static enum rm_code check_times(struct rm_pace_options const *options, struct rm_error *error) {
-    if (options->cycles_path != NULL && options->rate_hz <= 0)
+static enum rm_code check_rows(struct rm_pace_options const *options, struct rm_error *error) {
+    double const rows = options->rate_hz * options->seconds * options->link_count;
+    if (options->cycles_path == NULL)
+        return RM_OK;
+    if (options->rate_hz <= 0)
         return rm_fail(error, RM_E_ARGUMENT, "--cycles: needs a --rate; without one there are no cycles to be timed");
+    if (rows > RM_CYCLES_MOST)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "--cycles: there would be %.0f rows, at most %d can be kept; send for a shorter time", rows,
+                       RM_CYCLES_MOST);
+    return RM_OK;
+}
+
+static enum rm_code check_times(struct rm_pace_options const *options, struct rm_error *error) {
     double const period_us = options->rate_hz > 0 ? 1e6 / options->rate_hz : 0;
     double const groups_us = options->group_gap_us * (options->link_count - 1);
     if (options->rate_hz > 0 && options->rate_hz * options->seconds < 1)
@@ -76,7 +88,9 @@ static enum rm_code check_times(struct rm_pace_options const *options, struct rm
 static enum rm_code check(struct rm_pace_options const *options, struct rm_error *error) {
     if (options->first_flow + options->instruments > FLOWS)
         return rm_fail(error, RM_E_ARGUMENT, "--first-flow: instruments have numbers below %d", FLOWS);
-    enum rm_code const code = check_sizes(options, error);
+    enum rm_code code = check_sizes(options, error);
+    if (code == RM_OK)
+        code = check_rows(options, error);
     return code == RM_OK ? check_times(options, error) : code;
 }
 

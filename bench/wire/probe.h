@@ -3,7 +3,7 @@
  * Ethernet frame carries unpadded.
  *
  *     0   u16   flow       number of the instrument
- *     2   u64   sequence   number of the cycle: a gap is a loss
+ *     2   u64   sequence   number of the cycle: a gap is a loss; below 2^63, what is beyond is none of a cycle
  *     10  u64   stamp      TSC ticks of the time at which it was due to be sent
  *
  * Stamps of one machine's processes compare: its cores' time stamp counters run as one.
@@ -17,6 +17,12 @@
 /** Stamp of a datagram that is none of the instrument's: it says that the instrument has ended before `sequence`, so
  * that a loss at the very end is one too. */
 #define RM_PROBE_END UINT64_MAX
+
+/** No cycle has this sequence number or a higher one, so that sums of them do not overflow. */
+#define RM_PROBE_SEQUENCES (UINT64_C(1) << 63)
+
+/** Sequence of a question whether somebody is there, which is none of the cycles. */
+#define RM_PROBE_HELLO UINT64_MAX
 
 enum {
     RM_PROBE_BYTES = 18,

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 
 #include "base/fail.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "hold.h"
 #include "link_end.h"
@@ -35,9 +36,6 @@ static char const usage[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-/** The loop sleeps until so long before something is due, and polls for the rest: a sleep in the kernel ends 17 µs late
- * here, and sometimes 26. */
-static double const POLL_BEFORE_S = 40e-6;
 /** A loop to which nothing came for so long looks whether its link still works. An interface that was just switched on
  * is called down for up to a second. */
 static double const LOOK_S = 1.5;
@@ -52,8 +50,8 @@ struct reflector {
     double tsc_hz;
     uint64_t delay;                    /**< ticks */
     uint64_t drop_every;               /**< 0: none */
-    uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone */
-    uint64_t given_up;                 /**< because the link took nothing */
+    uint64_t came, reflected, dropped; /**< `came` counts with drop_every alone; `reflected`: taken by the link */
+    uint64_t given_up;                 /**< because the link took nothing, or it was still held at the end */
     double cpu_s;                      /**< that the loop had of its core */
     uint64_t look_at;                  /**< when to look at the link next */
 };
@@ -131,11 +129,8 @@ static bool let_go(struct reflector *self) {
 
 /** How long the link may sleep: until something comes, or is due. */
 static uint64_t patience_ns(struct reflector const *self) {
-    uint64_t const due = rm_hold_due(&self->hold), now = rm_tsc();
-    if (due == UINT64_MAX)
-        return RM_LINK_WAIT;
-    double const left_s = due > now ? (double)(due - now) / self->tsc_hz - POLL_BEFORE_S : 0;
-    return left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
+    uint64_t const due = rm_hold_due(&self->hold);
+    return due == UINT64_MAX ? RM_LINK_WAIT : rm_polling_may_sleep_ns(due, rm_tsc(), self->tsc_hz);
 }
 
 static void look_later(struct reflector *self, uint64_t now) {
@@ -188,6 +183,7 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
             code = look(self, now, error);
     }
     self->cpu_s += rm_thread_seconds();
+    self->given_up += rm_hold_count(&self->hold);
     return code;
 }
 
@@ -195,11 +191,14 @@ static void print(struct reflector *self) {
     struct rm_link_totals totals;
     rm_link_totals(self->link, &totals);
     struct rm_polling const *const polling = &self->polling;
+    uint64_t const refused = totals.unsent < self->reflected ? totals.unsent : self->reflected;
     double const seconds = (double)(polling->last - polling->begin) / self->tsc_hz;
-    double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling) : self->cpu_s / seconds;
+    double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling)
+                              : seconds > 0             ? self->cpu_s / seconds
+                                                        : 0;
     printf("{\"reflected\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"foreign\": %llu, \"seconds\": %.6f, "
            "\"loops\": %llu, \"busy_share\": %.4f, \"longest_gap_us\": %.1f, \"tsc_hz\": %.0f}\n",
-           (unsigned long long)self->reflected, (unsigned long long)self->dropped,
+           (unsigned long long)(self->reflected - refused), (unsigned long long)self->dropped,
            (unsigned long long)totals.unsent + self->given_up, (unsigned long long)totals.foreign, seconds,
            (unsigned long long)polling->loops, busy_share, (double)polling->longest_gap / self->tsc_hz * 1e6,
            self->tsc_hz);

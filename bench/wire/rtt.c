@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 
 #include "base/fail.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "options.h"
 #include "probe.h"
@@ -40,7 +41,7 @@ struct options {
     char const *samples; /**< NULL: nowhere */
 };
 
-static void print(struct rm_trip *trip, bool interrupted) {
+static void print(struct rm_trip *trip) {
     struct rm_probes const *const probes = &trip->probes;
     struct rm_probes_sum const sum = rm_probes_sum(probes);
     struct rm_link_totals totals;
@@ -55,7 +56,7 @@ static void print(struct rm_trip *trip, bool interrupted) {
            sum.probes == 0 ? 0 : (double)sum.probes / seconds, (unsigned long long)probes->late,
            (double)trip->polling.longest_gap / trip->tsc_hz * 1e6, (unsigned long long)trip->polling.gaps_over_10us,
            trip->payload_bytes, (unsigned long long)totals.missed, (unsigned long long)totals.unsent,
-           interrupted ? "true" : "false", rm_link_hardware_stamps(trip->link));
+           rm_stop_asked(&trip->stop) ? "true" : "false", rm_link_hardware_stamps(trip->link));
 }
 
 /** Over an open link. */
@@ -70,13 +71,9 @@ static enum rm_code measure(struct rm_trip *trip, struct options const *options,
     }
     if (code != RM_OK)
         return code;
-    bool const interrupted = rm_stop_asked(&trip->stop);
     rm_trip_wait(trip, options->timeout_ms * 1e-3);
-    if (options->samples != NULL)
-        code = rm_probes_write(&trip->probes, options->samples, error);
-    if (code == RM_OK)
-        print(trip, interrupted);
-    return code;
+    print(trip);
+    return options->samples != NULL ? rm_probes_write(&trip->probes, options->samples, error) : RM_OK;
 }
 
 static enum rm_code run(struct rm_trip *trip, struct options const *options, struct rm_link_config const *config,

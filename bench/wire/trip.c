@@ -5,17 +5,14 @@
 #include "base/timebase.h"
 #include "probe.h"
 
-/** A sleep in the kernel ends 17 µs late here, and sometimes 26: the loop polls for so long before a probe is due. */
-static double const POLL_BEFORE_S = 40e-6;
 /** How long to look for the reflector, and how often to ask. */
 static double const FIRST_ANSWER_S = 5.0, ASK_S = 10e-3;
 /** A link that takes no probe for so long has ended; one that brings nothing for so long is looked at. */
 static double const FULL_S = 1.0, SILENT_S = 1.0;
+/** Who has asked to stop waits no longer than this for the last answers. */
+static double const STOPPED_S = 1.0;
 /** Between the first answer and the first probe: what was asked in vain has come back by then. */
 static double const SETTLE_S = 20e-3;
-
-/** Sequence of a question whether somebody is there; answers to it are no answers to probes. */
-static uint64_t const HELLO = UINT64_MAX;
 
 static uint64_t ticks(struct rm_trip const *trip, double seconds) { return (uint64_t)(seconds * trip->tsc_hz); }
 
@@ -38,21 +35,17 @@ static void take(struct rm_trip *trip, struct rm_link_burst const *in, uint64_t 
         struct rm_probe const probe = rm_probe_read(in->payload[i]);
         bool const ours = probe.flow == trip->flow;
         trip->found |= ours;
-        if (!ours || (probe.sequence != HELLO && !rm_probes_answered(&trip->probes, probe.sequence, now)))
+        if (!ours || (probe.sequence != RM_PROBE_HELLO && !rm_probes_answered(&trip->probes, probe.sequence, now)))
             ++trip->foreign;
     }
 }
 
 /** Receives until the TSC is at `until` or something has come; returns whether it has. */
 static bool receive(struct rm_trip *trip, uint64_t until) {
-    uint64_t wait_ns = 0, now = rm_tsc();
-    if (!rm_link_spins(trip->link) && until > now) {
-        double const left_s = (double)(until - now) / trip->tsc_hz - POLL_BEFORE_S;
-        wait_ns = left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
-    }
+    uint64_t const wait_ns = rm_link_spins(trip->link) ? 0 : rm_polling_may_sleep_ns(until, rm_tsc(), trip->tsc_hz);
     struct rm_link_burst in;
     bool const came = rm_link_receive(trip->link, &in, wait_ns) != 0;
-    now = rm_tsc();
+    uint64_t const now = rm_tsc();
     if (came)
         trip->look_at = now + ticks(trip, SILENT_S);
     take(trip, &in, now);
@@ -70,7 +63,7 @@ enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error) {
     rm_polling_begin(&trip->polling, now, trip->tsc_hz);
     for (; !trip->found && now < give_up && !rm_stop_asked(&trip->stop); now = rm_tsc()) {
         if (now >= ask) {
-            (void)send_one(trip, HELLO, now, &sent);
+            (void)send_one(trip, RM_PROBE_HELLO, now, &sent);
             ask = now + ticks(trip, ASK_S);
         }
         (void)receive(trip, ask);
@@ -85,6 +78,13 @@ enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error) {
                    rm_link_text(trip->link), FIRST_ANSWER_S, why.text);
 }
 
+/** Since when the link has taken nothing: since it took the last one, or, if none was due in between, since this one
+ * is. A sender that is far behind its schedule is not thereby one whose link is full. */
+static uint64_t idle_since(struct rm_probes const *probes, uint64_t due) {
+    uint64_t const last = probes->next == 0 ? 0 : probes->times[probes->next - 1].sent;
+    return last > due ? last : due;
+}
+
 /** Sends the next probe if it is due. An error when the link has taken none for a while. */
 static enum rm_code keep_schedule(struct rm_trip *trip, uint64_t now, struct rm_error *error) {
     struct rm_probes *const probes = &trip->probes;
@@ -96,7 +96,7 @@ static enum rm_code keep_schedule(struct rm_trip *trip, uint64_t now, struct rm_
         rm_probes_sent(probes, sent);
         return RM_OK;
     }
-    if (now - due < ticks(trip, FULL_S))
+    if (now - idle_since(probes, due) < ticks(trip, FULL_S))
         return RM_OK;
     struct rm_error why = {.text = "it is full, and its other end takes nothing"};
     (void)rm_link_check(trip->link, &why);
@@ -131,7 +131,9 @@ enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
 }
 
 void rm_trip_wait(struct rm_trip *trip, double timeout_s) {
-    uint64_t const end = rm_tsc() + ticks(trip, timeout_s);
-    while (trip->probes.answered < trip->probes.next && rm_tsc() < end)
+    bool const stopped = rm_stop_asked(&trip->stop);
+    double const patience_s = stopped && timeout_s > STOPPED_S ? STOPPED_S : timeout_s;
+    uint64_t const end = rm_tsc() + ticks(trip, patience_s);
+    while (trip->probes.answered < trip->probes.next && rm_tsc() < end && rm_stop_asked(&trip->stop) == stopped)
         (void)receive(trip, end);
 }

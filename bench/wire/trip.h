@@ -43,7 +43,8 @@ enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error);
  * no probe any more, or it is silent and its interface is gone. */
 enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error);
 
-/** Takes answers until all are there, for so long at most. */
+/** Takes answers until all are there, for so long at most; or until it is told to stop, and for 1 s where it has been.
+ */
 void rm_trip_wait(struct rm_trip *trip, double timeout_s);
 
 #endif

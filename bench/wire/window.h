@@ -11,8 +11,8 @@
  *     CLOSED     all that was to come has come, or nothing comes any more
  *
  * With a known rate `begin` is so many cycles after the first that came, and `end` as many after that as the time asks
- * for; should the sender be slower than it was said to be, the window ends by the clock all the same, half as late
- * again. A sender that has fallen silent without a word does not end it: that is `idle`.
+ * for; should the sender be slower than it was said to be, the window ends by the clock all the same, after half
+ * as long again and a second. A sender that has fallen silent without a word does not end it: that is `idle`.
  */
 #ifndef RM_BENCH_WIRE_WINDOW_H
 #define RM_BENCH_WIRE_WINDOW_H

@@ -2,6 +2,7 @@
 """What a running workspace does just now, in figures: rates, losses, cores, links, faults, orbit, tune."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -128,8 +129,11 @@ class Monitor:
         readings = self._readings(before, now)
         clock, tsc_hz = self._clock()
         turn_rate_hz = clock.turn_rate_hz if clock.fits else 0.0
+        senders = {sender.name: sender for sender in readings.get("sender", [])}
         streams = tuple(
-            stream_figures(reading, *self._rates(reading.name, turn_rate_hz, before, now))
+            stream_figures(
+                reading, _sender_of(reading.name, senders), *self._rates(reading.name, turn_rate_hz, before, now)
+            )
             for reading in readings.get("stream", [])
         )
         cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
@@ -138,7 +142,7 @@ class Monitor:
             alive=ws.alive,
             turn_rate_hz=clock.turn_rate_hz,
             clock=clock,
-            streams=streams,
+            streams=tuple(streams),
             ports=tuple(map(port_figures, readings.get("port", []))),
             cores=cores,
             paths=tuple(map(path_figures, readings.get("path", []))),
@@ -211,6 +215,11 @@ class Monitor:
             name: (reading.since(base[name]) if name in base else reading).summary()
             for name, reading in self.latency().items()
         }
+
+
+def _sender_of(instrument: str, senders: Mapping[str, Reading]) -> Reading | None:
+    """Its virtual sender: of its own name, or without the number where one sends for many ("bpm" for "bpm07")."""
+    return senders.get(instrument) or senders.get(instrument.rstrip("0123456789"))
 
 
 def _steering(ws: Workspace) -> tuple[Steering, ...]:

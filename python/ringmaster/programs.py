@@ -97,6 +97,9 @@ class Program:
                 self._process.wait(STOP_S)
             except subprocess.TimeoutExpired:
                 self.kill()
+            except KeyboardInterrupt:  # who asks twice does not want to wait, nor to find it running
+                self.kill()
+                raise
         return self._process.returncode
 
     def kill(self) -> None:

@@ -19,8 +19,8 @@ from ringmaster.bench.feedback import (
     host_times_of,
     window_of,
 )
-from ringmaster.bench.headlines import compare_runs
 from ringmaster.bench.log import NotMeasured
+from ringmaster.report.compare import compare, read_both
 
 WHATS = (ANSWER, FLOOR, SGEMV, "whole_product_ns", "errors_ns", "bank_ns", "ahead_ns")
 
@@ -65,7 +65,7 @@ def test_what_the_host_did_not_show_is_not_measured_and_the_arithmetic_is() -> N
 def test_two_runs_can_be_compared(tmp_path: Path) -> None:
     for name, median in (("first", 100.0), ("second", 150.0)):
         (tmp_path / name).write_text(json.dumps(report(window(median, 900)).as_json()))
-    assert any(row.name == "latency_264x168_ns" for row in compare_runs(tmp_path / "first", tmp_path / "second"))
+    assert any(row.name == "latency_264x168_ns" for row in compare(*read_both(tmp_path / "first", tmp_path / "second")))
 
 
 @pytest.mark.parametrize("words", ["", "{}", '{"simd": "AVX2", "sizes": {"1x1": {"bank_ns": {"median": 1}}}}'])

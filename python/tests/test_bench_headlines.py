@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ringmaster.bench.headlines import Compared, Figure, NotAReport, compare_runs, exact, of_values
+from ringmaster.bench.headlines import Compared, Figure, NotAReport, exact, of_values
 from ringmaster.cli.bench import bench
+from ringmaster.report.compare import compare, read_both
 
 
 def figure(median: float, low: float, high: float) -> Figure:
@@ -48,7 +49,7 @@ def test_two_figures_agree_or_not(first: Figure, second: Figure | None, verdict:
 def test_every_figure_of_either_run_is_shown(tmp_path: Path) -> None:
     one = write(tmp_path / "one.json", added=figure(30, 29, 31), ratio=figure(0.7, 0.6, 0.8), gone=None)
     other = write(tmp_path / "other.json", added=figure(38, 37, 40), ratio=None, new=exact(82.0, "layout"))
-    compared = compare_runs(one, other)
+    compared = compare(*read_both(one, other))
     assert [(row.name, row.verdict) for row in compared] == [
         *(("added", "apart"), ("ratio", "not measured"), ("gone", "not measured"), ("new", "not measured"))
     ]
@@ -68,6 +69,6 @@ def test_every_figure_of_either_run_is_shown(tmp_path: Path) -> None:
 def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
     wrong, right = tmp_path / "wrong.json", write(tmp_path / "right.json", added=figure(1, 0, 2))
     wrong.write_text(text)
-    with pytest.raises(NotAReport, match=r"wrong.json.*bench ingest --json"):
-        compare_runs(right, wrong)
+    with pytest.raises(NotAReport, match=r"wrong.json: .*; expected what --json or --report of a bench wrote"):
+        compare(*read_both(right, wrong))
     assert CliRunner().invoke(bench, ["compare", str(wrong), str(right)]).exit_code != 0

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ringmaster.bench.headlines import compare_runs
 from ringmaster.bench.latency import Options, Report
 from ringmaster.bench.latency_edges import (
     Figures,
@@ -23,6 +22,7 @@ from ringmaster.bench.latency_edges import (
 )
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.log import NotMeasured
+from ringmaster.report.compare import compare, read_both
 
 TSC_HZ = 2.5e9
 TICKS_PER_US = TSC_HZ / 1e6
@@ -156,7 +156,7 @@ def report(delay_us: float) -> Report:
 def test_two_reports_can_be_compared(tmp_path: Path) -> None:
     for name, delay_us in (("first", 10.0), ("second", 50.0)):
         (tmp_path / name).write_text(json.dumps(report(delay_us).as_json()))
-    compared = {row.name: row.verdict for row in compare_runs(tmp_path / "first", tmp_path / "second")}
+    compared = {row.name: row.verdict for row in compare(*read_both(tmp_path / "first", tmp_path / "second"))}
     assert compared["latency_us.added"] == "apart"
     assert compared["latency_us.source"] == "not measured"
 

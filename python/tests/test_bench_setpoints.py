@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from ringmaster.bench import parameters, setpoints, transmit_latency, transmit_rate
-from ringmaster.bench.headlines import compare_runs, of_values
+from ringmaster.bench.headlines import of_values
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.parameters import Range, ranges_of
 from ringmaster.bench.pvaccess import Times, times_of
 from ringmaster.bench.transmit_rate import frame_bytes
 from ringmaster.bench.verdicts import Headline, as_json, number
+from ringmaster.report.compare import compare, read_both
 from ringmaster.report.text import print_section
 
 
@@ -134,7 +135,7 @@ def test_reports_can_be_compared(tmp_path: Path) -> None:
     assert said["pva_put_ns"] is None
     path = tmp_path / "parameters.json"
     path.write_text(json.dumps(said))
-    verdicts = {row.name: row.verdict for row in compare_runs(path, path)}
+    verdicts = {row.name: row.verdict for row in compare(*read_both(path, path))}
     assert (verdicts["read_ns"], verdicts["pva_put_ns"]) == ("within", "not measured")
     rates = setpoints.Report(setpoints.Options(), rate=[rate("ringmaster", 18), rate("testpmd", 20)])
     said = rates.as_json()

@@ -9,16 +9,19 @@ from conftest import MakeOwner
 from fabric import clock, parameter, stream
 
 from ringmaster.bench.log import NotMeasured
+from ringmaster.cli.bench_rtt import LOADS as CLI_LOADS
+from ringmaster.cli.bench_traffic import KINDS as CLI_KINDS
 from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
 from ringmaster.layout import ElementType
 from ringmaster.qualify import interval_live
-from ringmaster.qualify.carried import Carried, Cores, Traffic, catch_words, mtu_of, pace_words, place
+from ringmaster.qualify.carried import Carried, Cores, Traffic, catch_words, pace_words, place
 from ringmaster.qualify.groups import ROW
 from ringmaster.qualify.interval_run import Measured, Options, Report, rounded
 from ringmaster.qualify.interval_section import section
 from ringmaster.qualify.interval_tables import BINS, Observed, bins, by_instrument
 from ringmaster.qualify.intervals import Instrument, of_caught, of_histogram, of_lengths, of_stamps, together
-from ringmaster.qualify.links import Pair
+from ringmaster.qualify.links import JUMBO_MTU, KINDS, LEAST_BYTES, Pair, largest, mtu_of
+from ringmaster.qualify.rtt_options import LOADS
 from ringmaster.report.text import as_json, print_section
 
 TSC_HZ = 2e9
@@ -151,8 +154,10 @@ def test_large_payloads_have_jumbo_links() -> None:
     assert [mtu_of(size) for size in (18, 1472, 1473, 8972)] == [1500, 1500, 9000, 9000]
 
 
-def test_sizes_of_the_command_line_are_those_of_the_wire() -> None:
-    assert (SMALLEST, LARGEST) == (18, 8972)
+def test_the_command_line_knows_the_kinds_and_sizes() -> None:
+    assert (SMALLEST, LARGEST) == (LEAST_BYTES, largest(JUMBO_MTU)) == (18, 8972)
+    assert CLI_KINDS == KINDS
+    assert CLI_LOADS == LOADS
 
 
 TURN_RATE = parameter("server/turn_rate_hz", np.array([1e6]), "Hz", ElementType.F64)

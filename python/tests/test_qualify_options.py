@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command line refuses of the benches that send groups of datagrams."""
+"""What the command line of the benches refuses."""
 
 import pytest
 from click.testing import CliRunner
@@ -38,6 +38,20 @@ OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--rig
         (("jitter", *OWN, *OWN, *OWN), "found 6, expected up to 4 of each kind"),
         (("jitter", *OWN, "--instruments", "3"), "found 3, expected a multiple of the 2 links"),
         (("throughput", "--left", "raw:eth1", "--right", "raw:eth2"), "found 2, expected up to 1"),
+        (("interval", "--workspace", "demo", "--rounds", "2"), "--rounds: found beside --workspace"),
+        (("interval", "--rate", "nan"), "found nan, expected a number"),
+        (("rtt", "--rate", "nan"), "found nan, expected a number"),
+        (("rtt", "--rate", "0.5"), "0.5 is not in the range"),
+        (("rtt", "--seconds", "inf"), "found inf, expected a number"),
+        (("rtt", "--rate", "1e6", "--seconds", "60"), "more --rounds make more"),
+        (("rtt", "--size", "8973"), "8973 is not in the range"),
+        (("rtt", "--kinds", "memif,pigeon"), "found 'memif,pigeon', expected some of memif"),
+        (("rtt", "--loads", "busy"), "expected some of idle,loaded"),
+        (("rtt", "--left", "raw:a"), "found 1 --left and 0 --right"),
+        (("power", "--seconds", "inf"), "found inf, expected a number"),
+        (("power", "--load", "0"), "not in the range"),
+        (("suite", "--minutes", "nan"), "found nan, expected a number"),
+        (("suite", "--benches", "rtt,poker"), "expected some of rtt,jitter"),
     ],
 )
 def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:

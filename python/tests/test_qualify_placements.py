@@ -3,9 +3,8 @@
 
 from pathlib import Path
 
-import pytest
-
-from ringmaster.qualify.placements import card_node, cpu_list, find_placements
+from ringmaster.doctor import cpu_list
+from ringmaster.qualify.placements import card_node, find_placements
 
 
 def host(sys: Path, isolated: str, nodes: list[str]) -> Path:
@@ -18,13 +17,6 @@ def host(sys: Path, isolated: str, nodes: list[str]) -> Path:
         node.mkdir(parents=True)
         (node / "cpulist").write_text(f"{cpus}\n")
     return sys
-
-
-@pytest.mark.parametrize(
-    ("text", "cpus"), [("", []), ("\n", []), ("3", [3]), ("0-2,5", [0, 1, 2, 5]), ("1,4-5\n", [1, 4, 5])]
-)
-def test_lists_of_cpus_are_read(text: str, cpus: list[int]) -> None:
-    assert cpu_list(text) == cpus
 
 
 def test_an_ordinary_host_has_ordinary_cores_and_says_what_it_has_not(tmp_path: Path) -> None:
@@ -62,7 +54,7 @@ def test_virtual_links_have_no_card_to_be_near_to(tmp_path: Path) -> None:
 def threads(sys: Path, *cores: str) -> None:
     """Writes which CPUs are threads of one core."""
     for listed in cores:
-        for cpu in cpu_list(listed):
+        for cpu in cpu_list.parse(listed) or ():
             folder = sys / f"devices/system/cpu/cpu{cpu}/topology"
             folder.mkdir(parents=True)
             (folder / "thread_siblings_list").write_text(f"{listed}\n")

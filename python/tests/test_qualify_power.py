@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ringmaster.bench.log import NotMeasured
+from ringmaster.programs import ProgramFailed
 from ringmaster.qualify import energy, power
 from ringmaster.qualify.core_state import frequencies_mhz, residency_shares, residency_us
 from ringmaster.qualify.cpu_time import Shares
@@ -201,14 +202,14 @@ def test_the_section_says_its_command_and_what_cannot_be_had(monkeypatch: pytest
     assert len(section.data["windows"]) == 10  # type: ignore[arg-type]
 
 
-def test_no_state_at_all_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_state_at_all_is_an_error_with_the_reasons(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def window(*_: object) -> Window:
-        raise NotMeasured("no memory")
+        raise ProgramFailed("ringmaster-server ended with status 1: no room")
 
     monkeypatch.setattr(power, "measure_window", window)
     monkeypatch.setattr(power, "cores", lambda: (0, 1))
     monkeypatch.setattr(power, "_probe", lambda _: None)
-    with pytest.raises(NotMeasured, match="power: .*no memory"):
+    with pytest.raises(NotMeasured, match="power: .*idle: not measured: ringmaster-server ended .* no room"):
         power.measure(power.Options(rounds=1), lambda _: None, lambda: None, tmp_path)
 
 

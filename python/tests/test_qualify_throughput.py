@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput of programs whose last words are known, and the search for the rate without loss on a known channel."""
+"""Throughput of programs whose last words are known."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ from ringmaster.qualify.throughput_cases import Case, cases
 from ringmaster.qualify.throughput_charts import charts
 from ringmaster.qualify.throughput_loss import Losses, locate
 from ringmaster.qualify.throughput_window import Cores, Look, Window, window_of, within
-from ringmaster.qualify.zero_loss import BUFFERED_DATAGRAMS, Search, Trial, most_trials, search
+from ringmaster.qualify.zero_loss import Search
 from ringmaster.report.section import Bars, Lines, Section
 
 CORES = Cores((0,), 1)
@@ -93,7 +93,7 @@ def test_rates_are_of_the_senders_time_and_shares_of_its_middle() -> None:
     window = window_of(MEMIF, CORES, looks, [paced(2000, waited_us=400_000.0)], caught(1500), 0.0)
     assert window.pps == 1500
     assert window.gbps == pytest.approx(1500 * 64 * 8e-9)
-    assert window.lost_share == pytest.approx(0.25)
+    assert window.losses.on_the_way == 500
     assert window.sender.soft_irq == pytest.approx(0.4)
     assert window.sender.poll_busy == pytest.approx(0.6 * 0.5)  # busy 90 %, of which 40 % waited for a full link
     assert window.sender.poll_idle == pytest.approx(0.6 * 0.5)
@@ -148,62 +148,6 @@ def test_jumbo_frames_are_for_what_does_not_fit_and_two_senders_for_the_borders(
 def test_the_command_line_knows_the_kinds_and_sizes() -> None:
     assert CLI_KINDS == throughput_cases.KINDS
     assert tuple(map(int, CLI_SIZES.split(","))) == throughput_cases.SIZES
-
-
-def channel(capacity_pps: float, tolerance: int = 0) -> Callable[[float], Trial]:
-    """Carries so much for a second, and loses what is more."""
-    return lambda pps: Trial(pps, max(0, round(pps - capacity_pps)), 0, 20.0, tolerance)
-
-
-@given(
-    capacity=st.floats(1e3, 1.4e7),
-    highest=st.floats(1e4, 1.4e7),
-    resolution=st.floats(0.001, 0.5),
-    tolerance=st.integers(0, 500),
-)
-def test_the_search_finds_the_capacity_of_a_channel(
-    capacity: float, highest: float, resolution: float, tolerance: int
-) -> None:
-    found = search(channel(capacity, tolerance), highest, resolution)
-    most = min(highest, capacity + tolerance)
-    assert found.best_pps <= most + 1.0
-    assert found.best_pps >= most - resolution * highest - 1.0
-    assert len(found.trials) <= most_trials(resolution)
-    assert (found.limit is None) == (found.best_pps == highest)
-
-
-def test_a_link_that_pushes_back_fails_by_the_rate_that_was_not_held() -> None:
-    found = search(lambda pps: Trial(pps, 0, round(max(0.0, pps - 5e5)), 20.0, 0), 1e6, 0.01)
-    assert found.best_pps == pytest.approx(5e5, abs=1e4)
-    assert found.limit is not None
-    assert found.limit.why == "rate not held"
-
-
-def test_a_channel_that_carries_nothing_has_no_rate() -> None:
-    found = search(channel(-1e9), 1e6, 0.1)
-    assert found.best_pps == 0
-    assert all(not trial.passed for trial in found.trials)
-
-
-def test_a_trial_with_a_stall_is_tried_once_more_and_then_told() -> None:
-    seen: list[float] = []
-
-    def stalls_at_first(pps: float) -> Trial:
-        seen.append(pps)
-        first = len(seen) == 1
-        return Trial(pps, 1000 if first else 0, 0, 20_000.0 if first else 10.0, 0)
-
-    assert search(stalls_at_first, 1e6, 0.1).best_pps == 1e6
-    assert seen == [1e6, 1e6]
-    always = search(lambda pps: Trial(pps, 1000, 0, 20_000.0, 0), 1e6, 0.5)
-    assert always.best_pps == 0
-    assert always.trials[0].why == "1000 lost: stall of 20.0 ms"
-
-
-@pytest.mark.parametrize(("gap_us", "stalled"), [(900.0, False), (1e3, True), (BUFFERED_DATAGRAMS + 2e3, True)])
-def test_only_a_gap_that_the_link_cannot_bridge_is_a_stall(gap_us: float, stalled: bool) -> None:
-    assert Trial(1e6, 5, 0, gap_us, 0).stalled == stalled
-    assert not Trial(1e3, 5, 0, gap_us, 0).stalled
 
 
 def window(case: Case, pps: float, whole: bool = True, losses: Losses | None = None) -> Window:
@@ -304,14 +248,6 @@ def test_what_fails_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatc
     assert sum("no sockets" in note for note in section.notes) == 1
 
 
-def test_nothing_at_all_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(case: Case, number: int) -> Window:
-        raise NotMeasured(f"no {case.kind}")
-
-    with pytest.raises(NotMeasured, match=r"throughput: .*no memif.*no udp"):
-        measured(monkeypatch, SMALL, make)
-
-
 def test_the_share_of_the_core_is_of_those_that_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     section = measured(monkeypatch, SMALL, lambda case, _: window(case, 1e5, whole=case.polls))
     assert section.conditions is not None
@@ -334,6 +270,24 @@ def test_links_of_one_s_own_are_in_the_command(monkeypatch: pytest.MonkeyPatch) 
     assert "--left pci:0000:03:00.0 --right pci:0000:03:00.1" in section.command
     assert "--kinds" not in section.command
     assert "pci: pci:0000:03:00.0 to pci:0000:03:00.1" in section.about
+
+
+def test_nothing_at_all_is_an_error_with_the_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        raise NotMeasured("no sockets")
+
+    with pytest.raises(NotMeasured, match="memif with an MTU of 1500: no sockets; .*udp with"):
+        measured(monkeypatch, SMALL, make)
+
+
+def test_nothing_but_an_interrupt_promises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        raise KeyboardInterrupt
+
+    section = measured(monkeypatch, SMALL, make)
+    assert section.interrupted
+    assert section.tables == []
+    assert not any("no datagram was lost" in note for note in section.notes)
 
 
 def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@
 #ifndef RM_BASE_BACKGROUND_H
 #define RM_BASE_BACKGROUND_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -12,18 +14,24 @@
 #include "base/timebase.h"
 
 enum {
-    RM_BACKGROUND_NICE = 10, /**< a tenth of what a thread of no such manners gets on the same core */
-    RM_BACKGROUND_SHARE = 4, /**< work is at most one part in so many of a background's time */
+    RM_BACKGROUND_NICE = 10,                  /**< a tenth of what a thread of no such manners gets on the same core */
+    RM_BACKGROUND_SHARE = 4,                  /**< work is at most one part in so many of a background's time */
+    RM_BACKGROUND_LOOK_NS = 20 * 1000 * 1000, /**< how often one that rests looks whether it is to end */
 };
 
 /** Makes the calling thread one of them. A refusal is no harm. */
 static inline void rm_background_enter(void) { setpriority(PRIO_PROCESS, (id_t)gettid(), RM_BACKGROUND_NICE); }
 
-/** Rests at least so long, and long enough after work that began then (rm_monotonic_ns). */
-static inline void rm_background_rest(uint64_t begun_ns, uint64_t least_ns) {
-    uint64_t const owed = (RM_BACKGROUND_SHARE - 1) * (rm_monotonic_ns() - begun_ns);
-    uint64_t const rest = owed > least_ns ? owed : least_ns;
-    nanosleep(&(struct timespec){(time_t)(rest / 1000000000), (long)(rest % 1000000000)}, NULL);
+/** Rests at least so long, and long enough after work that began then (rm_monotonic_ns); less where it is to end. */
+static inline void rm_background_rest(uint64_t begun_ns, uint64_t least_ns, atomic_bool const *ending) {
+    uint64_t now = rm_monotonic_ns();
+    uint64_t const owed = (RM_BACKGROUND_SHARE - 1) * (now - begun_ns);
+    uint64_t const end = now + (owed > least_ns ? owed : least_ns);
+    for (; now < end && !atomic_load_explicit(ending, memory_order_relaxed); now = rm_monotonic_ns()) {
+        uint64_t const left = end - now;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(left < RM_BACKGROUND_LOOK_NS ? left : RM_BACKGROUND_LOOK_NS)},
+                  NULL);
+    }
 }
 
 #endif

@@ -32,10 +32,13 @@ struct requester {
     bool seen;      /**< in the look that is under way */
 };
 
+/** Owners that stay have their places and those who come to ask have theirs, so that neither can take the others'. */
+enum { PLACES = 2 * RM_OWNERS_MAX };
+
 struct rm_inbox {
     struct rm_owner *owner;
     struct rm_replies *replies;
-    struct requester requester[RM_OWNERS_MAX];
+    struct requester requester[PLACES];
     size_t count;
     size_t turn; /**< whose turn it is */
 };
@@ -93,9 +96,16 @@ static uint64_t epoch_of(struct requester const *requester) {
     return atomic_load_explicit(&requester->mapped.header->epoch, memory_order_acquire);
 }
 
+static bool has_place(struct rm_inbox const *inbox, bool ephemeral) {
+    size_t taken = 0;
+    for (size_t i = 0; i < inbox->count; ++i)
+        taken += inbox->requester[i].ephemeral == ephemeral;
+    return taken < RM_OWNERS_MAX;
+}
+
 /** Maps one that is new here. */
 static void meet(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral) {
-    if (inbox->count == RM_OWNERS_MAX)
+    if (!has_place(inbox, ephemeral))
         return;
     struct requester *requester = &inbox->requester[inbox->count];
     *requester = (struct requester){.next = 1, .ephemeral = ephemeral, .seen = true};

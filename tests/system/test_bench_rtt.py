@@ -2,24 +2,20 @@
 """The round trip test as a person runs it: a known delay and loss come back, and nothing is left behind."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json, veth_pair, wait_for
+from bench_runs import marked, started, wait_for_line
+from harness import PATIENCE_S, ringmaster, ringmaster_json, veth_pair, wait_for
 
 DELAY_US = 100_000.0
 LEAST_STALL_US = 30_000.0
 """The luckiest of 450 probes may be late by that much on a busy machine; none may be early."""
 MEDIAN_STALL_US = 150_000.0
-MARK = "RINGMASTER_TEST_MARK"
 
 
 @pytest.fixture(autouse=True)
@@ -29,34 +25,6 @@ def _programs(root: Path) -> None:
 
 def rtt(*options: str) -> list[str]:
     return ["bench", "rtt", "--loads", "idle", *options]
-
-
-@contextmanager
-def started(*options: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A bench that runs, and a mark that all its descendants bear."""
-    mark = uuid.uuid4().hex
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command_line(*rtt(*options)), stdout=pipe, stderr=pipe, text=True, env=os.environ | {MARK: mark}
-    ) as bench:
-        try:
-            yield bench, mark
-        finally:
-            bench.kill()
-
-
-def marked(mark: str, name: str = "") -> list[int]:
-    """Processes that bear it, and are called so."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark.encode() in (process / "environ").read_bytes() and name in (process / "cmdline").read_text():
-                found.append(int(process.name))
-    return found
-
-
-def wait_until_gone(mark: str) -> None:
-    wait_for(lambda: not marked(mark), lambda: f"the end of {[Path(f'/proc/{p}/cmdline') for p in marked(mark)]}")
 
 
 @pytest.fixture(scope="module")
@@ -118,15 +86,13 @@ def test_a_peer_that_never_answers_is_missed(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("stress-ng") is None, reason="NO STRESS-NG: no load is tested")
 def test_ctrl_c_under_load_gives_what_was_measured_until_then() -> None:
     options = ("--kinds", "memif", "--loads", "idle,loaded", "--rounds", "1000", "--seconds", "0.3", "--json")
-    with started(*options) as (bench, mark):
-        assert bench.stderr is not None
-        assert "memif, idle: median" in bench.stderr.readline()
-        assert "memif, loaded: median" in bench.stderr.readline()
+    with started(*rtt(*options)) as (bench, mark):
+        wait_for_line(bench, "memif, idle: median")
+        wait_for_line(bench, "memif, loaded: median")
         assert marked(mark, "stress-ng")
         bench.send_signal(signal.SIGINT)
         said, words = bench.communicate(timeout=PATIENCE_S)
         assert bench.returncode == 0, words
-        wait_until_gone(mark)
     section = json.loads(said.splitlines()[-1])
     assert section["interrupted"] is True
     assert {done["load"] for done in section["data"]["rounds"]} == {"idle", "loaded"}
@@ -137,25 +103,22 @@ def test_ctrl_c_under_load_gives_what_was_measured_until_then() -> None:
 def test_a_bench_that_is_killed_leaves_neither_programs_nor_namespaces() -> None:
     with veth_pair():
         pass
-    with started("--kinds", "raw", "--rounds", "1", "--seconds", "60") as (bench, mark):
+    with started(*rtt("--kinds", "raw", "--rounds", "1", "--seconds", "60")) as (bench, mark):
         wait_for(lambda: marked(mark, "ringmaster-rtt"), "the sender")
         assert marked(mark, "ringmaster-veth-pair")
         bench.kill()
-        bench.wait(PATIENCE_S)
-        wait_until_gone(mark)
 
 
 def test_a_link_that_vanishes_ends_the_round_with_a_reason() -> None:
     with veth_pair():
         pass
-    with started("--kinds", "raw,memif", "--rounds", "1", "--seconds", "2", "--json") as (bench, mark):
+    with started(*rtt("--kinds", "raw,memif", "--rounds", "1", "--seconds", "2", "--json")) as (bench, mark):
         wait_for(lambda: marked(mark, "ringmaster-rtt"), "the sender")
         (sender,) = marked(mark, "ringmaster-rtt")
         take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
         wait_for(lambda: subprocess.run(take_away, capture_output=True).returncode == 0, "veth0, to delete it")
         said, words = bench.communicate(timeout=PATIENCE_S)
         assert bench.returncode == 0, words
-        wait_until_gone(mark)
     section = json.loads(said.splitlines()[-1])
     assert [done["way"] for done in section["data"]["rounds"]] == ["memif"]
     assert any(note.startswith("raw, idle: not measured:") for note in section["notes"])

@@ -2,13 +2,12 @@
 """`ringmaster bench throughput` as a person runs it, with faults that are known."""
 
 import json
+import signal
 import subprocess
-from collections.abc import Callable
 
 import pytest
-from bench_runs import interrupted, windows
+from bench_runs import interrupted, marked, started, windows
 from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json, wait_for
-from marked import marked, started, wait_until_gone
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.demo import cores
@@ -17,7 +16,7 @@ from ringmaster.qualify.throughput_cases import Case
 from ringmaster.qualify.throughput_window import Cores, measure_window
 
 pytestmark = [
-    pytest.mark.usefixtures("root"),
+    pytest.mark.usefixtures("root", "nothing_left"),
     pytest.mark.skipif(cores()[0] == cores()[1], reason="needs a core to send and one to receive"),
 ]
 
@@ -34,7 +33,7 @@ def has_namespaces() -> bool:
         return False
 
 
-def test_a_known_loss_is_found_in_its_place(owned: Callable[[], None]) -> None:
+def test_a_known_loss_is_found_in_its_place() -> None:
     kinds = "memif,af_packet,raw,udp,udp-32" if has_namespaces() else "memif"
     words = ("--kinds", kinds, "--drop-every", str(DROP_EVERY), *SHORT)
     section = ringmaster_json("bench", "throughput", *words, "--json")
@@ -48,10 +47,9 @@ def test_a_known_loss_is_found_in_its_place(owned: Callable[[], None]) -> None:
         assert window["received"] > 0, kind
     assert sum(found["memif"]["losses"].values()) == found["memif"]["losses"]["sender"]  # it pushes back
     assert "--drop-every 50" in section["command"]
-    owned()
 
 
-def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
+def test_all_the_tables_are_there_for_people() -> None:
     words = ("--kinds", "memif", "--zero-loss", "64", "--trial-seconds", "0.1", "--resolution", "0.5", *SHORT)
     said = " ".join(ringmaster("bench", "throughput", *words).stdout.split())
     for title in (
@@ -61,10 +59,9 @@ def test_all_the_tables_are_there_for_people(owned: Callable[[], None]) -> None:
         "Beside the slides",
     ):
         assert title in said
-    owned()
 
 
-def test_two_senders_add_up(owned: Callable[[], None]) -> None:
+def test_two_senders_add_up() -> None:
     words = (
         "--kinds",
         "memif",
@@ -84,16 +81,14 @@ def test_two_senders_add_up(owned: Callable[[], None]) -> None:
     assert window["case"]["senders"] == 2
     assert window["sent"] % GROUP == 0
     assert window["received"] == window["sent"]
-    owned()
 
 
-def test_a_known_rate_is_measured(owned: Callable[[], None]) -> None:
+def test_a_known_rate_is_measured() -> None:
     sender, receiver = cores()
     with linked("memif") as pair:
         window = measure_window(pair, Case("memif", 64, 1500, 1), Cores((sender,), receiver), 2.0, pps=100.0 * GROUP)
     assert window.pps == pytest.approx(100.0 * GROUP, rel=0.2)
     assert window.received == window.sent == 200 * GROUP - window.behind
-    owned()
 
 
 def test_a_link_that_vanishes_ends_its_windows_with_a_reason_and_the_others_go_on() -> None:
@@ -107,7 +102,6 @@ def test_a_link_that_vanishes_ends_its_windows_with_a_reason_and_the_others_go_o
         subprocess.run(take_away, check=True)
         said, complaints = bench.communicate(timeout=PATIENCE_S)
         assert bench.returncode == 0, complaints
-        wait_until_gone(mark)
     section = json.loads(said.splitlines()[-1])
     assert [window["case"]["kind"] for window in windows(section)] == ["memif"]
     assert any("raw" in note and "veth" in note for note in section["notes"]), section["notes"]
@@ -146,9 +140,8 @@ def test_bad_input_is_refused_before_anything_starts(words: tuple[str, ...], tol
     assert done.stdout == ""
 
 
-def test_ctrl_c_gives_what_was_measured_and_leaves_nothing(owned: Callable[[], None]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_it_gets_what_was_measured_and_leaves_nothing(number: signal.Signals) -> None:
     words = ("--kinds", "memif", "--rounds", "500", "--seconds", "0.2", "--sizes", "64", "--senders", "1")
-    section = interrupted("throughput", *words, after="round 2")
-    assert section["interrupted"]
+    section = interrupted("throughput", *words, after="round 2", number=number)
     assert 2 <= len(windows(section)) < 500
-    owned()

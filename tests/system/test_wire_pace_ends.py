@@ -3,13 +3,15 @@
 
 import os
 import signal
+import socket
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, veth_pair
+from harness import PATIENCE_S, free_udp_port, veth_pair
 from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, pacing, rows_of, run
-from wires import interface, last_object, loopback, memif
+from wires import Ends, interface, last_object, loopback, memif
 
 from ringmaster.programs import find_program
 
@@ -75,10 +77,11 @@ def test_a_link_belongs_to_the_core_before_it(words: list[str], said: str) -> No
     assert said in run([find_program("ringmaster-catch"), *words, *rest], expect=2).stderr
 
 
-def test_a_receiver_keeps_no_more_rows_than_there_is_room_for() -> None:
-    words = CATCH | {"--rate": "1e8", "--seconds": "3600", "--cycles": "/tmp/no"}
-    done = run([find_program("ringmaster-catch"), *(word for pair in words.items() for word in pair)], expect=2)
-    assert "measure for a shorter time" in done.stderr
+@pytest.mark.parametrize("program", ["ringmaster-pace", "ringmaster-catch"])
+def test_no_more_rows_are_kept_than_there_is_room_for(program: str) -> None:
+    words = PACE | {"--rate": "1e8", "--seconds": "3600", "--cycles": "/tmp/no"}
+    done = run([find_program(program), *(word for pair in words.items() for word in pair)], expect=2)
+    assert "for a shorter time" in done.stderr
 
 
 @pytest.mark.parametrize("program", ["ringmaster-pace", "ringmaster-catch"])
@@ -101,6 +104,19 @@ def test_a_sender_that_never_comes_is_not_waited_for_for_ever() -> None:
         assert "nothing came for 0.3 s" in receiver.words
     assert received["ended"] == "idle"
     assert received["links"][0]["received"] == received["links"][0]["lost"] == received["links"][0]["cycles"] == 0
+
+
+@pytest.mark.parametrize("sequence", [2**63, 2**64 - 1])
+def test_what_is_of_no_cycle_is_foreign(sequence: int) -> None:
+    near, far = free_udp_port(), free_udp_port()
+    text = f"udp:127.0.0.1:{far},peer=127.0.0.1:{near}"
+    with catching([Ends("", text)], 4, 100, "--idle-s", "1") as receiver, socket.socket(type=socket.SOCK_DGRAM) as file:
+        file.bind(("127.0.0.1", near))
+        for _ in range(3):
+            file.sendto(struct.pack("<HQQ", 0, sequence, 1), ("127.0.0.1", far))
+        link = ended(receiver)["links"][0]
+    assert link["foreign"] == 3
+    assert link["received"] == link["lost"] == link["cycles"] == 0
 
 
 def test_a_receiver_that_is_not_there_is_told(tmp_path: Path) -> None:

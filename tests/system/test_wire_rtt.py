@@ -100,3 +100,25 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, root: Path) -> Non
     assert found["interrupted"]
     assert 0 < found["probes"] < RATE_HZ * 600
     assert len(rows(samples)) == found["probes"]
+
+
+def test_an_interrupt_ends_the_waiting_for_answers_that_do_not_come(root: Path) -> None:
+    """Half of them are lost, and the near end was told to wait for them for longer than this test has patience."""
+    ends = loopback()
+    with reflecting(ends, "--drop-every", "2"), measuring(ends, "--timeout-ms", "100000", seconds=0.2) as near:
+        wait_until_ready(near)
+        begin = monotonic()
+        wait_for(lambda: monotonic() - begin > 2.0, "the last probe")
+        assert near.running
+        assert near.stop() == 0, near.words
+        found = last_object(near.words)
+    assert found["interrupted"]
+    assert found["lost"] == found["probes"] / 2
+
+
+def test_what_was_measured_is_told_though_the_samples_cannot_be_written(root: Path) -> None:
+    ends = loopback()
+    with reflecting(ends), measuring(ends, "--samples", "/nowhere/samples", seconds=0.2) as near:
+        assert near.wait(PATIENCE_S) == 1
+        assert "cannot write the samples to /nowhere/samples" in near.words
+        assert '"probes": ' in near.words

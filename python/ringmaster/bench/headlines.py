@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of `ringmaster bench ingest` that stand for all, each with its spread; and two runs side by side.
+"""The figures of a bench that stand for all, each with its spread; and two runs side by side.
 
 A figure is the median of so many visits, pairs of windows or probes of one run, and its spread is all of them but the
 outermost tenths: from the quantile 0.1 to 0.9. A shared machine is in one of two or three states, seconds long each; of
@@ -7,10 +7,8 @@ their middle half, two runs within the same hour would often be apart. A figure 
 half of its rounds. What is counted or argued, and not timed, has a spread of half a unit either way.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
@@ -67,19 +65,15 @@ class Compared:
 
 
 class NotAReport(ValueError):
-    """A file is not what `ringmaster bench ingest --json` printed."""
+    """Something is not what --json or --report of a bench wrote; the text says what was found."""
 
 
-def read_figures(path: Path) -> dict[str, Figure | None]:
-    """The figures of a run, by name. Raises NotAReport, or OSError."""
+def figures_of(said: Any) -> dict[str, Figure | None]:
+    """The figures of a run, by name, from its JSON. Raises NotAReport."""
     try:
-        said: Mapping[str, Any] = json.loads(path.read_text())["spreads"]
-        return {name: None if figure is None else figure_of(figure) for name, figure in said.items()}
+        return {name: None if figure is None else figure_of(figure) for name, figure in said["spreads"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise NotAReport(
-            f"{path}: found no spreads ({error!r}), expected the output of ringmaster bench ingest --json, "
-            "or of another bench's"
-        ) from error
+        raise NotAReport(f"found no spreads in it ({error!r})") from error
 
 
 def figure_of(said: Mapping[str, Any]) -> Figure:
@@ -93,12 +87,6 @@ def figure_of(said: Mapping[str, Any]) -> Figure:
         count=int(said["count"]),
         of=str(said["of"]),
     )
-
-
-def compare_runs(first: Path, second: Path) -> list[Compared]:
-    """Every figure that either of them has, in the order of the first."""
-    one, other = read_figures(first), read_figures(second)
-    return [Compared(name, one.get(name), other.get(name)) for name in dict.fromkeys([*one, *other])]
 
 
 def as_json(compared: Sequence[Compared]) -> dict[str, object]:

@@ -9,12 +9,12 @@ from ringmaster.cli.bench_compare import compare
 from ringmaster.cli.bench_interval import interval
 from ringmaster.cli.bench_jitter import jitter
 from ringmaster.cli.bench_loop import loop
-from ringmaster.cli.bench_output import give, keep_numpy_to_one_thread, report_option
+from ringmaster.cli.bench_output import ended_as_by_ctrl_c, give, keep_numpy_to_one_thread, measuring, report_option
 from ringmaster.cli.bench_power import power
 from ringmaster.cli.bench_rtt import rtt
 from ringmaster.cli.bench_suite import suite
 from ringmaster.cli.bench_throughput import throughput
-from ringmaster.cli.options import examples, json_option, some_of
+from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """As ringmaster.bench.ingest has them, which `--help` need not import."""
@@ -46,8 +46,10 @@ TWIN_FUNCTIONS = (
         "ringmaster bench twin --json > twin.json",
     )
 )
-def bench() -> None:
+@click.pass_context
+def bench(context: click.Context) -> None:
     """Measure what this machine can do."""
+    context.with_resource(ended_as_by_ctrl_c())
 
 
 for command in (rtt, jitter, throughput, interval, power, loop, compare, suite):
@@ -63,12 +65,10 @@ for command in (rtt, jitter, throughput, interval, power, loop, compare, suite):
         "ringmaster bench ingest --parts added,instructions --rounds 51 --json",
     )
 )
-@click.option(
-    "--parts", default=",".join(PARTS), callback=some_of(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS)
-)
+@click.option("--parts", default=",".join(PARTS), type=SomeOf(PARTS), metavar="PART,…", help="Of: " + ", ".join(PARTS))
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help="Pairs per frame size.")
-@click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Length of a window.")
-@click.option("--load-seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="To hold the load for.")
+@click.option("--seconds", type=Finite(0.1), default=1.0, show_default=True, help="Length of a window.")
+@click.option("--load-seconds", type=Finite(1), default=60.0, show_default=True, help="To hold the load for.")
 @click.option("--rounds", type=click.IntRange(min=3), default=21, show_default=True, help="Of each added cost.")
 @report_option
 @json_option
@@ -115,7 +115,7 @@ def ingest(
 @click.option(
     "--functions",
     default=",".join(TWIN_FUNCTIONS),
-    callback=some_of(TWIN_FUNCTIONS),
+    type=SomeOf(TWIN_FUNCTIONS),
     metavar="NAME,…",
     help="Of: " + ", ".join(TWIN_FUNCTIONS),
 )
@@ -155,7 +155,7 @@ WINDOWS_HELP = "Of each figure; the median and its spread are theirs."
     )
 )
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
-@click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Of each peer's window.")
+@click.option("--seconds", type=Finite(0.05), default=0.5, show_default=True, help="Of each peer's window.")
 @report_option
 @json_option
 def parameters(windows: int, seconds: float, as_json: bool, report: Path | None) -> None:
@@ -165,9 +165,8 @@ def parameters(windows: int, seconds: float, as_json: bool, report: Path | None)
     the same run. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.parameters import Options, measure
-    from ringmaster.bench.verdicts import bar
 
-    with bar("parameters", windows) as (say, step):
+    with measuring("parameters", windows) as (say, step):
         made = measure(Options(windows, seconds), say, step)
     give(made.section(), made.as_json() if as_json else None, report)
 
@@ -193,9 +192,8 @@ def feedback(cycles: int, windows: int, as_json: bool, report: Path | None) -> N
     Beside each a loop that only looks at the clock, by turns in the same run. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.feedback import Options, measure
-    from ringmaster.bench.verdicts import bar
 
-    with bar("feedback", windows) as (say, step):
+    with measuring("feedback", windows) as (say, step):
         made = measure(Options(cycles, windows), say, step)
     give(made.section(), made.as_json() if as_json else None, report)
 
@@ -222,12 +220,12 @@ Parts:
 @click.option(
     "--parts",
     default=",".join(SETPOINT_PARTS),
-    callback=some_of(SETPOINT_PARTS),
+    type=SomeOf(SETPOINT_PARTS),
     metavar="PART,…",
     help="Of: " + ", ".join(SETPOINT_PARTS),
 )
 @click.option("--windows", type=click.IntRange(min=1), default=12, show_default=True, help=WINDOWS_HELP)
-@click.option("--seconds", type=click.FloatRange(0.05), default=0.5, show_default=True, help="Length of a window.")
+@click.option("--seconds", type=Finite(0.05), default=0.5, show_default=True, help="Length of a window.")
 @report_option
 @json_option
 def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: bool, report: Path | None) -> None:
@@ -238,10 +236,9 @@ def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: boo
     Uses two cores. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.setpoints import Options, measure, steps
-    from ringmaster.bench.verdicts import bar
 
     options = Options(parts, windows, seconds)
-    with bar("setpoints", steps(options)) as (say, step):
+    with measuring("setpoints", steps(options)) as (say, step):
         made = measure(options, say, step)
     give(made.section(), made.as_json() if as_json else None, report)
 
@@ -253,10 +250,10 @@ def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: boo
         "ringmaster bench latency --json > latency.json",
     )
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Of each variant.")
+@click.option("--seconds", type=Finite(0.1), default=10.0, show_default=True, help="Of each variant.")
 @click.option(
     "--turn-rate",
-    type=click.FloatRange(20_000, 2_000_000),
+    type=Finite(20_000, 2_000_000),
     default=200_000.0,
     show_default=True,
     metavar="HZ",
@@ -282,13 +279,12 @@ def latency(seconds: float, turn_rate: float, plot: Path | None, as_json: bool, 
         raise click.BadParameter(f"{plot}: found suffix {plot.suffix!r}, expected .png or .svg", param_hint="--plot")
     from ringmaster.bench.latency import Options, draw, measure, steps
     from ringmaster.bench.log import NotMeasured
-    from ringmaster.bench.verdicts import bar
 
-    try:
-        with bar("latency", steps()) as (say, step):
-            made = measure(Options(seconds, turn_rate), say, step)
-        give(made.section(), made.as_json() if as_json else None, report)
-        if plot is not None:
+    with measuring("latency", steps()) as (say, step):
+        made = measure(Options(seconds, turn_rate), say, step)
+    give(made.section(), made.as_json() if as_json else None, report)
+    if plot is not None:
+        try:
             draw(made, plot)
-    except NotMeasured as error:
-        raise click.ClickException(str(error)) from error
+        except NotMeasured as error:
+            raise click.ClickException(str(error)) from error

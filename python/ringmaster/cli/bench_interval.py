@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
@@ -20,6 +21,19 @@ from ringmaster.cli.bench_traffic import (
     traffic_options,
 )
 from ringmaster.cli.options import examples
+
+OF_LINKS = (
+    *("kinds", "instruments", "rate", "links", "left", "right", "rounds", "size", "cores"),
+    *("inject_jitter_us", "inject_drop_every"),
+)
+"""Options that say nothing of a running server."""
+
+
+def _refuse_beside_a_workspace(context: click.Context) -> None:
+    given = [name for name in OF_LINKS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise click.UsageError(f"{listed}: found beside --workspace, expected with links that the bench makes")
 
 
 @click.command(
@@ -62,6 +76,7 @@ def interval(
     that it put into its records. Ctrl-C prints what was measured so far.
     """
     if workspace is not None:
+        _refuse_beside_a_workspace(click.get_current_context())
         from ringmaster.qualify import interval_live as live
 
         look = live.Options(workspace, seconds)

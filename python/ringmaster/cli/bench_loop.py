@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_output import report_option, show
-from ringmaster.cli.options import examples, json_option
+from ringmaster.cli.options import Finite, examples, json_option
 
 RINGS = ("elettra", "elettra2")
 """As ringmaster.bench.loop has them, which `--help` need not import."""
@@ -26,10 +26,10 @@ RINGS = ("elettra", "elettra2")
     show_default=True,
     help="elettra: 96 BPMs, 164 correctors, eight electronics that send every turn; elettra2: 168, 528 and two.",
 )
-@click.option("--seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="With the loop closed.")
+@click.option("--seconds", type=Finite(1), default=60.0, show_default=True, help="With the loop closed.")
 @click.option(
     "--turn-rate",
-    type=click.FloatRange(10_000, 2_000_000),
+    type=Finite(10_000, 2_000_000),
     metavar="HZ",
     help="Send at this rate instead of the highest that is carried.",
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_output import report_option, show
-from ringmaster.cli.options import examples, json_option
+from ringmaster.cli.options import Finite, examples, json_option
 
 
 @click.command(
@@ -16,11 +16,11 @@ from ringmaster.cli.options import examples, json_option
         "ringmaster bench power --load 1 --rounds 5 --report power",
     )
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Of each window.")
+@click.option("--seconds", type=Finite(0.1), default=1.0, show_default=True, help="Of each window.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Of all states, by turns.")
 @click.option(
     "--load",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.1,
     show_default=True,
     help="Share of Elettra's full rate, where loaded.",

@@ -6,13 +6,11 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.bench_output import report_option, show
-from ringmaster.cli.options import examples, json_option, some_of
+from ringmaster.cli.bench_traffic import KINDS, LARGEST, MOST_HZ, SMALLEST
+from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
-KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "raw-spin", "udp-spin")
-"""As ringmaster.qualify.links has them, which `--help` need not import."""
 LOADS = ("idle", "loaded")
-SMALLEST, LARGEST = 18, 8972
-MOST_HZ = 10_000_000
+"""As ringmaster.qualify.rtt_options has them, which `--help` need not import."""
 
 
 @click.command(
@@ -26,13 +24,13 @@ MOST_HZ = 10_000_000
 )
 @click.option(
     "--rate",
-    type=click.FloatRange(1, MOST_HZ),
+    type=Finite(1, MOST_HZ),
     default=5_000.0,
     show_default=True,
     metavar="HZ",
     help="Probes a second, on a schedule.",
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=2.0, show_default=True, help="Of a round.")
+@click.option("--seconds", type=Finite(0.1), default=2.0, show_default=True, help="Of a round.")
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Of each way and load.")
 @click.option(
     "--size",
@@ -44,18 +42,16 @@ MOST_HZ = 10_000_000
 @click.option(
     "--kinds",
     default=",".join(KINDS),
-    callback=some_of(KINDS),
+    type=SomeOf(KINDS),
     metavar="KIND,…",
     help="Links to make and measure, of: " + ", ".join(KINDS),
 )
-@click.option(
-    "--loads", default=",".join(LOADS), callback=some_of(LOADS), metavar="LOAD,…", help="Of: " + ", ".join(LOADS)
-)
+@click.option("--loads", default=",".join(LOADS), type=SomeOf(LOADS), metavar="LOAD,…", help="Of: " + ", ".join(LOADS))
 @click.option(
     "--left", multiple=True, metavar="LINK", help="Instead of --kinds: a card of yours, where probes are sent."
 )
 @click.option("--right", multiple=True, metavar="LINK", help="And the card at the cable's other end.")
-@click.option("--delay-us", type=click.FloatRange(0), default=0.0, hidden=True)
+@click.option("--delay-us", type=Finite(0), default=0.0, hidden=True)
 @click.option("--drop-every", type=click.IntRange(0), default=0, hidden=True)
 @report_option
 @json_option

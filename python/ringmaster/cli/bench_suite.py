@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringmaster.cli.bench_output import keep_numpy_to_one_thread, report_option, write_page
-from ringmaster.cli.options import examples, json_option, print_json, some_of
+from ringmaster.cli.options import Finite, SomeOf, examples, json_option, print_json
 
 if TYPE_CHECKING:
     from ringmaster.report.suite import Watch
@@ -35,9 +35,9 @@ Exit codes:
         "ringmaster bench suite --benches rtt,jitter --minutes 5 --json > suite.json",
     )
 )
-@click.option("--minutes", type=click.FloatRange(0.1), default=15.0, show_default=True, help="For all of it.")
+@click.option("--minutes", type=Finite(0.1), default=15.0, show_default=True, help="For all of it.")
 @click.option(
-    "--benches", default=",".join(NAMES), callback=some_of(NAMES), metavar="NAME,…", help="Of: " + ", ".join(NAMES)
+    "--benches", default=",".join(NAMES), type=SomeOf(NAMES), metavar="NAME,…", help="Of: " + ", ".join(NAMES)
 )
 @report_option
 @json_option

@@ -10,7 +10,7 @@ import click
 
 from ringmaster.cli.bench_output import report_option, show
 from ringmaster.cli.bench_traffic import ends_options, own_links
-from ringmaster.cli.options import examples, json_option, some_of
+from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
 SIZES = "18,64,106,256,512,1024,1472,2048,4096,8192,8972"
@@ -73,9 +73,7 @@ def _require_a_link_each(senders: Numbers, links: int) -> None:
     )
 )
 @click.option("--sizes", default=SIZES, show_default=True, callback=_numbers(1), metavar="B,…", help="Payloads.")
-@click.option(
-    "--kinds", default=",".join(KINDS), callback=some_of(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS)
-)
+@click.option("--kinds", default=",".join(KINDS), type=SomeOf(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS))
 @ends_options
 @click.option(
     "--senders",
@@ -92,7 +90,7 @@ def _require_a_link_each(senders: Numbers, links: int) -> None:
     show_default=True,
     help="Of the link; with both, what fits 1500 is sent with 1500.",
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=0.5, show_default=True, help="Length of a window.")
+@click.option("--seconds", type=Finite(0.1), default=0.5, show_default=True, help="Length of a window.")
 @click.option("--rounds", type=click.IntRange(min=1), default=2, show_default=True, help="Windows of each, by turns.")
 @click.option(
     "--sender-cores", callback=_numbers(0), metavar="CORE,…", help="One for each sender.  [default: the first]"
@@ -108,10 +106,10 @@ def _require_a_link_each(senders: Numbers, links: int) -> None:
     show_default=True,
     help="Datagrams that a trial may lose.",
 )
-@click.option("--trial-seconds", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Of each trial.")
+@click.option("--trial-seconds", type=Finite(0.1), default=1.0, show_default=True, help="Of each trial.")
 @click.option(
     "--resolution",
-    type=click.FloatRange(0.001, 0.5),
+    type=Finite(0.001, 0.5),
     default=0.02,
     show_default=True,
     help="Of the search, as share of the rate found unpaced.",

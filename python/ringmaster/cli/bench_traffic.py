@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the benches that send groups of datagrams at a fixed rate."""
+"""Options of the benches that send datagrams at a fixed rate."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 import click
 
 from ringmaster.cli.bench_output import report_option
-from ringmaster.cli.options import json_option, some_of
+from ringmaster.cli.options import Finite, SomeOf, json_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "raw-spin", "udp-spin")
 """As ringmaster.qualify.links has them, which `--help` need not import."""
 SMALLEST, LARGEST = 18, 8972
+"""Payloads, bytes: of the shortest Ethernet frame, and of a jumbo one."""
 LINKS_MAX = 4
 """As many as the poster's server had ports."""
 MOST_HZ = 10_000_000
@@ -28,7 +29,7 @@ def kinds_option(default: tuple[str, ...]) -> Callable[[Command], Command]:
         "--kinds",
         default=",".join(default),
         show_default=True,
-        callback=some_of(KINDS),
+        type=SomeOf(KINDS),
         metavar="KIND,…",
         help="Links to make and measure, of: " + ", ".join(KINDS),
     )
@@ -68,9 +69,7 @@ def own_links(left: Sequence[str], right: Sequence[str]) -> tuple[tuple[tuple[st
 
 def rate_option(default: float, about: str) -> Callable[[Command], Command]:
     """Cycles a second."""
-    return click.option(
-        "--rate", type=click.FloatRange(1, MOST_HZ), default=default, show_default=True, metavar="HZ", help=about
-    )
+    return click.option("--rate", type=Finite(1, MOST_HZ), default=default, show_default=True, metavar="HZ", help=about)
 
 
 def instruments_option(default: int, most: int) -> Callable[[Command], Command]:
@@ -102,7 +101,7 @@ def rounds_options(seconds: float, rounds: int) -> Callable[[Command], Command]:
         )(command)
         return click.option(
             "--seconds",
-            type=click.FloatRange(0.1, 600),
+            type=Finite(0.1, 600),
             default=seconds,
             show_default=True,
             help="Of each kind in a round.",
@@ -117,7 +116,7 @@ def traffic_options(command: Command) -> Command:
         json_option,
         report_option,
         click.option("--inject-drop-every", type=click.IntRange(0), default=0, hidden=True),
-        click.option("--inject-jitter-us", type=click.FloatRange(0), default=0.0, hidden=True),
+        click.option("--inject-jitter-us", type=Finite(0), default=0.0, hidden=True),
         click.option(
             "--cores",
             default="",

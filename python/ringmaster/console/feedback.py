@@ -22,6 +22,8 @@ RECORDS = 8192
 """Of a BPM that go into a spectrum."""
 LATELY = 4096
 """Cycles: some 0.4 s at 10 kHz."""
+ENOUGH = 0.6
+"""Share of these that must be there."""
 BPMS = 16
 """So many BPMs stand for the ring; it is the reading of all of them that takes time."""
 BANDS_HZ = (10.0, 100.0, 300.0, 1000.0, float("inf"))
@@ -245,14 +247,15 @@ def read_motion(ws: Workspace, name: str, records: int = RECORDS) -> Motion | No
 
 def _power(stream: Stream, records: int) -> Array | None:
     window = stream.latest(records)
-    if len(window) < records or window.ok.mean() < 0.9:
+    if len(window) < records or window.ok.mean() < ENOUGH:
         return None
     return np.array([power_of(window.values(lane) * 1e-3) for lane in position_lanes(stream)[0]])
 
 
 def power_of(values: Array) -> Array:
-    """Mean square in each bin from 1 on; what is missing does not move."""
-    values = np.where(np.isnan(values), np.nanmean(values), values)
+    """Mean square in each bin from 1 on; what is missing lies on the straight line between its neighbours."""
+    there, at = np.flatnonzero(~np.isnan(values)), np.arange(len(values))
+    values = np.interp(at, there, values[there])
     hann = np.hanning(len(values) + 1)[:-1]
     lines = np.fft.rfft((values - values.mean()) * hann)[1:]
     power: Array = 2 * np.abs(lines) ** 2 / (len(values) * np.sum(hann**2))

@@ -68,8 +68,10 @@ class StreamFigures:
     received: int
     """Records that were stored: accepted, and late ones."""
     lost: int
-    """Turns that were passed over and did not come late."""
+    """Turns that were passed over and did not come late, less those that were never sent."""
     lost_per_s: float
+    let_pass: int
+    """Of its turns, those that the virtual ring in the same workspace let pass unsent, because it came too late."""
     duplicate: int
     late: int
     refused: int
@@ -198,18 +200,27 @@ class Steering(NamedTuple):
     """What brings them there: a flow rule, RSS, software spreading, …"""
 
 
-def stream_figures(reading: Reading, kind: str, turn_rate_hz: float, streams: tuple[RateFigures, ...]) -> StreamFigures:
-    """Of the counter set "stream"."""
+def stream_figures(
+    reading: Reading,
+    sender: Reading | None,
+    kind: str,
+    turn_rate_hz: float,
+    streams: tuple[RateFigures, ...],
+) -> StreamFigures:
+    """Of the counter set "stream"; and of "sender", where a virtual instrument sends it."""
     counts = reading.counts()
     period = min((stream.period_turns for stream in streams), default=0)
+    let_pass = sender.counts()["passed_turns"] // max(1, period) if sender else 0
+    let_pass_per_s = sender.rate("passed_turns") / max(1, period) if sender else 0.0
     return StreamFigures(
         name=reading.name,
         kind=kind,
         rate_hz=reading.rate("accepted", "late"),
         expected_rate_hz=turn_rate_hz / period if period else 0.0,
         received=counts["accepted"] + counts["late"],
-        lost=lost(counts),
-        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late")),
+        lost=max(0, lost(counts) - let_pass),
+        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late") - let_pass_per_s),
+        let_pass=let_pass,
         duplicate=counts["duplicate"],
         late=counts["late"],
         refused=refused(counts),

@@ -4,7 +4,6 @@
 Sender and receiver are programs of their own (ringmaster-pace, ringmaster-catch) on cores of their own.
 """
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,8 +17,9 @@ import numpy as np
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs import Program, ProgramFailed
+from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.groups import ROW, Rows, read_rows
-from ringmaster.qualify.links import JUMBO_MTU, STANDARD_MTU, Ends, Pair
+from ringmaster.qualify.links import Ends, Pair
 
 PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
 WARM_UP_S = 0.5
@@ -27,8 +27,6 @@ IDLE_S = 3.0
 """The receiver ends when nothing came for so long."""
 EARLY_S = 0.05
 """Without a rate the sender ends so much sooner than the receiver, or it would find its link gone."""
-HEADERS = 28
-"""Bytes of an IP packet that are not its payload."""
 PATIENCE_S = 30.0
 LOOK_S = 0.02
 
@@ -82,7 +80,7 @@ class Traffic:
     jitter_us: float = 0.0
     """A known fault: each cycle is displaced by so much at most, either way."""
     drop_every: int = 0
-    """A known fault: every so manieth datagram is left out; 0: none."""
+    """A known fault: of so many datagrams one is left out; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -134,17 +132,12 @@ def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows:
         catching = [*catch_words(pair, cores, traffic, seconds), *noted[1]]
         try:
             with Program(CATCH, *catching, prefix=pair.enter_right) as catch:
-                _wait_until_ready(catch)
+                wait_until_ready(catch)
                 with Program(PACE, *sending, prefix=pair.enter_left) as pace:
                     sent, caught = _said(pace, catch, WARM_UP_S + seconds + IDLE_S + PATIENCE_S)
         except ProgramFailed as error:
             raise NotMeasured(f"{pair.name}: {error}") from error
         return Carried(pair, cores, traffic, sent, caught, *map(_rows, files))
-
-
-def mtu_of(size: int) -> int:
-    """Of links for payloads of so many bytes."""
-    return STANDARD_MTU if size + HEADERS <= STANDARD_MTU else JUMBO_MTU
 
 
 def common_words(options: Mapping[str, Any]) -> str:
@@ -197,48 +190,23 @@ def _common(traffic: Traffic) -> list[str]:
     return ["--instruments", str(traffic.instruments), "--rate", f"{traffic.rate_hz:.10g}"]
 
 
-def _wait_until_ready(program: Program) -> None:
-    give_up = monotonic() + PATIENCE_S
-    while '"ready"' not in program.words:
-        _check(program)
-        if monotonic() > give_up:
-            raise ProgramFailed(f"{program.name} is not ready after {PATIENCE_S:.0f} s: {program.words}")
-        sleep(LOOK_S)
-
-
-def _check(program: Program) -> None:
-    """Raises ProgramFailed, with what it said to people, when it has ended in failure."""
-    if not program.running and program.wait(0) != 0:
-        raise ProgramFailed(_to_people(program) or f"{program.name} ended with status {program.wait(0)}")
-
-
-def _to_people(program: Program) -> str:
-    """What it said besides its JSON."""
-    return "; ".join(line for line in program.words.splitlines() if not line.startswith("{"))
-
-
 def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What both say in the end; one that fails ends the other."""
     give_up = monotonic() + limit_s
     while pace.running or catch.running:
         for program in (pace, catch):
-            _check(program)
+            check(program)
         if monotonic() > give_up:
             late = catch if catch.running else pace
-            raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {late.words}")
+            raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {complaint(late)}")
         sleep(LOOK_S)
-    return _last_line(pace), _last_line(catch)
+    return _account(pace), _account(catch)
 
 
-def _last_line(program: Program) -> Mapping[str, Any]:
-    _check(program)
-    try:
-        said: Mapping[str, Any] = json.loads(program.words.splitlines()[-1])
-        ended = str(said["ended"])
-    except (ValueError, LookupError, TypeError) as error:
-        raise ProgramFailed(f"{program.name} printed no figures: {program.words}") from error
-    if ended == "link":
-        raise ProgramFailed(_to_people(program) or f"{program.name}: a link has ended")
+def _account(program: Program) -> Mapping[str, Any]:
+    said = account(program)
+    if said["ended"] == "link":
+        raise ProgramFailed(complaint(program))
     return said
 
 

@@ -28,6 +28,10 @@ KINDS = (*DPDK_KINDS, *KERNEL_KINDS)
 
 STANDARD_MTU = 1500
 JUMBO_MTU = 9000
+HEADERS_BYTES = 28
+"""IPv4 and UDP: so much less than the MTU is the largest payload that goes in one frame."""
+LEAST_BYTES = 18
+"""The probe that each payload begins with, and what the smallest Ethernet frame carries."""
 UDP_PORT = 4660
 _PATIENCE_S = 10.0
 _AF_XDP = 44
@@ -58,6 +62,16 @@ def way_of(link: str) -> str:
     """The kind of a link by its text: "pci", "raw-spin"."""
     kind = link.partition(":")[0]
     return f"{kind}-spin" if "wait=spin" in link else kind
+
+
+def largest(mtu: int) -> int:
+    """The largest payload that goes in one frame, bytes."""
+    return mtu - HEADERS_BYTES
+
+
+def mtu_of(size: int) -> int:
+    """Of links for payloads of so many bytes."""
+    return STANDARD_MTU if size <= largest(STANDARD_MTU) else JUMBO_MTU
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ringmaster.doctor import cpu_list
+
 SYS = Path("/sys")
 
 
@@ -29,30 +31,21 @@ class Placements:
     """What cannot be had here, and why."""
 
 
-def cpu_list(text: str) -> list[int]:
-    """CPUs of a list as the kernel writes it: "0-3,8"."""
-    cpus: list[int] = []
-    for span in filter(None, text.strip().split(",")):
-        first, _, last = span.partition("-")
-        cpus.extend(range(int(first), int(last or first) + 1))
-    return cpus
-
-
-def isolated_cores(sys: Path = SYS) -> list[int]:
+def isolated_cores(sys: Path = SYS) -> tuple[int, ...]:
     """Cores that the scheduler leaves alone: `isolcpus=` on the kernel's command line."""
-    return cpu_list(_read(sys / "devices/system/cpu/isolated"))
+    return cpu_list.parse(_read(sys / "devices/system/cpu/isolated")) or ()
 
 
-def threads_of(cpu: int, sys: Path = SYS) -> list[int]:
+def threads_of(cpu: int, sys: Path = SYS) -> tuple[int, ...]:
     """CPUs that are threads of the same core (SMT), this one too: a loop that polls takes from the other."""
-    return cpu_list(_read(sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))
+    return cpu_list.parse(_read(sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")) or ()
 
 
-def sockets(sys: Path = SYS) -> dict[int, list[int]]:
+def sockets(sys: Path = SYS) -> dict[int, tuple[int, ...]]:
     """CPUs by NUMA node, those nodes that have any."""
     nodes = {}
     for folder in sorted((sys / "devices/system/node").glob("node[0-9]*")):
-        if cpus := cpu_list(_read(folder / "cpulist")):
+        if cpus := cpu_list.parse(_read(folder / "cpulist")):
             nodes[int(folder.name.removeprefix("node"))] = cpus
     return nodes
 
@@ -74,7 +67,7 @@ def find_placements(allowed: Iterable[int], card: int | None, sys: Path = SYS) -
     """
     isolated = set(isolated_cores(sys))
     usable = sorted({*allowed, *isolated})
-    nodes = sockets(sys) or {0: usable}
+    nodes = sockets(sys) or {0: tuple(usable)}
     found, notes = [], []
     for sort in ("ordinary", "isolated"):
         pairs = _pairs(sort, [cpu for cpu in usable if (cpu in isolated) == (sort == "isolated")], nodes, card, sys)
@@ -96,7 +89,9 @@ _WITHOUT = {
 }
 
 
-def _pairs(sort: str, cpus: Sequence[int], nodes: dict[int, list[int]], card: int | None, sys: Path) -> list[Placement]:
+def _pairs(
+    sort: str, cpus: Sequence[int], nodes: dict[int, tuple[int, ...]], card: int | None, sys: Path
+) -> list[Placement]:
     """The first two of each socket; of the first that has two, where no socket is nearer."""
     pairs = []
     for node in sorted(nodes, key=lambda node: (node != card, node)):

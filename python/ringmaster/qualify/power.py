@@ -62,7 +62,7 @@ def command(options: Options) -> str:
 def measure(options: Options, say: Callable[[str], None], step: Callable[[], None], sys: Path = SYS) -> Section:
     """Measures all states by turns. An interrupt ends it early and in good order.
 
-    Raises NotMeasured on one core, and where no state could be had.
+    Raises NotMeasured on one core, and where no state can be had.
     """
     if cores()[0] == cores()[1]:
         raise NotMeasured("power: needs two cores, one for the server and one for the ring")

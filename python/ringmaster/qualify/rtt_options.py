@@ -4,13 +4,9 @@
 import shlex
 from dataclasses import dataclass
 
-from ringmaster.qualify.links import JUMBO_MTU, KINDS, STANDARD_MTU, way_of
+from ringmaster.qualify.links import KINDS, LEAST_BYTES, mtu_of, way_of
 
 LOADS = ("idle", "loaded")
-HEADERS = 28
-"""Bytes of an IP packet that are not its payload."""
-SMALLEST, LARGEST = 18, JUMBO_MTU - HEADERS
-"""Payloads, bytes: of the shortest Ethernet frame, and of a jumbo one."""
 MOST_PROBES = 20_000_000
 """In a round: half a gigabyte of time stamps."""
 
@@ -24,7 +20,7 @@ class Options:
     seconds: float = 2.0
     """Of a round, for each way and load."""
     rounds: int = 3
-    size: int = SMALLEST
+    size: int = LEAST_BYTES
     """Bytes of payload; above 1472 the links are jumbo."""
     kinds: tuple[str, ...] = KINDS
     """Of links that the bench makes; without meaning where `ends` are given."""
@@ -40,7 +36,7 @@ class Options:
     @property
     def mtu(self) -> int:
         """That the size needs."""
-        return STANDARD_MTU if self.size + HEADERS <= STANDARD_MTU else JUMBO_MTU
+        return mtu_of(self.size)
 
     @property
     def ways(self) -> tuple[str, ...]:

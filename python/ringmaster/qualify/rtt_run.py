@@ -5,7 +5,6 @@ The sender works off a schedule: a probe is due when it is due, whatever became 
 the machine or a queue made it wait is in the time from when it was due; what it took once it was sent stands beside.
 """
 
-import json
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.bench.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
-from ringmaster.programs import START_S, Program, ProgramFailed
+from ringmaster.programs import Program, ProgramFailed
+from ringmaster.qualify.account import account, complaint, wait_until_ready
 from ringmaster.qualify.distribution import Times
 from ringmaster.qualify.links import Pair
 from ringmaster.qualify.placements import Placement
@@ -26,7 +26,6 @@ LOOK_S = 0.25
 """Between two looks at who has the cores: rarely, for whoever looks needs a core too."""
 PATIENCE_S = 30.0
 """Beyond its duration: until the sender is connected, and for stragglers."""
-READY = '"ready"'
 
 
 @dataclass(frozen=True)
@@ -108,15 +107,6 @@ class _Shares:
         return [busiest_share(*times, end - begin) for times in zip(before, after, strict=True)]
 
 
-def _wait_until_ready(program: Program) -> None:
-    give_up = monotonic() + START_S
-    while READY not in program.words:
-        program.check()
-        if monotonic() > give_up:
-            raise ProgramFailed(f"{program.name} is not ready after {START_S:.0f} s: {program.words}")
-        sleep(0.01)
-
-
 def _reflector(pair: Pair, core: int, probes: Probes) -> Program:
     faults = [("--delay-us", probes.delay_us), ("--drop-every", probes.drop_every)]
     words = [word for name, value in faults if value for word in (name, f"{value:g}")]
@@ -143,22 +133,13 @@ def _wait_for(sender: Program, reflector: Program, probes: Probes, shares: _Shar
         while sender.running:
             reflector.check()
             if monotonic() > give_up:
-                raise ProgramFailed(f"{sender.name} has not ended in time: {sender.words}")
+                raise ProgramFailed(f"{sender.name} has not ended in time: {complaint(sender)}")
             shares.look()
             sleep(LOOK_S)
     except KeyboardInterrupt:
         sender.stop()
         return False
     return True
-
-
-def _account(program: Program) -> dict[str, Any]:
-    """Its last object; DPDK may have words after it. Raises ProgramFailed where there is none."""
-    status = program.stop()
-    objects = [line for line in program.words.splitlines() if line.startswith("{") and READY not in line]
-    if status != 0 or not objects:
-        raise ProgramFailed(f"{program.name} ended with status {status}: {program.words}")
-    return dict(json.loads(objects[-1]))
 
 
 def run(variant: Variant, pair: Pair, probes: Probes) -> Round:
@@ -168,11 +149,16 @@ def run(variant: Variant, pair: Pair, probes: Probes) -> Round:
     with ExitStack() as stack:
         samples = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-"))) / "samples"
         reflector = stack.enter_context(_reflector(pair, second, probes))
-        _wait_until_ready(reflector)
+        wait_until_ready(reflector)
         sender = stack.enter_context(_sender(pair, first, probes, samples))
         shares = _Shares(sender, reflector)
         finished = _wait_for(sender, reflector, probes, shares)
-        said, reflected = _account(sender), _account(reflector)
+        try:
+            said, reflected = account(sender), account(reflector)
+        except ProgramFailed:
+            if not finished:  # interrupted so soon that it has nothing to say
+                raise KeyboardInterrupt from None
+            raise
         stamps = np.fromfile(samples, dtype="<u8")
     sender_share, reflector_share = shares.of_the_last(probes.seconds)
     probed_ns = (before_ns, core_to_core_ns(first, second))

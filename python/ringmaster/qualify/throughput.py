@@ -259,11 +259,13 @@ def _section(run: _Run) -> Section:
     if found.searches:
         zero = tell.zero_loss_table(found, options.tolerance, options.trial_seconds, options.resolution)
         made.tables.append(zero)
-    made.tables.append(tell.slides_table(found))
     others = [one for one in published.THROUGHPUT if one.source != published.SLIDES]
-    made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
-    made.tables.append(published.table("Published throughput, with DPDK", others))
-    made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found), *([] if losses.rows else [NONE_LOST])]))
+    if found.windows:
+        made.tables.append(tell.slides_table(found))
+        made.tables.append(published.table("Published CPU load", published.CPU_LOAD))
+        made.tables.append(published.table("Published throughput, with DPDK", others))
+    none_lost = [NONE_LOST] if found.windows and not losses.rows else []
+    made.notes = list(dict.fromkeys([*run.log.notes, *_halves(found), *none_lost]))
     return made
 
 

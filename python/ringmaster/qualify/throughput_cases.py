@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.qualify import links
-from ringmaster.qualify.links import JUMBO_MTU, KERNEL_KINDS, STANDARD_MTU
+from ringmaster.qualify.links import JUMBO_MTU, KERNEL_KINDS, LEAST_BYTES, STANDARD_MTU, largest
 
-HEADERS_BYTES = 28
-"""IPv4 and UDP: so much less than the MTU is the largest datagram that is not cut into fragments."""
-LEAST_BYTES = 18
-"""The probe that each datagram begins with, and what the smallest Ethernet frame carries."""
 BATCH = 32
 """Of udp-32: datagrams per system call."""
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
@@ -60,11 +56,6 @@ def link_text(kind: str, text: str) -> str:
 def about(kind: str, ends: links.Ends = ()) -> str:
     """What a kind is, for people."""
     return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind, ends)
-
-
-def largest(mtu: int) -> int:
-    """The largest datagram that goes in one frame."""
-    return mtu - HEADERS_BYTES
 
 
 def check_sizes(sizes: Sequence[int], mtu: str) -> None:

@@ -5,7 +5,6 @@ The receiver counts from the first datagram to the last, so that what was lost c
 the time that the senders sent, by their own clock; CPU time is of the middle of that.
 """
 
-import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -19,6 +18,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.programs import START_S, Program, ProgramFailed
 from ringmaster.qualify import cpu_time
+from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.cpu_time import CpuTime, Shares
 from ringmaster.qualify.links import Pair
 from ringmaster.qualify.throughput_cases import Case, link_text
@@ -92,11 +92,6 @@ class Window:
         return self.pps * self.case.size * 8e-9
 
     @property
-    def lost_share(self) -> float:
-        """Of what was sent."""
-        return self.losses.on_the_way / max(1, self.sent)
-
-    @property
     def whole(self) -> bool:
         """Whether programs that poll had their cores to themselves."""
         return not self.case.polls or min(self.sender_share, self.receiver_share) >= WHOLE_CORE
@@ -110,36 +105,6 @@ class Look:
     times: dict[int, CpuTime]
     ran_ns: float
     """Time that the senders have been on a CPU."""
-
-
-def last_line(program: Program) -> dict[str, Any]:
-    """What it says in the end, a JSON object. Raises ProgramFailed where it ended ill, with its complaint."""
-    status = program.wait(SETTLE_S)
-    lines = program.words.splitlines()
-    try:
-        said = json.loads(lines[-1])
-        if status == 0:
-            return dict(said)
-    except (IndexError, ValueError):
-        pass
-    raise ProgramFailed(f"{program.name} ended with status {status}: {complaint(program)}")
-
-
-def complaint(program: Program) -> str:
-    """What it has said that is not its result."""
-    lines = [line for line in program.words.splitlines() if not line.startswith("{")]
-    return "; ".join(lines) or "nothing"
-
-
-def await_ready(receiver: Program) -> None:
-    """Until its links are open. Raises NotMeasured where they cannot be."""
-    deadline = monotonic() + START_S
-    while '"ready"' not in receiver.words:
-        if not receiver.running:
-            raise NotMeasured(complaint(receiver))
-        if monotonic() > deadline:
-            raise NotMeasured(f"{receiver.name} is not ready after {START_S:.0f} s: {complaint(receiver)}")
-        sleep(0.01)
 
 
 def sender_words(case: Case, link: str, core: int, rate_hz: float, seconds: float, drop_every: int) -> list[str]:
@@ -173,8 +138,7 @@ def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> 
     while any(sender.running for sender in senders):
         if monotonic() > deadline:
             raise ProgramFailed(f"{senders[0].name} did not end after {patience_s:.0f} s: {complaint(senders[0])}")
-        if not receiver.running and receiver.wait(0) != 0:
-            raise ProgramFailed(f"{receiver.name} ended with status {receiver.wait(0)}: {complaint(receiver)}")
+        check(receiver)
         sleep(LOOK_S)
         looks.append(_look(senders))
     return looks
@@ -208,14 +172,17 @@ def measure_window(
     with ExitStack() as stack:
         words = receiver_words(case, right, cores.receiver)
         receiver = stack.enter_context(Program("ringmaster-catch", *words, prefix=pair.enter_right))
-        await_ready(receiver)
+        try:
+            wait_until_ready(receiver)
+        except ProgramFailed as error:
+            raise NotMeasured(str(error)) from error
         senders = []
         for number, link in enumerate(left):
             words = sender_words(case, link, cores.sender(number), rate_hz, seconds, drop_every)
             senders.append(stack.enter_context(Program("ringmaster-pace", *words, prefix=pair.enter_left)))
         looks = _watch(senders, receiver, seconds + START_S)
         _settle(receiver)
-        paced, caught = [last_line(sender) for sender in senders], last_line(receiver)
+        paced, caught = [account(sender) for sender in senders], account(receiver)
     return window_of(case, cores, looks, paced, caught, pps)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ringmaster.bench.headlines import Compared, Figure, NotAReport, as_json, figure_words, read_figures
+from ringmaster.bench.headlines import Compared, Figure, NotAReport, as_json, figure_words, figures_of
 from ringmaster.bench.verdicts import condition_words
 from ringmaster.report.figures import figure
 from ringmaster.report.markup import Html, element, table
@@ -40,12 +40,14 @@ def read(path: Path) -> Run:
             raise NotAReport(f"{path}: found no {DATA}, expected a directory that --report wrote")
         path = path / DATA
     try:
-        said: Mapping[str, Any] = json.loads(path.read_text())
-        if isinstance(said, dict) and "sections" in said:
-            return _whole(path, said)
+        said = json.loads(path.read_text())
+        return _whole(path, said) if isinstance(said, dict) and "sections" in said else _single(path, said)
     except ValueError as error:
-        raise NotAReport(f"{path}: {error}") from error
-    figures = read_figures(path)
+        raise NotAReport(f"{path}: {error}; expected what --json or --report of a bench wrote") from error
+
+
+def _single(path: Path, said: Any) -> Run:
+    figures = figures_of(said)
     try:
         section = of_json(said)
     except NotASection:
@@ -55,7 +57,7 @@ def read(path: Path) -> Run:
 
 def _whole(path: Path, said: Mapping[str, Any]) -> Run:
     if not isinstance(said["sections"], list):
-        raise NotAReport(f"{path}: found no sections in it, expected what --report wrote")
+        raise NotAReport("found no sections in it")
     sections = {section.name: section for section in map(of_json, said["sections"])}
     figures = {f"{name}/{row.name}": row.figure for name, section in sections.items() for row in section.headlines}
     facts = {str(name): str(value) for name, value in dict(said.get("facts") or {}).items()}

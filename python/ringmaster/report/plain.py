@@ -60,9 +60,7 @@ def of_json(said: Mapping[str, Any]) -> Section:
             conditions=_conditions(said["conditions"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise NotASection(
-            f"found no section of a report ({error!r}), expected what --report or --json wrote"
-        ) from error
+        raise NotASection(f"found no section of a report ({error!r})") from error
 
 
 def _headline(said: Mapping[str, Any]) -> Headline:

@@ -120,13 +120,6 @@ MOST_PER_CORE_MPPS = Stated("estimated highest rate, one core", 8.0, "Mpps", POS
 MOST_MPPS = Stated("estimated highest rate, four cores", 33.0, "Mpps", POSTER, about=_POSTER)
 
 
-def jitter_table() -> Table:
-    """The poster's table."""
-    columns = list(JITTER_DPDK_PERCENT.values())
-    rows = [(row, *(f"{column[i]:g} %" for column in columns)) for i, row in enumerate(JITTER_ROWS)]
-    return Table("Published: jitter per cycle, DPDK", ("jitter", *JITTER_DPDK_PERCENT), rows, about=_POSTER)
-
-
 _X3650 = "IBM X3650, Xeon E5335, Myricom 10G: kernel's UDP sockets, process and interrupts on cores of their own"
 THROUGHPUT = (
     Stated("MTU 1500, one sender, most", 4.8, "Gb/s", SLIDES, sign="≈", about=_X3650),

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs at the ends of a wire, as little shell scripts play them."""
+
+import signal
+from types import FrameType
+
+import pytest
+
+from ringmaster.programs import Program, ProgramFailed
+from ringmaster.qualify.account import account, check, complaint, wait_until_ready
+
+READY = """echo '{"ready": true}'"""
+NO_ROOM = "echo 'wire: no room' >&2"
+
+
+def script(text: str) -> Program:
+    return Program("sh", "-c", text)
+
+
+def test_an_account_is_the_last_object_whatever_is_said_around_it() -> None:
+    with script(f"""echo 'EAL: hello'; {READY}; echo '{{"sent": 3}}'; echo 'EAL: bye'""") as program:
+        wait_until_ready(program)
+        program.wait(10.0)
+        check(program)
+        assert account(program) == {"sent": 3}
+        assert complaint(program) == "EAL: hello; EAL: bye"
+
+
+def test_a_program_that_runs_is_ended_for_its_account() -> None:
+    with script(f"""trap 'echo "{{\\"sent\\": 4}}"; exit 0' INT; {READY}; while :; do sleep 0.02; done""") as program:
+        wait_until_ready(program)
+        check(program)
+        assert account(program) == {"sent": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"{READY}; {NO_ROOM}; exit 3", "sh ended with status 3: wire: no room"),
+        ("""echo '{"sent": 1}'; exit 1""", "sh ended with status 1: it said nothing"),
+        (READY, "sh ended with status 0: it said nothing"),
+        ("""echo '{"sent":'""", "sh ended with status 0"),
+    ],
+)
+def test_no_account_is_an_error_with_what_was_said(text: str, says: str) -> None:
+    with script(text) as program:
+        program.wait(10.0)
+        with pytest.raises(ProgramFailed, match=says):
+            account(program)
+
+
+def test_a_program_that_ends_before_it_is_ready_is_an_error() -> None:
+    with script(f"{NO_ROOM}; exit 1") as program:
+        with pytest.raises(ProgramFailed, match="sh ended with status 1: wire: no room"):
+            wait_until_ready(program)
+        with pytest.raises(ProgramFailed, match="no room"):
+            check(program)
+
+
+def test_who_asks_twice_leaves_nothing_that_runs() -> None:
+    """The second Ctrl-C comes while a program takes its time to end."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with script(f"trap '' INT; {READY}; while :; do sleep 0.02; done") as program:
+            wait_until_ready(program)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                program.stop()
+            assert not program.running
+    finally:
+        signal.signal(signal.SIGALRM, handler)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Keeping a thread to one core. */
+#ifndef RM_BASE_PIN_H
+#define RM_BASE_PIN_H
+
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+enum { RM_CORE_MOST = 1023 }; /**< the highest number of a core */
+
+/** Moves the calling thread to a core, as sched_setaffinity counts, and keeps it there; threads that it starts later
+ * follow. RM_E_ARGUMENT names the cores that it may use. */
+enum rm_code rm_pin(uint32_t core, struct rm_error *error);
+
+#endif
