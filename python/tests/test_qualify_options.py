@@ -33,6 +33,11 @@ OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--rig
         (("interval", "--instruments", "7", "--links", "2"), "expected a multiple of the 2 links"),
         (("interval", "--rate", "-1"), "not in the range"),
         (("interval", "--links", "9"), "9 is not in the range 1<=x<=4"),
+        (("interval", "--left", "raw:eth1"), "found 1 --left and 0 --right"),
+        (("jitter", *OWN, "--left", "udp:a", "--right", "udp:b"), "found 2 of raw, 1 of udp, expected as many"),
+        (("jitter", *OWN, *OWN, *OWN), "found 6, expected up to 4 of each kind"),
+        (("jitter", *OWN, "--instruments", "3"), "found 3, expected a multiple of the 2 links"),
+        (("throughput", "--left", "raw:eth1", "--right", "raw:eth2"), "found 2, expected up to 1"),
         (("interval", "--workspace", "demo", "--rounds", "2"), "--rounds: found beside --workspace"),
         (("interval", "--rate", "nan"), "found nan, expected a number"),
         (("rtt", "--rate", "nan"), "found nan, expected a number"),
@@ -47,11 +52,6 @@ OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--rig
         (("power", "--load", "0"), "not in the range"),
         (("suite", "--minutes", "nan"), "found nan, expected a number"),
         (("suite", "--benches", "rtt,poker"), "expected some of rtt,jitter"),
-        (("interval", "--left", "raw:eth1"), "found 1 --left and 0 --right"),
-        (("jitter", *OWN, "--left", "udp:a", "--right", "udp:b"), "found 2 of raw, 1 of udp, expected as many"),
-        (("jitter", *OWN, *OWN, *OWN), "found 6, expected up to 4 of each kind"),
-        (("jitter", *OWN, "--instruments", "3"), "found 3, expected a multiple of the 2 links"),
-        (("throughput", "--left", "raw:eth1", "--right", "raw:eth2"), "found 2, expected up to 1"),
     ],
 )
 def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:

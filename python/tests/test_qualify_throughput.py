@@ -248,24 +248,6 @@ def test_what_fails_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatc
     assert sum("no sockets" in note for note in section.notes) == 1
 
 
-def test_nothing_at_all_is_an_error_with_the_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(case: Case, number: int) -> Window:
-        raise NotMeasured("no sockets")
-
-    with pytest.raises(NotMeasured, match="memif with an MTU of 1500: no sockets; .*udp with"):
-        measured(monkeypatch, SMALL, make)
-
-
-def test_nothing_but_an_interrupt_promises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(case: Case, number: int) -> Window:
-        raise KeyboardInterrupt
-
-    section = measured(monkeypatch, SMALL, make)
-    assert section.interrupted
-    assert section.tables == []
-    assert not any("no datagram was lost" in note for note in section.notes)
-
-
 def test_the_share_of_the_core_is_of_those_that_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     section = measured(monkeypatch, SMALL, lambda case, _: window(case, 1e5, whole=case.polls))
     assert section.conditions is not None
@@ -288,6 +270,24 @@ def test_links_of_one_s_own_are_in_the_command(monkeypatch: pytest.MonkeyPatch) 
     assert "--left pci:0000:03:00.0 --right pci:0000:03:00.1" in section.command
     assert "--kinds" not in section.command
     assert "pci: pci:0000:03:00.0 to pci:0000:03:00.1" in section.about
+
+
+def test_nothing_at_all_is_an_error_with_the_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        raise NotMeasured("no sockets")
+
+    with pytest.raises(NotMeasured, match="memif with an MTU of 1500: no sockets; .*udp with"):
+        measured(monkeypatch, SMALL, make)
+
+
+def test_nothing_but_an_interrupt_promises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(case: Case, number: int) -> Window:
+        raise KeyboardInterrupt
+
+    section = measured(monkeypatch, SMALL, make)
+    assert section.interrupted
+    assert section.tables == []
+    assert not any("no datagram was lost" in note for note in section.notes)
 
 
 def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

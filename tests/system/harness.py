@@ -34,6 +34,8 @@ OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind", "mirro
 """Counters of a stream, one of which every record is in."""
 
 RING_CORE, SERVER_CORE = cores()
+NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
+"""Words before a command that shall have no rights at all."""
 
 
 def unique_name(word: str) -> str:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, veth_pair
+from harness import NOBODY, PATIENCE_S, veth_pair
 from wires import (
     FAR_CORE,
     KINDS,
@@ -22,8 +22,6 @@ from wires import (
 )
 
 from ringmaster.programs import find_program
-
-NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
 
 
 def test_a_peer_that_never_answers_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:

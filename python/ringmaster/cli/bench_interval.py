@@ -22,7 +22,10 @@ from ringmaster.cli.bench_traffic import (
 )
 from ringmaster.cli.options import examples
 
-OF_LINKS = ("kinds", "instruments", "rate", "links", "rounds", "size", "cores", "inject_jitter_us", "inject_drop_every")
+OF_LINKS = (
+    *("kinds", "instruments", "rate", "links", "left", "right", "rounds", "size", "cores"),
+    *("inject_jitter_us", "inject_drop_every"),
+)
 """Options that say nothing of a running server."""
 
 
