@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness import PATIENCE_S, veth_pair
-from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, pacing, rows_of, run
+from wire_groups import assert_sums_hold, catching, ended, pace, pacing, rows_of, run
 from wires import interface, last_object, loopback, memif
 
 from ringmaster.programs import find_program
@@ -101,11 +101,6 @@ def test_a_sender_that_never_comes_is_not_waited_for_for_ever() -> None:
         assert "nothing came for 0.3 s" in receiver.words
     assert received["ended"] == "idle"
     assert received["links"][0]["received"] == received["links"][0]["lost"] == received["links"][0]["cycles"] == 0
-
-
-def test_a_receiver_that_is_not_there_is_told(tmp_path: Path) -> None:
-    words = pace_words([memif(tmp_path)], 4, 100, 1)
-    assert "has no peer" in run([find_program("ringmaster-pace"), *words], expect=1).stderr
 
 
 def test_a_receiver_that_vanishes_ends_the_sender(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Finite(click.FloatRange):
         return number
 
 
-class SomeOf(click.ParamType):
+class SomeOf(click.ParamType[tuple[str, ...]]):
     """Names out of those that are known, with commas between; each once."""
 
     name = "list"
