@@ -86,13 +86,17 @@ def test_an_interrupt_at_any_moment_of_a_start_leaves_nothing_that_runs(delay_s:
         raise KeyboardInterrupt
 
     mark = f"sleep 98.{os.getpid()}"
+
+    def start(interrupted_after_s: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, interrupted_after_s)
+        with script(f"exec {mark}") as program:
+            program.wait(10.0)
+
     handler = signal.signal(signal.SIGALRM, interrupt)
     try:
         for _ in range(5):
             with pytest.raises(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, delay_s)
-                with script(f"exec {mark}") as program:
-                    program.wait(10.0)
+                start(delay_s)
             gc.collect()
             assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark in said_by(path)]
     finally:

@@ -2,11 +2,10 @@
 """`ringmaster bench throughput` as a person runs it, with faults that are known."""
 
 import signal
-import subprocess
 
 import pytest
 from bench_runs import interrupted, windows
-from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json
+from harness import ringmaster, ringmaster_json
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.demo import cores
@@ -78,31 +77,6 @@ def test_two_senders_add_up() -> None:
     assert window["case"]["senders"] == 2
     assert window["sent"] % GROUP == 0
     assert window["received"] == window["sent"]
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--sizes", "64,1473", "--mtu", "1500"), "expected 18 to 1472"),
-        (("--sizes", "9000"), "expected 18 to 8972"),
-        (("--sizes", "17"), "expected 18"),
-        (("--sizes", "big"), "expected whole numbers"),
-        (("--kinds", "memif,carrier-pigeon"), "expected some of memif,af_xdp"),
-        (("--senders", "0"), "expected whole numbers from 1"),
-        (("--mtu", "1280"), "1280"),
-        (("--receiver-core", "4095"), "expected some of"),
-        (("--sender-cores", str(cores()[1]), "--receiver-core", str(cores()[1])), "to send and to receive"),
-        (("--resolution", "0"), "resolution"),
-    ],
-)
-def test_bad_input_is_refused_before_anything_starts(words: tuple[str, ...], told: str) -> None:
-    done = subprocess.run(
-        command_line("bench", "throughput", *words), capture_output=True, text=True, check=False, timeout=PATIENCE_S
-    )
-    assert done.returncode in (1, 2)
-    assert told in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
 
 
 def test_a_service_manager_gets_what_was_measured_and_nothing_is_left() -> None:
