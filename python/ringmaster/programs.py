@@ -6,10 +6,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Self
 
 from ringmaster.errors import WorkspaceError
@@ -19,6 +21,7 @@ CHECKOUT = Path(__file__).parents[2]
 """Where this package lies in a checkout that was built; elsewhere there is no library below it."""
 START_S = 20.0
 STOP_S = 10.0
+HURRYING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
 class ProgramNotFound(FileNotFoundError):
@@ -47,6 +50,26 @@ def find_library(name: str) -> str:
     return next((str(path) for path in places if path.exists()), name)
 
 
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """What Python would do on a signal that ends or hurries us, it does at the end of this."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    found = {number: signal.getsignal(number) for number in HURRYING}
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for sent, frame in came:
+            handlers[signal.Signals(sent)](sent, frame)
+
+
 class Program:
     """A program, ours or a peer's, that runs until it is stopped; its words are kept in a file.
 
@@ -55,14 +78,23 @@ class Program:
 
     def __init__(self, name: str, *arguments: str | Path, prefix: Sequence[str] = ()) -> None:
         self.name = name
-        self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
-        self._process = subprocess.Popen(
-            [*prefix, find_program(name) if name.startswith("ringmaster-") else name, *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=self._words,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        command = [*prefix, find_program(name) if name.startswith("ringmaster-") else name, *map(str, arguments)]
+        with _signals_later():  # an interrupt within Popen would leave a child that nobody knows
+            self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def __del__(self) -> None:
+        """Ends what an interrupt kept from being entered."""
+        if hasattr(self, "_process") and self.running:
+            self.kill()
+        if hasattr(self, "_words"):
+            self._words.close()
 
     @property
     def pid(self) -> int:

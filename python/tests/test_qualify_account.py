@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs at the ends of a wire, as little shell scripts play them."""
 
+import gc
+import os
 import signal
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -73,3 +76,36 @@ def test_who_asks_twice_leaves_nothing_that_runs() -> None:
             assert not program.running
     finally:
         signal.signal(signal.SIGALRM, handler)
+
+
+@pytest.mark.parametrize("delay_s", [1e-6, 1e-4, 3e-4, 1e-3, 2e-3, 4e-3])
+def test_an_interrupt_at_any_moment_of_a_start_leaves_nothing_that_runs(delay_s: float) -> None:
+    """As Ctrl-C does that comes while a program is being started."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    mark = f"sleep 98.{os.getpid()}"
+
+    def start(interrupted_after_s: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, interrupted_after_s)
+        with script(f"exec {mark}") as program:
+            program.wait(10.0)
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(5):
+            with pytest.raises(KeyboardInterrupt):
+                start(delay_s)
+            gc.collect()
+            assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark in said_by(path)]
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+
+
+def said_by(path: Path) -> str:
+    """The words of a process's command line; none of one that has ended."""
+    try:
+        return path.read_text().replace("\0", " ")
+    except OSError:
+        return ""

@@ -5,6 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from ringmaster.cli.bench import bench
+from ringmaster.demo import cores
 from ringmaster.qualify.carried import own_words
 from ringmaster.qualify.links import JUMBO_MTU, about, linked
 
@@ -58,6 +59,29 @@ def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:
     done = CliRunner().invoke(bench, words, terminal_width=200)
     assert done.exit_code == 2
     assert says in " ".join(done.output.split())
+
+
+@pytest.mark.skipif(cores()[0] == cores()[1], reason="needs a core to send and one to receive")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--sizes", "64,1473", "--mtu", "1500"), "expected 18 to 1472"),
+        (("--sizes", "9000"), "expected 18 to 8972"),
+        (("--sizes", "17"), "expected 18"),
+        (("--sizes", "big"), "expected whole numbers"),
+        (("--kinds", "memif,carrier-pigeon"), "expected some of memif,af_xdp"),
+        (("--senders", "0"), "expected whole numbers from 1"),
+        (("--mtu", "1280"), "1280"),
+        (("--receiver-core", "4095"), "expected some of"),
+        (("--sender-cores", str(cores()[1]), "--receiver-core", str(cores()[1])), "to send and to receive"),
+        (("--resolution", "0"), "resolution"),
+    ],
+)
+def test_what_throughput_cannot_do_is_refused_before_anything_starts(words: tuple[str, ...], told: str) -> None:
+    done = CliRunner().invoke(bench, ("throughput", *words), terminal_width=200)
+    assert done.exit_code in (1, 2)
+    assert told in " ".join(done.stderr.split())
+    assert done.stdout == ""
 
 
 def test_links_of_one_s_own_are_taken_by_kind() -> None:

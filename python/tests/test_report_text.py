@@ -12,6 +12,7 @@ from report_sections import ODD, section, tail
 from rich.console import Console
 
 from ringmaster.bench.headlines import figures_of
+from ringmaster.bench.verdicts import table
 from ringmaster.report.plain import NotASection, finite, of_json
 from ringmaster.report.section import Quantiles, Section, Table
 from ringmaster.report.sketch import COLUMNS, quantile_table, sketch
@@ -109,3 +110,10 @@ def test_a_sketch_stands_on_one_logarithmic_axis() -> None:
 @pytest.mark.parametrize("points", [[], [(1.0, 0.5)], [(math.nan, 0.1), (0.0, 0.0)], [(1.0, 0.5), (1.0, 0.1)]])
 def test_nothing_to_tell_apart_is_not_sketched(points: list[tuple[float, float]]) -> None:
     assert sketch(chart(points)) == []
+
+
+def test_a_narrow_terminal_cuts_no_figure_off() -> None:
+    out = io.StringIO()
+    heads = [f"undisturbed-{i}" for i in range(8)]
+    Console(file=out, width=60).print(table("narrow", heads, [[f"{i}4,377–4,388" for i in range(8)]]))
+    assert "…" not in out.getvalue()

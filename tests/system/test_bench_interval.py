@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bench of inter-packet times as a person runs it: on links that it makes, and on a running server."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_server_that_does_not_run_is_said() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_gives_what_was_measured_until_then() -> None:
+def test_a_terminal_that_is_closed_ends_it_with_what_was_measured_until_then() -> None:
     traffic = ("--kinds", "memif", "--instruments", "2", "--rate", "500", "--seconds", "0.3", "--rounds", "1000")
-    section = interrupted("interval", *traffic, after="memif: nominal")
+    section = interrupted("interval", *traffic, after="memif: nominal", number=signal.SIGHUP)
     assert section["memif.average_ns"] > 0

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("root")
 
 def test_a_suite_makes_a_page_with_the_doctor_and_can_be_compared(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = ringmaster("bench", "suite", "--benches", "parameters", "--minutes", "0.2", "--report", out)
+    done = ringmaster("bench", "suite", "--benches", "parameters", "--minutes", "0.15", "--report", out)
     assert "Parameters" in done.stdout
     said = json.loads((out / "report.json").read_text())
     (parameters,) = said["sections"]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from bench_runs import interrupted, marked, started, windows
-from harness import PATIENCE_S, command_line, ringmaster, ringmaster_json, wait_for
+from harness import PATIENCE_S, ringmaster, ringmaster_json, wait_for
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.demo import cores
@@ -115,33 +115,7 @@ def test_links_that_are_none_are_named() -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--sizes", "64,1473", "--mtu", "1500"), "expected 18 to 1472"),
-        (("--sizes", "9000"), "expected 18 to 8972"),
-        (("--sizes", "17"), "expected 18"),
-        (("--sizes", "big"), "expected whole numbers"),
-        (("--kinds", "memif,carrier-pigeon"), "expected some of memif,af_xdp"),
-        (("--senders", "0"), "expected whole numbers from 1"),
-        (("--mtu", "1280"), "1280"),
-        (("--receiver-core", "4095"), "expected some of"),
-        (("--sender-cores", str(cores()[1]), "--receiver-core", str(cores()[1])), "to send and to receive"),
-        (("--resolution", "0"), "resolution"),
-    ],
-)
-def test_bad_input_is_refused_before_anything_starts(words: tuple[str, ...], told: str) -> None:
-    done = subprocess.run(
-        command_line("bench", "throughput", *words), capture_output=True, text=True, check=False, timeout=PATIENCE_S
-    )
-    assert done.returncode in (1, 2)
-    assert told in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_ends_it_gets_what_was_measured_and_leaves_nothing(number: signal.Signals) -> None:
+def test_a_service_manager_gets_what_was_measured_and_nothing_is_left() -> None:
     words = ("--kinds", "memif", "--rounds", "500", "--seconds", "0.2", "--sizes", "64", "--senders", "1")
-    section = interrupted("throughput", *words, after="round 2", number=number)
+    section = interrupted("throughput", *words, after="round 2", number=signal.SIGTERM)
     assert 2 <= len(windows(section)) < 500

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from harness import NOBODY, PATIENCE_S, veth_pair
+from wire_groups import pace_words
 from wires import (
     FAR_CORE,
     KINDS,
@@ -16,16 +17,20 @@ from wires import (
     last_object,
     loopback,
     measuring,
+    memif,
     reflecting,
     rtt,
     wait_until_ready,
 )
 
-from ringmaster.programs import find_program
+from ringmaster.programs import Program, find_program
 
 
-def test_a_peer_that_never_answers_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:
+def test_a_peer_that_never_comes_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:
+    """All at once, for each waits five seconds: round trips without a reflector, and groups without a receiver."""
     with ExitStack() as stack:
+        words = pace_words([memif(tmp_path / "groups")], 4, 100, 1)
+        pace = stack.enter_context(Program("ringmaster-pace", *words))
         near = {}
         for kind in ("memif", "udp", "raw"):
             ends = KINDS[kind](tmp_path, request)
@@ -34,6 +39,8 @@ def test_a_peer_that_never_answers_is_named(request: pytest.FixtureRequest, tmp_
             assert program.wait(PATIENCE_S) == 1
             assert f"no answer from {text} within 5 s: is the reflector running?" in program.words
             assert len(program.words.splitlines()) == 1
+        assert pace.wait(PATIENCE_S) == 1
+        assert "has no peer" in pace.words
 
 
 @pytest.mark.parametrize("kind", ["memif", "udp", "raw"])

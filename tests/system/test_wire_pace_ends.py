@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness import PATIENCE_S, free_udp_port, veth_pair
-from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, pacing, rows_of, run
+from wire_groups import assert_sums_hold, catching, ended, pace, pacing, rows_of, run
 from wires import Ends, interface, last_object, loopback, memif
 
 from ringmaster.programs import find_program
@@ -117,11 +117,6 @@ def test_what_is_of_no_cycle_is_foreign(sequence: int) -> None:
         link = ended(receiver)["links"][0]
     assert link["foreign"] == 3
     assert link["received"] == link["lost"] == link["cycles"] == 0
-
-
-def test_a_receiver_that_is_not_there_is_told(tmp_path: Path) -> None:
-    words = pace_words([memif(tmp_path)], 4, 100, 1)
-    assert "has no peer" in run([find_program("ringmaster-pace"), *words], expect=1).stderr
 
 
 def test_a_receiver_that_vanishes_ends_the_sender(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_a_known_delay_and_a_known_loss_are_found(
 ) -> None:
     ends, samples = KINDS[kind](tmp_path, request), tmp_path / "samples"
     with reflecting(ends, "--delay-us", str(DELAY_MS * 1e3), "--drop-every", "10") as reflector:
-        found = last_object(rtt(ends, "--samples", str(samples), "--size", "1472").stdout)
+        found = last_object(rtt(ends, "--samples", str(samples), "--size", "1472", "--timeout-ms", "500").stdout)
         reflector.stop()
         reflected = last_object(reflector.words)
     times = rows(samples)

@@ -92,10 +92,13 @@ def number(value: float) -> str:
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """The first column to the left, the others to the right. Text is text: no brackets are read as rich's markup."""
+    """The first column to the left, the others to the right. Text is text: no brackets are read as rich's markup.
+
+    Where a terminal is too narrow a cell has several lines: no figure is cut off.
+    """
     made = Table(title=escape(title), title_justify="left", title_style="bold")
     for i, name in enumerate(head):
-        made.add_column(escape(name), justify="left" if i == 0 else "right")
+        made.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
     for row in rows:
         made.add_row(*map(escape, row))
     return made

@@ -31,7 +31,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
         for kind in options.kinds:
             _begin(kind, report, log)
             step()
-        for number in range(options.rounds):
+        for number in range(options.rounds if report.kinds else 0):
             _round(f"{number + 1}/{options.rounds}", report, log, step)
     except KeyboardInterrupt:
         report.interrupted = True
