@@ -40,6 +40,8 @@ WARMS_S = 3.0
 UNDER_WAY_S = 0.1
 CARRIES = 0.93
 """The loop holds with this share of its turns: stalls take some from any ring that shares its core."""
+ALONE = 0.8
+"""Share of what a ring sends without a person who looks and a loop that is closed, at which it keeps up with both."""
 GOLDEN_S = 1.0
 """Over which the orbit is averaged that is wanted from then on: fifty periods of the mains."""
 ARRIVES_S = 5.0
@@ -341,7 +343,8 @@ def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2) -> 
 def find_turn_rate(directory: Path, shipped: Shipped = ELETTRA2) -> tuple[float, float]:
     """The turn rate to run at, and what the machine showed at the last trial; the full rate where it keeps up.
 
-    A ring that only just keeps up is late in every cycle: HEADROOM is left below what was sent.
+    A ring that only just keeps up is late in every cycle, and where there are but two cores all else wants some of
+    them, too: there ALONE of what was sent is asked for.
     """
     rate = FULL_TURN_RATE_HZ
     achieved = 0.0
@@ -352,4 +355,6 @@ def find_turn_rate(directory: Path, shipped: Shipped = ELETTRA2) -> tuple[float,
         if achieved >= CARRIES * rate or rate <= LEAST_TURN_RATE_HZ:
             break
         rate = max(1000.0, round(HEADROOM * achieved, -3))
+    if len(os.sched_getaffinity(0)) <= FEW_CORES and rate > LEAST_TURN_RATE_HZ:
+        rate = max(LEAST_TURN_RATE_HZ, min(rate, round(ALONE * achieved, -3)))
     return rate, achieved
