@@ -245,6 +245,48 @@ static void test_step(void **state) {
     assert_within(test.clock.ticks_per_turn / learnt - 1.0, 1e-6);
 }
 
+/** The receiver was away, and its clock is stepped to a turn that waited; those that follow are less and less late. */
+static void step_to_late_turns(struct test *test) {
+    uint64_t const late = (uint64_t)(1.6e-3 * TSC_HZ);
+    rm_turn_clock_step(&test->clock, test->machine.turn, prompt_tsc(&test->machine, test->machine.turn) + late);
+    for (uint64_t left = late; left > late / 64; left -= left / 64, test->machine.turn += BURST_TURNS)
+        rm_turn_clock_observe(&test->clock, test->machine.turn, prompt_tsc(&test->machine, test->machine.turn) + left);
+}
+
+/** A clock that had the rate keeps it, though it is stepped again and again, and has the phase as soon as something is
+ * prompt. */
+static void test_steps_to_late_turns(void **state) {
+    (void)state;
+    struct test test;
+    start(&test, TURN_HZ, 0.2 * TSC_HZ / TURN_HZ);
+    for (int part = 0; part < 40; ++part) {
+        run(&test, turns_of(0.2) + turns_of(0.01) / 40 * (uint64_t)part);
+        for (int step = 0; step < 3; ++step) {
+            step_to_late_turns(&test);
+            run(&test, turns_of(0.005));
+        }
+        assert_on_time(&test, 1.2, 1e-3);
+    }
+}
+
+/** A machine that goes on at another rate: each time that nothing is believed for a quarter of a second, the clock is
+ * stepped to it. */
+static void test_another_rate(void **state) {
+    (void)state;
+    struct test test;
+    start(&test, TURN_HZ, 0.0);
+    run(&test, turns_of(0.3));
+    rm_turn const turn = test.machine.turn;
+    uint64_t const tsc = prompt_tsc(&test.machine, turn);
+    test.machine = (struct machine){.ticks_per_turn = TSC_HZ / (0.9 * TURN_HZ), .seed = 1, .turn = FIRST_TURN};
+    test.clock.sure_tsc -= tsc - FIRST_TSC; /* the machine above begins its time anew */
+    for (int step = 0; step < 4; ++step) {
+        rm_turn_clock_step(&test.clock, test.machine.turn, prompt_tsc(&test.machine, test.machine.turn));
+        run(&test, turns_of(0.25));
+    }
+    assert_on_time(&test, 0.5, 1e-5);
+}
+
 /** What the engine relies on to step a clock that has lost the machine: windows end although nothing is believed. */
 static void test_lost(void **state) {
     (void)state;
@@ -299,6 +341,8 @@ int main(void) {
         cmocka_unit_test(test_wild_turn_leaves_it_following),
         cmocka_unit_test(test_stall_with_catch_up),
         cmocka_unit_test(test_step),
+        cmocka_unit_test(test_steps_to_late_turns),
+        cmocka_unit_test(test_another_rate),
         cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,10 @@
 enum {
     FIRST_WINDOW_TURNS = 64,
     LEARNING_TURNS = 8 * FIRST_WINDOW_TURNS, /**< at low turn rates too the windows grow to this, to learn the rate */
+    SURE_WINDOWS = 8,                        /**< through which a rate holds that is not in doubt */
 };
+
+static double const SURE_SECONDS = 0.6; /**< after it held, until a step puts it in doubt: steps may come in bursts */
 
 static double const LONGEST_WINDOW_SECONDS = 0.01;
 static double const PHASE_GAIN = 0.25; /**< of a point later than predicted, once learnt; others are taken whole */
@@ -20,6 +23,7 @@ void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double
         .nominal_ticks_per_turn = tsc_hz / turn_rate_hz,
         .turns_per_tick = turn_rate_hz / tsc_hz,
         .rate_range = RATE_RANGE,
+        .sure_ticks = (uint64_t)(SURE_SECONDS * tsc_hz),
         .longest_window_turns = (uint64_t)fmax(LEARNING_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
     };
 }
@@ -34,11 +38,13 @@ static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
 }
 
 void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    bool const sure = clock->sure_tsc != 0 && tsc - clock->sure_tsc < clock->sure_ticks;
     clock->anchored = true;
     clock->turn = turn;
     clock->tsc = tsc;
     clock->believed_tsc = tsc;
-    clock->window_turns = FIRST_WINDOW_TURNS;
+    clock->window_turns = sure ? clock->longest_window_turns : FIRST_WINDOW_TURNS;
+    clock->held_windows = 0;
     clock->point_turn = RM_TURN_NONE;
     clock->residual_ticks = 0.0;
     open_window(clock, turn);
@@ -107,8 +113,16 @@ static void note(struct rm_turn_clock *clock, rm_turn turn, double delay) {
     }
 }
 
+/** One more window of full length through which the rate has held. */
+static void note_rate(struct rm_turn_clock *clock) {
+    clock->held_windows += !learning(clock) && clock->held_windows < SURE_WINDOWS;
+    if (clock->held_windows == SURE_WINDOWS)
+        clock->sure_tsc = clock->believed_tsc;
+}
+
 static void close_window(struct rm_turn_clock *clock, rm_turn turn) {
     if (clock->least_turn != RM_TURN_NONE) {
+        note_rate(clock);
         track(clock);
         uint64_t const doubled = 2 * clock->window_turns;
         clock->window_turns = doubled < clock->longest_window_turns ? doubled : clock->longest_window_turns;

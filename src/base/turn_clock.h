@@ -12,7 +12,10 @@
  * off does no harm, up to 64 times: more it never believes, because turns that waited in a queue come all at once. (Who
  * is sure of the nominal rate sets `rate_range` after rm_turn_clock_init: then such a queue moves the phase alone.)
  * Once they have their length, arrivals far from the prediction are not believed: a wild instrument cannot drag the
- * clock. When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step), and it learns again.
+ * clock. When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step). A rate that held
+ * lately then stays, and only the phase is new: steps come in bursts, amid turns that are late, and a rate learnt from
+ * those is wrong by percents, with which the clock runs off again. One that has not held for half a second is learnt
+ * again: so long a machine that goes on at another rate is without its clock.
  */
 #ifndef RM_BASE_TURN_CLOCK_H
 #define RM_BASE_TURN_CLOCK_H
@@ -37,6 +40,9 @@ struct rm_turn_clock {
     double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
     uint64_t window_turns; /**< length of the present window */
     uint64_t longest_window_turns;
+    uint32_t held_windows; /**< of full length, since the last step; need not be counted far */
+    uint64_t sure_tsc;     /**< when so many of them had held that the rate was not in doubt; 0: not yet */
+    uint64_t sure_ticks;   /**< for how long that stands */
     uint64_t believed_tsc; /**< when an arrival was last believed */
     rm_turn window_end; /**< the window, counted from its first believed arrival, closes at an arrival from here on */
     double least_ticks; /**< least delay of the present window … */
