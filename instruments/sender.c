@@ -28,6 +28,7 @@ struct sender {
     uint64_t link_down_turns; /**< skipped */
     uint64_t passed_turns;    /**< skipped */
     uint64_t patience_turns;  /**< UINT64_MAX: none are */
+    uint64_t patience_ticks;  /**< 0: it has no end */
     uint64_t behind;          /**< as last published */
     uint64_t look_ticks;      /**< how often a link that is down is looked at while another network sends */
     uint64_t look_tsc;
@@ -81,10 +82,24 @@ static enum rm_code make_group(struct sender *sender, uint32_t index, struct rm_
 
 static bool stopped(struct sender const *sender) { return atomic_load_explicit(sender->stop, memory_order_relaxed); }
 
-static void mind_guest(struct sender const *sender) {
+/** The ring's time: it stands while the next turn waits to be sent, though not beyond the patience. Without it a ring
+ * that is late by two cycles would feel each setpoint two cycles later than one that is in time, and no loop is stable
+ * around a delay that grows. */
+static uint64_t ring_tsc(struct sender const *sender) {
+    uint64_t const now = rm_tsc();
+    if (sender->pace.ticks_per_turn == 0 || sender->patience_ticks == 0)
+        return now;
+    uint64_t const next = rm_pace_tsc(&sender->pace, rm_schedule_next(&sender->schedule));
+    if (next >= now)
+        return now;
+    return now - next < sender->patience_ticks ? next : now - sender->patience_ticks;
+}
+
+static void mind_guest(void *state) {
+    struct sender const *sender = state;
     struct rm_sender_guest const *guest = &sender->setup->guest;
     if (guest->poll != NULL)
-        guest->poll(guest->state, rm_tsc());
+        guest->poll(guest->state, ring_tsc(sender));
 }
 
 /** Lets time pass until turn `next` is due, or some of it. */
@@ -277,8 +292,8 @@ static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *
     for (uint32_t l = 0; l < setup->sink_count; ++l) {
         rm_sender_link_init(&sender->links[l], &setup->sinks[l], tsc_hz, sender->stop);
         sender->links[l].lost = true; /* until it was seen up */
-        sender->links[l].meanwhile = setup->guest.elsewhere ? setup->guest.poll : NULL;
-        sender->links[l].meanwhile_state = setup->guest.state;
+        sender->links[l].meanwhile = setup->guest.elsewhere ? mind_guest : NULL;
+        sender->links[l].meanwhile_state = sender;
     }
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)
@@ -318,6 +333,7 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
         rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
         sender->patience_turns = patience_turns(setup);
+        sender->patience_ticks = (uint64_t)(setup->patience_s * tsc_hz);
         if (setup->guest.begin != NULL)
             setup->guest.begin(setup->guest.state, &sender->pace);
         run(sender);

@@ -60,7 +60,9 @@ struct rm_sender_network {
 /** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
  * thread never sleeps while turns are sent. */
 struct rm_sender_guest {
-    void (*poll)(void *state, uint64_t tsc);                /**< NULL: there is nobody */
+    /** NULL: there is nobody. `tsc` is now; or, with a patience, the ring's time, which is behind by that at most while
+     * turns wait that are due: what happens to the guest now happens before them. It never goes back. */
+    void (*poll)(void *state, uint64_t tsc);
     void (*begin)(void *state, struct rm_pace const *pace); /**< the first turn is due; `pace` stays to the end */
     void *state;
     bool elsewhere; /**< uses none of the sender's links, so that it is looked after while one of them is full, too */

@@ -28,7 +28,7 @@ static bool wait_on(struct rm_sender_link *link, struct wait *wait) {
         return false;
     uint64_t const now = rm_tsc();
     if (link->meanwhile != NULL)
-        link->meanwhile(link->meanwhile_state, now);
+        link->meanwhile(link->meanwhile_state);
     if (now < wait->look_tsc)
         return true;
     wait->look_tsc = now + link->look_ticks;

@@ -17,11 +17,11 @@
 struct rm_sender_link {
     struct rm_sink sink;
     atomic_bool const *stop;
-    uint64_t look_ticks; /**< how often a waiting sender asks whether the link is still up */
-    uint32_t expected;   /**< buffers that will be asked for before the next flush, as far as known */
-    uint32_t filled;     /**< of the burst's buffers */
-    bool lost;           /**< the link went down; the caller clears it */
-    void (*meanwhile)(void *state, uint64_t tsc); /**< called again and again while it waits; or NULL */
+    uint64_t look_ticks;            /**< how often a waiting sender asks whether the link is still up */
+    uint32_t expected;              /**< buffers that will be asked for before the next flush, as far as known */
+    uint32_t filled;                /**< of the burst's buffers */
+    bool lost;                      /**< the link went down; the caller clears it */
+    void (*meanwhile)(void *state); /**< called again and again while it waits; or NULL */
     void *meanwhile_state;
     rm_counter *owner[RM_BURST]; /**< counters (set `sender`) of the datagram that each buffer is of */
     bool last[RM_BURST];         /**< the buffer is the last of its datagram, the only one of most */

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/timebase.h"
 #include "datagram.h"
 #include "test_sink.h"
 #include "wire/native.h"
@@ -337,6 +338,39 @@ static void sends_all_without_a_patience(void **state) {
     assert_int_equal(result.turns, 1000);
 }
 
+/** What a guest saw of the ring's time. */
+struct observer {
+    struct bench *bench;
+    struct rm_pace const *pace;
+    uint64_t last_tsc, behind; /**< calls in which it was a hundred turns behind */
+};
+
+static void observer_begins(void *state, struct rm_pace const *pace) { ((struct observer *)state)->pace = pace; }
+
+static void observer_is_polled(void *state, uint64_t tsc) {
+    struct observer *observer = state;
+    assert_true(tsc >= observer->last_tsc);
+    observer->last_tsc = tsc;
+    if (observer->pace == NULL)
+        return;
+    assert_true(tsc <= rm_pace_tsc(observer->pace, observer->bench->sink.count / COUNT));
+    observer->behind += rm_pace_due(observer->pace, rm_tsc()) > rm_pace_due(observer->pace, tsc) + 100;
+}
+
+/** Whatever a guest is told comes before the turn that waits to be sent, however late that is. */
+static void a_guest_has_the_time_of_the_next_turn(void **state) {
+    struct bench *bench = *state;
+    struct observer observer = {.bench = bench};
+    bench->setup.source.turn = stalling;
+    bench->setup.turn_rate_hz = 100000;
+    bench->setup.patience_s = 1.0;
+    bench->setup.guest =
+        (struct rm_sender_guest){.poll = observer_is_polled, .begin = observer_begins, .state = &observer};
+    run(bench);
+    assert_int_equal(bench->sink.count, 9000);
+    assert_true(observer.behind > 0);
+}
+
 /** Nobody pays at each turn for groups that send at each thousandth. */
 static void seldom_groups_leave_bursts_full(void **state) {
     struct bench *bench = *state;
@@ -364,6 +398,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_stop_ends_a_wait_and_counts_only_what_was_sent, make, destroy),
         cmocka_unit_test_setup_teardown(a_guest_is_looked_after, make, destroy),
         cmocka_unit_test_setup_teardown(one_that_is_elsewhere_is_looked_after_while_the_link_is_full, make, destroy),
+        cmocka_unit_test_setup_teardown(a_guest_has_the_time_of_the_next_turn, make, destroy),
         cmocka_unit_test_setup_teardown(seldom_groups_leave_bursts_full, make, destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
