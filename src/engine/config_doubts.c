@@ -130,9 +130,17 @@ static void doubt_core(struct rm_config const *config, struct rm_config_applicat
 static void doubt_lead(struct rm_config const *config, struct doubts *doubts) {
     struct rm_config_application const *const lead = &config->application[config->setpoints.lead];
     uint32_t const cycle = config->setpoints.period_turns;
-    if (config->setpoints.lead != 0 && lead->period_turns != cycle)
+    if (config->setpoints.lead == 0)
+        return;
+    if (lead->period_turns != cycle)
         doubt(doubts, "%s leads only one cycle in %u: it is stepped every %u turns, and setpoints go out every %u",
               lead->name, lead->period_turns / cycle, lead->period_turns, cycle);
+    else if (lead->input_count != 0 && config->setpoints.phase_turns < cycle / 4 * 3)
+        doubt(
+            doubts,
+            "rows of %s that come more than %u turns after theirs go out a cycle later, and no feedback is made for a "
+            "delay that comes and goes; it leads, so phase_turns may be near %u",
+            lead->name, config->setpoints.phase_turns, cycle);
 }
 
 void rm_config_describe_doubts(struct rm_config const *config, FILE *out) {

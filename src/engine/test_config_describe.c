@@ -35,7 +35,7 @@ static void chains_and_applications(void **state) {
         *state,
         MACHINE PORTS INSTRUMENTS ROLES
         "  - {role: application, core: @, application: kick}\n"
-        "setpoints: {period_turns: 12, phase_turns: 6, lead: kick}\n"
+        "setpoints: {period_turns: 12, phase_turns: 10, lead: kick}\n"
         "chains:\n"
         "  - {name: c, count: 3, id: 1, port: link, address: 10.30.0.1, mac: \"02:00:0a:1e:00:01\", supplies: [\n"
         "     {name: \"ps/h{chain}_\", count: 10, unit: A, limits: [-10, 10], slew: 2000, safe_slew: 5,\n"
@@ -56,7 +56,7 @@ static void chains_and_applications(void **state) {
     *end = '\0';
     assert_string_equal(
         begin,
-        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 6 turns after the turn that they are "
+        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 10 turns after the turn that they are "
         "of; a chain is lost after 10 cycles without an answer\n"
         "chains: 4\n"
         "  c01 … c03: id 1–3, 10.30.0.1 … 10.30.0.3 UDP port 4662, 02:00:0a:1e:00:01 … on link, 11 supplies, answer "
@@ -128,6 +128,17 @@ static void doubts(void **state) {
                  "setpoints: {period_turns: 12, lead: kick}\n" CHAIN KICK(", period_turns: 36"),
                  "to think about:\n  kick leads only one cycle in 3: it is stepped every 36 turns, and setpoints go "
                  "out every 12\n");
+    expect_doubt(
+        file,
+        MACHINE PORTS INSTRUMENTS ROLES
+        "setpoints: {period_turns: 12, phase_turns: 8, lead: kick}\n" CHAIN KICK(", inputs: [c/raw], period_turns: 12"),
+        "to think about:\n  rows of kick that come more than 8 turns after theirs go out a cycle later, and "
+        "no feedback is made for a delay that comes and goes; it leads, so phase_turns may be near 12\n");
+    expect_doubt(
+        file,
+        MACHINE PORTS INSTRUMENTS ROLES
+        "setpoints: {period_turns: 12, phase_turns: 9, lead: kick}\n" CHAIN KICK(", inputs: [c/raw], period_turns: 12"),
+        "");
     char expected[256];
     snprintf(expected, sizeof expected,
              "to think about:\n  core %u is that of kick and of roles[0] (receive), which never sleeps\n", file->core);
