@@ -97,10 +97,19 @@ static bool is_granted(struct rm_host *host) {
 
 /* ── one step ── */
 
+/** The part of a loop's delay that is ours: a controller has to know how old its answers are. */
+static void note_age(struct rm_host *host, rm_turn turn, uint64_t now) {
+    if (!host->clock.anchored)
+        return;
+    uint64_t const expected = rm_clock_tsc(&host->clock, turn);
+    rm_histogram_add(host->age, now > expected ? now - expected : 0, 1);
+}
+
 static void commit(struct rm_host *host, rm_turn turn, uint64_t seen_tsc) {
     uint64_t const now = rm_tsc();
     rm_setpoints_commit(host->row, host->epoch, turn, now);
     rm_histogram_add(host->latency, now - seen_tsc, 1);
+    note_age(host, turn, now);
     rm_counter_add(host->counters, RM_APPLICATION_SENT, 1);
 }
 

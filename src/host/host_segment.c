@@ -54,7 +54,7 @@ static void go_on(struct rm_host *host) {
 }
 
 struct indices {
-    rm_owner_index rows, counters, latency, group;
+    rm_owner_index rows, counters, latency, age, group;
     rm_owner_index *setting, *reading;
 };
 
@@ -122,6 +122,10 @@ static void add_objects(struct rm_host *host, struct indices *index) {
     snprintf(full, sizeof full, "latency/%s", name);
     index->latency =
         rm_owner_histogram(host->owner, full, "from the last input seen to the row of setpoints committed", "ticks");
+    snprintf(full, sizeof full, "age/%s", name);
+    index->age = rm_owner_histogram(
+        host->owner, full, "from when the clock expects a turn to the row of setpoints committed that answers it",
+        "ticks");
     snprintf(full, sizeof full, "%s/settings", name);
     if (host->program->code.it->setting_count > 0)
         index->group = rm_owner_group(host->owner, full, "settings, which change together between two steps");
@@ -139,6 +143,7 @@ static void find_memory(struct rm_host *host, struct indices const *index) {
     host->rows = rm_owner_memory(host->owner, index->rows);
     host->counters = rm_owner_memory(host->owner, index->counters);
     host->latency = rm_owner_memory(host->owner, index->latency);
+    host->age = rm_owner_memory(host->owner, index->age);
     for (uint32_t i = 0; i < host->program->code.it->setting_count; ++i)
         host->settings.parameter[i] = rm_owner_memory(host->owner, index->setting[i]);
     if (host->program->code.it->setting_count > 0)

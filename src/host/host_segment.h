@@ -6,6 +6,7 @@
  *     NAME/STREAM                    streams; one record per step, under its turn
  *     counters/application/NAME      set "application"
  *     latency/NAME                   from the inputs seen to the row committed
+ *     age/NAME                       from when a turn's inputs are expected to its row committed
  *     NAME/replies, NAME/requests
  *
  * Settings begin with the configuration's values. Where the last instance was killed they go on with the values that

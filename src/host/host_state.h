@@ -33,6 +33,7 @@ struct rm_host {
     struct rm_setpoints *rows;
     rm_counter *counters; /**< set "application"; "refused" is the attendant's, the others the stepping thread's */
     struct rm_histogram *latency;
+    struct rm_histogram *age;
     struct rm_host_settings settings;
     struct rm_host_readings readings;
     rm_owner_index *stream; /**< of each of the code's */

@@ -23,6 +23,7 @@ static void test_begins_where_the_supplies_stand(void **state) {
     assert_int_equal(counter(test, RM_APPLICATION_SKIPPED), 2);
     assert_int_equal(counter(test, RM_APPLICATION_SENT), 3);
     assert_int_equal(atomic_load(&test->host->latency->total), 3);
+    assert_int_equal(atomic_load(&test->host->age->total), 3);
     assert_true(reading(test, TEST_TURN) == 1248.0 && reading(test, TEST_STEPS) == 2.0);
 }
 
