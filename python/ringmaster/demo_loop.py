@@ -2,6 +2,7 @@
 """The demonstration's loop: the orbit feedback on a living machine, open first, then closed, and what that came to."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -37,6 +38,8 @@ SETTLES_S = 2.5
 CLOSES_S = 10.0
 WARMS_S = 3.0
 """Memory is touched for the first time, and the matrix is solved: no trial is fair before."""
+AGES_S = 2.0
+"""Over which it is learnt how old answers are."""
 UNDER_WAY_S = 0.1
 CARRIES = 0.93
 """The loop holds with this share of its turns: stalls take some from any ring that shares its core."""
@@ -55,6 +58,8 @@ GOLDEN_SPEED_UM_S = 100.0
 PATIENCE_S = 5.0
 MAINS_HZ = 50.0
 START_S = 20.0
+SHARES_OF_AGE = (50.0, 95.0)
+"""Halfway between these percentiles lies a delay that a model may be off by to either side."""
 
 
 @dataclass(frozen=True)
@@ -338,6 +343,35 @@ def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2) -> 
         loop = Loop(server, ring, ws, turn_rate_hz)
         stack.callback(lambda: loop.ws.close())
         yield loop
+
+
+def answers_after_us(loop: Loop) -> float:
+    """How old the feedback's rows are when they are committed, in µs: halfway between SHARES_OF_AGE."""
+    name = loop.figures().name
+    age = loop.ws.histograms[f"age/{name}"]
+    before = age.read()
+    sleep(AGES_S)
+    ages = age.read().since(before)
+    return float(np.mean([ages.percentile_ns(percent) for percent in SHARES_OF_AGE])) * 1e-3
+
+
+def add_delay(path: Path, more_us: float) -> None:
+    """Makes every `delay_us` of a feedback's file so much longer."""
+    path.write_text(re.sub(r"(?<=delay_us: )[\d.]+", lambda of: f"{float(of[0]) + more_us:.1f}", path.read_text()))
+
+
+def learn_delay(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2) -> float:
+    """Adds what this machine takes to answer a turn to the delays in the feedback's file; returns it, in µs.
+
+    The file has the delays of supplies and BPMs, to which a computer with cores of its own adds little. Two cores that
+    are shared add about a cycle, and how much changes: a model that knows of none is wrong by more than it may be.
+    """
+    with start(directory, turn_rate_hz, shipped) as loop:
+        loop.figures()
+        sleep(WARMS_S)
+        own_us = answers_after_us(loop)
+    add_delay(directory / shipped.feedback, own_us)
+    return own_us
 
 
 def find_turn_rate(directory: Path, shipped: Shipped = ELETTRA2) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import cast
 import fabric
 import pytest
 from conftest import MakeOwner
+from ruamel.yaml import YAML
 
 import ringmaster
 from ringmaster import demo_loop
@@ -98,3 +99,17 @@ def test_a_console_lets_go_of_what_it_was_given_alone(make_owner: MakeOwner) -> 
         assert list(loop.ws.segments) == ["server", "feedback", "ring"]
         assert loop.turns() == 7
         loop.ws.close()
+
+
+def delays(path: Path) -> list[float]:
+    return [family["plant"]["delay_us"] for family in YAML(typ="safe").load(path)["families"]]
+
+
+def test_every_plant_of_the_shipped_loops_gets_the_machines_own_delay(tmp_path: Path) -> None:
+    for shipped in (demo_loop.ELETTRA2, demo_loop.ELETTRA):
+        path = tmp_path / shipped.feedback
+        path.write_text((CONFIGS / shipped.feedback).read_text())
+        before = delays(path)
+        demo_loop.add_delay(path, 120.04)
+        after = delays(path)
+        assert after == pytest.approx([delay + 120.0 for delay in before], abs=0.06)

@@ -47,6 +47,12 @@ def reachable_orbit_nm(path: Path) -> np.ndarray:
     return wanted
 
 
+def assert_rows_have_an_age(loop: demo_loop.Loop) -> None:
+    """From the turn to its row more time passes than from the last of its inputs."""
+    name = loop.figures().name
+    assert demo_loop.answers_after_us(loop) * 1e3 > loop.ws.histograms[f"latency/{name}"].read().percentile_ns(50)
+
+
 def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) -> None:
     with demo_loop.prepare() as folder:
         make_slow(folder / demo_loop.ELETTRA2.feedback)
@@ -55,6 +61,7 @@ def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) 
             for what in loop.figures().disturbances:
                 loop.ws.put(f"machine/{what}", 0.0, timeout=demo_loop.PATIENCE_S)
             wait_for(lambda: loop.figures().state == State.READY, lambda: f"ready: {loop.figures()}")
+            assert_rows_have_an_age(loop)
             loop.take_golden()
             feedback = Feedback(loop.ws, name, patience_s=demo_loop.PATIENCE_S)
             feedback.put_array(

@@ -104,6 +104,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
         _look_at_floor(seen, floor_s)
         with demo_loop.prepare(shipped) as directory:
             seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
+            log.note(f"the model's delay: {demo_loop.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more")
             with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
                 _run(loop, options, seen, log, step)
         _look_at_floor(seen, floor_s)

@@ -156,13 +156,17 @@ def _live_loop(turn_rate: float | None) -> None:
 
 def _loop_rate(directory: "Path", turn_rate: float | None) -> float | None:
     """The rate to close the loop at; None where cycles would come too seldom for it."""
-    from ringmaster.demo_loop import find_turn_rate
+    from ringmaster.demo_loop import find_turn_rate, learn_delay
 
     if turn_rate is None:
         _say("a ring like Elettra 2.0: trying 168 BPMs and 528 correctors at 9.6 kHz …")
         turn_rate, achieved = find_turn_rate(directory)
         _say_rate(turn_rate, achieved)
-    return turn_rate if _is_enough(turn_rate) else None
+    if not _is_enough(turn_rate):
+        return None
+    delay_us = learn_delay(directory, turn_rate)
+    _say(f"the loop's model gets {delay_us:.0f} µs more delay: so long this machine takes to answer a turn")
+    return turn_rate
 
 
 def _is_enough(turn_rate: float | None) -> bool:
