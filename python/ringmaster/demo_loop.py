@@ -50,7 +50,7 @@ GOLDEN_S = 1.0
 ARRIVES_S = 5.0
 """At most, until the golden orbit is where it shall be: it goes there at a configured speed."""
 FEW_CORES = 2
-CALM_HZ = 2.0
+CALM_HZ = 1.0
 """Looks per second of the console where it shares the ring's core."""
 NICENESS = 10
 GOLDEN_SPEED_UM_S = 100.0
