@@ -2,7 +2,7 @@
 """What a running workspace does just now, in figures: rates, losses, cores, links, faults, orbit, tune."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -27,8 +27,12 @@ from ringmaster.console.figures import (
     SenderFigures,
     Steering,
     StreamFigures,
+    Unsent,
     core_figures,
+    let_pass,
+    not_asked_for,
     path_figures,
+    period_of,
     port_figures,
     read_steering,
     sender_figures,
@@ -129,13 +133,7 @@ class Monitor:
         readings = self._readings(before, now)
         clock, tsc_hz = self._clock()
         turn_rate_hz = clock.turn_rate_hz if clock.fits else 0.0
-        senders = {sender.name: sender for sender in readings.get("sender", [])}
-        streams = tuple(
-            stream_figures(
-                reading, _sender_of(reading.name, senders), *self._rates(reading.name, turn_rate_hz, before, now)
-            )
-            for reading in readings.get("stream", [])
-        )
+        streams = tuple(self._instruments(readings, turn_rate_hz, before, now))
         cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
         return Snapshot(
             workspace=ws.name,
@@ -173,6 +171,21 @@ class Monitor:
             )
             readings.setdefault(self._sets[name], []).append(reading)
         return readings
+
+    def _instruments(
+        self, readings: Mapping[str, list[Reading]], turn_rate_hz: float, before: _Sample, now: _Sample
+    ) -> Iterator[StreamFigures]:
+        senders = {sender.name: sender for sender in readings.get("sender", [])}
+        chains = {chain.name for chain in readings.get("chain", [])}
+        transmit = next(iter(readings.get("transmit", [])), None)
+        for reading in readings.get("stream", []):
+            kind, rate_hz, streams = self._rates(reading.name, turn_rate_hz, before, now)
+            unsent = Unsent()
+            if sender := _sender_of(reading.name, senders):
+                unsent = let_pass(sender, period_of(streams))
+            elif transmit and _answers(reading.name, chains):
+                unsent = not_asked_for(transmit)
+            yield stream_figures(reading, unsent, kind, rate_hz, streams)
 
     def _rates(
         self, instrument: str, turn_rate_hz: float, before: _Sample, now: _Sample
@@ -220,6 +233,11 @@ class Monitor:
 def _sender_of(instrument: str, senders: Mapping[str, Reading]) -> Reading | None:
     """Its virtual sender: of its own name, or without the number where one sends for many ("bpm" for "bpm07")."""
     return senders.get(instrument) or senders.get(instrument.rstrip("0123456789"))
+
+
+def _answers(instrument: str, chains: Set[str]) -> bool:
+    """Whether it is a chain, or a part of one's answers: "c01_a" of "c01"."""
+    return instrument in chains or instrument.rpartition("_")[0] in chains
 
 
 def _steering(ws: Workspace) -> tuple[Steering, ...]:

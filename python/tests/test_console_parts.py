@@ -10,7 +10,16 @@ from ringmaster._counters import COUNTERS
 from ringmaster.console import units
 from ringmaster.console.advice import ADVICE
 from ringmaster.console.faults import FaultWatch
-from ringmaster.console.figures import RateFigures, Reading, core_figures, port_figures, read_steering, stream_figures
+from ringmaster.console.figures import (
+    Reading,
+    Unsent,
+    core_figures,
+    let_pass,
+    not_asked_for,
+    port_figures,
+    read_steering,
+    stream_figures,
+)
 from ringmaster.console.history import History
 from ringmaster.console.lines import Column, Span, plain, table, width_of
 from ringmaster.console.marks import bar, bars, columns_up, curve, spark
@@ -199,7 +208,7 @@ def test_what_somebody_took_is_not_refused() -> None:
 
 
 def test_a_record_without_a_clock_is_refused_once() -> None:
-    assert stream_figures(reading("stream", "bpm01", unanchored=4, turn_ahead=1), None, "bpm", 1e6, ()).refused == 5
+    assert stream_figures(reading("stream", "bpm01", unanchored=4, turn_ahead=1), Unsent(), "bpm", 1e6, ()).refused == 5
 
 
 def test_faults_are_what_is_wrong_newest_change_first() -> None:
@@ -216,16 +225,18 @@ def test_faults_are_what_is_wrong_newest_change_first() -> None:
     assert look(4.0) == []
 
 
-def test_what_the_ring_let_pass_is_not_lost() -> None:
+def test_what_was_never_sent_is_not_lost() -> None:
     came = reading("stream", "bpm07", accepted=100, passed_over=9, late=2)
-    sender = reading("sender", "bpm", passed_turns=250)
-    seldom = RateFigures("bpm07/raw", 50, 0.0, "none", None)
-    figures = stream_figures(came, sender, "bpm", 1e6, (seldom,))
-    assert (figures.let_pass, figures.lost, figures.lost_per_s) == (5, 2, 1.0)
+    for unsent in (
+        let_pass(reading("sender", "bpm", passed_turns=250), 50),
+        not_asked_for(reading("transmit", "", skipped=5)),
+    ):
+        figures = stream_figures(came, unsent, "bpm", 1e6, ())
+        assert (figures.unsent, figures.lost, figures.lost_per_s) == (5, 2, 1.0)
 
 
 def test_lost_silent_and_saturated_are_faults() -> None:
-    lost = stream_figures(reading("stream", "bpm01", accepted=100, passed_over=9, late=2), None, "bpm", 0.0, ())
+    lost = stream_figures(reading("stream", "bpm01", accepted=100, passed_over=9, late=2), Unsent(), "bpm", 0.0, ())
     assert (lost.lost, lost.late, lost.received, lost.rate_hz, lost.lost_per_s) == (7, 2, 102, 51.0, 3.5)
     core = core_figures(reading("core", "1", busy_ticks=99, idle_ticks=1, bursts=2, packets=9), 1e9)
     assert (core.busy_share, core.packets_per_burst) == (0.99, 4.5)

@@ -40,6 +40,24 @@ class Reading(NamedTuple):
         return self.grown(*counters) / self.elapsed_s
 
 
+class Unsent(NamedTuple):
+    """Records of an instrument that were never on their way, so that nobody lost them."""
+
+    records: int = 0
+    per_s: float = 0.0
+
+
+def let_pass(sender: Reading, period_turns: int) -> Unsent:
+    """By a virtual ring that came too late for them; of the counter set "sender"."""
+    period = max(1, period_turns)
+    return Unsent(sender.counts()["passed_turns"] // period, sender.rate("passed_turns") / period)
+
+
+def not_asked_for(transmit: Reading) -> Unsent:
+    """Answers of a chain to cycles in which no setpoints went out; of the counter set "transmit"."""
+    return Unsent(transmit.counts()["skipped"], transmit.rate("skipped"))
+
+
 class RateFigures(NamedTuple):
     """One of an instrument's streams."""
 
@@ -70,8 +88,8 @@ class StreamFigures:
     lost: int
     """Turns that were passed over and did not come late, less those that were never sent."""
     lost_per_s: float
-    let_pass: int
-    """Of its turns, those that the virtual ring in the same workspace let pass unsent, because it came too late."""
+    unsent: int
+    """Of its turns, those that nobody sent: see Unsent."""
     duplicate: int
     late: int
     refused: int
@@ -200,27 +218,30 @@ class Steering(NamedTuple):
     """What brings them there: a flow rule, RSS, software spreading, …"""
 
 
+def period_of(streams: tuple[RateFigures, ...]) -> int:
+    """Turns from one record of an instrument to the next; 0 where none of its streams is there."""
+    return min((stream.period_turns for stream in streams), default=0)
+
+
 def stream_figures(
     reading: Reading,
-    sender: Reading | None,
+    unsent: Unsent,
     kind: str,
     turn_rate_hz: float,
     streams: tuple[RateFigures, ...],
 ) -> StreamFigures:
-    """Of the counter set "stream"; and of "sender", where a virtual instrument sends it."""
+    """Of the counter set "stream"."""
     counts = reading.counts()
-    period = min((stream.period_turns for stream in streams), default=0)
-    let_pass = sender.counts()["passed_turns"] // max(1, period) if sender else 0
-    let_pass_per_s = sender.rate("passed_turns") / max(1, period) if sender else 0.0
+    period = period_of(streams)
     return StreamFigures(
         name=reading.name,
         kind=kind,
         rate_hz=reading.rate("accepted", "late"),
         expected_rate_hz=turn_rate_hz / period if period else 0.0,
         received=counts["accepted"] + counts["late"],
-        lost=max(0, lost(counts) - let_pass),
-        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late") - let_pass_per_s),
-        let_pass=let_pass,
+        lost=max(0, lost(counts) - unsent.records),
+        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late") - unsent.per_s),
+        unsent=unsent.records,
         duplicate=counts["duplicate"],
         late=counts["late"],
         refused=refused(counts),

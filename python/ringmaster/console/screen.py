@@ -77,7 +77,7 @@ def state(frame: Frame, view: View, width: int) -> Line:
     """What stands above every page: the workspace, what it takes in, what is lost."""
     snapshot = frame.snapshot
     lost = sum(stream.lost for stream in snapshot.streams)
-    let_pass = sum(stream.let_pass for stream in snapshot.streams)
+    unsent = sum(stream.unsent for stream in snapshot.streams)
     left = line(
         Span("ringmaster ", "dim"),
         Span(snapshot.workspace, "head"),
@@ -85,7 +85,7 @@ def state(frame: Frame, view: View, width: int) -> Line:
         f"  {units.quantity(sum(stream.rate_hz for stream in snapshot.streams), '/s')}",
         f"  {snapshot.turn_rate_hz / 1e3:.3f} kHz" if snapshot.turn_rate_hz else "",
         Span(f"  lost {units.count(lost)}", "bad" if lost else "good"),
-        Span(f"  the ring let pass {units.count(let_pass)}" if let_pass else "", "dim"),
+        Span(f"  unsent {units.count(unsent)}" if unsent else "", "dim"),
     )
     right = line(
         Span(" FROZEN ", "cursor") if view.frozen else "",
