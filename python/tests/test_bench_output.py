@@ -3,6 +3,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ from ringmaster.cli.main import cli
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
+@pytest.fixture
+def hang_up_is_heard() -> Iterator[None]:
+    """Also where the tests themselves were started by nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_up_is_heard")
 @pytest.mark.parametrize("number", ENDING)
 def test_a_signal_that_ends_is_an_interrupt_and_only_once(number: signal.Signals) -> None:
     before = [signal.getsignal(one) for one in ENDING]
