@@ -50,6 +50,8 @@ GOLDEN_S = 1.0
 ARRIVES_S = 5.0
 """At most, until the golden orbit is where it shall be: it goes there at a configured speed."""
 FEW_CORES = 2
+SHARED_GAIN = 0.4
+"""Of the loop where cores are shared: what it does between two gaps is nobody's to mend until the next one is over."""
 CALM_HZ = 1.0
 """Looks per second of the console where it shares the ring's core."""
 NICENESS = 10
@@ -195,6 +197,11 @@ class Loop(Demo):
         farthest = float(np.nanmax(np.abs(mean))) * 1e-3
         sleep(min(ARRIVES_S, farthest / GOLDEN_SPEED_UM_S + 0.2))
         return farthest
+
+    def soften(self) -> None:
+        """Lowers its gain where the cores are shared."""
+        if len(os.sched_getaffinity(0)) <= FEW_CORES:
+            self.put("gain", SHARED_GAIN)
 
     def close(self) -> FeedbackFigures:
         """Closes the loop, and waits until it is at work, or will not be."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's loop is made from: its configurations fit together, and its report says what is wrong."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -113,3 +114,14 @@ def test_every_plant_of_the_shipped_loops_gets_the_machines_own_delay(tmp_path: 
         demo_loop.add_delay(path, 120.04)
         after = delays(path)
         assert after == pytest.approx([delay + 120.0 for delay in before], abs=0.06)
+
+
+@pytest.mark.parametrize(("cores", "asked"), [(2, [("gain", demo_loop.SHARED_GAIN)]), (16, [])])
+def test_the_loop_is_gentle_where_cores_are_shared(
+    cores: int, asked: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[str, float]] = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    monkeypatch.setattr(Loop, "put", lambda _, name, value: said.append((name, value)))
+    Loop.__new__(Loop).soften()
+    assert said == asked

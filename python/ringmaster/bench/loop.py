@@ -156,6 +156,7 @@ def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], 
     demo_loop.calm_rate_hz()
     loop.figures()
     loop.take_golden()
+    loop.soften()
     sleep(OPEN_S)
     _note_motion(loop, seen, "open")
     figures = loop.close()

@@ -145,6 +145,7 @@ def _live_loop(turn_rate: float | None) -> None:
                 loop.figures()
                 _say("taking the orbit that there is as the golden one …")
                 loop.take_golden()
+                loop.soften()
                 Console(loop.attach(), page="feedback", rate_hz=demo_loop.calm_rate_hz() or DEFAULT_RATE_HZ).run()
                 loop.follow()
                 figures = loop.figures()
@@ -192,6 +193,7 @@ def _loop(seconds: float, turn_rate: float | None) -> "Closed | None":
             loop.figures()
             demo_loop.calm_rate_hz()
             loop.take_golden()
+            loop.soften()
             closed = loop.measure(0.35 * seconds, 0.65 * seconds)
     _say_closed(closed)
     return closed
