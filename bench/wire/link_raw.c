@@ -15,13 +15,24 @@
 #include "base/fail.h"
 #include "link_socket.h"
 
+/** A socket is told but once that its interface has gone or was switched off, and a frame that was received before may
+ * be read after that: so the interface is asked. */
+static enum rm_code raw_check(struct rm_link *link, struct rm_error *error) {
+    struct ifreq request = {0};
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%.15s", link->config.where);
+    if (ioctl(link->file, SIOCGIFFLAGS, &request) != 0 || (request.ifr_flags & IFF_UP) == 0)
+        return rm_fail(error, RM_E_SYSTEM, "link %s: the interface is gone or switched off; `ip link` shows it",
+                       link->config.text);
+    return rm_socket_link_check(link, error);
+}
+
 static struct rm_link_ops const raw_ops = {.ethernet = true,
                                            .receive = rm_socket_link_receive,
                                            .release = rm_socket_link_release,
                                            .reserve = rm_socket_link_reserve,
                                            .send = rm_socket_link_send,
                                            .totals = rm_socket_link_totals,
-                                           .check = rm_socket_link_check,
+                                           .check = raw_check,
                                            .close = rm_socket_link_close};
 
 /** The socket has no protocol until it is bound, so that it never holds another interface's frames. */
