@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups on several links, by several threads, and as fast as it goes: what was sent is received or lost."""
 
+import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from time import sleep
 
 import numpy as np
 import pytest
 from harness import PATIENCE_S, VethPair
 from wire_groups import assert_sums_hold, catching, ended, pace, pace_words, rows_of
-from wires import FAR_CORE, KINDS, Ends, interface, last_object, loopback, memif
+from wires import FAR_CORE, KINDS, Ends, interface, last_object, loopback, memif, wait_until_ready
 
 from ringmaster.programs import Program
 
@@ -81,7 +84,21 @@ def test_as_fast_as_it_goes_all_sums_hold(ends: Ends) -> None:
     assert link["received"] + link["lost"] == sent["links"][0]["sent"] + sent["links"][0]["unsent"]
     if ends.near.startswith("memif"):  # it waits for room
         assert link["lost"] == 0
-        assert sent["links"][0]["waits"] > 0
+
+
+def test_a_receiver_that_stands_still_is_waited_for_where_the_link_has_room(tmp_path: Path) -> None:
+    ends = memif(tmp_path)
+    words = pace_words([ends], 1, 0, 1.0)
+    with catching([ends], 1, 0) as receiver, Program("ringmaster-pace", *words) as sender:
+        wait_until_ready(sender)
+        sleep(0.2)
+        os.kill(receiver.pid, signal.SIGSTOP)
+        sleep(0.2)
+        os.kill(receiver.pid, signal.SIGCONT)
+        sent, received = ended(sender), ended(receiver)
+    assert_sums_hold(sent, received, 1)
+    assert received["links"][0]["lost"] == 0
+    assert sent["links"][0]["waits"] > 0
 
 
 def test_a_pace_that_cannot_be_held_is_told(tmp_path: Path) -> None:
