@@ -39,6 +39,7 @@ static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram cons
     chain->heard = true;
     chain->epoch = datagram->epoch;
     chain->sequence = datagram->sequence;
+    chain->turn = datagram->turn;
     return true;
 }
 

@@ -41,6 +41,7 @@ struct rm_chain {
     rm_counter *counters; /**< set `supply` */
     bool heard;           /**< somebody, once: then these are of the newest server */
     uint64_t epoch, sequence;
+    rm_turn turn;    /**< of the newest datagram */
     double stops_at; /**< when setpoints will have stopped; INFINITY: have not begun, or have stopped */
     bool stopped;
     uint16_t refused;            /**< enum rm_chain_status, since the last answer */

@@ -82,6 +82,11 @@ void rm_chain_duty_poll(void *state, uint64_t tsc) {
     poll_once(duty, tsc);
 }
 
+bool rm_chain_duty_has(void *state, rm_turn turn) {
+    struct rm_chain_duty const *duty = state;
+    return rm_chains_have(&duty->chains, turn);
+}
+
 void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop) {
     uint64_t const start = duty->chains.start_tsc;
     uint64_t const quiet_ticks = (uint64_t)(QUIET_SECONDS / duty->chains.seconds_per_tick);

@@ -6,6 +6,7 @@
 #define RM_INSTRUMENTS_CHAIN_DUTY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ringmaster/error.h>
@@ -34,6 +35,9 @@ void rm_chain_duty_close(struct rm_chain_duty *duty);
 
 /** Everything that is to do at `tsc`. `duty` is a struct rm_chain_duty. */
 void rm_chain_duty_poll(void *duty, uint64_t tsc);
+
+/** Whether the chains have the setpoints of the cycle at `turn`: rm_chains_have. `duty` as above. */
+bool rm_chain_duty_has(void *duty, rm_turn turn);
 
 /** Polls until `stop`, or for `seconds`; 0: without an end. Sleeps between looks while nobody sends. */
 void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop);

@@ -89,6 +89,13 @@ void rm_chains_reset(struct rm_chains *chains) {
         rm_chain_reset(&chains->chain[c]);
 }
 
+bool rm_chains_have(struct rm_chains const *chains, rm_turn turn) {
+    for (uint32_t c = 0; c < chains->config->chain_count; ++c)
+        if (chains->chain[c].heard && chains->chain[c].turn < turn)
+            return false;
+    return true;
+}
+
 void rm_chains_currents(struct rm_chains *chains, double time, double *currents) {
     for (uint32_t s = 0; s < chains->config->supply_count; ++s) {
         rm_supply_advance(&chains->supply[s], time);

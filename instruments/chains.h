@@ -3,6 +3,7 @@
 #ifndef RM_INSTRUMENTS_CHAINS_H
 #define RM_INSTRUMENTS_CHAINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ringmaster/counter.h>
@@ -39,6 +40,9 @@ uint32_t rm_chains_find(struct rm_chains const *chains, uint32_t ipv4, uint16_t 
 /** rm_chain_tick, rm_chain_reset of all. */
 void rm_chains_tick(struct rm_chains *chains, double time);
 void rm_chains_reset(struct rm_chains *chains);
+
+/** Whether each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
+bool rm_chains_have(struct rm_chains const *chains, rm_turn turn);
 
 /** The true current of every supply, of all chains, in their order. */
 void rm_chains_currents(struct rm_chains *chains, double time, double *currents);

@@ -43,6 +43,24 @@ static enum rm_code resolve_patience(struct rm_resolve const *resolve) {
     return RM_OK;
 }
 
+/** The ring waits for chains: it needs some, and an answer within the cycle that it belongs to. */
+static enum rm_code resolve_lock_step(struct rm_resolve const *resolve) {
+    struct rm_ring_file_lock_step const *file = resolve->file->lock_step;
+    if (file == NULL)
+        return RM_OK;
+    if (resolve->file->supplies == NULL)
+        return rm_yaml_fail(resolve->error, resolve->path, "lock_step",
+                            "the ring has no \"supplies\", expected chains whose setpoints it can wait for");
+    if (file->period_turns == 0 || file->period_turns > RM_LOCK_STEP_PERIOD_MAX)
+        return rm_yaml_fail(resolve->error, resolve->path, "lock_step.period_turns", "found %u, expected 1 to %d turns",
+                            file->period_turns, RM_LOCK_STEP_PERIOD_MAX);
+    if (file->answer_turns == 0 || file->answer_turns > file->period_turns)
+        return rm_yaml_fail(resolve->error, resolve->path, "lock_step.answer_turns",
+                            "found %u, expected 1 to %u, its period", file->answer_turns, file->period_turns);
+    resolve->config->lock_step = (struct rm_lock_step_config){file->period_turns, file->answer_turns};
+    return RM_OK;
+}
+
 static enum rm_code resolve(struct rm_resolve const *resolve) {
     struct rm_ring_file const *file = resolve->file;
     struct rm_ring_config *config = resolve->config;
@@ -62,8 +80,9 @@ static enum rm_code resolve(struct rm_resolve const *resolve) {
         return rm_yaml_fail(resolve->error, resolve->path, "instruments",
                             "the key is missing, expected a list of them, or the key \"supplies\"");
     enum rm_code (*const parts[])(struct rm_resolve const *) = {
-        resolve_core,           resolve_patience,  rm_resolve_networks, rm_resolve_beam,     rm_resolve_formats,
-        rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults,   rm_resolve_supplies, rm_resolve_machine};
+        resolve_core,      resolve_patience,    resolve_lock_step,      rm_resolve_networks,
+        rm_resolve_beam,   rm_resolve_formats,  rm_resolve_instruments, rm_resolve_groups,
+        rm_resolve_faults, rm_resolve_supplies, rm_resolve_machine};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         enum rm_code const code = parts[p](resolve);
         if (code != RM_OK)

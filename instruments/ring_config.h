@@ -11,6 +11,7 @@
 #include <ringmaster/record.h>
 
 #include "fault.h"
+#include "lock_step.h"
 #include "motion.h"
 #include "net/port.h"
 #include "ring_machine.h"
@@ -44,7 +45,8 @@ struct rm_ring_network {
 struct rm_ring_config {
     char workspace[RM_OWNER_BYTES]; /**< where the ring publishes its segment; empty: nowhere */
     rm_turn first_turn;
-    double patience_s;      /**< of the sender; 0: it sends every turn, however late */
+    double patience_s; /**< of the sender; 0: it sends every turn, however late */
+    struct rm_lock_step_config lock_step;
     int32_t core;           /**< CPU to run on, or RM_RING_ANY_CORE */
     uint32_t network_count; /**< 0 where there are no instruments */
     struct rm_ring_network network[RM_NETWORKS];

@@ -67,11 +67,17 @@ struct rm_ring_file_fault {
     enum rm_ring_file_network *network;
 };
 
+struct rm_ring_file_lock_step {
+    uint32_t period_turns;
+    uint32_t answer_turns;
+};
+
 struct rm_ring_file {
     char *workspace;
     double *turn_rate_hz;
     uint64_t *first_turn;
     double *patience_ms;
+    struct rm_ring_file_lock_step *lock_step;
     uint32_t *core;
     uint64_t *seed;
     struct rm_ring_file_port *port; /* NULL only where there are no instruments */

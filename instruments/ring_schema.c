@@ -131,11 +131,18 @@ static cyaml_schema_field_t const fault_fields[] = {
 
 static cyaml_schema_value_t const fault_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_fault, fault_fields)};
 
+static cyaml_schema_field_t const lock_step_fields[] = {
+    CYAML_FIELD_UINT("period_turns", PLAIN, struct rm_ring_file_lock_step, period_turns),
+    CYAML_FIELD_UINT("answer_turns", PLAIN, struct rm_ring_file_lock_step, answer_turns),
+    CYAML_FIELD_END,
+};
+
 static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("workspace", MAYBE, struct rm_ring_file, workspace, 1, RM_OWNER_BYTES - 1),
     CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_ring_file, turn_rate_hz),
     CYAML_FIELD_UINT_PTR("first_turn", MAYBE, struct rm_ring_file, first_turn),
     CYAML_FIELD_FLOAT_PTR("patience_ms", MAYBE, struct rm_ring_file, patience_ms),
+    CYAML_FIELD_MAPPING_PTR("lock_step", MAYBE, struct rm_ring_file, lock_step, lock_step_fields),
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
     CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file, port, rm_ring_port_fields),

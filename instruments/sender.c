@@ -29,8 +29,10 @@ struct sender {
     uint64_t passed_turns;    /**< skipped */
     uint64_t patience_turns;  /**< UINT64_MAX: none are */
     uint64_t patience_ticks;  /**< 0: it has no end */
-    uint64_t behind;          /**< as last published */
-    uint64_t look_ticks;      /**< how often a link that is down is looked at while another network sends */
+    struct rm_lock_step lock_step;
+    uint64_t stood_ticks; /**< in lock-step: for so long the ring's time has stood */
+    uint64_t behind;      /**< as last published */
+    uint64_t look_ticks;  /**< how often a link that is down is looked at while another network sends */
     uint64_t look_tsc;
 };
 
@@ -82,16 +84,23 @@ static enum rm_code make_group(struct sender *sender, uint32_t index, struct rm_
 
 static bool stopped(struct sender const *sender) { return atomic_load_explicit(sender->stop, memory_order_relaxed); }
 
+static bool in_lock_step(struct sender const *sender) { return sender->lock_step.config.period_turns != 0; }
+
+/** By which turns are due. */
+static uint64_t pace_now(struct sender const *sender) { return rm_tsc() - sender->stood_ticks; }
+
 /** The ring's time: it stands while the next turn waits to be sent, though not beyond the patience. Without it a ring
  * that is late by two cycles would feel each setpoint two cycles later than one that is in time, and no loop is stable
  * around a delay that grows. */
 static uint64_t ring_tsc(struct sender const *sender) {
-    uint64_t const now = rm_tsc();
-    if (sender->pace.ticks_per_turn == 0 || sender->patience_ticks == 0)
+    uint64_t const now = pace_now(sender);
+    if (sender->pace.ticks_per_turn == 0 || (sender->patience_ticks == 0 && !in_lock_step(sender)))
         return now;
     uint64_t const next = rm_pace_tsc(&sender->pace, rm_schedule_next(&sender->schedule));
     if (next >= now)
         return now;
+    if (in_lock_step(sender))
+        return next;
     return now - next < sender->patience_ticks ? next : now - sender->patience_ticks;
 }
 
@@ -202,7 +211,7 @@ static bool wait_for_networks(struct sender *sender, uint32_t wanted) {
 
 /** Leaves turns out, up to the one that is due. Returns how many. */
 static uint64_t skip_to_present(struct sender *sender) {
-    uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
+    uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
     if (due > sender->setup->turns)
         due = sender->setup->turns;
     if (sender->pace.ticks_per_turn == 0 || due <= sender->index)
@@ -245,17 +254,47 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
             rm_counter_set(sender->groups[g].path[p].counters, RM_SENDER_BEHIND_TURNS, behind);
 }
 
-static void run(struct sender *sender) {
+/** In lock-step: what the ring is behind by beyond its patience is time that has stood. */
+static void stand(struct sender *sender, uint64_t next) {
+    uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->patience_ticks;
+    uint64_t const now = pace_now(sender);
+    if (in_lock_step(sender) && sender->patience_ticks != 0 && now > latest)
+        sender->stood_ticks += now - latest;
+}
+
+/** How many turns may be sent: those that are due, and in lock-step have what they must wait for. */
+static uint64_t allowed(struct sender *sender, uint64_t next, uint64_t due) {
+    struct rm_lock_step_config const *const config = &sender->lock_step.config;
+    struct rm_sender_guest const *const guest = &sender->setup->guest;
+    rm_turn cycle;
+    if (due <= next || !rm_lock_step_needs(config, sender->setup->first_turn + next, &cycle))
+        return due;
+    if (!guest->has(guest->state, cycle))
+        return next;
+    rm_lock_step_go_on(&sender->lock_step);
+    uint64_t const end = cycle + config->period_turns + config->answer_turns - sender->setup->first_turn;
+    return due < end ? due : end;
+}
+
+static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, struct rm_error *error) {
+    return rm_fail(error, RM_E_DEAD,
+                   "no setpoints for %d s at turn %llu, expected some in each cycle, as the ring waits for them "
+                   "(lock_step); does the server still run? `ringmaster ls` says",
+                   RM_LOCK_STEP_SECONDS, (unsigned long long)(sender->setup->first_turn + next));
+}
+
+static enum rm_code run(struct sender *sender, struct rm_error *error) {
     uint64_t const turns = sender->setup->turns;
     while (sender->index < turns && !stopped(sender)) {
         mind_guest(sender);
         uint64_t next = rm_schedule_next(&sender->schedule);
         if (next >= turns)
             next = turns - 1;
-        uint64_t due = rm_pace_due(&sender->pace, rm_tsc());
+        stand(sender, next);
+        uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
         if (due > turns)
             due = turns;
-        if (due > next && due - next > sender->patience_turns) {
+        if (!in_lock_step(sender) && due > next && due - next > sender->patience_turns) {
             publish_passed(sender, skip_to_present(sender));
             continue;
         }
@@ -263,12 +302,19 @@ static void run(struct sender *sender) {
             idle(sender, next);
             continue;
         }
-        send_batch(sender, due - next > sender->batch_turns ? next + sender->batch_turns : due);
+        uint64_t const end = allowed(sender, next, due);
+        if (end == next) {
+            if (!rm_lock_step_wait(&sender->lock_step))
+                return fail_waiting(sender, next, error);
+            continue;
+        }
+        send_batch(sender, end - next > sender->batch_turns ? next + sender->batch_turns : end);
         if (sender->pace.ticks_per_turn > 0)
             publish_behind(sender, due - sender->index);
         mind_the_links(sender);
     }
     send_held(sender);
+    return RM_OK;
 }
 
 /** Turns that fill a burst, by how often each group has a reading: what is done once for a batch (links, counters, the
@@ -329,14 +375,15 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
         return rm_fail(error, RM_E_NO_SPACE, "no memory to send");
     sender->setup = setup;
     sender->stop = stop;
-    enum rm_code const code = make(sender, tsc_hz, error);
+    sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
+    enum rm_code code = make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
         rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
         sender->patience_turns = patience_turns(setup);
         sender->patience_ticks = (uint64_t)(setup->patience_s * tsc_hz);
         if (setup->guest.begin != NULL)
             setup->guest.begin(setup->guest.state, &sender->pace);
-        run(sender);
+        code = run(sender, error);
         result->seconds = (double)(rm_tsc() - sender->pace.start_tsc) / tsc_hz;
     }
     result->turns = sender->index - sender->link_down_turns - sender->passed_turns;

@@ -11,7 +11,8 @@
  *
  * Who closes a loop through it has a patience: a machine does not wait for whoever sends its readings, and readings
  * that come when their turn is long over make every loop unstable. Turns further back than that pass unsent, and are
- * counted.
+ * counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is passed over, and the ring's time
+ * stands for as long as it is further behind than that.
  */
 #ifndef RM_INSTRUMENTS_SENDER_H
 #define RM_INSTRUMENTS_SENDER_H
@@ -25,6 +26,7 @@
 #include <ringmaster/record.h>
 
 #include "fault.h"
+#include "lock_step.h"
 #include "pace.h"
 #include "sink.h"
 #include "virtual_instrument.h"
@@ -64,6 +66,7 @@ struct rm_sender_guest {
      * turns wait that are due: what happens to the guest now happens before them. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
     void (*begin)(void *state, struct rm_pace const *pace); /**< the first turn is due; `pace` stays to the end */
+    bool (*has)(void *state, rm_turn turn); /**< in lock-step: it has the setpoints of the cycle at `turn` */
     void *state;
     bool elsewhere; /**< uses none of the sender's links, so that it is looked after while one of them is full, too */
 };
@@ -79,7 +82,8 @@ struct rm_sender_setup {
     bool udp_checksum; /**< write UDP checksums */
     struct rm_turn_source source;
     rm_turn first_turn;
-    uint64_t turns;      /**< to send, UINT64_MAX for no end */
+    uint64_t turns; /**< to send, UINT64_MAX for no end */
+    struct rm_lock_step_config lock_step;
     double patience_s;   /**< so far it may be behind; then turns pass unsent. 0: it sends all */
     double turn_rate_hz; /**< 0: as fast as the link takes them */
     struct rm_sender_guest guest;
@@ -93,7 +97,7 @@ struct rm_sender_result {
 };
 
 /** Runs until all turns are sent or `stop` becomes true. Arrays of the setup stay in use until it returns.
- * RM_E_NO_SPACE. */
+ * RM_E_NO_SPACE; RM_E_DEAD: in lock-step, and no setpoints came. */
 enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, atomic_bool const *stop,
                            struct rm_sender_result *result, struct rm_error *error);
 

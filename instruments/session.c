@@ -145,6 +145,7 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .source = session->source,
         .first_turn = ring->first_turn,
         .turns = session->turns,
+        .lock_step = ring->lock_step,
         .patience_s = ring->patience_s,
         .turn_rate_hz = session->turn_rate_hz,
     };
@@ -154,6 +155,7 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         setup.guest = (struct rm_sender_guest){
             .poll = rm_chain_duty_poll,
             .begin = begin_turns,
+            .has = rm_chain_duty_has,
             .state = &run->duty,
             .elsewhere = !ring->supplies.shared,
         };

@@ -308,6 +308,75 @@ static void one_that_is_elsewhere_is_looked_after_while_the_link_is_full(void **
     assert_true(guest.waiting >= 9000 / (2 * RM_BURST));
 }
 
+/** A loop that answers each cycle when it has been asked three times. */
+struct loop {
+    struct bench *bench;
+    uint32_t asked;
+    rm_turn cycle;
+    uint64_t time;  /**< of the ring, at the last poll … */
+    uint64_t stood; /**< … and for so many polls it has not changed */
+};
+
+enum { CYCLE_TURNS = 20, ANSWER_TURNS = 5 };
+
+static void loop_is_polled(void *state, uint64_t tsc) {
+    struct loop *loop = state;
+    assert_true(tsc >= loop->time);
+    loop->stood += tsc == loop->time;
+    loop->time = tsc;
+}
+
+/** What may not be sent before this cycle's setpoints are there has not been sent. */
+static bool loop_has(void *state, rm_turn cycle) {
+    struct loop *loop = state;
+    assert_int_equal(cycle % CYCLE_TURNS, 0);
+    assert_true(loop->bench->sink.count <= COUNT * (cycle + CYCLE_TURNS + ANSWER_TURNS - FIRST));
+    loop->asked = cycle == loop->cycle ? loop->asked + 1 : 0;
+    loop->cycle = cycle;
+    if (loop->asked >= 3)
+        return true;
+    if (cycle >= FIRST)
+        assert_true(loop->bench->sink.count <= COUNT * (cycle + ANSWER_TURNS - FIRST));
+    return false;
+}
+
+static void set_lock_step(struct bench *bench, struct loop *loop) {
+    bench->setup.turn_rate_hz = 1e6;
+    bench->setup.patience_s = 20e-6;
+    bench->setup.lock_step = (struct rm_lock_step_config){CYCLE_TURNS, ANSWER_TURNS};
+    bench->setup.guest = (struct rm_sender_guest){.poll = loop_is_polled, .has = loop_has, .state = loop};
+}
+
+static void in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_passed_over(void **state) {
+    struct bench *bench = *state;
+    struct loop loop = {.bench = bench};
+    set_lock_step(bench, &loop);
+    struct rm_sender_result const result = run(bench);
+    assert_int_equal(result.turns, 1000);
+    assert_int_equal(result.passed_turns, 0);
+    assert_int_equal(bench->sink.count, 9000);
+    assert_true(loop.stood > 0);
+}
+
+static bool never_has(void *state, rm_turn cycle) {
+    (void)state;
+    return cycle < FIRST + 5 * CYCLE_TURNS;
+}
+
+static void in_lock_step_setpoints_that_never_come_are_an_error(void **state) {
+    struct bench *bench = *state;
+    struct loop loop = {.bench = bench};
+    set_lock_step(bench, &loop);
+    bench->setup.guest.has = never_has;
+    struct rm_sender_result result;
+    struct rm_error error;
+    bench->as_sink.framing = bench->sink.framing;
+    double const hurried_tsc_hz = 1e6; /* ten of its seconds are some milliseconds */
+    assert_int_equal(rm_sender_run(&bench->setup, hurried_tsc_hz, &bench->stop, &result, &error), RM_E_DEAD);
+    assert_non_null(strstr(error.text, "no setpoints for 10 s at turn 1000105"));
+    assert_int_equal(result.turns, 5 * CYCLE_TURNS + ANSWER_TURNS);
+}
+
 /** A source that stalls once, as a core that is taken away does: 5 ms, which are 500 turns. */
 static union rm_lane const *stalling(void *state, uint64_t index, uint32_t first, uint32_t count) {
     if (index == 100 && first == 0) {
@@ -386,6 +455,9 @@ static void seldom_groups_leave_bursts_full(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(lets_turns_pass_that_are_long_over, make, destroy),
+        cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_passed_over, make,
+                                        destroy),
+        cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
         cmocka_unit_test_setup_teardown(sends_all_without_a_patience, make, destroy),
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
         cmocka_unit_test_setup_teardown(sends_bare_payloads_where_the_kernel_frames_them, make, destroy),

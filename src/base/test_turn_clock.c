@@ -329,8 +329,29 @@ static void test_a_queue_of_old_turns(void **state) {
     assert_true(furthest_ahead(0) > 5000);                          /* taken for a fast machine, as it may be one */
 }
 
+/** A ring that waits for its loop: turns come in groups, with pauses of any length between them. */
+static void test_following(void **state) {
+    (void)state;
+    struct rm_turn_clock clock;
+    rm_turn_clock_init(&clock, TURN_HZ, TSC_HZ);
+    rm_turn_clock_follow(&clock);
+    uint64_t tsc = FIRST_TSC;
+    rm_turn_clock_step(&clock, FIRST_TURN, tsc);
+    uint64_t const slower = 4; /* the ring's rate is a quarter */
+    for (rm_turn turn = FIRST_TURN; turn < FIRST_TURN + turns_of(1); turn += 120) {
+        tsc += (uint64_t)(slower * 120 * TSC_HZ / TURN_HZ);
+        rm_turn_clock_observe(&clock, turn + 119, tsc);
+        assert_true(rm_turn_clock_predict(&clock, tsc) == turn + 119);
+        assert_true(rm_turn_clock_predict(&clock, tsc + (uint64_t)TSC_HZ) == turn + 119); /* it stands */
+        rm_turn_clock_observe(&clock, turn, tsc);
+        assert_true(clock.turn == turn + 119); /* an older turn does not take it back */
+    }
+    assert_float_equal(clock.ticks_per_turn, slower * TSC_HZ / TURN_HZ, 0.01 * slower * TSC_HZ / TURN_HZ);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(test_following),
         cmocka_unit_test(test_a_queue_of_old_turns),
         cmocka_unit_test(test_constant_delay),
         cmocka_unit_test(test_before_turn_zero),

@@ -28,6 +28,11 @@ void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double
     };
 }
 
+void rm_turn_clock_follow(struct rm_turn_clock *clock) {
+    clock->follows = true;
+    clock->turns_per_tick = 0.0;
+}
+
 static bool learning(struct rm_turn_clock const *clock) { return clock->window_turns < clock->longest_window_turns; }
 
 static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
@@ -130,7 +135,29 @@ static void close_window(struct rm_turn_clock *clock, rm_turn turn) {
     open_window(clock, turn);
 }
 
+/** Stands at the newest turn; true when a window's worth of turns has given the average rate. */
+static bool follow_arrival(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    if (clock->point_turn == RM_TURN_NONE) {
+        clock->point_turn = turn;
+        clock->point_tsc = tsc;
+    }
+    if (turn <= clock->turn)
+        return false;
+    clock->turn = turn;
+    clock->tsc = clock->believed_tsc = tsc;
+    uint64_t const turns = turn - clock->point_turn;
+    if (turns < clock->longest_window_turns)
+        return false;
+    double const measured = (double)(tsc - clock->point_tsc) / (double)turns;
+    clock->ticks_per_turn += RATE_GAIN * (measured - clock->ticks_per_turn);
+    clock->point_turn = turn;
+    clock->point_tsc = tsc;
+    return true;
+}
+
 bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    if (clock->follows)
+        return follow_arrival(clock, turn, tsc);
     double const turns = (double)(int64_t)(turn - clock->turn);
     double const delay = (double)(int64_t)(tsc - clock->tsc) - turns * clock->ticks_per_turn;
     bool const believed = learning(clock) || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;

@@ -16,6 +16,9 @@
  * lately then stays, and only the phase is new: steps come in bursts, amid turns that are late, and a rate learnt from
  * those is wrong by percents, with which the clock runs off again. One that has not held for half a second is learnt
  * again: so long a machine that goes on at another rate is without its clock.
+ *
+ * A virtual ring whose time waits for the loop has no rate. For it the clock *follows* (rm_turn_clock_follow): it
+ * stands at the newest turn between two arrivals, and `ticks_per_turn` is only the average.
  */
 #ifndef RM_BASE_TURN_CLOCK_H
 #define RM_BASE_TURN_CLOCK_H
@@ -35,6 +38,7 @@ struct rm_turn_clock {
     uint64_t tsc;          /**< … arrives at this TSC */
     double ticks_per_turn; /**< fitted */
     double nominal_ticks_per_turn;
+    bool follows;          /**< stands between arrivals */
     double rate_range;     /**< the fitted rate is within this factor of the nominal one; 64 unless told otherwise */
     double turns_per_tick; /**< its reciprocal */
     double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
@@ -50,10 +54,14 @@ struct rm_turn_clock {
     rm_turn least_turn;    /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
     rm_turn point_turn;    /**< the last window's point, RM_TURN_NONE at first */
     double point_ticks;    /**< its delay against the fit as it is now */
+    uint64_t point_tsc;    /**< of a clock that follows: when `point_turn` arrived */
 };
 
 /** Not anchored; `turn_rate_hz` is nominal. */
 void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double tsc_hz);
+
+/** From now on the clock follows arrivals. */
+void rm_turn_clock_follow(struct rm_turn_clock *clock);
 
 /** Says that `turn` arrives at `tsc`; keeps the fitted rate. */
 void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc);

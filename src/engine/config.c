@@ -22,6 +22,7 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
     if (config->turn_rate_hz <= 0 || config->turn_rate_hz > LARGEST_TURN_RATE_HZ)
         return rm_config_fail(config, error, "turn_rate_hz", "found %g Hz, expected more than 0, up to %g Hz",
                               config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
+    config->simulated_time = file->simulated_time != NULL && *file->simulated_time;
     return RM_OK;
 }
 
@@ -40,6 +41,15 @@ static enum rm_code check_instruments(struct rm_config const *config, struct rm_
     return rm_config_fail(config, error, "",
                           "the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of "
                           "supplies that answer");
+}
+
+/** In simulated time cycles go out with the leader's setpoints, and at no other time. */
+static enum rm_code check_simulated_time(struct rm_config const *config, struct rm_error *error) {
+    if (!config->simulated_time || config->chain_count == 0 || config->setpoints.lead != 0)
+        return RM_OK;
+    return rm_config_fail(config, error, "simulated_time",
+                          "found true without setpoints.lead, expected the application whose setpoints the virtual "
+                          "ring waits for: setpoints: {lead: NAME}");
 }
 
 static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
@@ -68,6 +78,8 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
         code = rm_config_resolve_claims(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_applications(file, config, error);
+    if (code == RM_OK)
+        code = check_simulated_time(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)

@@ -219,6 +219,9 @@ struct rm_config {
     char source_path[RM_CONFIG_PATH_BYTES]; /**< the file it came from */
     char workspace[RM_CONFIG_NAME_BYTES];
     double turn_rate_hz; /**< nominal revolution frequency, above 0, up to 100 MHz */
+    /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and no cycle has a time.
+     */
+    bool simulated_time;
     struct rm_config_buffers buffers;
     struct rm_config_turn_window turn_window;
     uint32_t port_count; /**< at least 1, as the next two */

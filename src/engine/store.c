@@ -126,6 +126,8 @@ static void plan_parameters(struct rm_store *store, struct rm_config const *conf
                                        PARAMETER_TEXT_BYTES, NULL);
     store->turn_rate_hz =
         rm_plan_parameter(plan, "server/turn_rate_hz", "Hz", "nominal revolution frequency", RM_ELEMENT_F64, 1, NULL);
+    store->simulated_time = rm_plan_parameter(
+        plan, "server/simulated_time", "", "1 when a virtual ring's time waits for the loop", RM_ELEMENT_U32, 1, NULL);
     store->huge_pages = rm_plan_parameter(plan, "server/huge_pages", "", "1 when packet buffers are on huge pages",
                                           RM_ELEMENT_U32, 1, NULL);
     store->simd = rm_plan_parameter(plan, "server/simd", "utf-8", "instruction set of the filters", RM_ELEMENT_U8,
@@ -228,10 +230,11 @@ static void write_text(struct rm_store *store, rm_planned_index index, char cons
 
 void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
                                bool huge_pages) {
-    uint32_t const huge = huge_pages;
+    uint32_t const huge = huge_pages, simulated = config->simulated_time;
     write_text(store, store->version, RM_VERSION);
     write_text(store, store->simd, rm_simd_name(simd));
     rm_parameter_write_f64(rm_store_memory(store, store->turn_rate_hz), config->turn_rate_hz, rm_stamp_now());
+    rm_parameter_write(rm_store_memory(store, store->simulated_time), &simulated, sizeof simulated, rm_stamp_now());
     rm_parameter_write(rm_store_memory(store, store->huge_pages), &huge, sizeof huge, rm_stamp_now());
     rm_calibrations_write(store->calibrations, &store->segment, &store->plan);
 }

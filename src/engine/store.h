@@ -36,6 +36,7 @@ struct rm_store {
     rm_planned_index clock;
     rm_planned_index version;
     rm_planned_index turn_rate_hz;
+    rm_planned_index simulated_time;
     rm_planned_index huge_pages;
     rm_planned_index simd;
     rm_planned_index steering;

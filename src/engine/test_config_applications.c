@@ -213,6 +213,10 @@ static void times(void **state) {
         {TIMED("watchdog_cycles: 0"), "19:71: applications[0].watchdog_cycles: found 0, expected 1 to 1000000 cycles"},
         {TIMED("stop: halt"),
          "19:60: applications[0].stop: found \"halt\", expected one of: hold, ramp (did you mean \"hold\"?)"},
+        {MACHINE PORTS INSTRUMENTS ROLES "simulated_time: true\nsetpoints: {period_turns: 12}\n" CHAINS,
+         "10:17: simulated_time: found true without setpoints.lead, expected the application whose setpoints the "
+         "virtual "
+         "ring waits for: setpoints: {lead: NAME}"},
         {MACHINE PORTS INSTRUMENTS ROLES "setpoints: {period_turns: 12, lead: rmp}\n" CHAINS "applications:\n  - {" RAMP
                                          "}\n",
          "10:37: setpoints.lead: found \"rmp\", expected the name of an application, whose rows send the setpoints at "

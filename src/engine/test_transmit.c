@@ -319,6 +319,49 @@ static void the_operator_sets_what_no_application_owns(void **state) {
     rig_free(rig);
 }
 
+static struct rig *make_simulated(void) {
+    struct rig *const rig = rig_make(&(struct rig_wish){
+        .chains = 2, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6, .simulated_time = true});
+    rig_grant(rig, 1, EPOCH, 1);
+    rig_pass(rig, RIG_SIMULATED_ALONE); /* the first cycle has no leader */
+    assert_int_equal(rig->chain[0].datagrams, 1);
+    return rig;
+}
+
+static void in_simulated_time_a_cycle_goes_out_with_the_leaders_row_alone(void **state) {
+    (void)state;
+    struct rig *const rig = make_simulated();
+    for (uint32_t i = 1; i <= 20; ++i) {
+        rm_turn const turn = RIG_FIRST_TURN + (rm_turn)i * RIG_PERIOD;
+        rig_set_clock(rig, turn, 1); /* the ring has gone on by a cycle, and a clock would have by 80 */
+        rig_pass_cycles(rig, 80);
+        assert_int_equal(rig->chain[1].datagrams, i);
+        rig_set_clock(rig, turn, 1);
+        rig_commit(rig, 1, EPOCH, 0.25);
+        rig_pass(rig, RIG_STEP);
+        assert_int_equal(rig->chain[1].datagrams, i + 1);
+        assert_int_equal(rig->chain[1].turn, turn);
+    }
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 20);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 0);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LATE), 0);
+    rig_free(rig);
+}
+
+static void in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is(void **state) {
+    (void)state;
+    struct rig *const rig = make_simulated();
+    rig->tsc += 1000 * (uint64_t)RIG_SIMULATED_ALONE; /* the core was away for 20 s */
+    rig_pass(rig, RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, 1);
+    rig_set_clock(rig, RIG_FIRST_TURN + 5 * RIG_PERIOD, 1);
+    rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig->chain[0].datagrams, 2);
+    assert_int_equal(rig->chain[0].turn, RIG_FIRST_TURN + 5 * RIG_PERIOD);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 0);
+    rig_free(rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_cycle_goes_out_at_its_phase_and_not_before),
@@ -335,6 +378,8 @@ int main(void) {
         cmocka_unit_test(a_clock_far_from_the_nominal_rate_is_not_gone_by),
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
+        cmocka_unit_test(in_simulated_time_a_cycle_goes_out_with_the_leaders_row_alone),
+        cmocka_unit_test(in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

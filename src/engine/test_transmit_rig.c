@@ -154,6 +154,7 @@ struct rig *rig_make(struct rig_wish const *wish) {
     running = rig;
     rig->tsc = 1000000;
     rig->config.turn_rate_hz = 1e6;
+    rig->config.simulated_time = wish->simulated_time;
     rig->config.turn_window.ahead_turns = 2048;
     rig->config.setpoints = (struct rm_config_setpoints){
         .period_turns = RIG_PERIOD,

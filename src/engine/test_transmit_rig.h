@@ -19,6 +19,7 @@ enum {
     RIG_CYCLE = RIG_TICKS * RIG_PERIOD,
     RIG_STEP = 100, /**< ticks from one call of the duty to the next */
     RIG_FIRST_TURN = 1200,
+    RIG_SIMULATED_ALONE = 20 * 1000 * 1000 + 2 * RIG_CYCLE, /**< ticks: 20 ms and a little */
     RIG_CHAINS = 96,
     RIG_APPLICATIONS = 4,
 };
@@ -32,6 +33,7 @@ struct rig_wish {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
     bool deaf;   /**< chains have no readback */
     bool by_tai; /**< there is no clock */
+    bool simulated_time;
     enum rm_stop_action stop;
     struct rm_setpoints *last_life; /**< what an earlier role left; taken over */
 };

@@ -10,6 +10,11 @@
 #include "engine/guard_setup.h"
 #include "engine/transmit_state.h"
 
+/* In simulated time, without a leader: supplies are asked and an operator is heard. Time alone does not tell that there
+ * is none, for the host may have taken its core away together with this one: so many more looks must find nothing. */
+static double const ALONE_SECONDS = 0.02;
+enum { ALONE_LOOKS = 1000 };
+
 static double const SANE_LATENCY_SECONDS = 1.0; /**< a row's TSC is its application's word: what is older is no time */
 
 /** Zeroed, with cache lines of its own. */
@@ -267,6 +272,24 @@ static void idle(struct rm_transmit *transmit) {
     rm_transmit_watch(transmit);
 }
 
+/** In simulated time: the cycle of the leader's row goes out with it. */
+static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
+    uint32_t const leader = transmit->setup.config->setpoints.lead;
+    if (leader != 0 && rm_transmit_take_row(transmit, leader)) {
+        transmit->turn = transmit->source[leader].row_turn / transmit->period_turns * transmit->period_turns;
+        return begin_cycle(transmit, tsc, 0, true);
+    }
+    uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
+    transmit->looks = tsc - transmit->sent_tsc <= alone ? 0 : transmit->looks + 1;
+    if (transmit->looks <= ALONE_LOOKS) {
+        idle(transmit);
+        return 0;
+    }
+    (void)rm_transmit_look_at_clock(transmit, tsc);
+    rm_transmit_synchronise(transmit, transmit->clock.turn);
+    return begin_cycle(transmit, tsc, 0, false);
+}
+
 static uint32_t without_clock(struct rm_transmit *transmit) {
     rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNANCHORED, 1);
     rm_transmit_take_letters(transmit);
@@ -280,9 +303,11 @@ uint32_t rm_transmit_duty(void *role, uint64_t tsc) {
     if (!transmit->anchored && !rm_transmit_look_at_clock(transmit, tsc))
         return without_clock(transmit);
     bool const allowed = tsc >= transmit->allowed_tsc;
+    if (transmit->setup.config->simulated_time && allowed && !transmit->sending)
+        return send_with_leader(transmit, tsc);
     if (allowed && !transmit->sending && led(transmit, tsc))
         return begin_cycle(transmit, tsc, 0, true);
-    if (allowed && tsc >= transmit->due_tsc)
+    if (allowed && tsc >= transmit->due_tsc && !transmit->setup.config->simulated_time)
         return send_due(transmit, tsc);
     if (!transmit->sending) {
         idle(transmit);

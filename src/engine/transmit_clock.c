@@ -49,21 +49,23 @@ static void look_at_published(struct rm_transmit *transmit) {
 static bool usable(struct rm_transmit const *transmit) {
     double const nominal = transmit->setup.tsc_hz / transmit->setup.config->turn_rate_hz;
     struct rm_clock_reading const *const clock = &transmit->clock;
+    if (transmit->setup.config->simulated_time)
+        return clock->anchored;
     return clock->anchored && fabs(clock->ticks_per_turn - nominal) <= RATE_TOLERANCE * nominal;
 }
 
 /** True when `now` tells another time than `before` did, by a period or more. */
 static bool stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before, uint64_t tsc) {
     struct rm_clock_reading const *const now = &transmit->clock;
+    if (transmit->setup.config->simulated_time)
+        return false; /* the leader's rows say which cycle it is */
     if (before->machine_epoch != now->machine_epoch)
         return true;
     int64_t const step = (int64_t)(rm_clock_turn(now, tsc) - rm_clock_turn(before, tsc));
     return step >= (int64_t)transmit->period_turns || -step >= (int64_t)transmit->period_turns;
 }
 
-/** The next cycle is the first whose time is still to come. */
-static void synchronise(struct rm_transmit *transmit, uint64_t tsc) {
-    rm_turn const now = rm_clock_turn(&transmit->clock, tsc);
+void rm_transmit_synchronise(struct rm_transmit *transmit, rm_turn now) {
     uint64_t const period = transmit->period_turns;
     uint64_t const from = now >= transmit->phase_turns ? now - transmit->phase_turns : 0;
     transmit->turn = (from / period + 1) * period;
@@ -82,7 +84,7 @@ bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc) {
     if (jumped)
         rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, 1);
     if (jumped || !transmit->anchored)
-        synchronise(transmit, tsc);
+        rm_transmit_synchronise(transmit, rm_clock_turn(&transmit->clock, tsc));
     transmit->anchored = true;
     transmit->due_tsc = rm_clock_tsc(&transmit->clock, transmit->turn + transmit->phase_turns);
     return true;

@@ -15,8 +15,10 @@ bool rm_transmit_take_row(struct rm_transmit *transmit, uint32_t application) {
     if (!rm_setpoints_copy(letter->setpoints, letter->row_bytes, &source->place, &reading, transmit->row, count))
         return false;
     bool const taken = rm_guard_row(transmit->guard, application, &reading, transmit->row, transmit->turn);
-    if (taken)
+    if (taken) {
         source->row_tsc = reading.tsc;
+        source->row_turn = reading.input_turn;
+    }
     rm_counter *const counters = transmit->setup.guard_counters[application];
     rm_counter_add(counters, RM_GUARD_ROWS, 1);
     if (reading.row > next) /* a row number that fell back says nothing */

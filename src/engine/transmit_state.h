@@ -28,6 +28,7 @@ struct rm_transmit_source {
     struct rm_transmit_letter letter; /**< taken over; setpoints NULL: nobody */
     struct rm_setpoints_place place;
     uint64_t row_tsc;  /**< when the newest row that was taken since the last cycle was committed; 0: none was */
+    rm_turn row_turn;  /**< that this row answers */
     bool looked;       /**< since the last cycle */
     uint64_t instance; /**< the newest that was granted an epoch */
     uint64_t restarts;
@@ -105,6 +106,7 @@ struct rm_transmit {
     uint64_t due_tsc;       /**< of the next cycle */
     uint64_t sent_tsc;      /**< of the last one */
     uint64_t nominal_ticks; /**< of a period, by the nominal turn rate */
+    uint64_t looks;         /**< for the leader's row, in simulated time, since it is overdue */
     uint64_t allowed_tsc;   /**< no cycle goes out before: a clock that runs too fast shall not hurry supplies */
 
     /* The cycle under way, or the last one. */
@@ -131,6 +133,9 @@ struct rm_transmit {
 
 /** Copies the clock and says when the next cycle is due. False while there is no turn to go by. */
 bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc);
+
+/** The next cycle is the first whose time is still to come. */
+void rm_transmit_synchronise(struct rm_transmit *transmit, rm_turn now);
 
 /** Passes over the cycles whose time has gone; returns how many ticks the one at hand is late. */
 uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc);

@@ -15,6 +15,8 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
     rm_turn_clock_init(&gate->clock, config->turn_rate_hz, config->tsc_hz);
     if (config->rate_range > 0)
         gate->clock.rate_range = config->rate_range;
+    if (config->follows)
+        rm_turn_clock_follow(&gate->clock);
 }
 
 static rm_turn held(struct rm_turn_gate const *gate, rm_turn predicted) {
@@ -262,7 +264,7 @@ void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_readi
         .anchored = gate->clock.anchored,
         .machine_epoch = gate->machine_epoch,
         .turn = gate->clock.turn,
-        .turn_tsc = gate->clock.tsc,
+        .turn_tsc = gate->clock.follows ? rm_tsc() : gate->clock.tsc, /* it still stands there */
         .ticks_per_turn = gate->clock.ticks_per_turn,
         .residual_ticks = gate->clock.residual_ticks,
         .tsc_hz = gate->config.tsc_hz,

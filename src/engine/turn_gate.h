@@ -48,6 +48,7 @@ struct rm_gate_config {
     double turn_rate_hz; /**< nominal */
     double tsc_hz;
     double rate_range;      /**< of the clock's rate: rm_turn_clock.rate_range; 0: the clock's own */
+    bool follows;           /**< of the clock: rm_turn_clock_follow */
     uint64_t ahead_turns;   /**< accepted above the prediction */
     uint64_t silence_turns; /**< accepted below it, and the distance at which a silent stream follows */
     uint32_t quorum;        /**< instruments needed to re-anchor; 0: more than half of those that send */

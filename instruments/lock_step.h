@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ring whose time waits for the loop.
+ *
+ * In real time a loop that shares its cores with others misses cycles. In lock-step it misses none: after the turns of
+ * a cycle the ring's time stands until the setpoints that answer them are there. So a stall of the host costs time, and
+ * no cycle. The turn of a cycle is a multiple of `period_turns`; its setpoints are needed `answer_turns` later, which
+ * is therefore the delay of the loop's computer.
+ *
+ * Nothing is waited for before a server has sent setpoints. Afterwards it sends some in each cycle, whatever becomes of
+ * its applications: where none come for RM_LOCK_STEP_SECONDS, the server hangs or is gone, and the ring fails.
+ */
+#ifndef RM_INSTRUMENTS_LOCK_STEP_H
+#define RM_INSTRUMENTS_LOCK_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/record.h>
+
+enum { RM_LOCK_STEP_PERIOD_MAX = 1000000, RM_LOCK_STEP_SECONDS = 10 };
+
+struct rm_lock_step_config {
+    uint32_t period_turns; /**< 0: the ring does not wait */
+    uint32_t answer_turns; /**< 1 … period_turns */
+};
+
+struct rm_lock_step {
+    struct rm_lock_step_config config;
+    double tsc_hz;
+    bool waits;
+    uint64_t waits_tsc; /**< since then, … */
+    uint64_t looks;     /**< … and it has looked so often since */
+};
+
+/** The cycle whose setpoints must be there before `turn` may be sent. False: there is none. */
+bool rm_lock_step_needs(struct rm_lock_step_config const *config, rm_turn turn, rm_turn *cycle);
+
+/** The setpoints that were waited for are there. */
+void rm_lock_step_go_on(struct rm_lock_step *lock_step);
+
+/** They are not: lets a little time pass. A server on a busy core answers later if it is not left some of it. False
+ * when it has waited for too long. */
+bool rm_lock_step_wait(struct rm_lock_step *lock_step);
+
+#endif
