@@ -233,7 +233,7 @@ def _bar(quiet: bool) -> Any:
     )
 )
 @click.option("--both", is_flag=True, help="Switch the loop off, take one; switch it on, take another.")
-@click.option("--seconds", type=float, default=4.0, show_default=True, help="Of data.")
+@click.option("--seconds", type=float, show_default="4, or what the streams hold", help="Of data.")
 @click.option("--lattice", type=click.Path(), metavar="LATTICE", help="Beam sizes are the twin's of this lattice.")
 @click.option("--bpms", default="*BPM*", show_default=True, metavar="PATTERN", help="Elements of it that are BPMs.")
 @click.option("--size-x", type=float, metavar="UM", help="Horizontal beam size, RMS.")
@@ -244,7 +244,7 @@ def _bar(quiet: bool) -> Any:
 @json_option
 def spectrum(
     both: bool,
-    seconds: float,
+    seconds: float | None,
     lattice: str | None,
     bpms: str,
     size_x: float | None,

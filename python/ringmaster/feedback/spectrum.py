@@ -15,12 +15,15 @@ from ringmaster.feedback import plots
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import row_plane
 from ringmaster.feedback.names import State
+from ringmaster.stream import Stream
 from ringmaster.workspace import Workspace
 
 Floats = NDArray[np.float64]
 SHARE = 0.1
 """Of the beam's size that the orbit may move: what every light source asks for."""
 PIECES = 4
+USUAL_S = 4.0
+"""Of data, where the streams hold so much: it resolves 0.6 Hz."""
 SETTLE_S = 3.0
 """After switching: soft start and what was there before must be over."""
 
@@ -55,20 +58,27 @@ class Spectrum:
         }
 
 
-def capture(ws: Workspace, rows: Sequence[str], rate: str, seconds: float) -> tuple[float, dict[str, Floats]]:
+def held_s(stream: Stream, turn_rate: float) -> float:
+    """How many seconds of a stream can be read at once: all but what its writer may be about to overwrite."""
+    return (stream.capacity - 2 * stream.margin) * stream.period / turn_rate
+
+
+def capture(
+    ws: Workspace, rows: Sequence[str], rate: str, seconds: float | None = None
+) -> tuple[float, dict[str, Floats]]:
     """Rate (Hz) and nm of each row over the newest ``seconds``: waits for them, then takes all at once.
 
-    Rows that sent nothing, or not all, are left out.
+    Without ``seconds``: 4 s, or as much as the streams hold. Rows that sent nothing, or not all, are left out.
     """
     turn_rate = ws.parameters["server/turn_rate_hz"].number
     streams = {name: ws.streams[name] for name in {f"{row.rpartition('/')[0]}/{rate}" for row in rows}}
     first = next(iter(streams.values()))
+    held = held_s(first, turn_rate)
+    if seconds is None:
+        seconds = min(USUAL_S, held)
+    elif seconds > held:
+        raise ValueError(f"{first.name} holds {held:.2g} s, not {seconds:g} s: give --seconds less, or leave it out")
     count = int(seconds * turn_rate / first.period)
-    most = first.capacity - 2 * first.margin
-    if count > most:
-        raise ValueError(
-            f"{first.name} holds {most * first.period / turn_rate:.2g} s, not {seconds:g} s: ask for less by --seconds"
-        )
     begin = first.head
     give_up = monotonic() + 3 * seconds + 10
     while begin is None or (first.head or 0) < begin + count * first.period:
