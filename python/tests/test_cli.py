@@ -204,6 +204,11 @@ def test_names_of_objects_are_completed() -> None:
         (["run", "a b.yaml"], "ringmaster-server run a b.yaml"),
         (["check", "x.yaml"], "ringmaster-server check x.yaml"),
         (["virtual", "ring.yaml"], "ringmaster-instruments run ring.yaml"),
+        (["virtual", "ring.yaml", "--check"], "ringmaster-instruments check ring.yaml"),
+        (
+            ["virtual", "ring.yaml", "--turn-rate", "1000", "--seconds", "5", "--json"],
+            "ringmaster-instruments run ring.yaml --turn-rate 1000 --seconds 5 --json",
+        ),
     ],
 )
 def test_c_programs_take_over_the_process(tmp_path: Path, arguments: list[str], program: str) -> None:

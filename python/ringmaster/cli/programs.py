@@ -47,11 +47,31 @@ def check(config: str) -> None:
     become("ringmaster-server", "check", config)
 
 
-@click.command(epilog=examples("ringmaster virtual configs/ring.yaml"))
+@click.command(
+    epilog=examples(
+        "ringmaster virtual configs/ring.yaml",
+        "ringmaster virtual configs/ring.yaml --check",
+        "ringmaster virtual configs/ring-loopback.yaml --turn-rate 1000 --seconds 5 --json",
+    )
+)
 @click.argument("ring", type=click.Path())
-def virtual(ring: str) -> None:
+@click.option("--check", "check_only", is_flag=True, help="Only check RING and say what it amounts to.")
+@click.option("--turn-rate", metavar="HZ", help="Instead of RING's; 0: as fast as the link takes it.")
+@click.option("--turns", metavar="N", help="End after so many turns.")
+@click.option("--seconds", metavar="S", help="End after so long.")
+@click.option("--core", metavar="N", help="Run on this CPU, instead of RING's.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary at the end as JSON.")
+def virtual(ring: str, check_only: bool, as_json: bool, **given: str | None) -> None:
     """Send the datagrams of the virtual ring described in RING until stopped."""
-    become("ringmaster-instruments", "run", ring)
+    if check_only:
+        become("ringmaster-instruments", "check", ring)
+    options = [word for name, value in given.items() if value is not None for word in (option_of(name), value)]
+    become("ringmaster-instruments", "run", ring, *options, *(["--json"] if as_json else []))
+
+
+def option_of(name: str) -> str:
+    """The option's name on the command line."""
+    return "--" + name.replace("_", "-")
 
 
 @click.command(epilog=examples("ringmaster application configs/supplies.yaml ramp"))
