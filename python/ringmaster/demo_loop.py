@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -17,15 +17,13 @@ from ringmaster.console.feedback import RECORDS, FeedbackFigures, Motion, decibe
 from ringmaster.demo import (
     CONFIGS,
     FULL_TURN_RATE_HZ,
-    HEADROOM,
     OWNERS,
-    TRIALS,
     Demo,
-    achieved_turn_rate_hz,
     adapted,
     cores,
     remove_workspace,
 )
+from ringmaster.demo_closed import Closed
 from ringmaster.feedback.names import State
 from ringmaster.programs import Program, ProgramFailed, attach_to
 from ringmaster.workspace import Workspace
@@ -36,15 +34,7 @@ LEAST_TURN_RATE_HZ = 600_000.0
 SETTLES_S = 2.5
 """From the loop closed to its full gain, and until integrals and resonators have what they need."""
 CLOSES_S = 10.0
-WARMS_S = 3.0
-"""Memory is touched for the first time, and the matrix is solved: no trial is fair before."""
-AGES_S = 2.0
-"""Over which it is learnt how old answers are."""
 UNDER_WAY_S = 0.1
-CARRIES = 0.93
-"""The loop holds with this share of its turns: stalls take some from any ring that shares its core."""
-ALONE = 0.8
-"""Share of what a ring sends without a person who looks and a loop that is closed, at which it keeps up with both."""
 GOLDEN_S = 1.0
 """Over which the orbit is averaged that is wanted from then on: fifty periods of the mains."""
 ARRIVES_S = 5.0
@@ -57,11 +47,13 @@ CALM_HZ = 1.0
 NICENESS = 10
 GOLDEN_SPEED_UM_S = 100.0
 """As the feedback's file has it, where it has none."""
+ANSWER_TURNS = 12
+"""Delay of the loop's computer in simulated time: 10 µs, as in `ringmaster simulate`."""
+NO_DEADLINE_TURNS = 1_000_000
+"""So long no pause of the host is, as clocks of simulated time see it."""
 PATIENCE_S = 5.0
 MAINS_HZ = 50.0
 START_S = 20.0
-SHARES_OF_AGE = (50.0, 95.0)
-"""Halfway between these percentiles lies a delay that a model may be off by to either side."""
 
 
 @dataclass(frozen=True)
@@ -88,68 +80,30 @@ ELETTRA = Shipped(
 )
 
 
-@dataclass(frozen=True)
-class Closed:
-    """What the loop came to; the JSON has these names under "feedback"."""
-
-    turn_rate_hz: float
-    full_turn_rate_hz: float
-    cycle_hz: float
-    bpms: int
-    """Readings in use, of both planes."""
-    actuators: int
-    state: str
-    why: str
-    """Why it is not on; empty where it is."""
-    orbit_rms_um_open: dict[str, float]
-    """Of the whole orbit, what stands still too, over all readings in use."""
-    orbit_rms_um_closed: dict[str, float]
-    motion_rms_um_open: dict[str, float]
-    """Of its motion alone, from 1 Hz on, over some BPMs."""
-    motion_rms_um_closed: dict[str, float]
-    mains_50_hz_um_open: dict[str, float]
-    """Amplitude of the line at 50 Hz."""
-    mains_50_hz_um_closed: dict[str, float]
-    attenuation_50_hz_db: dict[str, float]
-    steps: int
-    """Cycles of the feedback."""
-    skipped: int
-    """Cycles that passed without a step, because the machine did something else."""
-    late: int
-    """Steps in which an input was missing."""
-    lost: int
-    """Records of the instruments: what they sent and the server never got, or could not use."""
-    passed_turns: int
-    """That the ring let pass unsent, because others had its core: nobody lost them."""
-    cycles: int
-    """Of setpoints, that went out."""
-    cycles_skipped: int
-    """That did not: a server that comes a whole cycle too late sends none, so that supplies get no two steps at once.
-    Their turns have no answer either, which is no loss."""
-    unanswered: int
-    """Datagrams to chains that no answer came to in time."""
-    refused: int
-    """Setpoint rows that the guard did not take."""
-    seconds: float
-
-    @property
-    def faults(self) -> list[str]:
-        """What is wrong, in words; empty when nothing is."""
-        wrong = [] if self.state == "on" else [f"the loop is {self.state}, not on: {self.why or 'nobody says why'}"]
-        if self.lost:
-            wrong.append(f"{self.lost} records of instruments lost")
-        for plane, less in self.attenuation_50_hz_db.items():
-            if not less > 0:
-                wrong.append(f"the loop does not attenuate 50 Hz in {plane}: {less:.1f} dB")
-        return wrong
-
-    def as_json(self) -> dict[str, object]:
-        """Plain dictionaries and numbers."""
-        return asdict(self)
-
-
 class Loop(Demo):
-    """A ring like Elettra 2.0 with its feedback. Made by ``start``; the loop is open until ``close``."""
+    """A ring like Elettra 2.0 with its feedback. Made by ``start``; the loop is open until ``close``.
+
+    Where it is ``simulated``, seconds that are waited for are the ring's: `pass_time`.
+    """
+
+    simulated = False
+
+    def pass_time(self, seconds: float, least_s: float = 0.0) -> None:
+        """Lets so many seconds pass on the clock, and at least ``least_s`` (or as many) of the ring's."""
+        begin, turns = monotonic(), self.turns()
+        least_turns = (least_s or seconds) * self.turn_rate_hz if self.simulated else 0.0
+        while (left := begin + seconds - monotonic()) > 0 or self.turns() - turns < least_turns:
+            self.check()
+            sleep(min(0.1, max(0.01, left)))
+
+    def cycle_hz(self) -> float:
+        """Cycles of the feedback per second of the ring."""
+        return self.turn_rate_hz / self.ws.streams[f"{self.figures().name}/orbit"].period
+
+    def whole_cycles(self) -> int:
+        """Steps of the feedback that had all their inputs, so far."""
+        host = self.ws.counter_blocks[f"application/{self.figures().name}"]
+        return int(host["steps"] - host["late"])
 
     def figures(self) -> FeedbackFigures:
         """Of the feedback; raises ProgramFailed where a program has ended."""
@@ -188,19 +142,19 @@ class Loop(Demo):
         from ringmaster.feedback.loop import Feedback
 
         name = self.figures().name
-        sleep(GOLDEN_S)
+        self.pass_time(GOLDEN_S)
         self.follow()
         feedback = Feedback(self.ws, name, patience_s=PATIENCE_S)
         rows = feedback.need_matrix().rows
         mean, _ = current_orbit(self.ws, rows, rate_of(self.ws, rows), GOLDEN_S)
         feedback.put_array("golden", np.where(np.isfinite(mean), np.round(mean), 0.0))
         farthest = float(np.nanmax(np.abs(mean))) * 1e-3
-        sleep(min(ARRIVES_S, farthest / GOLDEN_SPEED_UM_S + 0.2))
+        self.pass_time(min(ARRIVES_S, farthest / GOLDEN_SPEED_UM_S + 0.2))
         return farthest
 
     def soften(self) -> None:
-        """Lowers its gain where the cores are shared."""
-        if len(os.sched_getaffinity(0)) <= FEW_CORES:
+        """Lowers its gain where the cores are shared, and time is real."""
+        if len(os.sched_getaffinity(0)) <= FEW_CORES and not self.simulated:
             self.put("gain", SHARED_GAIN)
 
     def close(self) -> FeedbackFigures:
@@ -210,9 +164,10 @@ class Loop(Demo):
 
     def settled(self) -> FeedbackFigures:
         """Waits until it is on, or will not be. For a moment it holds now and then, where cores are shared."""
-        give_up = monotonic() + CLOSES_S
-        while (figures := self.figures()).mostly not in (State.ON, State.FAULT) and monotonic() < give_up:
-            sleep(0.1)
+        passed_s = 0.0
+        while (figures := self.figures()).mostly not in (State.ON, State.FAULT) and passed_s < CLOSES_S:
+            self.pass_time(0.1)
+            passed_s += 0.1
         return figures
 
     def motion(self) -> Motion | None:
@@ -228,13 +183,16 @@ class Loop(Demo):
     def measure(self, open_s: float, closed_s: float) -> Closed:
         """Leaves it open for some seconds, closes it for some, and compares. Call it once; golden is taken."""
         self.put("loop", 0.0)
-        begin = monotonic()
-        sleep(max(open_s, self._span_s() + 0.5))
+        begin, turns, whole = monotonic(), self.turns(), self.whole_cycles()
+        self.pass_time(max(open_s, self._span_s() + 0.5), self._span_s() + 0.5)
         open_motion, open_rms = self.motion(), self.orbit_rms_um()
         self.close()
-        sleep(max(closed_s, self._span_s() + SETTLES_S))
+        self.pass_time(max(closed_s, self._span_s() + SETTLES_S), self._span_s() + SETTLES_S)
         closed_motion, closed_rms = self.motion(), self.orbit_rms_um()
-        return self._compared((open_motion, closed_motion), (open_rms, closed_rms), monotonic() - begin)
+        seconds = monotonic() - begin
+        ring_s = (self.turns() - turns) / self.turn_rate_hz
+        share = (self.whole_cycles() - whole) / self.cycle_hz() / (ring_s if self.simulated else seconds)
+        return self._compared((open_motion, closed_motion), (open_rms, closed_rms), (seconds, ring_s / seconds, share))
 
     def _span_s(self) -> float:
         """Time that goes into a spectrum."""
@@ -255,7 +213,7 @@ class Loop(Demo):
         self,
         motions: tuple[Motion | None, Motion | None],
         rms: tuple[dict[str, float], dict[str, float]],
-        seconds: float,
+        times: tuple[float, float, float],
     ) -> Closed:
         figures = self.settled()
         blocks = self.ws.counter_blocks
@@ -264,9 +222,12 @@ class Loop(Demo):
         lines = [_of_planes(motion, lambda one, plane: one.line_um(plane, MAINS_HZ)) for motion in motions]
         moving = [_of_planes(motion, lambda one, plane: one.rms_um(plane)) for motion in motions]
         return Closed(
+            simulated_time=self.simulated,
+            real_time_ratio=times[1],
+            whole_share=times[2],
             turn_rate_hz=self.turn_rate_hz,
             full_turn_rate_hz=FULL_TURN_RATE_HZ,
-            cycle_hz=self.turn_rate_hz / self.ws.streams[f"{figures.name}/orbit"].period,
+            cycle_hz=self.cycle_hz(),
             bpms=figures.rows_used,
             actuators=figures.actuators - len(figures.actuators_out),
             state=figures.mostly.name.lower(),
@@ -289,7 +250,7 @@ class Loop(Demo):
             refused=sum(
                 value for what, value in blocks[f"guard/{figures.name}"].items() if what.startswith("refused_")
             ),
-            seconds=seconds,
+            seconds=times[0],
         )
 
 
@@ -335,67 +296,32 @@ def prepare(shipped: Shipped = ELETTRA2) -> Iterator[Path]:
         yield directory
 
 
+def simulate_time(server: Path, ring: Path) -> None:
+    """Makes the ring wait for the loop: in these two files, which were made for real time."""
+    text = re.sub(r"(?<=deadline_turns: )\d+", str(NO_DEADLINE_TURNS), server.read_text())
+    server.write_text(text + "\nsimulated_time: true\n")
+    period = re.search(r"^setpoints: {period_turns: (\d+)", text, flags=re.MULTILINE)
+    if period is None:
+        raise ValueError(f"{server}: no setpoints.period_turns, which the ring has to wait for")
+    with ring.open("a") as file:
+        file.write(f"\nlock_step: {{period_turns: {period[1]}, answer_turns: {ANSWER_TURNS}}}\n")
+
+
 @contextmanager
-def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2) -> Iterator[Loop]:
+def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2, simulated: bool = False) -> Iterator[Loop]:
     """Starts the server with its feedback, then the ring, and waits until both are seen; ends them on leaving."""
     ring_core, server_core = cores()
     with ExitStack() as stack:
         server_config = adapted(shipped.server, directory, turn_rate_hz, server_core)
         ring_config = adapted(shipped.ring, directory, turn_rate_hz, ring_core)
+        if simulated:
+            simulate_time(server_config, ring_config)
         stack.callback(remove_workspace, shipped.workspace)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(shipped.workspace, server).close()
         ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
         ws: Workspace = attach_to(shipped.workspace, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
+        loop.simulated = simulated
         stack.callback(lambda: loop.ws.close())
         yield loop
-
-
-def answers_after_us(loop: Loop) -> float:
-    """How old the feedback's rows are when they are committed, in µs: halfway between SHARES_OF_AGE."""
-    name = loop.figures().name
-    age = loop.ws.histograms[f"age/{name}"]
-    before = age.read()
-    sleep(AGES_S)
-    ages = age.read().since(before)
-    return float(np.mean([ages.percentile_ns(percent) for percent in SHARES_OF_AGE])) * 1e-3
-
-
-def add_delay(path: Path, more_us: float) -> None:
-    """Makes every `delay_us` of a feedback's file so much longer."""
-    path.write_text(re.sub(r"(?<=delay_us: )[\d.]+", lambda of: f"{float(of[0]) + more_us:.1f}", path.read_text()))
-
-
-def learn_delay(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2) -> float:
-    """Adds what this machine takes to answer a turn to the delays in the feedback's file; returns it, in µs.
-
-    The file has the delays of supplies and BPMs, to which a computer with cores of its own adds little. Two cores that
-    are shared add about a cycle, and how much changes: a model that knows of none is wrong by more than it may be.
-    """
-    with start(directory, turn_rate_hz, shipped) as loop:
-        loop.figures()
-        sleep(WARMS_S)
-        own_us = answers_after_us(loop)
-    add_delay(directory / shipped.feedback, own_us)
-    return own_us
-
-
-def find_turn_rate(directory: Path, shipped: Shipped = ELETTRA2) -> tuple[float, float]:
-    """The turn rate to run at, and what the machine showed at the last trial; the full rate where it keeps up.
-
-    A ring that only just keeps up is late in every cycle, and where there are but two cores all else wants some of
-    them, too: there ALONE of what was sent is asked for.
-    """
-    rate = FULL_TURN_RATE_HZ
-    achieved = 0.0
-    for _ in range(TRIALS):
-        with start(directory, rate, shipped) as loop:
-            sleep(WARMS_S)
-            achieved = achieved_turn_rate_hz(loop)
-        if achieved >= CARRIES * rate or rate <= LEAST_TURN_RATE_HZ:
-            break
-        rate = max(1000.0, round(HEADROOM * achieved, -3))
-    if len(os.sched_getaffinity(0)) <= FEW_CORES and rate > LEAST_TURN_RATE_HZ:
-        rate = max(LEAST_TURN_RATE_HZ, min(rate, round(ALONE * achieved, -3)))
-    return rate, achieved

@@ -41,6 +41,7 @@ from ringmaster.console.figures import (
 from ringmaster.errors import WorkspaceError
 from ringmaster.histogram import HistogramReading
 from ringmaster.orbit import Orbit, read_orbit
+from ringmaster.simulated import real_time_ratio
 from ringmaster.stream import Stream
 from ringmaster.tune import read_tunes
 from ringmaster.workspace import Workspace
@@ -84,6 +85,8 @@ class Snapshot:
     """Fractional tunes x and y as measured; None until there are enough turns."""
     tunes_simulated: tuple[float, float] | None
     """Those of the virtual ring, where there is one."""
+    real_time_ratio: float | None = None
+    """In simulated time, seconds of the machine per second of the clock; None where time is real."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,7 @@ class Monitor:
             orbit=_orbit(ws) if beam else None,
             tunes=_tunes(ws) if beam else None,
             tunes_simulated=_simulated(ws),
+            real_time_ratio=real_time_ratio(ws),
         )
 
     def _sample(self) -> _Sample:

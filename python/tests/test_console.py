@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 import fabric
+import numpy as np
 import pytest
 from conftest import MakeOwner
 from textual.pilot import Pilot
@@ -14,6 +15,7 @@ import ringmaster
 from ringmaster.cli.console import Canvas, Console
 from ringmaster.console import affinity
 from ringmaster.console.pages import PAGE_NAMES
+from ringmaster.layout import ElementType
 
 SIZES = ((80, 24), (200, 60))
 
@@ -48,6 +50,24 @@ async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
     """Presses keys, one after the other."""
     for key in keys:
         await pilot.press(key)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_simulated_time_is_said_above_every_page(make_owner: MakeOwner, size: tuple[int, int]) -> None:
+    flag = fabric.parameter("server/simulated_time", np.array([1], np.uint32), "", ElementType.U32)
+    nominal = fabric.parameter("server/turn_rate_hz", np.array([4e6]), "Hz", ElementType.F64)
+    make_owner([*objects(), flag, nominal])
+
+    async def watch() -> None:
+        app = Console(ringmaster.attach("demo"))
+        async with app.run_test(size=size) as pilot:
+            for number in range(1, len(PAGE_NAMES)):
+                await pilot.press(str(number % 10))
+                assert "SIMULATED TIME, 0.25 of real" in shown(app).splitlines()[0]
+                assert "kHz" not in shown(app).splitlines()[0]
+            await pilot.press("q")
+
+    asyncio.run(watch())
 
 
 def test_it_follows_a_restarted_server_and_ends_with_q(make_owner: MakeOwner) -> None:

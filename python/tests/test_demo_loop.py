@@ -12,13 +12,17 @@ from conftest import MakeOwner
 from ruamel.yaml import YAML
 
 import ringmaster
-from ringmaster import demo_loop
+from ringmaster import demo_loop, demo_rate
 from ringmaster.console.watch import Watch
 from ringmaster.demo import CONFIGS
-from ringmaster.demo_loop import Closed, Loop
+from ringmaster.demo_closed import Closed
+from ringmaster.demo_loop import Loop
 from ringmaster.programs import Program
 
 GOOD = Closed(
+    simulated_time=False,
+    real_time_ratio=1.0,
+    whole_share=1.0,
     turn_rate_hz=1.157e6,
     full_turn_rate_hz=1.157e6,
     cycle_hz=9642.0,
@@ -62,6 +66,16 @@ def test_a_loop_that_is_on_and_attenuates_is_well() -> None:
 )
 def test_faults_are_told_in_words(wrong: Closed, words: str) -> None:
     assert words in "\n".join(wrong.faults)
+
+
+def test_what_a_late_host_does_to_a_loop_in_real_time_is_no_fault_of_it() -> None:
+    late = replace(GOOD, state="hold", attenuation_50_hz_db={"x": -3.0, "y": 37.0}, whole_share=0.8)
+    assert late.host_was_late
+    assert late.faults == []
+    assert replace(late, lost=7).faults == ["7 records of instruments lost"]
+    simulated = replace(late, simulated_time=True)
+    assert not simulated.host_was_late
+    assert len(simulated.faults) == 2
 
 
 def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -> None:
@@ -111,7 +125,7 @@ def test_every_plant_of_the_shipped_loops_gets_the_machines_own_delay(tmp_path: 
         path = tmp_path / shipped.feedback
         path.write_text((CONFIGS / shipped.feedback).read_text())
         before = delays(path)
-        demo_loop.add_delay(path, 120.04)
+        demo_rate.add_delay(path, 120.04)
         after = delays(path)
         assert after == pytest.approx([delay + 120.0 for delay in before], abs=0.06)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from harness import RING_CORE, SERVER_CORE, wait_for
 
-from ringmaster import demo_loop
+from ringmaster import demo_loop, demo_rate
 from ringmaster.demo import FULL_TURN_RATE_HZ
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import load_csv
@@ -50,7 +50,9 @@ def reachable_orbit_nm(path: Path) -> np.ndarray:
 def assert_rows_have_an_age(loop: demo_loop.Loop) -> None:
     """From the turn to its row more time passes than from the last of its inputs."""
     name = loop.figures().name
-    assert demo_loop.answers_after_us(loop) * 1e3 > loop.ws.histograms[f"latency/{name}"].read().percentile_ns(50)
+    assert demo_rate.watch_cycles(loop, demo_rate.AGES_S).answers_after_us * 1e3 > loop.ws.histograms[
+        f"latency/{name}"
+    ].read().percentile_ns(50)
 
 
 def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) -> None:

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster import demo_loop
+from ringmaster import demo_loop, demo_rate
 from ringmaster.bench.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
 from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log, NotMeasured
@@ -104,7 +104,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
         _look_at_floor(seen, floor_s)
         with demo_loop.prepare(shipped) as directory:
             seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
-            log.note(f"the model's delay: {demo_loop.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more")
+            log.note(f"the model's delay: {demo_rate.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more")
             with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
                 _run(loop, options, seen, log, step)
         _look_at_floor(seen, floor_s)
@@ -120,7 +120,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
 
 def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
     log.say("finding the turn rate …")
-    rate, achieved = demo_loop.find_turn_rate(directory, shipped)
+    rate, achieved = demo_rate.find_turn_rate(directory, shipped)
     found = (
         f"turn rate: {rate / 1e3:.0f} of {FULL_TURN_RATE_HZ / 1e3:.0f} kHz; the last trial sent {achieved / 1e3:.0f}"
     )

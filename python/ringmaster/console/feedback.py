@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ringmaster.bpm import bpm_streams, position_lanes
 from ringmaster.errors import WorkspaceError
 from ringmaster.feedback.names import BRIEFLY, ActuatorFault, Loop, Permit, RowFault, State, bit_names, bits
+from ringmaster.simulated import machine_turn_rate_hz
 from ringmaster.stream import Stream
 from ringmaster.workspace import Workspace
 
@@ -234,15 +235,15 @@ def read_motion(ws: Workspace, name: str, records: int = RECORDS) -> Motion | No
     period = ws.streams[f"{name}/orbit"].period
     rates = {stream.rate for stream in ws.streams.values() if stream.period == period}
     streams = [one for one in bpm_streams(ws, *rates) if one.period == period and one.capacity - one.margin > records]
-    clock = ws.clock.read()
-    if not streams or not clock.turn_rate_hz:
+    turn_rate_hz = machine_turn_rate_hz(ws)
+    if not streams or not turn_rate_hz:
         return None
     spread = streams[:: max(1, len(streams) // BPMS)][:BPMS]
     powers = [power for stream in spread if (power := _power(stream, records)) is not None]
     if not powers:
         return None
     x, y = np.mean(powers, axis=0)
-    return Motion(np.arange(1, records // 2 + 1) * clock.turn_rate_hz / period / records, x, y)
+    return Motion(np.arange(1, records // 2 + 1) * turn_rate_hz / period / records, x, y)
 
 
 def _power(stream: Stream, records: int) -> Array | None:

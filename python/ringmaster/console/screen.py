@@ -6,6 +6,7 @@ from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
 from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor import Snapshot
 
 HEAD = 3
 """Lines above the page; one more is below it."""
@@ -83,7 +84,7 @@ def state(frame: Frame, view: View, width: int) -> Line:
         Span(snapshot.workspace, "head"),
         "" if snapshot.alive and not frame.trouble else Span("  ended", "bad"),
         f"  {units.quantity(sum(stream.rate_hz for stream in snapshot.streams), '/s')}",
-        f"  {snapshot.turn_rate_hz / 1e3:.3f} kHz" if snapshot.turn_rate_hz else "",
+        *_time(snapshot),
         Span(f"  lost {units.count(lost)}", "bad" if lost else "good"),
         Span(f"  unsent {units.count(unsent)}" if unsent else "", "dim"),
     )
@@ -92,6 +93,13 @@ def state(frame: Frame, view: View, width: int) -> Line:
         Span(f" since {frame.counted_since}" if frame.counted_since else "", "dim"),
     )
     return [*left, Span(" " * max(1, width - width_of(left) - width_of(right))), *right]
+
+
+def _time(snapshot: Snapshot) -> Line:
+    """The turn rate; where time is simulated, that it is, and how fast it passes."""
+    if snapshot.real_time_ratio is not None:
+        return line("  ", Span(f" SIMULATED TIME, {snapshot.real_time_ratio:.2f} of real ", "cursor"))
+    return line(f"  {snapshot.turn_rate_hz / 1e3:.3f} kHz" if snapshot.turn_rate_hz else "")
 
 
 def _tabs(frame: Frame, view: View, width: int) -> Line:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration's loop in simulated time: whatever the host does, it costs time, and no cycle."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from harness import ringmaster
+
+from ringmaster import demo_loop
+from ringmaster.console.watch import Watch
+from ringmaster.demo import CONFIGS, FULL_TURN_RATE_HZ, adapted
+from ringmaster.programs import find_program
+from ringmaster.simulated import is_simulated, machine_turn_rate_hz
+
+STALL_S, BETWEEN_S = 0.05, 0.1
+
+
+@contextmanager
+def stalled(*pids: int) -> Iterator[None]:
+    """One after the other loses its core for a while, again and again: longer than any leader is waited for."""
+    over = Event()
+
+    def stall() -> None:
+        while not over.is_set():
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+                over.wait(STALL_S)
+                os.kill(pid, signal.SIGCONT)
+                over.wait(BETWEEN_S)
+
+    thread = Thread(target=stall)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.usefixtures("root")
+def test_stalls_cost_time_and_no_cycle() -> None:
+    with (
+        demo_loop.prepare() as directory,
+        demo_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
+    ):
+        loop.figures()
+        loop.take_golden()
+        with stalled(loop.server.pid, loop.ring.pid):
+            closed = loop.measure(0.0, 0.0)
+        assert is_simulated(loop.ws)
+        assert machine_turn_rate_hz(loop.ws) == FULL_TURN_RATE_HZ
+        ratio = Watch(loop.attach()).look().snapshot.real_time_ratio
+    assert closed.faults == []
+    assert closed.state == "on"
+    assert closed.simulated_time
+    assert (closed.skipped, closed.late, closed.lost, closed.passed_turns, closed.cycles_skipped) == (0, 0, 0, 0, 0)
+    assert closed.whole_share == pytest.approx(1.0, abs=0.02)
+    assert min(closed.attenuation_50_hz_db.values()) > 20
+    assert ratio is not None
+    assert 0 < ratio < 1.5
+
+
+@pytest.mark.usefixtures("root")
+def test_a_ring_whose_server_is_gone_says_so() -> None:
+    """It has waited for setpoints, and none will come."""
+    with (
+        demo_loop.prepare() as directory,
+        demo_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
+    ):
+        loop.figures()
+        os.kill(loop.server.pid, signal.SIGSTOP)
+        try:
+            assert loop.ring.wait(timeout_s=300) != 0
+        finally:
+            os.kill(loop.server.pid, signal.SIGCONT)
+        assert re.search(r"no setpoints for 10 s at turn \d+, expected some in each cycle", loop.ring.words)
+
+
+@pytest.mark.parametrize("shipped", [demo_loop.ELETTRA2, demo_loop.ELETTRA])
+def test_the_shipped_loops_can_be_simulated(shipped: demo_loop.Shipped, tmp_path: Path) -> None:
+    demo_loop.make_matrix(tmp_path, shipped)
+    (tmp_path / shipped.feedback).write_text((CONFIGS / shipped.feedback).read_text())
+    server = adapted(shipped.server, tmp_path, FULL_TURN_RATE_HZ, 0)
+    ring = adapted(shipped.ring, tmp_path, FULL_TURN_RATE_HZ, 0)
+    demo_loop.simulate_time(server, ring)
+    for program, path in (("ringmaster-server", server), ("ringmaster-instruments", ring)):
+        checked = subprocess.run([find_program(program), "check", path], capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.usefixtures("root")
+def test_the_demo_says_that_it_is_simulated_or_that_it_is_not() -> None:
+    """Where the host is busy the loop closes all the same, and the exit status is good."""
+    ended = ringmaster("demo", "--ring", "loop", "--seconds", "2")
+    closed = json.loads(ended.stdout.splitlines()[-1])["feedback"]
+    assert closed["state"] == "on"
+    assert ("SIMULATED TIME" in ended.stderr) == closed["simulated_time"]
+    assert min(closed["attenuation_50_hz_db"].values()) > 20
