@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ringmaster.errors import WorkspaceDead as WorkspaceDead
     from ringmaster.errors import WorkspaceError as WorkspaceError
     from ringmaster.errors import WorkspaceHalfMade as WorkspaceHalfMade
+    from ringmaster.errors import WorkspaceStopped as WorkspaceStopped
     from ringmaster.errors import WorkspaceVersion as WorkspaceVersion
     from ringmaster.grant import Grant as Grant
     from ringmaster.group import Group as Group
@@ -107,6 +108,7 @@ _MODULE_OF = {
     "WorkspaceDead": "errors",
     "WorkspaceError": "errors",
     "WorkspaceHalfMade": "errors",
+    "WorkspaceStopped": "errors",
     "WorkspaceVersion": "errors",
     "attach": "workspace",
     "find_tune": "tune",

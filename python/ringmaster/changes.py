@@ -54,6 +54,7 @@ class Watch:
         self._name, self._patterns, self._unit = workspace, patterns, unit
         self._seen: dict[str, int] = {}
         self._dead: set[str] = set()
+        self._stopped: set[str] = set()
         self._ws = attach(workspace)
         self._parameters = self._find(self._ws)
         self.count = len(self._parameters)
@@ -76,6 +77,7 @@ class Watch:
     def changes(self, every_s: float, seconds: float | None) -> Iterator[Change]:
         """Looks every so often, for so long or for ever; says first how everything is."""
         begin = asked = monotonic()
+        yield from self._ask_who_lives()
         while True:
             yield from self._look()
             if seconds is not None and monotonic() - begin >= seconds:
@@ -100,8 +102,14 @@ class Watch:
         owners = {parameter.owner for parameter in self._parameters.values()}
         segments = self._ws.segments
         dead = {owner for owner in owners if owner not in segments or not segments[owner].alive}
+        stopped = {owner for owner in owners - dead if segments[owner].stopped}
         for owner in sorted(dead - self._dead):
             yield Change(words=f"{owner} has ended; its parameters stay as they are until it comes again")
+        for owner in sorted(stopped - self._stopped):
+            yield Change(words=f"{owner} is stopped; its parameters stay as they are until it goes on")
+        for owner in sorted(self._stopped - stopped - dead):
+            yield Change(words=f"{owner} goes on")
+        self._stopped = stopped
         if dead - self._dead or self._ws.outdated or not self._ws.alive:
             self._attach_again()
         for owner in sorted(self._dead - dead):
@@ -118,6 +126,11 @@ class Watch:
         self._seen = {name: seen for name, seen in self._seen.items() if name not in moved}
         self._ws.close()
         self._ws, self._parameters = ws, found
+
+    def check(self) -> None:
+        """Raises WorkspaceDead or WorkspaceStopped where an owner had ended, or was stopped, at the last look."""
+        for owner in sorted(self._dead | self._stopped):
+            self._ws.check(owner)
 
     def close(self) -> None:
         """Detaches."""

@@ -22,6 +22,10 @@ class WorkspaceDead(WorkspaceError):
     """The server has ended. What it left can be read with ``attach(name, dead=True)``."""
 
 
+class WorkspaceStopped(WorkspaceError):
+    """The process of an owner is stopped (SIGSTOP, a debugger): what stands in memory says nothing of now."""
+
+
 class WorkspaceDamaged(WorkspaceError):
     """A segment contradicts itself, or its writer was killed between two stores."""
 

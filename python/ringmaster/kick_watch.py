@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting for a kick of the beam, in the turns of a few BPMs as they come."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic, sleep
 
 import numpy as np
@@ -32,8 +32,13 @@ POLL_S = 0.05
 class KickWatch:
     """Looks for moments at which the beam begins to oscillate, over all turns that are still in the rings."""
 
-    def __init__(self, bpms: Sequence[Stream], from_now: bool = False) -> None:
-        """``from_now`` leaves out what is in the rings already. Raises ValueError where there is no BPM."""
+    def __init__(
+        self, bpms: Sequence[Stream], from_now: bool = False, check: Callable[[], None] = lambda: None
+    ) -> None:
+        """``from_now`` leaves out what is in the rings already. ``check`` raises where nobody sends any more: then
+        waiting is in vain. Raises ValueError where there is no BPM.
+        """
+        self._check = check
         if not bpms:
             raise ValueError("no BPM sends here: a kick cannot be seen")
         self._bpms = [bpms[i] for i in sorted({i * len(bpms) // BPMS for i in range(BPMS)})]
@@ -62,6 +67,7 @@ class KickWatch:
             elif give_up is not None and monotonic() >= give_up:
                 return None
             else:
+                self._check()
                 sleep(POLL_S)
 
     def _head(self) -> int:

@@ -46,7 +46,7 @@ def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool)
     difference = next(snapshot.compare({name: now[name]}, {name: entry}), None)
     if difference is None:
         return Step(name, "unchanged", "", group)
-    reason = _never(parameter, entry)
+    reason = _never(ws, parameter, entry)
     if reason:
         return Step(name, "refused", reason, group)
     if dry_run:
@@ -61,12 +61,14 @@ def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool)
     return Step(name, "set", difference.words, group)
 
 
-def _never(parameter: Parameter, entry: Entry) -> str | None:
+def _never(ws: Workspace, parameter: Parameter, entry: Entry) -> str | None:
     """Why it need not be asked for."""
     if not same_unit(str(entry.get("unit", "")), parameter.unit):
         return f"it was saved in {entry.get('unit') or 'no unit'!r} and has {parameter.unit!r} now"
     if not parameter.writable:
         return f"others may not set it; its owner, {parameter.owner}, alone does. It was {_show(entry)}"
+    if not parameter.setting and f"{parameter.owner}/withdrawn" in ws.parameters:
+        return f"it is a permission to act, which no file gives; `ringmaster put {parameter.name} …` does"
     return None
 
 

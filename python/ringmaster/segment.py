@@ -136,6 +136,15 @@ class Segment:
         return self.state == SegmentState.LIVE and owner_lives(self.path.parent, self.owner)
 
     @property
+    def stopped(self) -> bool:
+        """Whether its owner's process lives and is stopped, by SIGSTOP or a debugger; as far as we may see it."""
+        try:
+            state = Path(f"/proc/{self.owner_pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+        except (OSError, IndexError):
+            return False
+        return state in (b"T", b"t")
+
+    @property
     def epoch(self) -> int:
         """1 for the first instance, one more for every owner that adopted it."""
         return self._words("epoch")

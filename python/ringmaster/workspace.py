@@ -18,7 +18,9 @@ from ringmaster.errors import (
     ObjectNotFound,
     WorkspaceAbsent,
     WorkspaceDead,
+    WorkspaceError,
     WorkspaceHalfMade,
+    WorkspaceStopped,
     WorkspaceVersion,
 )
 from ringmaster.grant import Grant
@@ -55,10 +57,10 @@ def attach(name: str | None = None, dead: bool = False) -> "Workspace":
     """Attaches read-only to the workspace ``name``: the server's segment, and those of all other owners that are whole.
 
     A name with a slash is taken as a path. Without a name it is the only workspace there is, or the only one whose
-    server lives. ``dead=True`` also takes one whose server has ended, to read what it left.
+    server lives. ``dead=True`` also takes one whose server has ended or is stopped, to read what it left.
 
-    Raises WorkspaceAbsent, WorkspaceHalfMade, WorkspaceVersion, WorkspaceDead, each with its own text and all of them a
-    WorkspaceError; OSError where the operating system refuses.
+    Raises WorkspaceAbsent, WorkspaceHalfMade, WorkspaceVersion, WorkspaceDead, WorkspaceStopped, each with its own text
+    and all of them a WorkspaceError; OSError where the operating system refuses.
     """
     return Workspace(directory_of(name), dead)
 
@@ -93,12 +95,12 @@ class Workspace:
         self.path = directory
         self.name = directory.name
         self._server = _server_segment(directory)
-        if not dead and not self._server.alive:
-            self._server.close()
-            raise WorkspaceDead(
-                f"the server of workspace {self.name!r} has ended; start it again, or read what it left with dead=True "
-                f"(`--dead` on the command line)"
-            )
+        if not dead:
+            try:
+                self._check(self._server)
+            except WorkspaceError:
+                self._server.close()
+                raise
         self._files = _segment_files(directory)
         others = [path for path in sorted(self._files) if path.name != f"{SERVER}.segment"]
         self._requester: Requester | None = None
@@ -127,6 +129,28 @@ class Workspace:
     def alive(self) -> bool:
         """Whether the server lives and keeps this segment; one system call. If not, attach again."""
         return self._server.alive
+
+    def check(self, owner: str = SERVER) -> None:
+        """Whether what an owner says is of now. Raises WorkspaceDead where it has ended, WorkspaceStopped where its
+        process is stopped, ObjectNotFound where there is none of that name.
+        """
+        if owner not in self.segments:
+            raise ObjectNotFound(f"workspace {self.name!r} has no owner {owner!r}")
+        self._check(self.segments[owner])
+
+    def _check(self, segment: Segment) -> None:
+        is_server = segment.owner == SERVER
+        what = "the server" if is_server else f"{segment.owner!r}"
+        if not segment.alive:
+            raise WorkspaceDead(
+                f"{what} of workspace {self.name!r} has ended; start it again, or read what it left with dead=True "
+                f"(`--dead` on the command line)"
+            )
+        if segment.stopped:
+            raise WorkspaceStopped(
+                f"{what} of workspace {self.name!r} is stopped (process {segment.owner_pid}, by SIGSTOP or a "
+                f"debugger), so nothing that it says is of now; `kill -CONT {segment.owner_pid}` lets it go on"
+            )
 
     @property
     def outdated(self) -> bool:

@@ -17,7 +17,7 @@ from test_cli import ringmaster
 from ringmaster.errors import WorkspaceAbsent
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.loop import Feedback, FeedbackAbsent, find_configuration
-from ringmaster.feedback.names import ActuatorFault, Permit, RowFault, State
+from ringmaster.feedback.names import ActuatorFault, Permit, RowFault, State, Withdrawal
 from ringmaster.feedback.sensitivity import Measured, Record, compare, draw, estimate, multi_sine, plant_found
 from ringmaster.feedback.solution import mode_gain
 from ringmaster.feedback.spectrum import spectra, welch
@@ -36,6 +36,7 @@ NUMBERS = {
     "cause_turn": 0,
     "cause_number": -1,
     "rms_x": 1.5,
+    "withdrawn": 0,
 }
 SETTINGS = {"loop": 0, "reset": 0, "gain": 1, "resonators": 1, "gate": 1, "tikhonov": 0.01, "shadow": 0}
 
@@ -106,29 +107,47 @@ def why() -> str:
     return ringmaster("feedback", "why").stdout
 
 
-def test_without_server_or_application_why_says_so(make_owner: MakeOwner) -> None:
-    assert "there is no server to ask: no workspace" in why()
-    assert json.loads(ringmaster("feedback", "why", "--json").stdout)["state"] == "absent"
+def test_without_server_or_application_why_says_that_it_does_not_know(make_owner: MakeOwner) -> None:
+    said = ringmaster("feedback", "why", expect=3).stderr
+    assert "it is not known whether feedback is on: no workspace in" in said.lower()
+    assert json.loads(ringmaster("feedback", "why", "--json", expect=3).stdout)["state"] == "unknown"
     with pytest.raises(WorkspaceAbsent):
         attach("demo")
     make_server(make_owner)
-    assert "is configured but does not run" in why()
+    assert "is configured but does not run" in ringmaster("feedback", "why", expect=7).stderr
     assert "does not run" in ringmaster("feedback", "on", expect=7).stderr
     with attach("demo") as ws, pytest.raises(FeedbackAbsent, match="it has feedback; say which one"):
         Feedback(ws, "other")
 
 
 def test_on_off_hold_and_what_why_says_of_them(played: Played) -> None:
-    assert "nobody has switched it on. All permits are there." in why()
+    assert why().startswith("Off. All permits are there.\n")
     assert ringmaster("feedback", "on").stdout == "feedback is ON\n"
-    assert why() == "It is on.\n"
+    assert why() == "On.\n"
     assert ringmaster("feedback", "hold").stdout == "feedback is HOLD\n"
-    assert "because somebody asked for it" in why()
+    assert "HOLD (requested)" in why()
     assert ringmaster("feedback", "off").stdout == "feedback is READY\n"
     assert ringmaster("feedback", "set", "gain", "0.5").stdout == "feedback/gain: 1 → 0.5\n"
     said = json.loads(ringmaster("feedback", "status", "--json").stdout)
     assert (said["state_name"], said["gain"], said["rms_x"]) == ("ready", 0.5, 1.5)
     assert "rms_x" in ringmaster("feedback", "status").stdout
+
+
+def test_a_permission_that_was_withdrawn_is_told(played: Played) -> None:
+    played.it["withdrawn"].write(float(Withdrawal.SERVER))
+    said = why()
+    assert "It is off because the server ended, or granted anew: the permission to act does not outlive that." in said
+    assert "`ringmaster feedback on` gives the permission again." in said
+    assert "withdrawn: the server ended, or granted anew" in ringmaster("feedback", "status").stdout
+
+
+def test_off_with_inputs_missing_is_one_sentence(played: Played) -> None:
+    played.it["state"].write(float(State.OFF))
+    played.it["permits"].write(float(Permit.LATE))
+    assert why().splitlines()[0] == "Off. Inputs were missing just now."
+    assert "Missing now" not in why()
+    played.it["permits"].write(float(Permit.NOT_SENT))
+    assert "setpoints are not being sent" in why()
 
 
 def test_why_names_who_it_was_and_what_to_do(played: Played) -> None:

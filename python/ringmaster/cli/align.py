@@ -11,6 +11,7 @@ from ringmaster.cli.options import dead_option, examples, json_option, print_jso
 
 if TYPE_CHECKING:
     from ringmaster.align import Aligner, Alignment
+    from ringmaster.kick_watch import KickWatch
     from ringmaster.workspace import Workspace
 
 Say = Callable[[str], None]
@@ -62,6 +63,7 @@ def align(
     waiting and keeps what was found. The server reads a changed configuration when it starts anew.
     """
     from ringmaster.align import Aligner
+    from ringmaster.kick_watch import KickWatch
     from ringmaster.workspace import attach
 
     if output is not None and config is None:
@@ -72,7 +74,14 @@ def align(
 
     with attach(workspace, dead) as ws:
         aligner = Aligner(ws, range_turns, reference)
-        _collect(aligner, kicks, command, timeout, say)
+        _collect(
+            KickWatch(aligner.bpms, command is not None, _nothing if dead else ws.check),
+            aligner,
+            kicks,
+            command,
+            timeout,
+            say,
+        )
         if not aligner.kick_turns:
             raise click.ClickException("no kick was seen, so nothing is known")
         alignments = aligner.alignments()
@@ -85,13 +94,16 @@ def align(
             _write(alignments, present, config, output or config, say)
 
 
-def _collect(aligner: "Aligner", kicks: int, command: str | None, timeout: float | None, say: Say) -> None:
+def _nothing() -> None:
+    """What an ended server left is looked at as it is."""
+
+
+def _collect(
+    watch: "KickWatch", aligner: "Aligner", kicks: int, command: str | None, timeout: float | None, say: Say
+) -> None:
     """Adds kicks until there are enough, the time is over, or the user has enough of it."""
     import subprocess
 
-    from ringmaster.kick_watch import KickWatch
-
-    watch = KickWatch(aligner.bpms, from_now=command is not None)
     try:
         while len(aligner.kick_turns) < kicks:
             if command is not None:

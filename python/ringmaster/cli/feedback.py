@@ -79,6 +79,8 @@ def _print_status(it: "Feedback", numbers: dict[str, Any]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     colour = {"ON": "green", "FAULT": "red", "HOLD": "yellow"}.get(it.state.name, "default")
     console.print(f"[bold]{it.name}[/] is [{colour}]{it.state.name}[/]")
+    if it.withdrawn:
+        console.print(f"[yellow]its permission to act was withdrawn: {it.withdrawn}[/]")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in ("NAME", "VALUE", "UNIT", "WHAT IT IS"):
         table.add_column(column, justify="right" if column == "VALUE" else "left", no_wrap=column != "WHAT IT IS")
@@ -97,15 +99,21 @@ def _print_status(it: "Feedback", numbers: dict[str, Any]) -> None:
 @a_feedback
 @json_option
 def why(as_json: bool, **where: Any) -> None:
-    """Say in plain sentences why the feedback is off, or what it does, and what to do about it."""
+    """Say in plain sentences why the feedback is off, or what it does, and what to do about it.
+
+    The exit status is not 0 where that is not known: no server, a stopped one, or no such application.
+    """
     from ringmaster.errors import WorkspaceError
-    from ringmaster.feedback.why import explain, explain_absence
+    from ringmaster.feedback.why import explain, unknown
 
     try:
         with attached(**where) as it:
             answer = explain(it)
     except WorkspaceError as error:
-        answer = explain_absence(error)
+        answer = unknown(where["name"], error)
+        if as_json:
+            print_json(answer.as_json())
+        raise type(error)(answer.sentences[0]) from None
     if as_json:
         print_json(answer.as_json())
         return

@@ -10,6 +10,7 @@ from ringmaster.cli.complete import complete_object
 from ringmaster.cli.options import examples, print_json, reads_a_workspace, severity_style
 
 if TYPE_CHECKING:
+    from ringmaster.errors import WorkspaceError
     from ringmaster.workspace import Workspace
 
 
@@ -53,11 +54,27 @@ def get(
             _export(ws, names, output, records)
             return
         readings = {found: reading for name in names for found, reading in read_all(ws, name, unit).items()}
+        left = {} if dead else {name: what for name in readings if (what := _trouble(ws, name)) is not None}
+        readings = {name: reading for name, reading in readings.items() if name not in left}
     if as_json:
         print_json(readings)
-        return
-    for name, reading in readings.items():
-        _print_reading(name, reading)
+    else:
+        for name, reading in readings.items():
+            _print_reading(name, reading)
+    for name, trouble in left.items():
+        raise type(trouble)(f"{name}: {trouble}")
+
+
+def _trouble(ws: "Workspace", name: str) -> "WorkspaceError | None":
+    """Why what an object says is not of now."""
+    from ringmaster.errors import WorkspaceError
+    from ringmaster.wording import split_name
+
+    try:
+        ws.check(ws.objects[name if name in ws.objects else split_name(name)[0]].owner)
+    except WorkspaceError as error:
+        return error
+    return None
 
 
 def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int) -> None:

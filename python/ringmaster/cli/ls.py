@@ -52,6 +52,7 @@ def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
     console.print(f"workspace [bold]{ws.name}[/] in {ws.path}", highlight=False)
     for owner in ws.segments.values():
         state = f"process {owner.owner_pid}" if owner.alive else "[red]has ended[/]"
+        state += " [red]is stopped[/]" if owner.alive and owner.stopped else ""
         console.print(f"  {owner.owner}: {state}, epoch {owner.epoch}, {len(owner.objects)} objects", highlight=False)
     for table in (_streams(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
         if table.row_count:

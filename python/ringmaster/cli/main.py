@@ -32,6 +32,7 @@ from ringmaster.errors import (
     WorkspaceDead,
     WorkspaceError,
     WorkspaceHalfMade,
+    WorkspaceStopped,
     WorkspaceVersion,
 )
 
@@ -42,6 +43,7 @@ EXIT_CODES: dict[type[WorkspaceError], int] = {
     WorkspaceDead: 6,
     ObjectNotFound: 7,
     WorkspaceDamaged: 8,
+    WorkspaceStopped: 9,
 }
 
 HELP = """Ringmaster takes every instrument of a ring, turn by turn, into plain memory.
@@ -67,8 +69,8 @@ Examples:
 Exit codes:
   0 done               4 workspace half made         7 no such object
   1 failed             5 workspace of another        8 workspace damaged
-  2 wrong usage          version                     127 program not found
-  3 no such workspace  6 its server has ended
+  2 wrong usage          version                     9 its server is stopped
+  3 no such workspace  6 its server has ended        127 program not found
 """
 
 

@@ -46,34 +46,35 @@ def monitor(
     """Print the parameters as they are, then a line for each change: time, turn, name, value, severity.
 
     A NAME is a whole name or a shell pattern. Changes that came between two looks are told as missed: only the newest
-    value is in memory. Ctrl-C ends it.
+    value is in memory. Ctrl-C ends it. The exit status is not 0 where an owner had ended, or was stopped, by then.
     """
+    from contextlib import closing
+
     from ringmaster.changes import Watch
 
-    watch = Watch(workspace, names, unit)
-    shown = missed = 0
-    ended = "stopped"
-    try:
-        for change in watch.changes(every, seconds):
-            if change.words is not None:
-                click.echo(change.words, err=True)
-                continue
-            if as_json:
-                print_json(change.as_json())
-            else:
-                _print(change, watch.width)
-            shown += not change.first
-            missed += change.missed
-            if changes is not None and shown >= changes:
-                break
-        ended = "done"
-    except KeyboardInterrupt:
-        pass
-    finally:
-        watch.close()
-    lost = f", {missed} between two looks not shown" if missed else ""
-    of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
-    click.echo(f"{ended}: {shown} change{'' if shown == 1 else 's'} of {of} shown{lost}", err=True)
+    with closing(Watch(workspace, names, unit)) as watch:
+        shown = missed = 0
+        ended = "stopped"
+        try:
+            for change in watch.changes(every, seconds):
+                if change.words is not None:
+                    click.echo(change.words, err=True)
+                    continue
+                if as_json:
+                    print_json(change.as_json())
+                else:
+                    _print(change, watch.width)
+                shown += not change.first
+                missed += change.missed
+                if changes is not None and shown >= changes:
+                    break
+            ended = "done"
+        except KeyboardInterrupt:
+            pass
+        lost = f", {missed} between two looks not shown" if missed else ""
+        of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
+        click.echo(f"{ended}: {shown} change{'' if shown == 1 else 's'} of {of} shown{lost}", err=True)
+        watch.check()
 
 
 def _print(change: "Change", width: int) -> None:

@@ -80,5 +80,3 @@ def follow(
             follow(follower, name, words, hz, seconds, relative)
         except KeyboardInterrupt:
             return
-        if not ws.alive:
-            raise click.ClickException(f"the server of workspace {ws.name!r} has ended")

@@ -10,7 +10,18 @@ import numpy.typing as npt
 
 from ringmaster.bpm import bpm_streams, position_lanes
 from ringmaster.errors import WorkspaceError
-from ringmaster.feedback.names import BRIEFLY, ActuatorFault, Loop, Permit, RowFault, State, bit_names, bits
+from ringmaster.feedback.names import (
+    BRIEFLY,
+    WITHDRAWN,
+    ActuatorFault,
+    Loop,
+    Permit,
+    RowFault,
+    State,
+    Withdrawal,
+    bit_names,
+    bits,
+)
 from ringmaster.simulated import machine_turn_rate_hz
 from ringmaster.stream import Stream
 from ringmaster.workspace import Workspace
@@ -55,6 +66,8 @@ class FeedbackFigures:
     """Shares of the newest LATELY cycles."""
     wanted: float
     """Setting `loop`, of ringmaster.feedback.names.Loop."""
+    withdrawn: str
+    """Why its permission to act was taken back; empty where it was not."""
     missing: Sequence[str]
     """Permits that are missing now, in words."""
     cause: Sequence[str]
@@ -144,6 +157,7 @@ class _Reader:
             state=(state := State(min(self._whole("state"), State.FAULT))),
             lately=self._lately() or {state: 1.0},
             wanted=self.number("loop"),
+            withdrawn=WITHDRAWN.get(Withdrawal(self._whole("withdrawn")), ""),
             missing=self._permits("permits"),
             cause=self._permits("cause"),
             rms_um=(self.number("rms_x"), self.number("rms_y")),

@@ -158,7 +158,7 @@ class Watch:
         self._followed_s = now
         same = self._ws.segments["server"].epoch == self._epoch
         if (self._ws.alive or self._dead) and same and not self._ws.outdated:
-            self._trouble = ""
+            self._trouble = "" if self._dead else self._stopped()
             return
         try:
             ws = attach(str(self._ws.path), self._dead)
@@ -174,6 +174,13 @@ class Watch:
         old.close()
         if restarted:
             self._news = (f"the server was restarted at {_time_of_day()}", now)
+
+    def _stopped(self) -> str:
+        try:
+            self._ws.check()
+        except WorkspaceError as error:
+            return str(error)
+        return ""
 
     def _fresh_news(self, now: float) -> str:
         text, since = self._news

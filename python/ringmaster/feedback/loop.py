@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
 from ringmaster.feedback.matrix import Matrix, load_csv
-from ringmaster.feedback.names import State
+from ringmaster.feedback.names import WITHDRAWN, State, Withdrawal
 from ringmaster.feedback.server_file import applications
 from ringmaster.parameter import Parameter
 from ringmaster.request import Requester
@@ -37,9 +37,10 @@ class Feedback:
     patience_s: float = 2.0
 
     def __post_init__(self) -> None:
-        """Raises FeedbackAbsent."""
+        """Raises FeedbackAbsent; WorkspaceDead or WorkspaceStopped where it says nothing of now."""
         if f"{self.name}/state" not in self.ws.parameters or f"{self.name}/loop" not in self.ws.parameters:
             raise FeedbackAbsent(absent(self.ws, self.name))
+        self.ws.check(self.ws.parameters[f"{self.name}/state"].owner)
 
     def parameter(self, short: str) -> Parameter:
         """``parameter("state")`` is feedback/state."""
@@ -58,6 +59,12 @@ class Feedback:
     def state(self) -> State:
         """Now."""
         return State(int(self.number("state")))
+
+    @property
+    def withdrawn(self) -> str:
+        """Why it may not act any more, in words; empty where nothing was taken back."""
+        number = self.number("withdrawn")
+        return WITHDRAWN.get(Withdrawal(int(number)), "") if number in set(Withdrawal) else ""
 
     def put(self, short: str, value: float) -> None:
         """Asks it to set one of its settings."""

@@ -25,6 +25,14 @@ class Loop(IntEnum):
     HOLD = 2
 
 
+class Withdrawal(IntEnum):
+    """Of the host's parameter ``withdrawn``, as include/ringmaster/application.h has them."""
+
+    NOT = 0
+    DIED = 1
+    SERVER = 2
+
+
 class Permit(IntFlag):
     """Of the readings ``permits`` and ``cause``: what is missing."""
 
@@ -80,8 +88,14 @@ MISSING: dict[Permit, str] = {
     Permit.FEW_ACTUATORS: "too few actuators are in use",
     Permit.GATED: "the gate (top-up) is closed",
     Permit.LATE: "too many BPMs' data were missing in one cycle",
-    Permit.NOT_SENT: "what it wishes does not reach the supplies",
+    Permit.NOT_SENT: "setpoints are not being sent",
 }
+
+WITHDRAWN: dict[Withdrawal, str] = {
+    Withdrawal.DIED: "its last process died",
+    Withdrawal.SERVER: "the server ended, or granted anew",
+}
+"""Why the permission to act was taken back."""
 
 BRIEFLY: dict[Permit, str] = {
     Permit.NO_MATRIX: "the matrix is not solved yet",
@@ -92,7 +106,7 @@ BRIEFLY: dict[Permit, str] = {
     Permit.FEW_ACTUATORS: "too few actuators in use",
     Permit.GATED: "the gate is closed",
     Permit.LATE: "too many inputs were missing in one cycle",
-    Permit.NOT_SENT: "its rows do not reach the supplies",
+    Permit.NOT_SENT: "setpoints are not being sent",
 }
 """The same for a line of the console."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ringmaster.errors import WorkspaceError
-from ringmaster.feedback.loop import Feedback, FeedbackAbsent
+from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import (
     ACTUATOR_FAULTS,
     ADVICE,
@@ -36,7 +36,7 @@ class Answer:
     """Sentences in the order in which a person wants them."""
 
     state: str
-    """The state's name in small letters; "absent" where there is no such application."""
+    """The state's name in small letters; "unknown" where it cannot be asked."""
     sentences: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Names of permits that are missing now."""
@@ -59,10 +59,9 @@ def explain(feedback: Feedback) -> Answer:
     cause = Permit(int(feedback.number("cause")))
     answer.missing = bit_names(Permit, permits)
     answer.cause = bit_names(Permit, cause)
-    if feedback.name in feedback.ws.segments and not feedback.ws.segments[feedback.name].alive:
-        answer.sentences.append(f"The application {feedback.name} has ended; what follows is what it left.")
     _grant(feedback, answer)
-    _state(feedback, state, answer)
+    _state(feedback, state, permits, answer)
+    _withdrawn(feedback, answer)
     _cause(feedback, state, cause, answer)
     _missing(state, permits, answer)
     _out(feedback, answer)
@@ -70,10 +69,9 @@ def explain(feedback: Feedback) -> Answer:
     return answer
 
 
-def explain_absence(error: WorkspaceError) -> Answer:
-    """Where there is no server, or no such application."""
-    what = "no such application runs" if isinstance(error, FeedbackAbsent) else "there is no server to ask"
-    return Answer("absent", [f"It is off because {what}: {error}."])
+def unknown(name: str, error: WorkspaceError) -> Answer:
+    """Where neither server nor application can be asked: then nothing is known, least of all that it is off."""
+    return Answer("unknown", [f"It is not known whether {name} is on: {error}"])
 
 
 def _grant(feedback: Feedback, answer: Answer) -> None:
@@ -105,26 +103,32 @@ def _grant(feedback: Feedback, answer: Answer) -> None:
     answer.advice.append(f"`ringmaster get grant/{name}` has all that the guard knows of it.")
 
 
-def _state(feedback: Feedback, state: State, answer: Answer) -> None:
+def _state(feedback: Feedback, state: State, permits: Permit, answer: Answer) -> None:
     wanted = int(feedback.number("loop"))
     shadow = feedback.number("shadow") == 1
-    nobody = "It is off: nobody has switched it on"
     words = {
-        State.OFF: nobody
-        + (", and something is missing, so it could not go on either." if feedback.number("permits") else "."),
-        State.READY: "It is off because nobody has switched it on. All permits are there.",
-        State.ON: "It is on." + (" In shadow mode: everything is computed, nothing is sent." if shadow else ""),
-        State.HOLD: "It holds: it is wanted on, and keeps all outputs as they were."
+        State.OFF: "Off. Inputs were missing just now." if permits == Permit.LATE else "Off.",
+        State.READY: "Off. All permits are there.",
+        State.ON: "On." + (" In shadow mode: everything is computed, nothing is sent." if shadow else ""),
+        State.HOLD: "HOLD: it is wanted on, and keeps all outputs as they were."
         if wanted == Loop.ON
-        else "It holds because somebody asked for it (`ringmaster feedback hold`): all outputs are as they were.",
-        State.FAULT: "It has gone off by itself, and stays off until somebody has looked "
-        "(`ringmaster feedback reset`).",
+        else "HOLD (requested): all outputs are as they were.",
+        State.FAULT: "FAULT: it has left the state ON by itself, and stays off until a person has looked.",
     }
     answer.sentences.append(words[state])
     gain = feedback.number("gain")
     if state == State.ON and gain == 0:
         answer.sentences.append("Its gain is 0, so it corrects nothing.")
         answer.advice.append("`ringmaster feedback set gain 1` is full gain.")
+
+
+def _withdrawn(feedback: Feedback, answer: Answer) -> None:
+    if not feedback.withdrawn:
+        return
+    answer.sentences.append(
+        f"It is off because {feedback.withdrawn}: the permission to act does not outlive that. Settings have stayed."
+    )
+    answer.advice.append("Look at orbit and setpoints first; `ringmaster feedback on` gives the permission again.")
 
 
 def _cause(feedback: Feedback, state: State, cause: Permit, answer: Answer) -> None:
@@ -164,6 +168,8 @@ def _culprit(feedback: Feedback, cause: Permit) -> str:
 
 def _missing(state: State, permits: Permit, answer: Answer) -> None:
     listed = [MISSING[bit] for bit in bits(Permit, permits)]
+    if state == State.OFF and permits == Permit.LATE:
+        return  # said already
     if listed:
         begin = "Missing now" if state != State.ON else "It is on although there is missing"
         answer.sentences.append(f"{begin}: {'; '.join(listed)}.")
@@ -226,7 +232,7 @@ def _plural(words: str) -> str:
 
 def _advice(state: State, permits: Permit, answer: Answer) -> None:
     answer.advice += [ADVICE[bit] for bit in bits(Permit, permits)]
-    if state == State.READY:
+    if state == State.READY and not answer.advice:
         answer.advice.append("`ringmaster feedback on` switches it on.")
     if state == State.FAULT and not permits:
         answer.advice.append("`ringmaster feedback reset`, then it goes on by itself.")

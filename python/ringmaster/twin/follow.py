@@ -201,7 +201,8 @@ def follow(
     with owner:
         begin = due = monotonic()
         looks = 0
-        while follower.ws.alive and (seconds is None or monotonic() < begin + seconds):
+        while seconds is None or monotonic() < begin + seconds:
+            follower.ws.check()
             started = monotonic()
             look = follower.look(1.0 / hz)
             asked = any(request.parameter == f"{name}/zero" for request in owner.serve(0.0, turn=look.turn))

@@ -63,6 +63,8 @@ def _state(figures: FeedbackFigures, width: int) -> list[Line]:
     notes: dict[float, str] = {Loop.ON: "wanted on", Loop.HOLD: "wanted on hold"}
     note = notes.get(figures.wanted, "nobody wants it on")
     lines = [[*head, Span(f"  {note}{_else(figures)}", "dim")]]
+    if figures.withdrawn:
+        lines += _sentence("permission to act was withdrawn: ", figures.withdrawn, width, "bad")
     if figures.missing and figures.mostly != State.ON:
         lines += _sentence("missing now: ", "; ".join(figures.missing), width, "bad" if figures.wanted else "warn")
     if figures.cause and figures.mostly != State.ON:

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command that asks a server says that it does not know, and ends with a status of its own, where no answer is of
+now: no server, several to choose from, one that has ended, one whose process is stopped.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fabric
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import MakeOwner
+
+from ringmaster import Workspace, WorkspaceDead, WorkspaceStopped, attach
+from ringmaster.cli.main import COMMANDS, EXIT_CODES, cli
+from ringmaster.errors import ObjectNotFound, WorkspaceAbsent, WorkspaceError
+from ringmaster.layout import ElementType
+
+ASKING: dict[str, tuple[str, ...]] = {
+    "ls": (),
+    "get": ("server/turn_rate_hz",),
+    "put": ("server/turn_rate_hz", "1"),
+    "monitor": ("server/turn_rate_hz", "--seconds", "0.1"),
+    "save": ("saved.yaml", "--all"),
+    "diff": ("before.yaml",),
+    "restore": ("before.yaml",),
+    "top": ("--json",),
+    "align": ("--timeout", "0.1"),
+    "calibration show": ("bpm01",),
+    "twin follow": ("elettra2_like", "--as", "model", "--map", "mapping.yaml", "--seconds", "0.1"),
+    "feedback status": (),
+    "feedback why": (),
+    "feedback on": (),
+    "feedback off": (),
+    "feedback hold": (),
+    "feedback reset": (),
+    "feedback set": ("gain", "1"),
+    "feedback mask": ("bpm01",),
+    "feedback golden": ("current",),
+    "feedback bump": ("bpm01", "--x", "1um"),
+    "feedback sensitivity": (),
+    "feedback spectrum": (),
+    "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
+}
+"""Every command that asks a server, and what it needs besides."""
+ELSEWHERE = {
+    *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean"),
+    *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
+    *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
+}
+"""Those that ask none; of a group its name means all that are not above."""
+FILES = {
+    "before.yaml": "snapshot: 1\nworkspace: demo\ntime: now\nturn: 1\nparameters: {}\n",
+    "mapping.yaml": "bpms: BPM_*\nrows: bpm[01-84]/{x1,y1}\ncorrectors: []\n",
+}
+
+
+def test_all_commands_are_here() -> None:
+    """A new command is one that asks a server, or is said not to be."""
+    known = set(ASKING) | ELSEWHERE
+    for command in COMMANDS:
+        if command.name in known:
+            continue
+        names = {f"{command.name} {name}" for name in getattr(command, "commands", {})}
+        assert names, f"{command.name}: does it ask a server?"
+        deeper = {name for name in names if any(one.startswith(f"{name} ") for one in known)}
+        assert names - deeper <= known, names - deeper - known
+
+
+def server(make_owner: MakeOwner, workspace: str = "demo", **more: object) -> fabric.Owner:
+    rate = fabric.parameter("server/turn_rate_hz", np.array([1157000.0]), "Hz", ElementType.F64)
+    return make_owner([rate], workspace=workspace, **more)
+
+
+def none(_make_owner: MakeOwner, _stopped: int) -> None:
+    """No server."""
+
+
+def several(make_owner: MakeOwner, _stopped: int) -> None:
+    """Two that live."""
+    server(make_owner)
+    server(make_owner, "other")
+
+
+def dead(make_owner: MakeOwner, _stopped: int) -> None:
+    """One that was killed."""
+    server(make_owner).die()
+
+
+def stopped(make_owner: MakeOwner, process: int) -> None:
+    """One whose process is stopped."""
+    server(make_owner, header={"owner_pid": process})
+
+
+SITUATIONS: dict[Callable[[MakeOwner, int], None], type[WorkspaceError]] = {
+    none: WorkspaceAbsent,
+    several: WorkspaceAbsent,
+    dead: WorkspaceDead,
+    stopped: WorkspaceStopped,
+}
+
+
+@pytest.fixture
+def process() -> Iterator[int]:
+    """A process that is stopped."""
+    with subprocess.Popen(["sleep", "infinity"]) as sleeper:
+        os.kill(sleeper.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED | os.WNOWAIT)
+        yield sleeper.pid
+        sleeper.kill()
+
+
+@pytest.mark.parametrize("command", ASKING)
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
+def test_unknown_is_unknown(
+    command: str,
+    situation: Callable[[MakeOwner, int], None],
+    make_owner: MakeOwner,
+    process: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    situation(make_owner, process)
+    folder = tmp_path / "files"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name, words in FILES.items():
+        (folder / name).write_text(words)
+    done = CliRunner().invoke(cli, [*command.split(), *ASKING[command]], standalone_mode=False)
+    assert type(done.exception) is SITUATIONS[situation], done
+    assert done.stdout == ""
+    assert EXIT_CODES[type(done.exception)] > 2
+    assert not (folder / "saved.yaml").exists()
+
+
+def test_every_error_of_a_workspace_has_a_code_of_its_own() -> None:
+    kinds = set(WorkspaceError.__subclasses__())
+    assert kinds == set(EXIT_CODES)
+    assert len(set(EXIT_CODES.values())) == len(kinds)
+
+
+def test_what_is_stopped_can_be_read_on_request(make_owner: MakeOwner, process: int) -> None:
+    stopped(make_owner, process)
+    with pytest.raises(WorkspaceStopped, match=f"kill -CONT {process}"):
+        attach("demo")
+    with attach("demo", dead=True) as ws:
+        assert ws.parameters["server/turn_rate_hz"].number == 1157000.0
+
+
+def owner(make_owner: MakeOwner, name: str = "ramp", **more: object) -> fabric.Owner:
+    target = fabric.parameter(f"{name}/target", np.array([4.0]), "A", ElementType.F64)
+    target.content = target.content.replace(b"server".ljust(32, b"\0"), name.encode().ljust(32, b"\0"))
+    return make_owner([target], name=name, **more)
+
+
+@pytest.mark.parametrize("how", ["dead", "stopped"])
+def test_an_owner_that_says_nothing_of_now(make_owner: MakeOwner, process: int, how: str) -> None:
+    """The server lives; the application has ended, or is stopped."""
+    server(make_owner)
+    it = owner(make_owner, header={"owner_pid": process if how == "stopped" else os.getpid()})
+    if how == "dead":
+        it.die()
+    wanted = WorkspaceDead if how == "dead" else WorkspaceStopped
+    for words in (["get", "ramp/target"], ["monitor", "ramp/target", "--seconds", "0.1"]):
+        done = CliRunner().invoke(cli, words, standalone_mode=False)
+        assert type(done.exception) is wanted, done
+    done = CliRunner().invoke(cli, ["get", "*"], standalone_mode=False)
+    assert type(done.exception) is wanted
+    assert "server/turn_rate_hz" in done.stdout
+    assert "ramp/target" not in done.stdout
+    assert "4.0" in CliRunner().invoke(cli, ["get", "--dead", "ramp/target"], standalone_mode=False).stdout
+
+
+def test_an_owner_that_is_not_there(make_owner: MakeOwner) -> None:
+    server(make_owner)
+    with attach("demo") as ws:
+        assert isinstance(ws, Workspace)
+        with pytest.raises(ObjectNotFound, match="ramp"):
+            ws.check("ramp")
