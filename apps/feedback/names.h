@@ -6,8 +6,8 @@
 
 #include <ringmaster/application.h>
 
-/** Parameters feedback/NAME that people set. Those marked [row] have an element per row of the response matrix, those
- * marked [actuator] one per column. */
+/** Parameters feedback/NAME that people set; `loop` and `excite` are permissions. Those marked [row] have an element
+ * per row of the response matrix, those marked [actuator] one per column. */
 enum feedback_setting {
     FEEDBACK_LOOP,       /**< loop: 0 off, 1 on, 2 hold */
     FEEDBACK_RESET,      /**< reset: another value leaves the state FAULT */

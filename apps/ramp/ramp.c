@@ -24,7 +24,8 @@ static struct rm_setting const settings[SETTINGS] = {
               .limits = {.control_low = 1e-6, .control_high = 1e6}},
     [ENABLE] = {.name = "enable",
                 .description = "1: go to the target; 0: stay",
-                .limits = {.control_low = 0.0, .control_high = 1.0}},
+                .limits = {.control_low = 0.0, .control_high = 1.0},
+                .is_permission = true},
 };
 
 static struct rm_reading const readings[READINGS] = {

@@ -26,7 +26,8 @@ static struct rm_setting const settings[SETTINGS] = {
                       .limits = {.control_low = 2.0, .control_high = 1e9}},
     [ENABLE] = {.name = "enable",
                 .description = "1: up and down; 0: back in the middle",
-                .limits = {.control_low = 0.0, .control_high = 1.0}},
+                .limits = {.control_low = 0.0, .control_high = 1.0},
+                .is_permission = true},
 };
 
 static struct rm_reading const readings[READINGS] = {

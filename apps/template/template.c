@@ -18,15 +18,24 @@
 /* ── settings: numbers that people may change while it runs ──
  * Each becomes a parameter template/NAME that `ringmaster put` can set. The enum gives each its place in
  * given->setting. */
-enum { AMPLITUDE, FREQUENCY, SETTINGS };
+enum { ENABLE, AMPLITUDE, FREQUENCY, SETTINGS };
 
 static struct rm_setting const settings[SETTINGS] = {
+    [ENABLE] =
+        {
+            .name = "enable",
+            .description = "1: move the supplies; 0: back to where they stood",
+            .limits = {.control_low = 0.0, .control_high = 1.0},
+            /* Settings survive a crash, a permission to act does not: it is 0 after each end of this process or of the
+             * server, until a person gives it again. Nothing moves before that. */
+            .is_permission = true,
+        },
     [AMPLITUDE] =
         {
             .name = "amplitude",
             .unit = "A",
             .description = "of the sine",
-            .value = 0.0, /* nothing moves before somebody asks for it */
+            .value = 0.1,
             .limits = {.control_low = 0.0, .control_high = 1.0},
         },
     [FREQUENCY] =
@@ -98,7 +107,8 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
         for (uint32_t i = 0; i < setup->actuator_count; ++i)
             it->middle[i] = given->sent[i];
     it->phase += given->setting[FREQUENCY] * it->radians_per_step_and_hz;
-    double const wave = given->setting[AMPLITUDE] * sin(it->phase);
+    bool const may_act = given->setting[ENABLE] >= 0.5;
+    double const wave = may_act ? given->setting[AMPLITUDE] * sin(it->phase) : 0.0;
     for (uint32_t i = 0; i < setup->actuator_count; ++i)
         wish->setpoint[i] = it->middle[i] + wave;
     wish->reading[WAVE] = wave;

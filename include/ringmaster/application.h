@@ -16,7 +16,7 @@
  * long are left out. The server's guard judges what the step wants (grant.h).
  *
  * A server that was restarted grants anew: then the state is zeroed, `init` is called again, and the first step is
- * given what was sent last, as the first of all. Settings stay.
+ * given what was sent last, as the first of all. Settings stay; permissions do not.
  *
  * `step` is a function of its inputs, its settings and its state, and of nothing else: no clock, no file, no random
  * number without a seed. So a recording gives the same setpoints, bit by bit. It allocates nothing and calls no system.
@@ -58,6 +58,18 @@ struct rm_setting {
      * those that are not written down are none. */
     struct rm_limits limits;
     bool is_array; /**< of as many elements as `length` says; `first` gives their first values. No configuration does */
+    /** It allows the application to act ("enable"): 0 is off, which the code accepts beside all other settings. Only a
+     * request switches it on, and only for one grant: it is 0 when a process of the application begins, and becomes 0
+     * when the server that granted has ended or grants anew (enum rm_withdrawal). No file gives or keeps it. */
+    bool is_permission;
+};
+
+/** Why the host set a permission to 0 that was on: the parameter APPLICATION/withdrawn, which is 0 again as soon as
+ * somebody gives a permission. Only of an application that has permissions. */
+enum rm_withdrawal {
+    RM_WITHDRAWN_NOT = 0,
+    RM_WITHDRAWN_DIED = 1,   /**< the last process of the application ended without closing its segment */
+    RM_WITHDRAWN_SERVER = 2, /**< the server ended, in whatever way, or granted anew */
 };
 
 /** A number that the application tells: the parameter APPLICATION/NAME, written after each step that changes it. */

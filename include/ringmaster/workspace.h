@@ -49,6 +49,10 @@ void rm_workspace_detach(struct rm_workspace *workspace);
  * replaced the segment: attach again. Some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
+/** Which server's the segment is: a number that each server raises that takes the segment over from a dead one. Where
+ * it changes, one server has ended and another one begun, also if no call has seen it dead between. */
+uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);
+
 /** How many objects there are, over all segments, and the i-th of them with the start of its memory. The order is
  * that of owners by name, then of the directories. */
 size_t rm_workspace_object_count(struct rm_workspace const *workspace);

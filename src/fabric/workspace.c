@@ -88,6 +88,10 @@ bool rm_workspace_alive(struct rm_workspace const *workspace) {
     return state != RM_SEGMENT_REPLACED && rm_segment_lock_held(workspace->path, SERVER);
 }
 
+uint64_t rm_workspace_epoch(struct rm_workspace const *workspace) {
+    return atomic_load_explicit(&workspace->segment[0].header->epoch, memory_order_relaxed);
+}
+
 size_t rm_workspace_object_count(struct rm_workspace const *workspace) {
     size_t count = 0;
     for (size_t i = 0; i < workspace->segment_count; ++i)

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "host/host_attendant.h"
+#include "host/host_permissions.h"
 #include "host/host_segment.h"
 #include "host/host_setup.h"
 #include "host/host_state.h"
@@ -28,6 +29,8 @@ static void take_server(struct rm_host *host) {
     struct rm_host_server *posted = atomic_load_explicit(&host->posted, memory_order_acquire);
     if (posted == host->server)
         return;
+    if (posted == NULL)
+        rm_host_permissions_withdraw(&host->settings, host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
     host->server = posted;
     host->epoch = 0;
     rm_host_grant_forget(&host->grant);
@@ -70,6 +73,10 @@ static bool begin(struct rm_host *host, uint64_t epoch) {
     if (!rm_host_server_sent(host->server, &host->sent_sequence, program->sent) || !stands_somewhere(host) ||
         !rm_host_server_joined(host->server))
         return false;
+    /* Also what was given while no server was there to act under. */
+    if (host->last_epoch != 0 && host->last_epoch != epoch)
+        rm_host_permissions_withdraw(&host->settings, program, RM_WITHDRAWN_SERVER, rm_stamp_now());
+    host->last_epoch = epoch;
     struct rm_error error;
     if (rm_host_program_init(program, &error) != RM_OK) {
         fail(host, &error);

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "host/host_permissions.h"
 #include "host/host_state.h"
 
 static uint64_t const LOOK_NS = 100000000;    /**< from one look at the server to the next */
@@ -25,6 +26,7 @@ struct rm_host_attendant {
     struct rm_host_server *server;               /**< posted last */
     struct rm_host_server *leaving;              /**< the one before it, until the stepping thread lets it go */
     struct rm_error said;                        /**< why there is no server, as it was said last */
+    double withdrawn;                            /**< enum rm_withdrawal, as it was said last */
     struct rm_request request[RM_REQUEST_SLOTS]; /**< one proposal */
     bool wanted[RM_REQUEST_SLOTS];               /**< not refused by its limits */
     uint32_t request_count;
@@ -89,10 +91,22 @@ static void look_at_server(struct rm_host_attendant *attendant) {
         look_for_server(attendant);
         return;
     }
-    if (rm_workspace_alive(attendant->server->workspace))
+    if (rm_host_server_lives(attendant->server))
         return;
     say(attendant, "the server has gone: no steps until it is back");
     post(attendant, NULL);
+}
+
+/** Whoever runs it must hear that it acts no more. */
+static void tell_withdrawal(struct rm_host_attendant *attendant) {
+    struct rm_parameter const *withdrawn = attendant->host->settings.withdrawn;
+    double const now = withdrawn != NULL ? rm_parameter_read_f64(withdrawn) : RM_WITHDRAWN_NOT;
+    if (now == attendant->withdrawn)
+        return;
+    attendant->withdrawn = now;
+    if (now != RM_WITHDRAWN_NOT)
+        say(attendant, "it may not act any more, because %s: look, then give the permission again",
+            rm_withdrawal_words((enum rm_withdrawal)now));
 }
 
 /* ── requests ── */
@@ -152,7 +166,7 @@ static bool consider(struct rm_host_attendant *attendant, struct rm_request cons
     for (uint32_t i = 0; i < settings->count; ++i) {
         if (settings->parameter[i] != parameter)
             continue;
-        memcpy(settings->proposed + settings->at[i] + request->first, request->value, request->bytes);
+        rm_host_settings_ask(settings, i, request->first, request->value, request->bytes);
         return true;
     }
     refuse(attendant, request, "not a setting");
@@ -169,7 +183,7 @@ static void propose(struct rm_host_attendant *attendant) {
             refuse(attendant, &attendant->request[i], "the application is still judging an earlier change");
         return;
     }
-    memcpy(settings->proposed, settings->value, settings->values * sizeof settings->value[0]);
+    rm_host_settings_begin(settings);
     for (uint32_t i = 0; i < attendant->request_count; ++i) {
         attendant->wanted[i] = consider(attendant, &attendant->request[i]);
         any = any || attendant->wanted[i];
@@ -196,6 +210,7 @@ static void *run(void *argument) {
         if (now - looked_ns >= LOOK_NS) {
             looked_ns = now;
             look_at_server(attendant);
+            tell_withdrawal(attendant);
             rm_inbox_look(attendant->inbox);
         }
         while (gather(attendant))

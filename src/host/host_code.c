@@ -65,7 +65,8 @@ static enum rm_code check_names(struct rm_application_code const *code, struct r
             return rm_fail(error, RM_E_CONFIG,
                            "the name \"%s\" of a setting or reading is not made of a-z, 0-9, _ and - alone",
                            name != NULL ? name : "");
-        if (strcmp(name, "settings") == 0 || strcmp(name, "replies") == 0 || strcmp(name, "requests") == 0)
+        if (strcmp(name, "settings") == 0 || strcmp(name, "replies") == 0 || strcmp(name, "requests") == 0 ||
+            strcmp(name, "withdrawn") == 0)
             return rm_fail(error, RM_E_CONFIG, "\"%s\" cannot be the name of a setting or reading: the host uses it",
                            name);
         for (uint32_t k = 0; k < i; ++k)
@@ -133,6 +134,13 @@ static enum rm_code check_settings(struct rm_host_code *loaded, struct rm_error 
         if (!isfinite(setting->value) || setting->value < limit->control_low || setting->value > limit->control_high)
             return rm_fail(error, RM_E_CONFIG, "setting \"%s\": its first value %g is not within its limits %g … %g",
                            setting->name, setting->value, limit->control_low, limit->control_high);
+        if (!setting->is_permission)
+            continue;
+        loaded->has_permissions = true;
+        if (setting->is_array || setting->value != 0.0)
+            return rm_fail(error, RM_E_CONFIG,
+                           "setting \"%s\" is a permission: expected one number whose first value is 0, off",
+                           setting->name);
     }
     return RM_OK;
 }

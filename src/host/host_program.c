@@ -180,6 +180,11 @@ static enum rm_code values_of_configuration(struct rm_host_program *program, str
                            "setting \"%s\" is an array of %u, which begins as the application's own configuration "
                            "says: expected a setting that is one number",
                            wanted->name, program->setting_length[number]);
+        if (code->settings[number].is_permission)
+            return rm_fail(error, RM_E_CONFIG,
+                           "setting \"%s\" is a permission to act: it begins at 0, and no configuration gives it. Take "
+                           "it out of `settings`, and give it with `ringmaster put` once the application runs",
+                           wanted->name);
         enum rm_code const checked = check_values(program, number, 0, &wanted->value, 1, error);
         if (checked != RM_OK)
             return checked;

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "fabric/segment_map.h"
+#include "host/host_permissions.h"
 #include "host/host_state.h"
 
 enum { STREAM_RECORDS = 65536 /**< kept of each stream: at 10 kHz some seconds */ };
@@ -40,13 +41,15 @@ static void take_left(struct rm_host_settings const *settings, uint32_t i, struc
     free(left);
 }
 
-/** Where the last instance was killed: its settings, those that are whole and within their limits. */
+/** Where the last instance was killed: its settings, those that are whole and within their limits. Its permissions end
+ * with it. */
 static void go_on(struct rm_host *host) {
     struct rm_host_settings *settings = &host->settings;
     double *value = settings->proposed; // nobody proposes yet
     memcpy(value, settings->value, settings->values * sizeof value[0]);
     for (uint32_t i = 0; i < settings->count; ++i)
-        take_left(settings, i, &host->program->code.limit[i], value + settings->at[i]);
+        if (!host->program->code.it->settings[i].is_permission)
+            take_left(settings, i, &host->program->code.limit[i], value + settings->at[i]);
     struct rm_application_code const *code = host->program->code.it;
     if (code->accept != NULL && !code->accept(&host->program->told, host->program->state, value, NULL))
         return;
@@ -54,7 +57,7 @@ static void go_on(struct rm_host *host) {
 }
 
 struct indices {
-    rm_owner_index rows, counters, latency, age, group;
+    rm_owner_index rows, counters, latency, age, group, withdrawn;
     rm_owner_index *setting, *reading;
 };
 
@@ -62,16 +65,32 @@ static rm_owner_index add_setting(struct rm_host *host, uint32_t i, char const *
     struct rm_setting const *setting = &host->program->code.it->settings[i];
     char name[RM_NAME_BYTES];
     snprintf(name, sizeof name, "%s/%s", host->setup->name, setting->name);
-    return rm_owner_parameter(host->owner, &(struct rm_parameter_plan){
-                                               .name = name,
-                                               .unit = setting->unit,
-                                               .description = setting->description,
-                                               .type = RM_ELEMENT_F64,
-                                               .rows = host->program->setting_length[i],
-                                               .limits = &host->program->code.limit[i],
-                                               .flags = RM_PARAMETER_WRITABLE | RM_PARAMETER_SETTING,
-                                               .group = group,
-                                           });
+    return rm_owner_parameter(host->owner,
+                              &(struct rm_parameter_plan){
+                                  .name = name,
+                                  .unit = setting->unit,
+                                  .description = setting->description,
+                                  .type = RM_ELEMENT_F64,
+                                  .rows = host->program->setting_length[i],
+                                  .limits = &host->program->code.limit[i],
+                                  /* No file keeps a permission, so none can bring it back. */
+                                  .flags = RM_PARAMETER_WRITABLE | (setting->is_permission ? 0 : RM_PARAMETER_SETTING),
+                                  .group = group,
+                              });
+}
+
+static rm_owner_index add_withdrawn(struct rm_host *host) {
+    char name[RM_NAME_BYTES];
+    snprintf(name, sizeof name, "%s/withdrawn", host->setup->name);
+    return rm_owner_parameter(host->owner,
+                              &(struct rm_parameter_plan){
+                                  .name = name,
+                                  .description =
+                                      "why it may not act any more: 0 not withdrawn, 1 its process died, 2 the server "
+                                      "ended or granted anew",
+                                  .type = RM_ELEMENT_F64,
+                                  .rows = 1,
+                              });
 }
 
 static rm_owner_index add_reading(struct rm_host *host, uint32_t i) {
@@ -131,6 +150,8 @@ static void add_objects(struct rm_host *host, struct indices *index) {
         index->group = rm_owner_group(host->owner, full, "settings, which change together between two steps");
     for (uint32_t i = 0; i < host->program->code.it->setting_count; ++i)
         index->setting[i] = add_setting(host, i, full);
+    if (host->program->code.has_permissions)
+        index->withdrawn = add_withdrawn(host);
     for (uint32_t i = 0; i < host->program->code.it->reading_count; ++i)
         index->reading[i] = add_reading(host, i);
     for (uint32_t i = 0; i < host->program->code.it->stream_count; ++i)
@@ -148,6 +169,8 @@ static void find_memory(struct rm_host *host, struct indices const *index) {
         host->settings.parameter[i] = rm_owner_memory(host->owner, index->setting[i]);
     if (host->program->code.it->setting_count > 0)
         host->settings.group = rm_owner_memory(host->owner, index->group);
+    if (host->program->code.has_permissions)
+        host->settings.withdrawn = rm_owner_memory(host->owner, index->withdrawn);
     for (uint32_t i = 0; i < host->program->code.it->reading_count; ++i)
         host->readings.parameter[i] = rm_owner_memory(host->owner, index->reading[i]);
 }
@@ -162,9 +185,14 @@ static enum rm_code open_with(struct rm_host *host, struct indices *index, struc
     if (code != RM_OK)
         return code;
     find_memory(host, index);
-    if (killed && !host->setup->fresh && rm_owner_adopted(host->owner))
+    bool const goes_on = killed && rm_owner_adopted(host->owner);
+    enum rm_withdrawal const why =
+        goes_on ? rm_host_permissions_left(&host->settings, host->program) : RM_WITHDRAWN_NOT;
+    if (goes_on && !host->setup->fresh)
         go_on(host);
     rm_host_settings_show(&host->settings, rm_stamp_now());
+    if (host->settings.withdrawn != NULL)
+        rm_parameter_write_f64(host->settings.withdrawn, why, rm_stamp_now());
     rm_host_readings_begin(&host->readings, host->program);
     return RM_OK;
 }

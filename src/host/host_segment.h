@@ -9,8 +9,10 @@
  *     age/NAME                       from when a turn's inputs are expected to its row committed
  *     NAME/replies, NAME/requests
  *
+ *     NAME/withdrawn                 why it may not act any more: enum rm_withdrawal, where it has permissions
+ *
  * Settings begin with the configuration's values. Where the last instance was killed they go on with the values that
- * they had: a crash must not undo what an operator has set.
+ * they had: a crash must not undo what an operator has set. Permissions (host_permissions.h) begin at 0, always.
  */
 #ifndef RM_HOST_HOST_SEGMENT_H
 #define RM_HOST_HOST_SEGMENT_H

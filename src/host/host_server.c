@@ -110,8 +110,10 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
         code = rm_fail(error, RM_E_NO_SPACE, "no memory to attach");
     if (code == RM_OK)
         code = rm_workspace_attach(setup->workspace, 0, &made->workspace, error);
-    if (code == RM_OK)
+    if (code == RM_OK) {
+        made->epoch = rm_workspace_epoch(made->workspace);
         code = find_grant(made, setup, error);
+    }
     if (code == RM_OK)
         code = find_supplies(made, setup, error);
     if (code == RM_OK)
@@ -122,6 +124,10 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
     }
     *server = made;
     return RM_OK;
+}
+
+bool rm_host_server_lives(struct rm_host_server const *server) {
+    return rm_workspace_alive(server->workspace) && rm_workspace_epoch(server->workspace) == server->epoch;
 }
 
 void rm_host_server_detach(struct rm_host_server *server) {

@@ -19,6 +19,7 @@
 /** One life of the server as one application sees it. Constant after attaching. */
 struct rm_host_server {
     struct rm_workspace *workspace;
+    uint64_t epoch; /**< of the server's segment: another one is another server */
     struct rm_clock const *clock;
     struct rm_grant const *grant;
     struct rm_setpoints const *sent;
@@ -34,6 +35,9 @@ struct rm_host_server {
  * is away; RM_E_NOT_FOUND when it runs with another configuration. */
 enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_host_server **server,
                                    struct rm_error *error);
+
+/** True while it lives, and is the one that was attached to. Some system calls. */
+bool rm_host_server_lives(struct rm_host_server const *server);
 
 /** NULL is allowed. */
 void rm_host_server_detach(struct rm_host_server *server);

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "host/host_permissions.h"
 
 static long const NAP_NS = 50000;
 
@@ -18,15 +19,17 @@ bool rm_host_settings_allocate(struct rm_host_settings *settings, struct rm_host
     settings->value = program->setting;
     settings->parameter = calloc(settings->count + 1ul, sizeof *settings->parameter);
     settings->proposed = calloc(settings->values + 1ul, sizeof *settings->proposed);
-    return settings->parameter != NULL && settings->proposed != NULL;
+    settings->asked = calloc(settings->count + 1ul, sizeof *settings->asked);
+    return settings->parameter != NULL && settings->proposed != NULL && settings->asked != NULL;
 }
 
 void rm_host_settings_free(struct rm_host_settings *settings) {
     free((void *)settings->parameter);
     free(settings->proposed);
+    free(settings->asked);
 }
 
-static void write_one(struct rm_host_settings *settings, uint32_t i, struct rm_stamp stamp) {
+void rm_host_settings_write(struct rm_host_settings *settings, uint32_t i, struct rm_stamp stamp) {
     rm_parameter_write(settings->parameter[i], settings->value + settings->at[i], settings->length[i] * sizeof(double),
                        stamp);
 }
@@ -36,8 +39,16 @@ void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp st
         return;
     rm_group_begin(settings->group);
     for (uint32_t i = 0; i < settings->count; ++i)
-        write_one(settings, i, stamp);
+        rm_host_settings_write(settings, i, stamp);
     rm_group_commit(settings->group, stamp);
+}
+
+/** What nobody asked for is as it is now. */
+static void complete_letter(struct rm_host_settings *settings) {
+    for (uint32_t i = 0; i < settings->count; ++i)
+        if (!settings->asked[i])
+            memcpy(settings->proposed + settings->at[i], settings->value + settings->at[i],
+                   settings->length[i] * sizeof settings->value[0]);
 }
 
 /** Those that differ become what was proposed. */
@@ -51,7 +62,7 @@ static uint32_t change(struct rm_host_settings *settings, struct rm_stamp stamp)
         if (memcmp(value, proposed, bytes) == 0)
             continue;
         memcpy(value, proposed, bytes);
-        write_one(settings, i, stamp);
+        rm_host_settings_write(settings, i, stamp);
         ++changed;
     }
     rm_group_commit(settings->group, stamp);
@@ -68,10 +79,13 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
     if (!atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return 0;
+    complete_letter(settings);
     settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
     bool const accepted =
         code->accept == NULL || code->accept(&program->told, program->state, settings->proposed, &settings->reason);
     uint32_t const changed = accepted ? change(settings, stamp) : 0;
+    if (changed > 0)
+        rm_host_permissions_note(settings, program, stamp);
     atomic_store_explicit(&settings->state, accepted ? RM_PROPOSAL_ACCEPTED : RM_PROPOSAL_REFUSED,
                           memory_order_release);
     return changed;
@@ -89,6 +103,20 @@ static bool answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
             return false;
         nanosleep(&nap, NULL);
     }
+}
+
+void rm_host_settings_begin(struct rm_host_settings *settings) {
+    memset(settings->asked, 0, settings->count * sizeof settings->asked[0]);
+}
+
+void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, uint64_t first, void const *values,
+                          size_t bytes) {
+    double *const proposed = settings->proposed + settings->at[setting];
+    struct rm_parameter_reading when;
+    if (!settings->asked[setting])
+        rm_parameter_read(settings->parameter[setting], proposed, settings->length[setting] * sizeof *proposed, &when);
+    settings->asked[setting] = true;
+    memcpy(proposed + first, values, bytes);
 }
 
 enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error) {

@@ -7,8 +7,9 @@
  *
  * The proposal is a mailbox of one letter. `state` goes from FREE to POSTED (release, the proposer), to TAKEN (by
  * exchange, so that a proposer who waits no longer can take it back), to ACCEPTED or REFUSED (release). What the letter
- * says belongs to the proposer while FREE, to the stepping thread while TAKEN. `value` is written while TAKEN alone,
- * so the proposer may read it at any other time.
+ * says belongs to the proposer while FREE, to the stepping thread while TAKEN. It names the settings that it is about:
+ * all others stay as they are, also where they have changed since it was written. So a permission that was withdrawn
+ * meanwhile does not come back with somebody's gain.
  */
 #ifndef RM_HOST_HOST_SETTINGS_H
 #define RM_HOST_HOST_SETTINGS_H
@@ -36,8 +37,10 @@ struct rm_host_settings {
     uint32_t const *at, *length;     /**< of each, the program's */
     struct rm_parameter **parameter; /**< of each, in the application's segment */
     struct rm_group *group;          /**< around them; NULL when there are none */
-    double *value;                   /**< in force: the program's */
+    double *value;                   /**< in force: the program's. Written and read by the stepping thread alone */
     double *proposed;                /**< the letter */
+    bool *asked;                     /**< and which settings it is about */
+    struct rm_parameter *withdrawn;  /**< enum rm_withdrawal; NULL: the code has no permissions */
     struct rm_error reason;          /**< of a refusal */
     _Atomic uint32_t state;          /**< enum rm_proposal */
 };
@@ -48,10 +51,20 @@ void rm_host_settings_free(struct rm_host_settings *settings);
 /** Writes all parameters, as one change of the group. */
 void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp);
 
+/** For the stepping thread: shows one of them, inside a change of the group. */
+void rm_host_settings_write(struct rm_host_settings *settings, uint32_t i, struct rm_stamp stamp);
+
 /** For the stepping thread, between two steps: takes over what is proposed, if the code accepts it. Returns how many
  * settings have changed. One load when nothing is proposed. */
 uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
                                struct rm_stamp stamp);
+
+/** For the proposer, before the first setting of a new letter. */
+void rm_host_settings_begin(struct rm_host_settings *settings);
+
+/** For the proposer: puts values of elements `first` and following of a setting into the letter. */
+void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, uint64_t first, void const *values,
+                          size_t bytes);
 
 /** For the proposer: posts `proposed` and waits at most `timeout_ns` for the answer. RM_OK; RM_E_ARGUMENT with the
  * application's reason; RM_E_BUSY when it has not been between two steps in this time, and the proposal is void. */

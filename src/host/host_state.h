@@ -46,6 +46,7 @@ struct rm_host {
     uint64_t clock_tsc;          /**< of the last look at the clock */
     uint64_t clock_wait;         /**< ticks from one look to the next, at most */
     uint64_t epoch;              /**< rows carry it; 0: it does not step */
+    uint64_t last_epoch;         /**< of the grant that permissions are given under; 0: none was yet */
     uint64_t sent_sequence;      /**< of the row that the program's `sent` is of */
     struct rm_setpoint_row *row; /**< begun: the next wish is written there */
     uint64_t stepped_tsc;        /**< when the last step began */

@@ -15,6 +15,11 @@ static struct rm_setting const settings[TEST_SETTINGS] = {
                      .limits = {.control_low = -10.0, .control_high = 10.0}},
     [TEST_GAIN] = {.name = "gain", .unit = "A/nm", .description = "of what the inputs say"},
     [TEST_MODE] = {.name = "mode", .description = "how it behaves: enum test_mode"},
+    [TEST_ENABLE] = {.name = "enable",
+                     .description = "does nothing",
+                     .value = TEST_ENABLE_FIRST,
+                     .limits = {.control_high = 1.0},
+                     .is_permission = true},
 };
 
 static struct rm_reading const readings[TEST_READINGS] = {

@@ -15,7 +15,7 @@
 #include "host/host_code.h"
 #include "host/test_application.h"
 
-static char const *good, *old, *stepless, *no_application;
+static char const *good, *old, *stepless, *allowed, *no_application;
 
 static void test_good(void **state) {
     (void)state;
@@ -62,16 +62,18 @@ static void test_refused(void **state) {
     assert_refused("./absent.so", RM_E_NOT_FOUND, "absent.so");
     assert_refused(old, RM_E_VERSION, "build it again");
     assert_refused(stepless, RM_E_CONFIG, "has no step");
+    assert_refused(allowed, RM_E_CONFIG, "\"enable\" is a permission");
     assert_refused(no_application, RM_E_CONFIG, "exports no \"ringmaster_application\"");
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5)
+    if (argc != 6)
         return 2;
     good = argv[1];
     old = argv[2];
     stepless = argv[3];
-    no_application = argv[4];
+    allowed = argv[4];
+    no_application = argv[5];
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_good),
         cmocka_unit_test(test_by_name),

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness import RING_CORE, ROOT, SERVER_CORE, ringmaster, server, unique_name, wait_for
+from harness import (
+    PATIENCE_S,
+    RING_CORE,
+    ROOT,
+    SERVER_CORE,
+    kill_at_once,
+    ringmaster,
+    server,
+    unique_name,
+    wait_for,
+)
 
 from ringmaster import Workspace
 from ringmaster.programs import Program, attach_to
@@ -50,6 +60,40 @@ def value(ws: Workspace, name: str) -> float:
     return float(np.asarray(ws.parameters[name].value))
 
 
+def is_allowed(ws: Workspace, application: str) -> tuple[float, float]:
+    """Its permission, and why it has none."""
+    return value(ws, f"{application}/enable"), value(ws, f"{application}/withdrawn")
+
+
+def test_no_permission_outlives_the_server(root: Path) -> None:
+    """By kill -9 of the server, once: its hosted application has died with it, the other one has lived on."""
+    name = unique_name("permission")
+    config = adapted("application.yaml", root, name, SERVER_CORE)
+    owners = ("server", "ramp", "square")
+    with server(config) as running:
+        attach_to(name, running).close()
+        with Program("ringmaster-application", config, "ramp") as ramp:
+            with attach_to(name, running, owners) as ws:
+                for setting in ("ramp/enable", "square/enable"):
+                    ringmaster("put", "-w", name, setting, "1")
+                ringmaster("put", "-w", name, "ramp/target", "4")
+                ringmaster("put", "-w", name, "square/amplitude", "0.5")
+                assert [is_allowed(ws, one) for one in ("ramp", "square")] == [(1.0, 0.0), (1.0, 0.0)]
+                saved = ringmaster("save", "-w", name, "-").stdout
+                assert "ramp/target" in saved
+                assert "enable" not in saved
+            kill_at_once(running.pid)
+            running.wait(PATIENCE_S)
+            with server(config) as again:
+                with attach_to(name, again, owners) as ws:
+                    wait_for(lambda: is_allowed(ws, "ramp") == (0.0, 2.0), lambda: f"ramp: {is_allowed(ws, 'ramp')}")
+                    assert is_allowed(ws, "square") == (0.0, 1.0)
+                    assert (value(ws, "ramp/target"), value(ws, "square/amplitude")) == (4.0, 0.5)
+                assert "it may not act any more, because the server ended" in ramp.words
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
 def state_of(name: str) -> str:
     """What the server says of the application "ramp"."""
     found = re.search(r"state +(\w+)", ringmaster("get", "-w", name, "grant/ramp").stdout)
@@ -59,7 +103,7 @@ def state_of(name: str) -> str:
 
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
 def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
-    """It brings its supplies to a target; killed, and started again, it goes on with what it had been asked for."""
+    """It brings its supplies to a target; killed, and started again, it has its settings, but does not act unasked."""
     name = unique_name("application")
     config = adapted("application.yaml", root, name, SERVER_CORE)
     ring = adapted("ring-application.yaml", root, name, RING_CORE)
@@ -80,6 +124,9 @@ def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
                 wait_for(lambda: state_of(name) == "running", "its next life")
                 with attach_to(name, running, ("server", "ramp")) as ws:
                     assert value(ws, "ramp/target") == 4.0
+                    assert (value(ws, "ramp/enable"), value(ws, "ramp/withdrawn")) == (0.0, 1.0)
+                    ringmaster("put", "-w", name, "ramp/enable", "1")
+                    assert value(ws, "ramp/withdrawn") == 0.0
                     wait_for(lambda: value(ws, "sr/ps/ch_s01_04/readback") == 4.0, "its supplies to come back")
     shutil.rmtree(root / name)
     shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)

@@ -101,6 +101,7 @@ def _machine(variant: Variant, turn_rate_hz: float) -> Iterator[_Machine]:
         sending = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
         ws = attach_to(workspace, serving, ("server", "ring", APPLICATION))
         stack.callback(ws.close)
+        ws.put(f"{APPLICATION}/enable", 1.0, timeout=START_S)
         yield _Machine(serving, sending, ws, turn_rate_hz)
 
 

@@ -74,7 +74,6 @@ def server(workspace: str, root: Path, core: int, turn_rate_hz: float) -> str:
         "settings": [
             {"name": "amplitude", "value": AMPLITUDE_A},
             {"name": "period_steps", "value": 2},
-            {"name": "enable", "value": 1},
         ],
     }
     whole: Mapping = {
