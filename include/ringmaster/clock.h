@@ -8,6 +8,10 @@
  *
  * The fit follows the lower envelope of arrivals: the datagrams that were delayed least. So "the TSC of turn T" is when
  * the promptest instruments' datagrams of turn T arrive, and every delay measured against it is ≥ 0 but for noise.
+ *
+ * The fit looks at windows of 10 ms. What instruments counted over 0.3 s and more is measured beside it, and bounds it.
+ * `supported` says that both agree and that nothing held arrivals up for long. While it is false the fitted rate is a
+ * guess: at the start, on a host that takes the server's or the sender's core away, and when nothing comes.
  */
 #ifndef RINGMASTER_CLOCK_H
 #define RINGMASTER_CLOCK_H
@@ -22,16 +26,18 @@
 /** As it lies in shared memory. Doubles are stored as their bit patterns. */
 struct rm_clock {
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    _Atomic uint64_t anchored;            /**< 0 until a first turn was accepted */
-    _Atomic uint64_t machine_epoch;       /**< as in the streams */
-    _Atomic uint64_t turn;                /**< at `turn_tsc` */
-    _Atomic uint64_t turn_tsc;            /**< TSC ticks */
-    _Atomic uint64_t ticks_per_turn_bits; /**< double: TSC ticks from one turn to the next */
-    _Atomic uint64_t residual_ticks_bits; /**< double: RMS distance of the envelope from the fit, TSC ticks */
-    _Atomic uint64_t tsc_hz_bits;         /**< double: TSC ticks per second of TAI */
-    _Atomic uint64_t tai_tsc;             /**< TSC ticks at `tai_ns` */
-    _Atomic uint64_t tai_ns;              /**< nanoseconds of TAI since 1970-01-01 */
-    uint64_t reserved[6];
+    _Atomic uint64_t anchored;                     /**< 0 until a first turn was accepted */
+    _Atomic uint64_t machine_epoch;                /**< as in the streams */
+    _Atomic uint64_t turn;                         /**< at `turn_tsc` */
+    _Atomic uint64_t turn_tsc;                     /**< TSC ticks */
+    _Atomic uint64_t ticks_per_turn_bits;          /**< double: TSC ticks from one turn to the next */
+    _Atomic uint64_t residual_ticks_bits;          /**< double: RMS distance of the envelope from the fit, TSC ticks */
+    _Atomic uint64_t tsc_hz_bits;                  /**< double: TSC ticks per second of TAI */
+    _Atomic uint64_t tai_tsc;                      /**< TSC ticks at `tai_ns` */
+    _Atomic uint64_t tai_ns;                       /**< nanoseconds of TAI since 1970-01-01 */
+    _Atomic uint64_t measured_ticks_per_turn_bits; /**< double: as `ticks_per_turn`, by counting; 0: not measured */
+    _Atomic uint64_t supported;                    /**< 1 while what is measured supports the fit */
+    uint64_t reserved[4];
 };
 
 /** A consistent copy. */
@@ -45,6 +51,8 @@ struct rm_clock_reading {
     double tsc_hz;
     uint64_t tai_tsc;
     uint64_t tai_ns;
+    double measured_ticks_per_turn;
+    bool supported;
 };
 
 /** Copies the clock; waits while the writer is inside (some 20 ns, more if it lost its core there). After a tenth of a

@@ -56,7 +56,9 @@ enum rm_port_counter {
     RM_PORT_FROM_KERNEL = 31, /**< packets: sent out for the kernel */
     RM_PORT_KERNEL_FULL = 32, /**< packets: lost between port and kernel, either way, or answers lost, because the other side was full */
     RM_PORT_SPREAD_FULL = 33, /**< packets: dropped by software spreading, because the role behind a queue was behind */
-    RM_PORT_COUNTERS = 34,
+    RM_PORT_UNFINISHED_CHECKSUM = 34, /**< packets: UDP checksums that a sender on this host left unfinished: the port's `local_senders` takes them */
+    RM_PORT_REPEATED_ID = 35, /**< packets: datagrams with one id for all of several instruments: another format, as the other Libera variant */
+    RM_PORT_COUNTERS = 36,
 };
 
 /** counters/stream/NAME */
@@ -71,7 +73,9 @@ enum rm_stream_counter {
     RM_STREAM_FAST_MISSING = 7, /**< records: records that the first decimators had to replace by the last value */
     RM_STREAM_MIRRORED = 8, /**< records: second copies, of the other of two mirrored networks */
     RM_STREAM_UNANCHORED = 9, /**< records: refused: a short counter, and no turn clock yet to tell its turn by */
-    RM_STREAM_COUNTERS = 10,
+    RM_STREAM_PHASE_BEHIND = 10, /**< turns, gauge: phase error: its newest turn was so far below the turn due by the clock, at best in a second */
+    RM_STREAM_PHASE_AHEAD = 11, /**< turns, gauge: phase error: its newest turn was so far above the turn due by the clock, at best in a second */
+    RM_STREAM_COUNTERS = 12,
 };
 
 /** counters/path/NAME/PORT */
@@ -107,7 +111,8 @@ enum rm_clock_counter {
     RM_CLOCK_QUORUM_VOTES = 1, /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
     RM_CLOCK_QUORUM_NEEDED = 2, /**< streams, gauge: instruments that must agree to set the clock anew */
     RM_CLOCK_STREAMS_LIVE = 3, /**< streams, gauge: streams whose head follows the clock */
-    RM_CLOCK_COUNTERS = 4,
+    RM_CLOCK_PHASE_LIMIT = 4, /**< turns, gauge: an instrument whose phase error is larger is a fault: `turn_window.phase_turns` */
+    RM_CLOCK_COUNTERS = 5,
 };
 
 /** counters/sender/NAME */

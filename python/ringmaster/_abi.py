@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0x2AEFC30C75ED257C
+LAYOUT_HASH = 0x9CBD1AEEE45EC18C
 
-RM_ABI_VERSION = 6
+RM_ABI_VERSION = 7
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -308,7 +308,9 @@ DTYPES["rm_clock"] = _struct(
     ("tsc_hz_bits", "<u8", 56),
     ("tai_tsc", "<u8", 64),
     ("tai_ns", "<u8", 72),
-    ("reserved", ("<u8", (6,)), 80),
+    ("measured_ticks_per_turn_bits", "<u8", 80),
+    ("supported", "<u8", 88),
+    ("reserved", ("<u8", (4,)), 96),
 )
 
 DTYPES["rm_limits"] = _struct(

@@ -233,6 +233,18 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "packets",
             "dropped by software spreading, because the role behind a queue was behind",
         ),
+        Counter(
+            "unfinished_checksum",
+            "count",
+            "packets",
+            "UDP checksums that a sender on this host left unfinished: the port's `local_senders` takes them",
+        ),
+        Counter(
+            "repeated_id",
+            "count",
+            "packets",
+            "datagrams with one id for all of several instruments: another format, as the other Libera variant",
+        ),
     ),
     "stream": (
         Counter(
@@ -294,6 +306,18 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "count",
             "records",
             "refused: a short counter, and no turn clock yet to tell its turn by",
+        ),
+        Counter(
+            "phase_behind",
+            "gauge",
+            "turns",
+            "phase error: its newest turn was so far below the turn due by the clock, at best in a second",
+        ),
+        Counter(
+            "phase_ahead",
+            "gauge",
+            "turns",
+            "phase error: its newest turn was so far above the turn due by the clock, at best in a second",
         ),
     ),
     "path": (
@@ -426,6 +450,12 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "gauge",
             "streams",
             "streams whose head follows the clock",
+        ),
+        Counter(
+            "phase_limit",
+            "gauge",
+            "turns",
+            "an instrument whose phase error is larger is a fault: `turn_window.phase_turns`",
         ),
     ),
     "sender": (

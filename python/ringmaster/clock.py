@@ -35,11 +35,20 @@ class ClockReading:
     """TSC ticks at ``tai_ns``."""
     tai_ns: int
     """Nanoseconds of TAI since 1970-01-01; of UTC where the kernel was never told the leap seconds."""
+    measured_ticks_per_turn: float = 0.0
+    """As ``ticks_per_turn``, by what instruments counted over 0.3 s and more; 0 while it is not measured."""
+    supported: bool = False
+    """Whether what was measured supports the fitted rate; while it does not, that is a guess."""
 
     @property
     def turn_rate_hz(self) -> float:
         """Turns per second, as fitted; 0 while not anchored."""
         return self.tsc_hz / self.ticks_per_turn if self.anchored and self.ticks_per_turn > 0 else 0.0
+
+    @property
+    def measured_turn_rate_hz(self) -> float:
+        """Turns per second, as counted by the instruments; 0 while not measured."""
+        return self.tsc_hz / self.measured_ticks_per_turn if self.measured_ticks_per_turn > 0 else 0.0
 
     def turn_at(self, tsc: int) -> int:
         """Turn at a TSC; fractional turns are cut off."""
@@ -91,4 +100,6 @@ class Clock:
             tsc_hz=live.f64("tsc_hz_bits"),
             tai_tsc=live("tai_tsc"),
             tai_ns=live("tai_ns"),
+            measured_ticks_per_turn=live.f64("measured_ticks_per_turn_bits"),
+            supported=bool(live("supported")),
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counter blocks: what the server counted, by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -63,3 +63,12 @@ def refused_packets(port: Mapping[str, int]) -> int:
 def refused(stream: Mapping[str, int]) -> int:
     """Records that a stream refused: their turn lay outside the accepted window, or nobody could tell it."""
     return stream["turn_ahead"] + stream["turn_behind"] + stream["unanchored"]
+
+
+def refused_together(streams: Iterable[Mapping[str, int]]) -> bool:
+    """Whether most streams, and more than one, had turns refused.
+
+    That is not an instrument's doing: their host or the server's stood still, or the machine's turn counter leapt.
+    """
+    misses = [stream["turn_ahead"] + stream["turn_behind"] > 0 for stream in streams]
+    return sum(misses) > max(1, len(misses) // 2)

@@ -213,4 +213,8 @@ def _read_grant(ws: Workspace, name: str) -> Plain:
 
 
 def _read_clock(clock: ClockReading) -> Plain:
-    return {**vars(clock), "turn_rate_hz": clock.turn_rate_hz}
+    return {
+        **vars(clock),
+        "turn_rate_hz": clock.turn_rate_hz,
+        "measured_turn_rate_hz": clock.measured_turn_rate_hz,
+    }

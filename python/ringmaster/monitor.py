@@ -135,8 +135,7 @@ class Monitor:
         self._samples.append(now)
         readings = self._readings(before, now)
         clock, tsc_hz = self._clock()
-        turn_rate_hz = clock.turn_rate_hz if clock.fits else 0.0
-        streams = tuple(self._instruments(readings, turn_rate_hz, before, now))
+        streams = tuple(self._instruments(readings, clock.expected_turn_rate_hz, before, now))
         cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
         return Snapshot(
             workspace=ws.name,
@@ -153,7 +152,7 @@ class Monitor:
             supplies=read_supplies(self._supplies),
             feedback=read_feedback(ws),
             steering=_steering(ws),
-            faults=self._faults.look(readings, streams, cores, clock.turn_rate_hz, now.time_s),
+            faults=self._faults.look(readings, streams, cores, clock, now.time_s),
             latency_ns=self._latencies(),
             orbit=_orbit(ws) if beam else None,
             tunes=_tunes(ws) if beam else None,
@@ -223,6 +222,9 @@ class Monitor:
             streams_live=counts["streams_live"] if counts else 0,
             quorum_votes=counts["quorum_votes"] if counts else 0,
             quorum_needed=counts["quorum_needed"] if counts else 0,
+            measured_turn_rate_hz=fit.measured_turn_rate_hz,
+            supported=fit.supported,
+            phase_limit_turns=counts["phase_limit"] if counts else 0,
         )
         return figures, tsc_hz
 

@@ -141,7 +141,8 @@ def counters(name: str, set_name: str, **values: int) -> Spec:
 
 
 def clock(**members: int | float) -> Spec:
-    """The clock; floats are stored as their bits."""
+    """The clock, whose fit is supported unless said otherwise; floats are stored as their bits."""
+    members = {"supported": 1, "measured_ticks_per_turn_bits": members.get("ticks_per_turn_bits", 0.0)} | members
     words = {
         name: struct.unpack("<Q", struct.pack("<d", value))[0] if isinstance(value, float) else value
         for name, value in members.items()

@@ -2,6 +2,7 @@
 """The parts of the console: numbers, drawings, tables, keys, faults, the spectrum."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from ringmaster.console import units
 from ringmaster.console.advice import ADVICE
 from ringmaster.console.faults import FaultWatch
 from ringmaster.console.figures import (
+    ClockFigures,
     Reading,
     Unsent,
     core_figures,
@@ -188,6 +190,9 @@ def test_what_keys_ask_for() -> None:
     assert not view.help
 
 
+NO_CLOCK = ClockFigures(False, 0, 0.0, 0.0, 0, 0, 0, 0, 0)
+
+
 def reading(set_name: str, name: str, **now: int) -> Reading:
     """A counter block that is zero but for what is given, two seconds after it was all zero."""
     zero = {counter.name: 0 for counter in COUNTERS[set_name]}
@@ -216,7 +221,7 @@ def test_faults_are_what_is_wrong_newest_change_first() -> None:
 
     def look(now_s: float, **port: int) -> list[str]:
         readings = {"port": [reading("port", "ring", received=1000, not_ipv4=3, **port)]}
-        faults = watch.look(readings, [], [], 1e6, now_s)
+        faults = watch.look(readings, [], [], NO_CLOCK, now_s)
         return [f"{fault.counter} {fault.count}" for fault in faults]
 
     assert look(1.0, bad_magic=5, too_short=1) == ["bad_magic 5", "too_short 1"]
@@ -240,11 +245,40 @@ def test_lost_silent_and_saturated_are_faults() -> None:
     assert (lost.lost, lost.late, lost.received, lost.rate_hz, lost.lost_per_s) == (7, 2, 102, 51.0, 3.5)
     core = core_figures(reading("core", "1", busy_ticks=99, idle_ticks=1, bursts=2, packets=9), 1e9)
     assert (core.busy_share, core.packets_per_burst) == (0.99, 4.5)
-    faults = FaultWatch().look({}, [lost], [core], 1e6, 0.0)
+    faults = FaultWatch().look({}, [lost], [core], NO_CLOCK, 0.0)
     assert [(fault.kind, fault.counter, fault.count, fault.severe) for fault in faults] == [
         ("instrument", "lost", 7, True),
         ("core", "busy", 99, False),
     ]
+
+
+def test_what_most_instruments_suffer_is_not_their_timing() -> None:
+    def advice(*behind: int) -> set[str]:
+        readings = [reading("stream", f"bpm{i}", turn_behind=count) for i, count in enumerate(behind)]
+        return {fault.advice for fault in FaultWatch().look({"stream": readings}, [], [], NO_CLOCK, 0.0)}
+
+    for behind in ((5, 0, 0), (7,), (5, 0), (3, 3, 0, 0)):
+        assert all("timing input" in text for text in advice(*behind)), behind
+    for behind in ((5, 4, 3), (1, 1), (9, 9, 0)):
+        assert all("host and the sender" in text and "timing input" not in text for text in advice(*behind)), behind
+
+
+def test_an_instrument_out_of_phase_is_a_fault_beyond_the_limit() -> None:
+    clock = replace(NO_CLOCK, phase_limit_turns=2048)
+
+    def faults(**phase: int) -> list[tuple[str, int, str]]:
+        stream = stream_figures(reading("stream", "bpm03", **phase), Unsent(), "bpm", 0.0, ())
+        return [(fault.counter, fault.count, fault.unit) for fault in FaultWatch().look({}, [stream], [], clock, 0.0)]
+
+    assert faults(phase_behind=2048) == faults(phase_ahead=7) == []
+    assert faults(phase_behind=19272) == [("phase_turns", 19272, "turns behind the clock")]
+    assert faults(phase_ahead=2049) == [("phase_turns", 2049, "turns ahead of the clock")]
+
+
+def test_while_the_rate_is_a_guess_instruments_are_measured_by_what_was_counted() -> None:
+    nonsense = replace(NO_CLOCK, anchored=True, turn_rate_hz=2.9e6, measured_turn_rate_hz=284e3)
+    assert nonsense.expected_turn_rate_hz == 284e3
+    assert replace(nonsense, turn_rate_hz=285e3, supported=True).expected_turn_rate_hz == 285e3
 
 
 def test_steering_is_read_line_by_line() -> None:

@@ -117,6 +117,7 @@ def test_the_clock_converts_between_turns_tsc_and_tai(make_owner: MakeOwner) -> 
                 tsc_hz_bits=2.5e9,
                 tai_tsc=10**12,
                 tai_ns=10**18,
+                measured_ticks_per_turn_bits=1.25,
             )
         ]
     )
@@ -129,6 +130,8 @@ def test_the_clock_converts_between_turns_tsc_and_tai(make_owner: MakeOwner) -> 
     assert clock.turn_at(10**12 - 1) == 999
     assert clock.tai_ns_at(10**12 + 2500) == 10**18 + 1000
     assert clock.residual_ticks == 3.0
+    assert clock.supported
+    assert clock.measured_turn_rate_hz == pytest.approx(2e9)
 
 
 def test_turns_need_an_anchored_clock(make_owner: MakeOwner) -> None:

@@ -349,10 +349,29 @@ static void test_following(void **state) {
     assert_float_equal(clock.ticks_per_turn, slower * TSC_HZ / TURN_HZ, 0.01 * slower * TSC_HZ / TURN_HZ);
 }
 
+/** A rate measured elsewhere: a fit within its tolerance stays, one outside is given up for it and learnt again. */
+static void test_bounded(void **state) {
+    (void)state;
+    struct test test;
+    start(&test, TURN_HZ, 0.0);
+    run(&test, turns_of(0.2));
+    double const learnt = test.clock.ticks_per_turn;
+    rm_turn_clock_bound(&test.clock, 1.2 * learnt, 0.25);
+    assert_true(test.clock.ticks_per_turn == learnt);
+    rm_turn_clock_bound(&test.clock, 2.0 * learnt, 0.25);
+    assert_true(test.clock.ticks_per_turn == 2.0 * learnt);
+    run(&test, turns_of(0.2)); /* which is not so: it goes as far towards the truth as it may */
+    assert_within(test.clock.ticks_per_turn / (1.6 * learnt) - 1.0, 1e-9);
+    rm_turn_clock_bound(&test.clock, learnt, 0.05);
+    run(&test, turns_of(0.2));
+    assert_on_time(&test, 0.01, 1e-9);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_following),
         cmocka_unit_test(test_a_queue_of_old_turns),
+        cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_constant_delay),
         cmocka_unit_test(test_before_turn_zero),
         cmocka_unit_test(test_jitter),

@@ -23,6 +23,8 @@ void rm_turn_clock_init(struct rm_turn_clock *clock, double turn_rate_hz, double
         .nominal_ticks_per_turn = tsc_hz / turn_rate_hz,
         .turns_per_tick = turn_rate_hz / tsc_hz,
         .rate_range = RATE_RANGE,
+        .least_ticks_per_turn = 0.0,
+        .most_ticks_per_turn = INFINITY,
         .sure_ticks = (uint64_t)(SURE_SECONDS * tsc_hz),
         .longest_window_turns = (uint64_t)fmax(LEARNING_TURNS, turn_rate_hz * LONGEST_WINDOW_SECONDS),
     };
@@ -55,6 +57,28 @@ void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc)
     open_window(clock, turn);
 }
 
+/** The given rate, or the nearest that is within bounds: those of the nominal one are the outer ones. */
+static void set_rate(struct rm_turn_clock *clock, double ticks_per_turn) {
+    double const nominal = clock->nominal_ticks_per_turn;
+    double const measured = fmin(fmax(ticks_per_turn, clock->least_ticks_per_turn), clock->most_ticks_per_turn);
+    clock->ticks_per_turn = fmin(fmax(measured, nominal / clock->rate_range), nominal * clock->rate_range);
+    clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
+}
+
+void rm_turn_clock_bound(struct rm_turn_clock *clock, double ticks_per_turn, double tolerance) {
+    clock->least_ticks_per_turn = ticks_per_turn / (1.0 + tolerance);
+    clock->most_ticks_per_turn = ticks_per_turn * (1.0 + tolerance);
+    bool const within =
+        clock->ticks_per_turn >= clock->least_ticks_per_turn && clock->ticks_per_turn <= clock->most_ticks_per_turn;
+    if (within)
+        return;
+    set_rate(clock, ticks_per_turn);
+    clock->sure_tsc = 0;
+    clock->window_turns = FIRST_WINDOW_TURNS;
+    clock->held_windows = 0;
+    clock->point_turn = RM_TURN_NONE;
+}
+
 rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc) {
     double const turns = (double)(int64_t)(tsc - clock->tsc) * clock->turns_per_tick;
     return turns < 0.0 && -turns > (double)clock->turn ? 0 : clock->turn + (uint64_t)(int64_t)floor(turns);
@@ -83,10 +107,7 @@ static void track(struct rm_turn_clock *clock) {
     double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
-    double const nominal = clock->nominal_ticks_per_turn;
-    clock->ticks_per_turn =
-        fmin(fmax(clock->ticks_per_turn + change, nominal / clock->rate_range), nominal * clock->rate_range);
-    clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
+    set_rate(clock, clock->ticks_per_turn + change);
     clock->point_turn = turn;
     clock->point_ticks = error - phase;
     double const distance = error - clock->advanced_ticks;

@@ -9,13 +9,14 @@
  *
  * Windows begin with 64 turns and double to some 10 ms, or to 512 turns where that is longer; while they grow, the
  * clock is learning: it believes every arrival and takes the measured phase and rate whole, so a nominal rate that is
- * off does no harm, up to 64 times: more it never believes, because turns that waited in a queue come all at once. (Who
- * is sure of the nominal rate sets `rate_range` after rm_turn_clock_init: then such a queue moves the phase alone.)
- * Once they have their length, arrivals far from the prediction are not believed: a wild instrument cannot drag the
- * clock. When the instruments' quorum lies elsewhere the engine steps it (rm_turn_clock_step). A rate that held
- * lately then stays, and only the phase is new: steps come in bursts, amid turns that are late, and a rate learnt from
- * those is wrong by percents, with which the clock runs off again. One that has not held for half a second is learnt
- * again: so long a machine that goes on at another rate is without its clock.
+ * off does no harm, up to 64 times. Turns that waited in a queue come all at once, and look like a fast machine: what
+ * the rate was over a longer time bounds it (rm_turn_clock_bound). Who is sure of the nominal rate sets `rate_range`
+ * after rm_turn_clock_init: then such a queue moves the phase alone. Once they have their length, arrivals far from the
+ * prediction are not believed: a wild instrument cannot drag the clock. When the instruments' quorum lies elsewhere the
+ * engine steps it (rm_turn_clock_step). A rate that held lately then stays, and only the phase is new: steps come in
+ * bursts, amid turns that are late, and a rate learnt from those is wrong by percents, with which the clock runs off
+ * again. One that has not held for half a second is learnt again: so long a machine that goes on at another rate is
+ * without its clock.
  *
  * A virtual ring whose time waits for the loop has no rate. For it the clock *follows* (rm_turn_clock_follow): it
  * stands at the newest turn between two arrivals, and `ticks_per_turn` is only the average.
@@ -38,8 +39,10 @@ struct rm_turn_clock {
     uint64_t tsc;          /**< … arrives at this TSC */
     double ticks_per_turn; /**< fitted */
     double nominal_ticks_per_turn;
-    bool follows;          /**< stands between arrivals */
-    double rate_range;     /**< the fitted rate is within this factor of the nominal one; 64 unless told otherwise */
+    bool follows;      /**< stands between arrivals */
+    double rate_range; /**< the fitted rate is within this factor of the nominal one; 64 unless told otherwise */
+    double least_ticks_per_turn; /**< and within these, of rm_turn_clock_bound; 0 and infinity at first */
+    double most_ticks_per_turn;
     double turns_per_tick; /**< its reciprocal */
     double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
     uint64_t window_turns; /**< length of the present window */
@@ -65,6 +68,10 @@ void rm_turn_clock_follow(struct rm_turn_clock *clock);
 
 /** Says that `turn` arrives at `tsc`; keeps the fitted rate. */
 void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc);
+
+/** Says that the rate was measured elsewhere, over a longer time, and is right within that share of it. A fitted rate
+ * outside of that is given up for it, and learnt again within those bounds. */
+void rm_turn_clock_bound(struct rm_turn_clock *clock, double ticks_per_turn, double tolerance);
 
 /** Turn at a TSC, by the fit; 0 when that lies before turn 0. Needs an anchored clock. */
 rm_turn rm_turn_clock_predict(struct rm_turn_clock const *clock, uint64_t tsc);

@@ -119,6 +119,7 @@ struct rm_config_turn_window {
     uint32_t late_turns;    /**< accepted below a stream's head, a power of two, 64 … 65536 */
     uint32_t silence_turns; /**< the head of a silent stream follows the clock at this distance, late_turns … 2^30 */
     uint32_t quorum;        /**< instruments that must agree to re-anchor the clock; 0: most of those that send */
+    uint32_t phase_turns;   /**< an instrument further from the turn clock is a fault */
     uint32_t gap_turns;     /**< newer turns that a decimator waits for a missing one, 1 … late_turns */
 };
 

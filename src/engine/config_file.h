@@ -91,6 +91,7 @@ struct rm_file_turn_window {
     uint32_t *silence_turns;
     uint32_t *quorum;
     uint32_t *gap_turns;
+    uint32_t *phase_turns;
 };
 
 struct rm_file_role {

@@ -143,6 +143,7 @@ static cyaml_schema_field_t const turn_window_fields[] = {
     CYAML_FIELD_UINT_PTR("silence_turns", MAYBE, struct rm_file_turn_window, silence_turns),
     CYAML_FIELD_UINT_PTR("quorum", MAYBE, struct rm_file_turn_window, quorum),
     CYAML_FIELD_UINT_PTR("gap_turns", MAYBE, struct rm_file_turn_window, gap_turns),
+    CYAML_FIELD_UINT_PTR("phase_turns", MAYBE, struct rm_file_turn_window, phase_turns),
     CYAML_FIELD_END,
 };
 

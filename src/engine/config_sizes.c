@@ -44,14 +44,19 @@ static void take(uint32_t const *written, uint32_t *value) {
 
 static void take_turn_window(struct rm_file_turn_window const *written, struct rm_config *config) {
     struct rm_config_turn_window *const window = &config->turn_window;
-    *window = (struct rm_config_turn_window){
-        .ahead_turns = 2048, .late_turns = 4096, .silence_turns = 1u << 18, .quorum = 0, .gap_turns = 32};
+    *window = (struct rm_config_turn_window){.ahead_turns = 2048,
+                                             .late_turns = 4096,
+                                             .silence_turns = 1u << 18,
+                                             .quorum = 0,
+                                             .phase_turns = 2048,
+                                             .gap_turns = 32};
     if (written != NULL) {
         take(written->ahead_turns, &window->ahead_turns);
         take(written->late_turns, &window->late_turns);
         take(written->silence_turns, &window->silence_turns);
         take(written->quorum, &window->quorum);
         take(written->gap_turns, &window->gap_turns);
+        take(written->phase_turns, &window->phase_turns);
     }
 }
 
@@ -69,6 +74,8 @@ static enum rm_code check_turn_window(struct rm_config const *config, struct rm_
     if (code == RM_OK)
         code = check_range(config, error, "turn_window.gap_turns", "turns (late_turns at most)", window->gap_turns, 1,
                            window->late_turns);
+    if (code == RM_OK)
+        code = check_range(config, error, "turn_window.phase_turns", "turns", window->phase_turns, 1, 1u << 30);
     /* A late record must find its slot still in its lap, with the newest turns already above it. */
     uint64_t const span = 2ull * (window->ahead_turns + window->late_turns);
     if (code == RM_OK && span > config->buffers.turn_records)

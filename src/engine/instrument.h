@@ -18,6 +18,7 @@
 #include "engine/counting.h"
 #include "engine/express.h"
 #include "engine/mirror.h"
+#include "engine/phase.h"
 #include "engine/rates.h"
 #include "engine/turn_gate.h"
 #include "fabric/stream_writer.h"
@@ -41,6 +42,7 @@ struct rm_instrument {
     struct rm_calibration_compiled const *calibration; /**< applied before a record is stored; NULL: none */
     struct rm_mirror_path *path[RM_NETWORKS];          /**< NULL unless it sends on two networks */
     struct rm_gate_vote vote;
+    struct rm_phase phase;
     uint64_t gap_records; /**< the head may be ahead of a missing one before it is given up, 1 … 65023 */
     uint64_t shown_passed_over;
     struct rm_rates rates;

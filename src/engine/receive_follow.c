@@ -44,6 +44,7 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
         rm_instrument_follow(instrument, (now - distance) / period * period, tsc);
     settle_networks(instrument);
     struct rm_gate_vote const *vote = &instrument->vote;
+    rm_phase_look(&instrument->phase, &receive->gate, vote, tsc, instrument->counters);
     bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
     liveliness->live += sends;
     liveliness->voting += sends && vote->run >= RM_GATE_VOTE_RUN;

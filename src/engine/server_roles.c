@@ -139,6 +139,7 @@ static enum rm_code make_receive(struct rm_server *server, uint32_t index, bool 
         .rate_range = config->chain_count > 0 ? RATE_RANGE_WITH_CHAINS : 0,
         .follows = config->simulated_time,
         .ahead_turns = config->turn_window.ahead_turns,
+        .phase_turns = config->turn_window.phase_turns,
         .silence_turns = config->turn_window.silence_turns,
         .quorum = config->turn_window.quorum,
     };

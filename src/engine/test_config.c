@@ -20,28 +20,30 @@ static struct rm_config *load(struct config_file const *file) {
 
 static void everything_given(void **state) {
     struct config_file *const file = *state;
-    write_config(file, "workspace: storage_ring-2\n"
-                       "turn_rate_hz: 499654.5\n"
-                       "ports:\n"
-                       "  - {name: ring, kind: memif, socket: /run/a.sock, role: client, queues: 3, udp_port: 2048}\n"
-                       "  - {name: hall, kind: af_packet, interface: veth0}\n"
-                       "  - {name: test, kind: udp, address: \"127.0.0.1:65535\"}\n"
-                       "instruments:\n"
-                       "  - {name: a, kind: power_supply, id: 65535, port: test, source: 10.20.0.1, turn_offset: -7}\n"
-                       "  - name: b\n"
-                       "    kind: photon_bpm\n"
-                       "    id: 65535\n"
-                       "    port: ring\n"
-                       "    source: 10.20.0.1\n"
-                       "    lanes:\n"
-                       "      - {name: x, unit: µm, type: f32}\n"
-                       "      - {name: flags, unit: \"\", type: i32}\n"
-                       "buffers: {turn_records: 16384, fast_records: 1024}\n"
-                       "turn_window: {ahead_turns: 1, late_turns: 64, silence_turns: 64, quorum: 1, gap_turns: 64}\n"
-                       "roles:\n"
-                       "  - {role: housekeeping, core: @}\n"
-                       "  - {role: receive, ports: [hall, ring/2, ring/0, ring/1], core: @}\n"
-                       "  - {role: receive, ports: [test], core: @}\n");
+    write_config(
+        file,
+        "workspace: storage_ring-2\n"
+        "turn_rate_hz: 499654.5\n"
+        "ports:\n"
+        "  - {name: ring, kind: memif, socket: /run/a.sock, role: client, queues: 3, udp_port: 2048}\n"
+        "  - {name: hall, kind: af_packet, interface: veth0}\n"
+        "  - {name: test, kind: udp, address: \"127.0.0.1:65535\"}\n"
+        "instruments:\n"
+        "  - {name: a, kind: power_supply, id: 65535, port: test, source: 10.20.0.1, turn_offset: -7}\n"
+        "  - name: b\n"
+        "    kind: photon_bpm\n"
+        "    id: 65535\n"
+        "    port: ring\n"
+        "    source: 10.20.0.1\n"
+        "    lanes:\n"
+        "      - {name: x, unit: µm, type: f32}\n"
+        "      - {name: flags, unit: \"\", type: i32}\n"
+        "buffers: {turn_records: 16384, fast_records: 1024}\n"
+        "turn_window: {ahead_turns: 1, late_turns: 64, silence_turns: 64, quorum: 1, gap_turns: 64, phase_turns: 9}\n"
+        "roles:\n"
+        "  - {role: housekeeping, core: @}\n"
+        "  - {role: receive, ports: [hall, ring/2, ring/0, ring/1], core: @}\n"
+        "  - {role: receive, ports: [test], core: @}\n");
     struct rm_config *const config = load(file);
     assert_string_equal(config->source_path, file->path);
     assert_string_equal(config->workspace, "storage_ring-2");
@@ -92,6 +94,7 @@ static void everything_given(void **state) {
     assert_int_equal(config->turn_window.silence_turns, 64);
     assert_int_equal(config->turn_window.quorum, 1);
     assert_int_equal(config->turn_window.gap_turns, 64);
+    assert_int_equal(config->turn_window.phase_turns, 9);
 
     assert_int_equal(config->role_count, 3);
     assert_int_equal(config->role[0].kind, RM_ROLE_HOUSEKEEPING);
@@ -128,6 +131,7 @@ static void everything_left_out(void **state) {
     assert_int_equal(config->turn_window.silence_turns, 262144);
     assert_int_equal(config->turn_window.quorum, 0);
     assert_int_equal(config->turn_window.gap_turns, 32);
+    assert_int_equal(config->turn_window.phase_turns, 2048);
     assert_int_equal(config->role_count, 2);
     assert_int_equal(config->role[0].queue_count, 2);
     assert_int_equal(config->role[0].queue[1].queue, 1);

@@ -253,6 +253,8 @@ static void sizes(void **state) {
          "8:23: turn_window.quorum: found 2, expected 0 to 1 instruments (0: more than half)"},
         {SIZES("turn_window: {gap_turns: 0}"),
          "8:26: turn_window.gap_turns: found 0, expected 1 to 4096 turns (late_turns at most)"},
+        {SIZES("turn_window: {phase_turns: 0}"),
+         "8:28: turn_window.phase_turns: found 0, expected 1 to 1073741824 turns"},
         {SIZES("turn_window: {gap_turns: 4097}"),
          "8:26: turn_window.gap_turns: found 4097, expected 1 to 4096 turns (late_turns at most)"},
         {SIZES("turn_window: {late_turns: 8192}\nbuffers: {turn_records: 16384}"),

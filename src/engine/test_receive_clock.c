@@ -219,6 +219,49 @@ static void adopted_epochs_are_the_clocks_own(void **state) {
     rig_free(rig);
 }
 
+/** Three instruments, the last of which counts `shift` turns off; then what is said of each. */
+static void misalign(int64_t shift, uint64_t behind, uint64_t ahead) {
+    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    for (rm_turn turn = START; turn < START + 2000000; turn += 10) {
+        rig_set_tsc(rig_tsc_of(turn));
+        for (uint32_t i = 0; i < 3; ++i)
+            rig_send(rig, i, turn + (i == 2 ? (uint64_t)shift : 0));
+        assert_null(rig_poll(rig));
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        uint64_t const found_behind = rig_count(rig, i, RM_STREAM_PHASE_BEHIND);
+        uint64_t const found_ahead = rig_count(rig, i, RM_STREAM_PHASE_AHEAD);
+        assert_in_range(found_behind, i == 2 ? behind - (behind != 0) : 0, i == 2 ? behind + 1 : 1);
+        assert_in_range(found_ahead, i == 2 ? ahead - (ahead != 0) : 0, i == 2 ? ahead + 1 : 1);
+    }
+    rig_free(rig);
+}
+
+static void a_misaligned_instrument_shows(void **state) {
+    (void)state;
+    misalign(0, 0, 0);
+    misalign(-19272, 19272, 0); /* all its records are taken */
+    misalign(-600000, 600000, 0);
+    misalign(500, 0, 500);
+    misalign(40000, 0, 40000); /* and none of them */
+}
+
+/** An instrument that is held up now and then is in phase; one that is held up by as much each time is not. */
+static void a_phase_is_the_best_of_a_second(void **state) {
+    (void)state;
+    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    for (rm_turn turn = START; turn < START + 2000000; turn += 10) {
+        rig_set_tsc(rig_tsc_of(turn));
+        rig_send(rig, 0, turn);
+        rig_send(rig, 1, turn % 50000 == 0 ? turn : turn - 3000 * (turn % 7));
+        rig_send(rig, 2, turn - 3000 - 3000 * (turn % 7));
+        assert_null(rig_poll(rig));
+    }
+    assert_in_range(rig_count(rig, 1, RM_STREAM_PHASE_BEHIND), 0, 1);
+    assert_in_range(rig_count(rig, 2, RM_STREAM_PHASE_BEHIND), 2999, 3001);
+    rig_free(rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_liar_ahead_does_not_pull_the_clock),
@@ -231,6 +274,8 @@ int main(void) {
         cmocka_unit_test(a_restart_within_the_window_is_a_restart),
         cmocka_unit_test(one_that_restarts_within_the_window_is_refused),
         cmocka_unit_test(adopted_epochs_are_the_clocks_own),
+        cmocka_unit_test(a_misaligned_instrument_shows),
+        cmocka_unit_test(a_phase_is_the_best_of_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static void look_at_tai(struct rm_transmit *transmit, uint64_t tsc) {
     double const rate = setup->config->turn_rate_hz;
     clock->anchored = true;
     clock->tsc_hz = setup->tsc_hz;
-    clock->ticks_per_turn = setup->tsc_hz / rate;
+    clock->ticks_per_turn = clock->measured_ticks_per_turn = setup->tsc_hz / rate;
+    clock->supported = true;
     clock->tai_tsc = rm_tsc();
     clock->tai_ns = rm_tai_ns();
     uint64_t const seconds = clock->tai_ns / 1000000000u;

@@ -3,7 +3,6 @@
 
 #include "base/timebase.h"
 
-static double const LIVE_SECONDS = 1.0;    /**< an instrument that sent within this time counts for the quorum */
 static double const LOST_SECONDS = 0.25;   /**< after this time without a believed arrival the clock steps */
 static double const OUTAGE_SECONDS = 60.0; /**< a quorum further ahead than this has not been out, but restarted */
 static int64_t const FARTHEST_LEAD = (int64_t)1 << 40; /**< what is beyond is as far: 11 days */
@@ -17,6 +16,7 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
         gate->clock.rate_range = config->rate_range;
     if (config->follows)
         rm_turn_clock_follow(&gate->clock);
+    rm_counter_set(counters, RM_CLOCK_PHASE_LIMIT, config->phase_turns);
 }
 
 static rm_turn held(struct rm_turn_gate const *gate, rm_turn predicted) {
@@ -59,10 +59,6 @@ static void pardon_all(struct rm_gate_vote *const *votes, uint32_t count) {
 
 static uint64_t distance(rm_turn a, rm_turn b) { return a > b ? a - b : b - a; }
 
-static bool sends(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote, uint64_t tsc) {
-    return vote->seen_tsc != 0 && (double)(tsc - vote->seen_tsc) <= LIVE_SECONDS * gate->config.tsc_hz;
-}
-
 struct tally {
     uint32_t live;   /**< instruments that send */
     uint32_t agree;  /**< those of them that vote for the turn */
@@ -75,7 +71,7 @@ static struct tally count_votes(struct rm_turn_gate const *gate, rm_turn turn, u
     struct tally tally = {0};
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_gate_vote const *vote = votes[i];
-        if (!sends(gate, vote, tsc))
+        if (!rm_gate_vote_sends(gate, vote, tsc))
             continue;
         ++tally.live;
         if (vote->run < RM_GATE_VOTE_RUN || distance(vote->turn, turn) > gate->config.ahead_turns)
@@ -107,6 +103,7 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
     if (tally.onward >= needed)
         return RM_GATE_STEPPED;
     ++gate->machine_epoch;
+    rm_turn_survey_restart(&gate->survey);
     for (uint32_t i = 0; i < count; ++i)
         votes[i]->known = false;
     return RM_GATE_RESTARTED;
@@ -124,6 +121,10 @@ static int64_t lead_of(struct rm_turn_gate const *gate, rm_turn turn, uint64_t t
     return lead < -FARTHEST_LEAD ? -FARTHEST_LEAD : lead > FARTHEST_LEAD ? FARTHEST_LEAD : lead;
 }
 
+int64_t rm_turn_gate_phase(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote) {
+    return lead_of(gate, vote->run > 0 ? vote->turn : vote->accepted, vote->seen_tsc);
+}
+
 static uint32_t at_most(struct rm_gate_vote *const *votes, uint32_t count, int64_t lead) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count; ++i)
@@ -131,8 +132,8 @@ static uint32_t at_most(struct rm_gate_vote *const *votes, uint32_t count, int64
     return sum;
 }
 
-/** The lead that `below` of those counted are below, and no other is; found by halving, which needs no memory. */
-static int64_t ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below) {
+/** Found by halving, which needs no memory. */
+int64_t rm_gate_ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below) {
     int64_t low = -FARTHEST_LEAD, high = FARTHEST_LEAD;
     while (low < high) {
         int64_t const middle = low + (high - low) / 2;
@@ -144,11 +145,11 @@ static int64_t ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, ui
     return low;
 }
 
+/** Moves the clock, and nothing else: a lead is of when its instrument was heard, and a clock at a wrong rate, carried
+ * on from there to now, may be far above all that ever came. */
 static void step(struct rm_turn_gate *gate, int64_t lead, uint64_t tsc) {
     rm_turn const turn = rm_turn_clock_predict(&gate->clock, tsc) + (uint64_t)lead;
     rm_turn_clock_step(&gate->clock, turn, tsc);
-    if (turn > gate->newest)
-        gate->newest = turn;
     rm_turn_gate_burst(gate, tsc);
 }
 
@@ -174,7 +175,7 @@ static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struc
                             uint32_t count) {
     struct speakers speakers = {0};
     for (uint32_t i = 0; i < count; ++i)
-        speakers.live += sends(gate, votes[i], tsc);
+        speakers.live += rm_gate_vote_sends(gate, votes[i], tsc);
     /* Of the burst in which it began, who is not early may have spoken before; it counts in that burst alone. */
     uint64_t const since = gate->early_tsc + (gate->early_tsc != tsc);
     for (uint32_t i = 0; i < count; ++i) {
@@ -214,12 +215,14 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
             doubt(gate, votes, count);
         return RM_GATE_REFUSED;
     }
-    int64_t const lead = ranked_lead(votes, count, speakers.count - needed);
+    int64_t const lead = rm_gate_ranked_lead(votes, count, speakers.count - needed);
     if (lead > (int64_t)gate->config.ahead_turns)
         rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
     gate->early_tsc = 0;
     pardon_all(votes, count);
     step(gate, lead, tsc);
+    if (gate->clock.turn > gate->newest)
+        gate->newest = gate->clock.turn;
     return RM_GATE_STEPPED;
 }
 
@@ -238,9 +241,10 @@ static bool was_pulled(struct rm_turn_gate const *gate, struct rm_gate_vote *con
 
 void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count) {
     uint32_t live = 0, heard = 0;
+    rm_turn_survey_look(gate, tsc, votes, count);
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_gate_vote *const vote = votes[i];
-        live += sends(gate, vote, tsc);
+        live += rm_gate_vote_sends(gate, vote, tsc);
         vote->counted = vote->seen_tsc > gate->review_tsc && vote->known && vote->run == 0;
         vote->lead = vote->counted ? lead_of(gate, vote->accepted, vote->seen_tsc) : 0;
         heard += vote->counted;
@@ -249,7 +253,7 @@ void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
     if (2 * heard <= live)
         return;
     gate->review_tsc = tsc;
-    int64_t const median = ranked_lead(votes, count, heard / 2);
+    int64_t const median = rm_gate_ranked_lead(votes, count, heard / 2);
     for (uint32_t i = 0; i < count; ++i)
         if (votes[i]->counted)
             votes[i]->outcast = votes[i]->doubted = votes[i]->lead > median + RM_GATE_FAR;
@@ -260,6 +264,7 @@ void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
 }
 
 void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_reading *reading) {
+    uint64_t const now = rm_tsc();
     *reading = (struct rm_clock_reading){
         .anchored = gate->clock.anchored,
         .machine_epoch = gate->machine_epoch,
@@ -268,7 +273,9 @@ void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_readi
         .ticks_per_turn = gate->clock.ticks_per_turn,
         .residual_ticks = gate->clock.residual_ticks,
         .tsc_hz = gate->config.tsc_hz,
-        .tai_tsc = rm_tsc(),
+        .tai_tsc = now,
         .tai_ns = rm_tai_ns(),
+        .measured_ticks_per_turn = gate->survey.ticks_per_turn,
+        .supported = rm_turn_survey_supports(gate, now),
     };
 }

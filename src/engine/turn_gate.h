@@ -37,6 +37,7 @@
 
 #include "base/turn_clock.h"
 #include "engine/counting.h"
+#include "engine/turn_survey.h"
 
 enum {
     RM_GATE_VOTE_RUN = 16,                   /**< consistent refusals that make a vote */
@@ -50,6 +51,7 @@ struct rm_gate_config {
     double rate_range;      /**< of the clock's rate: rm_turn_clock.rate_range; 0: the clock's own */
     bool follows;           /**< of the clock: rm_turn_clock_follow */
     uint64_t ahead_turns;   /**< accepted above the prediction */
+    uint64_t phase_turns;   /**< an instrument further from the clock is a fault */
     uint64_t silence_turns; /**< accepted below it, and the distance at which a silent stream follows */
     uint32_t quorum;        /**< instruments needed to re-anchor; 0: more than half of those that send */
 };
@@ -64,7 +66,8 @@ struct rm_gate_vote {
     int64_t lead;      /**< newest turn less what was due, where it is counted: see `counted` */
     bool counted;      /**< in the median that is being taken */
     bool outcast;      /**< far ahead of more than half at the last review: its turns are not shown to the clock */
-    bool doubted;      /**< so, or found to be early alone since: that its turns are early is its own affair */
+    struct rm_survey_mark mark[RM_SURVEY_SPANS];
+    bool doubted; /**< so, or found to be early alone since: that its turns are early is its own affair */
 };
 
 enum rm_gate_outcome {
@@ -76,6 +79,7 @@ enum rm_gate_outcome {
 struct rm_turn_gate {
     struct rm_turn_clock clock;
     struct rm_gate_config config;
+    struct rm_turn_survey survey;
     rm_turn lowest;         /**< accepted in this burst … */
     uint64_t span;          /**< … up to lowest + span */
     rm_turn newest;         /**< newest turn ever accepted in this machine epoch */
@@ -123,6 +127,18 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
 
 /** Every 10 ms: says who is an outcast, and steps a clock that is lost. */
 void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count);
+
+/** Whether the instrument has sent anything within the last second. */
+static inline bool rm_gate_vote_sends(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote, uint64_t tsc) {
+    return vote->seen_tsc != 0 && (double)(tsc - vote->seen_tsc) <= gate->config.tsc_hz;
+}
+
+/** The phase error of the instrument: its newest turn, refused or not, less the turn due when it came. Needs an
+ * anchored clock. */
+int64_t rm_turn_gate_phase(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote);
+
+/** The lead that `below` of those counted are below, and no other is. */
+int64_t rm_gate_ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below);
 
 /** The turn that is due by the clock, but no more than `silence_turns` / 2 above the newest that came. */
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);

@@ -33,6 +33,8 @@ void rm_clock_publish(struct rm_clock *clock, struct rm_clock_reading const *rea
     put(&clock->tsc_hz_bits, bits(reading->tsc_hz));
     put(&clock->tai_tsc, reading->tai_tsc);
     put(&clock->tai_ns, reading->tai_ns);
+    put(&clock->measured_ticks_per_turn_bits, bits(reading->measured_ticks_per_turn));
+    put(&clock->supported, reading->supported);
     rm_sequence_end(&clock->sequence);
 }
 
@@ -51,6 +53,8 @@ bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *readin
             .tsc_hz = value_of(get(&clock->tsc_hz_bits)),
             .tai_tsc = get(&clock->tai_tsc),
             .tai_ns = get(&clock->tai_ns),
+            .measured_ticks_per_turn = value_of(get(&clock->measured_ticks_per_turn_bits)),
+            .supported = get(&clock->supported) != 0,
         };
         if (rm_sequence_leave(&clock->sequence, seen))
             return true;

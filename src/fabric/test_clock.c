@@ -26,6 +26,8 @@ static struct rm_clock_reading reading_of(uint64_t i) {
         .tsc_hz = (double)i + 1e9,
         .tai_tsc = 7 * i,
         .tai_ns = 11 * i,
+        .measured_ticks_per_turn = (double)i + 0.75,
+        .supported = i % 3 == 0,
     };
 }
 
@@ -33,7 +35,8 @@ static bool equal(struct rm_clock_reading const *a, struct rm_clock_reading cons
     return a->anchored == b->anchored && a->machine_epoch == b->machine_epoch && a->turn == b->turn &&
            a->turn_tsc == b->turn_tsc && a->ticks_per_turn == b->ticks_per_turn &&
            a->residual_ticks == b->residual_ticks && a->tsc_hz == b->tsc_hz && a->tai_tsc == b->tai_tsc &&
-           a->tai_ns == b->tai_ns;
+           a->tai_ns == b->tai_ns && a->measured_ticks_per_turn == b->measured_ticks_per_turn &&
+           a->supported == b->supported;
 }
 
 static void test_round_trip(void **state) {

@@ -23,6 +23,16 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ),
     ("port", "truncated"): (True, f"{_CABLE} A capture cut by its snap length looks the same."),
     ("port", "bad_ip_header"): (True, f"The sender writes a wrong header or checksum. {_SENDER}"),
+    ("port", "unfinished_checksum"): (
+        True,
+        "A sender on this host (a container, a virtual machine, a veth link) left the checksum to hardware: set "
+        "`local_senders: true` of the port, or `ethtool -K INTERFACE tx off` at the sender.",
+    ),
+    ("port", "repeated_id"): (
+        True,
+        "All entries of a datagram have one id. Of Libera Grouping this is the other variant: exchange "
+        "`libera_grouping` and `libera_grouping_counter_first`. Else two units have one id.",
+    ),
     ("port", "bad_udp_checksum"): (True, f"{_CABLE} Or the sender computes it wrongly: zero means that there is none."),
     ("port", "too_short"): (True, f"The sender and the configured format do not agree. {_SENDER}"),
     ("port", "too_long"): (True, f"The sender and the configured format do not agree. {_SENDER}"),
@@ -125,6 +135,16 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
 }
 """Of each counter that should be zero, whether data is lost by it, and what to do."""
 
+_TOGETHER = (
+    "It came to most instruments at once, so it is not their timing. Look at the host and the sender: did the server's "
+    "core stand still (page of cores, longest gap), did the sender, or was the machine's turn counter set anew?"
+)
+TOGETHER: dict[tuple[str, str], str] = {
+    ("stream", "turn_ahead"): _TOGETHER,
+    ("stream", "turn_behind"): _TOGETHER,
+}
+"""Advice where most instruments had turns refused."""
+
 DERIVED: dict[str, tuple[str, bool, str, str]] = {
     "lost": (
         "instrument",
@@ -137,6 +157,13 @@ DERIVED: dict[str, tuple[str, bool, str, str]] = {
         True,
         "nothing came from it between the last two looks",
         "Is it on, and its link up? `tshark` at the switch tells whether it sends; then compare address and id.",
+    ),
+    "phase_turns": (
+        "instrument",
+        True,
+        "its records carry other turns than those of most instruments that came at the same time",
+        "Its turn counter, or its timing input, is off: set its `turn_offset` by `ringmaster align`, which tells "
+        "single turns apart. Where it is only late by design, `turn_window.phase_turns` is the limit.",
     ),
     "busy": (
         "core",

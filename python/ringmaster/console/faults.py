@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ringmaster._counters import COUNTERS
-from ringmaster.console.advice import ADVICE, DERIVED
-from ringmaster.console.figures import CoreFigures, Reading, StreamFigures
+from ringmaster.console.advice import ADVICE, DERIVED, TOGETHER
+from ringmaster.console.figures import ClockFigures, CoreFigures, Reading, StreamFigures
+from ringmaster.counters import refused_together
 
 TEXTS: dict[tuple[str, str], tuple[str, str]] = {
     (set_name, counter.name): (counter.unit, counter.text) for set_name, set_ in COUNTERS.items() for counter in set_
@@ -71,12 +72,13 @@ class FaultWatch:
         readings: dict[str, list[Reading]],
         streams: Iterable[StreamFigures],
         cores: Iterable[CoreFigures],
-        turn_rate_hz: float,
+        clock: ClockFigures,
         now_s: float,
     ) -> tuple[Fault, ...]:
         """Everything that is wrong, newest change first, what was so from the beginning last."""
         found = [*_counted(readings), *_lost(streams), *_silent(streams, readings), *_saturated(cores)]
-        found += _behind(readings.get("sender", []), turn_rate_hz)
+        found += _behind(readings.get("sender", []), clock.turn_rate_hz)
+        found += _out_of_phase(streams, clock.phase_limit_turns)
         dated = [self._dated(fault, now_s) for fault in found]
         present = {(fault.kind, fault.name, fault.counter) for fault in found}
         self._seen = {key: seen for key, seen in self._seen.items() if key in present}
@@ -96,7 +98,9 @@ class FaultWatch:
 
 def _counted(readings: dict[str, list[Reading]]) -> Iterable[Fault]:
     """Counters of ``ADVICE`` that are not zero."""
-    for (set_name, counter), (severe, advice) in ADVICE.items():
+    together = refused_together(reading.counts() for reading in readings.get("stream", []))
+    for (set_name, counter), (severe, alone) in ADVICE.items():
+        advice = TOGETHER.get((set_name, counter), alone) if together else alone
         for reading in readings.get(set_name, []):
             count = reading.now[counter] - reading.base.get(counter, 0)
             if count > 0:
@@ -129,6 +133,13 @@ def _behind(senders: Iterable[Reading], turn_rate_hz: float) -> Iterable[Fault]:
         behind = sender.now["behind_turns"]
         if behind > BEHIND_S * turn_rate_hz > 0:
             yield _derived(sender.name, "behind_turns", behind, "turns", 0.0)
+
+
+def _out_of_phase(streams: Iterable[StreamFigures], limit_turns: int) -> Iterable[Fault]:
+    for stream in streams:
+        if abs(stream.phase_turns) > limit_turns > 0:
+            where = "ahead of" if stream.phase_turns > 0 else "behind"
+            yield _derived(stream.name, "phase_turns", abs(stream.phase_turns), f"turns {where} the clock", 0.0)
 
 
 def _derived(name: str, counter: str, count: int, unit: str, per_second: float) -> Fault:

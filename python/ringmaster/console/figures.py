@@ -96,6 +96,8 @@ class StreamFigures:
     """Records whose turn lay outside the accepted window."""
     mirrored: int
     """Second copies, of the other of two mirrored networks."""
+    phase_turns: int
+    """Phase error: its newest turn less the turn that was due when it came, at best in the last second."""
     streams: tuple[RateFigures, ...]
     """What is kept of it: one for each rate and filter."""
 
@@ -188,11 +190,24 @@ class ClockFigures:
     quorum_votes: int
     """Instruments that agree on a turn other than the clock's."""
     quorum_needed: int
+    measured_turn_rate_hz: float = 0.0
+    """By what instruments counted over 0.3 s and more, when that was measured last; 0 while it never was."""
+    supported: bool = False
+    """Whether that supports the fitted rate; while it does not, the fitted one is a guess."""
+    phase_limit_turns: int = 0
+    """A larger phase error of an instrument is a fault; 0 while it is not known."""
 
     @property
     def fits(self) -> bool:
         """Whether the turn rate can be believed: the arrivals lie within a turn of it."""
         return self.anchored and self.residual_ns * 1e-9 * self.turn_rate_hz < 1.0
+
+    @property
+    def expected_turn_rate_hz(self) -> float:
+        """What instruments are measured by: the fitted rate, or, while that is a guess, what they counted last."""
+        if not self.supported:
+            return self.measured_turn_rate_hz
+        return self.turn_rate_hz if self.fits else 0.0
 
 
 @dataclass(frozen=True)
@@ -246,6 +261,7 @@ def stream_figures(
         late=counts["late"],
         refused=refused(counts),
         mirrored=counts["mirrored"],
+        phase_turns=reading.now["phase_ahead"] - reading.now["phase_behind"],
         streams=streams,
     )
 

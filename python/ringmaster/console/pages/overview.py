@@ -116,6 +116,7 @@ def _clock(frame: Frame, width: int) -> list[Line]:
     clock, streams = frame.snapshot.clock, frame.snapshot.streams
     if not clock.anchored:
         return [heading("Clock", width), line(Span("  not anchored yet: it waits for a first turn", "warn"))]
+    precision = f"±{units.duration_ns(clock.residual_ns)}" if clock.supported else "not sure"
     live = sum(stream.rate_hz > 0 for stream in streams)
     style = "good" if live == len(streams) else "bad"
     return [
@@ -123,8 +124,8 @@ def _clock(frame: Frame, width: int) -> list[Line]:
         line(
             f"  {'turn rate':<{LABEL}}",
             Span(
-                f"{clock.turn_rate_hz / 1e3:>11.3f}  kHz, ±{units.duration_ns(clock.residual_ns)}",
-                "" if clock.fits else "warn",
+                f"{clock.turn_rate_hz / 1e3:>11.3f}  kHz, {precision}",
+                "" if clock.fits and clock.supported else "warn",
             ),
             "   ",
             Span(f"{live} of {len(streams)} instruments send", style),

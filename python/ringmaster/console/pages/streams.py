@@ -17,13 +17,14 @@ SORTS: dict[str, SortKey[StreamFigures]] = {
     "lost": lambda stream: stream.lost,
     "late": lambda stream: stream.late,
     "refused": lambda stream: stream.refused,
+    "phase": lambda stream: abs(stream.phase_turns),
 }
 SLOW = 0.95
 """An instrument below this share of the rate that it should have is marked."""
 ABOUT = (
     "One line for each instrument; enter shows its streams, counters and newest record. LOST turns are those passed "
-    "over, less those that came LATE. REFUSED lay outside the accepted turns. A yellow rate is below 95 % of the "
-    "turn clock's."
+    "over, less those that came LATE. PHASE is by how many turns its newest one is off the turn that the clock says is "
+    "due, at best in a second. REFUSED lay outside the accepted turns. A yellow rate is below 95 % of the turn clock's."
 )
 
 
@@ -50,6 +51,7 @@ def stream_table(frame: Frame, streams: list[StreamFigures], width: int, cursor:
         Column("LOST", 6),
         Column("LOSS, LAST MINUTE", 17, right=False, drop=8),
         Column("LATE", 6),
+        Column("PHASE", 6),
         Column("TWICE", 6, drop=6),
         Column("MIRRORED", 6, drop=9),
         Column("REFUSED", 6),
@@ -66,6 +68,7 @@ def stream_table(frame: Frame, streams: list[StreamFigures], width: int, cursor:
             bad(stream.lost),
             alarming(stream.lost, spark(history.of("stream", stream.name, "lost"), 17)),
             warn(stream.late),
+            phase(stream, frame.snapshot.clock.phase_limit_turns),
             warn(stream.duplicate),
             number(stream.mirrored),
             bad(stream.refused),
@@ -74,6 +77,12 @@ def stream_table(frame: Frame, streams: list[StreamFigures], width: int, cursor:
         for stream in streams
     ]
     return table(columns, rows, width, cursor)
+
+
+def phase(stream: StreamFigures, limit_turns: int) -> Span:
+    """The phase error in turns, with its sign, marked beyond the limit."""
+    words = f"{stream.phase_turns:+d}" if abs(stream.phase_turns) < 100000 else f"{stream.phase_turns:+.0e}"
+    return Span(words if stream.phase_turns else "0", "bad" if abs(stream.phase_turns) > limit_turns > 0 else "")
 
 
 def rate(stream: StreamFigures, width: int = 0) -> Span:
