@@ -46,6 +46,8 @@ REQUESTS_FOLDER = "requests"
 """Of a workspace: who asks for a parameter to be set has a segment here while it asks; readers leave it alone."""
 SUPPLY_NAMES = "supply/names"
 """A text: all supplies in the order of the configuration, one in a line."""
+ANSWER_TIMEOUT_S = 10.0
+"""How long the owner of a parameter has to answer. The server itself waits up to 5 s for a role without its core."""
 
 
 def workspaces_root() -> Path:
@@ -191,7 +193,7 @@ class Workspace:
         return self._named("parameter", "", ObjectKind.PARAMETER, Parameter)
 
     def put(
-        self, name: str, value: "Wanted", unit: str | None = None, timeout: float = 1.0, first: int = 0
+        self, name: str, value: "Wanted", unit: str | None = None, timeout: float = ANSWER_TIMEOUT_S, first: int = 0
     ) -> ParameterReading:
         """Asks the owner of a parameter to set it, waits until that is done, and returns what it is then.
 

@@ -16,6 +16,8 @@
 #ifndef RM_ENGINE_ATTENDANT_H
 #define RM_ENGINE_ATTENDANT_H
 
+#include <time.h>
+
 #include <ringmaster/error.h>
 #include <ringmaster/owner.h>
 #include <ringmaster/parameter.h>
@@ -33,6 +35,7 @@ struct rm_attendant_setup {
     struct rm_owner *owner;              /**< the server's segment, which has a replies object */
     struct rm_transmit_mailbox *mailbox; /**< of the transmit role, as config->application; NULL without chains */
     struct rm_transmit_put *put;         /**< of the transmit role; NULL without chains */
+    clockid_t transmit_time;             /**< how long the thread of that role has run: pthread_getcpuclockid */
     struct rm_setpoints const *sent;     /**< "setpoints/sent" */
     struct rm_transmit_chain const *chain;
     struct rm_parameter *const *setpoint; /**< "SUPPLY/setpoint", as config->supply */

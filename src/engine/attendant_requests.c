@@ -11,7 +11,8 @@
 
 enum { TEXT_BYTES = 256 }; /**< of a reason; the reply has the beginning of it */
 
-static uint64_t const PATIENCE_NS = 200000000; /**< for the transmit role, which looks once a cycle */
+static uint64_t const ROLE_TIMEOUT_NS = 100000000; /**< of its core's time: the transmit role looks many times in it */
+static uint64_t const TIMEOUT_NS = 5000000000;     /**< of time, where other programs have that core */
 
 /** The supply whose setpoint this is, or the number of supplies. */
 static uint32_t supply_of(struct rm_attendant const *attendant, char const *parameter) {
@@ -27,22 +28,55 @@ static uint32_t supply_of(struct rm_attendant const *attendant, char const *para
     return i;
 }
 
-/** Gives a value to the transmit role, and waits for what the guard says. False when the role does not look. */
-static bool put(struct rm_attendant *attendant, uint32_t supply, double value, enum rm_refusal *refusal,
-                double *limit) {
+/** How long the thread of the transmit role has run so far. */
+static uint64_t role_ran_ns(struct rm_attendant const *attendant) {
+    struct timespec ran;
+    if (clock_gettime(attendant->setup.transmit_time, &ran) != 0)
+        return 0;
+    return (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec;
+}
+
+/** True while it is too early to judge. The timeout is one of the role's own time: what a busy host keeps from it says
+ * nothing about it. */
+static bool role_has_time(uint64_t ran_ns, uint64_t waited_ns, char reason[TEXT_BYTES]) {
+    if (ran_ns > ROLE_TIMEOUT_NS)
+        snprintf(reason, TEXT_BYTES, "the transmit role hangs: its core ran it for %.0f ms without an answer",
+                 (double)ran_ns * 1e-6);
+    else if (waited_ns > TIMEOUT_NS)
+        snprintf(reason, TEXT_BYTES,
+                 "the transmit role had its core for %.0f ms of the last %.1f s: other programs keep it busy",
+                 (double)ran_ns * 1e-6, (double)waited_ns * 1e-9);
+    else
+        return true;
+    return false;
+}
+
+/** Waits for the answer. Without one in time the command is withdrawn; false then, with the reason. */
+static bool wait_for_role(struct rm_attendant const *attendant, char reason[TEXT_BYTES]) {
     struct rm_transmit_put *const box = attendant->setup.put;
-    uint64_t const posted = atomic_load_explicit(&box->posted, memory_order_relaxed);
-    if (atomic_load_explicit(&box->taken, memory_order_acquire) != posted)
-        return false;
-    box->supply = supply;
-    box->value = value;
-    atomic_store_explicit(&box->posted, posted + 1, memory_order_release);
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
-    while (atomic_load_explicit(&box->taken, memory_order_acquire) != posted + 1) {
-        if (rm_monotonic_ns() > end)
+    uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(attendant);
+    while (atomic_load_explicit(&box->state, memory_order_acquire) != RM_PUT_ANSWERED) {
+        unsigned expected = RM_PUT_POSTED;
+        bool const stop = atomic_load_explicit(&attendant->stop, memory_order_relaxed);
+        if ((stop || !role_has_time(role_ran_ns(attendant) - ran, rm_monotonic_ns() - begin, reason)) &&
+            atomic_compare_exchange_strong_explicit(&box->state, &expected, RM_PUT_NONE, memory_order_relaxed,
+                                                    memory_order_relaxed))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
+    return true;
+}
+
+/** Gives a value to the transmit role, and waits for what the guard says. False, with the reason, when the role does
+ * not answer: then nothing was commanded. */
+static bool put(struct rm_attendant *attendant, uint32_t supply, double value, enum rm_refusal *refusal, double *limit,
+                char reason[TEXT_BYTES]) {
+    struct rm_transmit_put *const box = attendant->setup.put;
+    box->supply = supply;
+    box->value = value;
+    atomic_store_explicit(&box->state, RM_PUT_POSTED, memory_order_release);
+    if (!wait_for_role(attendant, reason))
+        return false;
     *refusal = box->refusal;
     *limit = box->limit;
     return true;
@@ -87,8 +121,9 @@ static bool set_supply(struct rm_attendant *attendant, uint32_t index, struct rm
         return false;
     }
     memcpy(&value, request->value, sizeof value);
-    if (!put(attendant, index, value, &refusal, &limit)) {
-        snprintf(reason, TEXT_BYTES, "%s: the transmit role does not look; does its core run?", supply->name);
+    char silence[TEXT_BYTES] = "the server stops";
+    if (!put(attendant, index, value, &refusal, &limit, silence)) {
+        snprintf(reason, TEXT_BYTES, "%s: not set: %.128s", supply->name, silence);
         return false;
     }
     if (refusal != RM_REFUSED_NOTHING)

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,6 +38,7 @@ struct bench {
     struct rm_parameter *setpoint[SUPPLIES], *readback[SUPPLIES];
     struct rm_setpoints *sent;
     struct rm_attendant *attendant;
+    clockid_t transmit_time;
 };
 
 static struct sigaction survives; /**< what the server asks for at its start */
@@ -103,6 +105,7 @@ static void attend(struct bench *bench) {
         .owner = bench->server,
         .mailbox = bench->mailbox,
         .put = &bench->put,
+        .transmit_time = bench->transmit_time,
         .sent = bench->sent,
         .setpoint = bench->setpoint,
         .readback = bench->readback,
@@ -119,6 +122,7 @@ static int set_up(void **state) {
     assert_true(test_workspaces_make(bench->place, sizeof bench->place));
     make_config(bench);
     open_server(bench);
+    assert_int_equal(pthread_getcpuclockid(pthread_self(), &bench->transmit_time), 0);
     attend(bench);
     *state = bench;
     return 0;
@@ -329,14 +333,15 @@ static void one_that_cuts_its_file_harms_itself_alone(void **state) {
 /** Plays the transmit role for one value. */
 static void answer_put(struct bench *bench, enum rm_refusal refusal, double limit) {
     struct rm_transmit_put *const box = &bench->put;
-    uint64_t const taken = atomic_load(&box->taken);
-    for (int i = 0; atomic_load_explicit(&box->posted, memory_order_acquire) == taken; ++i) {
+    unsigned expected = RM_PUT_POSTED;
+    for (int i = 0; !atomic_compare_exchange_strong(&box->state, &expected, RM_PUT_CLAIMED); ++i) {
         assert_true(i < 20000);
         nap();
+        expected = RM_PUT_POSTED;
     }
     box->refusal = refusal;
     box->limit = limit;
-    atomic_store_explicit(&box->taken, taken + 1, memory_order_release);
+    atomic_store_explicit(&box->state, RM_PUT_ANSWERED, memory_order_release);
 }
 
 /** Asks for a value, and waits for the reply. */
@@ -387,6 +392,58 @@ static void requests_are_answered_with_reasons(void **state) {
     assert_true(rm_parameter_read_f64(rm_owner_find(bench->server, "server/knob")) == 3);
     reply = ask(bench, "sr/ps/d/readback", 3, false, RM_REFUSED_NOTHING, 0);
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
+}
+
+/** Another thread plays the transmit role from now on. */
+static void attend_with_role(struct bench *bench, pthread_t role) {
+    rm_attendant_stop(bench->attendant);
+    assert_int_equal(pthread_getcpuclockid(role, &bench->transmit_time), 0);
+    attend(bench);
+}
+
+static void *hang(void *stop) {
+    while (!atomic_load_explicit((atomic_bool *)stop, memory_order_relaxed)) {
+        /* As an endless loop in a role would. */
+    }
+    return NULL;
+}
+
+static void a_role_that_hangs_is_named_and_its_command_withdrawn(void **state) {
+    struct bench *const bench = *state;
+    atomic_bool stop = false;
+    pthread_t role;
+    assert_int_equal(pthread_create(&role, NULL, hang, &stop), 0);
+    attend_with_role(bench, role);
+    struct rm_reply const reply = ask(bench, "sr/ps/d/setpoint", 2.5, false, RM_REFUSED_NOTHING, 0);
+    assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
+    assert_non_null(strstr(reply.reason, "sr/ps/d: not set: the transmit role hangs: its core ran it for 1"));
+    assert_int_equal(atomic_load(&bench->put.state), RM_PUT_NONE);
+    rm_attendant_stop(bench->attendant);
+    bench->attendant = NULL;
+    atomic_store(&stop, true);
+    pthread_join(role, NULL);
+}
+
+/** A role that sleeps gets as little of its core as one whose core others have. */
+static void *answer_late(void *argument) {
+    struct bench *const bench = argument;
+    while (atomic_load_explicit(&bench->put.state, memory_order_acquire) != RM_PUT_POSTED)
+        nap();
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    answer_put(bench, RM_REFUSED_NOTHING, 0);
+    return NULL;
+}
+
+static void a_role_without_its_core_is_waited_for(void **state) {
+    struct bench *const bench = *state;
+    pthread_t role;
+    assert_int_equal(pthread_create(&role, NULL, answer_late, bench), 0);
+    attend_with_role(bench, role);
+    struct rm_reply const reply = ask(bench, "sr/ps/d/setpoint", 2.5, false, RM_REFUSED_NOTHING, 0);
+    assert_int_equal(reply.verdict, RM_VERDICT_DONE);
+    rm_attendant_stop(bench->attendant);
+    bench->attendant = NULL;
+    pthread_join(role, NULL);
 }
 
 /** Somebody asks without end, and every answer takes its time: who has died meanwhile is seen. */
@@ -482,6 +539,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(who_has_other_rows_than_configured_is_granted_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_cuts_its_file_harms_itself_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(requests_are_answered_with_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_role_that_hangs_is_named_and_its_command_withdrawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_role_without_its_core_is_waited_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_flood_of_requests_hides_no_death, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_nobody_knows_is_no_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_sent_is_shown, set_up, tear_down),

@@ -263,9 +263,12 @@ static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
     return sent;
 }
 
-/** One small piece of work that can wait, so that the leader's row is looked for soon again. */
+/** One small piece of work that can wait, so that the leader's row is looked for soon again. A command of the operator
+ * is taken here too: the next cycle may be far away, where the clock was stepped back or the ring stands still. */
 static void idle(struct rm_transmit *transmit) {
     transmit->heard = transmit->heard + 1 < transmit->application_count ? transmit->heard + 1 : 0;
+    if (transmit->heard == 0)
+        rm_transmit_take_put(transmit);
     struct rm_transmit_source *const source = &transmit->source[transmit->heard];
     if (transmit->heard != 0 && transmit->heard != transmit->setup.config->setpoints.lead && !source->looked)
         source->looked = rm_transmit_take_row(transmit, transmit->heard);

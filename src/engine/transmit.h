@@ -63,12 +63,20 @@ struct rm_transmit_mailbox {
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
 };
 
-/** One value set by hand, from the attendant, in the same way; `refusal` and `limit` are the answer. */
+/** Whose the command is: the control thread's while there is none, the transmit role's from when it has claimed it. */
+enum rm_transmit_put_state {
+    RM_PUT_NONE,     /**< the control thread may write one */
+    RM_PUT_POSTED,   /**< by a store with release; claimed or withdrawn by compare-and-swap */
+    RM_PUT_CLAIMED,  /**< the role loaded it with acquire, and carries it out */
+    RM_PUT_ANSWERED, /**< by a store with release: `refusal` and `limit` are the answer, loaded with acquire */
+};
+
+/** One setpoint commanded by the operator, from the control thread. A command that the role did not claim in time is
+ * withdrawn, so that what was reported as not done is never done later. */
 struct rm_transmit_put {
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
+    _Alignas(RM_CACHE_LINE) _Atomic unsigned state; /**< enum rm_transmit_put_state */
     uint32_t supply;
     double value;
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
     enum rm_refusal refusal;
     double limit;
 };

@@ -59,11 +59,13 @@ void rm_transmit_take_letters(struct rm_transmit *transmit) {
 
 void rm_transmit_take_put(struct rm_transmit *transmit) {
     struct rm_transmit_put *const put = &transmit->put;
-    uint64_t const posted = atomic_load_explicit(&put->posted, memory_order_acquire);
-    if (posted == atomic_load_explicit(&put->taken, memory_order_relaxed))
+    unsigned expected = RM_PUT_POSTED;
+    if (atomic_load_explicit(&put->state, memory_order_relaxed) != RM_PUT_POSTED ||
+        !atomic_compare_exchange_strong_explicit(&put->state, &expected, RM_PUT_CLAIMED, memory_order_acquire,
+                                                 memory_order_relaxed))
         return;
     put->limit = 0;
     put->refusal = rm_guard_put(transmit->guard, put->supply, put->value, transmit->turn, &put->limit);
     rm_counter_add(transmit->setup.guard_counters[0], RM_GUARD_ROWS, 1);
-    atomic_store_explicit(&put->taken, posted, memory_order_release);
+    atomic_store_explicit(&put->state, RM_PUT_ANSWERED, memory_order_release);
 }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
-    default=1.0,
+    default=10.0,
     show_default=True,
     metavar="SECONDS",
     help="How long to wait for the owner's answer.",

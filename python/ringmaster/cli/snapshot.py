@@ -156,7 +156,7 @@ def diff(
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
-    default=1.0,
+    default=10.0,
     show_default=True,
     metavar="SECONDS",
     help="How long to wait for each answer.",

@@ -16,7 +16,7 @@ from ringmaster.feedback.names import WITHDRAWN, State, Withdrawal
 from ringmaster.feedback.server_file import applications
 from ringmaster.parameter import Parameter
 from ringmaster.request import Requester
-from ringmaster.workspace import Workspace
+from ringmaster.workspace import ANSWER_TIMEOUT_S, Workspace
 
 Floats = NDArray[np.float64]
 MOST_VALUES = 512
@@ -34,7 +34,7 @@ class Feedback:
     ws: Workspace
     name: str = "feedback"
     configuration: Path | None = None
-    patience_s: float = 2.0
+    patience_s: float = ANSWER_TIMEOUT_S
 
     def __post_init__(self) -> None:
         """Raises FeedbackAbsent; WorkspaceDead or WorkspaceStopped where it says nothing of now."""
