@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "base/user.h"
 #include "engine/application_setup.h"
 #include "engine/config.h"
 #include "engine/version.h"
@@ -32,7 +33,8 @@ static char const USAGE[] =
     "It waits for the server, steps as soon as the server grants it its supplies, and goes on when the server is\n"
     "restarted. Ctrl-C or SIGTERM ends it in good order. With `core` in the configuration it spins on that core;\n"
     "without, it sleeps where its period leaves time to. After Ctrl-C its settings begin with the configuration's\n"
-    "values again; after a crash they go on as they were, but with --fresh.\n"
+    "values again; after a crash they go on as they were, but with --fresh. Permissions to act begin off, always.\n"
+    "With `user` in the configuration it is that user's: started by root it becomes so, by another it refuses.\n"
     "\n"
     "Examples:\n"
     "  ringmaster-application configs/supplies.yaml ramp\n"
@@ -151,14 +153,24 @@ static int run(struct rm_config const *config, uint32_t index, struct rm_host *h
     return EXIT_GOOD;
 }
 
+/** Before its code is loaded: that is whose rights `user` is there to limit. */
+static enum rm_code become_its_user(struct rm_config const *config, uint32_t index, struct rm_error *error) {
+    struct rm_error reason;
+    if (config->application[index].user[0] == '\0' || rm_user_become(config->application[index].user, &reason) == RM_OK)
+        return RM_OK;
+    return rm_config_fail_entry(config, error, "applications", index - 1, "user", "%s", reason.text);
+}
+
 static int host_it(struct rm_config *config, uint32_t index, bool fresh) {
     char *name = config->application[index].name;
+    struct rm_host *host;
+    struct rm_error error;
+    if (become_its_user(config, index, &error) != RM_OK)
+        return fail(&error);
     listen_to_signals();
     prctl(PR_SET_TIMERSLACK, 1000ul); // sleeps end when they should
     if (!wait_for_server(config, name))
         return EXIT_GOOD;
-    struct rm_host *host;
-    struct rm_error error;
     if (rm_application_open(config, index, fresh, say, name, &host, &error) != RM_OK)
         return fail(&error);
     int const status = pin(config, index, &error) == RM_OK ? run(config, index, host) : fail(&error);

@@ -3,26 +3,24 @@
 #include "engine/attendant_state.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/user.h"
 #include "fabric/owner_folder.h"
 #include "fabric/segment_lock.h"
 
-static enum rm_code find_user(char const *user, uid_t *uid, struct rm_error *error) {
-    struct passwd entry, *found = NULL;
-    char text[4096];
+static enum rm_code find_user(char const *name, uid_t *uid, struct rm_error *error) {
+    struct rm_user user;
+    struct rm_error reason;
     *uid = geteuid();
-    if (user[0] == '\0')
+    if (name[0] == '\0')
         return RM_OK;
-    int const reason = getpwnam_r(user, &entry, text, sizeof text, &found);
-    if (found == NULL)
-        return rm_fail(error, RM_E_CONFIG, "applications: user \"%s\": %s; make it with useradd, or name another", user,
-                       reason != 0 ? strerror(reason) : "the system knows none of that name");
-    *uid = found->pw_uid;
+    if (rm_user_find(name, &user, &reason) != RM_OK)
+        return rm_fail(error, reason.code, "applications: %s", reason.text);
+    *uid = user.uid;
     return RM_OK;
 }
 

@@ -2,6 +2,7 @@
 """Applications as a person meets them: the template built elsewhere, and the shipped ramp with its supplies."""
 
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import (
+    LIBEXEC,
     PATIENCE_S,
     RING_CORE,
     ROOT,
@@ -90,6 +92,44 @@ def test_no_permission_outlives_the_server(root: Path) -> None:
                     assert is_allowed(ws, "square") == (0.0, 1.0)
                     assert (value(ws, "ramp/target"), value(ws, "square/amplitude")) == (4.0, 0.5)
                 assert "it may not act any more, because the server ended" in ramp.words
+    shutil.rmtree(root / name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
+def status_of(pid: int, key: str) -> list[str]:
+    """A line of /proc/PID/status."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(line.split()[1:] for line in lines if line.startswith(f"{key}:"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT ROOT HERE: nobody can be another user")
+def test_an_application_becomes_its_user(root: Path, tmp_path: Path) -> None:
+    """Started by root, before its code is loaded: code that only root may read it cannot load."""
+    name = unique_name("user")
+    root.chmod(0o755)
+    config = adapted("application.yaml", root, name, SERVER_CORE)
+    config.write_text(config.read_text().replace("    code: ramp\n", "    code: ramp\n    user: nobody\n"))
+    who = pwd.getpwnam("nobody")
+    with server(config) as running:
+        attach_to(name, running).close()
+        with Program("ringmaster-application", config, "ramp") as ramp:
+            attach_to(name, running, ("server", "ramp")).close()
+            assert set(status_of(ramp.pid, "Uid")) == {str(who.pw_uid)}
+            assert set(status_of(ramp.pid, "Gid")) == {str(who.pw_gid)}
+            assert "0" not in status_of(ramp.pid, "Groups")
+            assert status_of(ramp.pid, "CapPrm") == ["0" * 16]
+            assert status_of(ramp.pid, "NoNewPrivs") == ["1"]
+        as_daemon = ("setpriv", "--reuid=daemon", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
+        refused = Program("ringmaster-application", config, "ramp", prefix=as_daemon)
+        assert refused.wait(PATIENCE_S) == 1
+        assert 'it is to run as user "nobody"' in refused.words
+        secret = tmp_path / "ramp.so"
+        shutil.copy(LIBEXEC / "ramp.so", secret)
+        secret.chmod(0o600)
+        config.write_text(config.read_text().replace("code: ramp\n", f"code: {secret}\n"))
+        hidden = Program("ringmaster-application", config, "ramp")
+        assert hidden.wait(PATIENCE_S) == 1
+        assert "ermission denied" in hidden.words
     shutil.rmtree(root / name)
     shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Users of the system: who is meant by a name, and becoming one for good. */
+#ifndef RM_BASE_USER_H
+#define RM_BASE_USER_H
+
+#include <sys/types.h>
+
+#include <ringmaster/error.h>
+
+struct rm_user {
+    uid_t uid;
+    gid_t gid; /**< the primary group */
+};
+
+/** RM_E_CONFIG where the system knows none of that name. */
+enum rm_code rm_user_find(char const *name, struct rm_user *user, struct rm_error *error);
+
+/** Makes this process that user's, with this user's groups, without capabilities and without a way to regain any. Call
+ * it before the first thread and before foreign code is loaded. Nothing changes where the process is that user's
+ * already. RM_E_SYSTEM where it may not: then the process has not changed, or must end. */
+enum rm_code rm_user_become(char const *name, struct rm_error *error);
+
+#endif
