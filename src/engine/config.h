@@ -179,7 +179,7 @@ struct rm_config_application {
     uint32_t period_turns;   /**< from one step to the next; a multiple of the cycles' */
     uint32_t deadline_turns; /**< inputs are waited for so long after the clock expects them */
     uint64_t freshness_turns;
-    uint32_t watchdog_cycles; /**< of its own period; default 2 */
+    uint32_t watchdog_cycles; /**< of its own period; default 10 */
     enum rm_stop_action stop;
     uint32_t input_count;
     char (*input)[RM_CONFIG_INPUT_BYTES]; /**< streams, "bpm01/fast"; of one period, which is period_turns */

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum { CALM_WATCHDOG_CYCLES = 10 /* the default */ };
+
 /* Lines under a heading, which comes with the first of them. */
 struct doubts {
     FILE *out;
@@ -116,6 +118,17 @@ static void doubt_patience(struct rm_config_application const *application, stru
               application->name, application->deadline_turns, watchdog);
 }
 
+/** A core that others work on is taken away for longer than a few periods, now and then. */
+static void doubt_watchdog(struct rm_config_application const *application, struct doubts *doubts) {
+    if (application->watchdog_cycles >= CALM_WATCHDOG_CYCLES || (application->core >= 0 && !application->hosted))
+        return;
+    doubt(doubts,
+          "%s counts as stopped after %u cycles without a row, and %s: a pause of the host would stop it; "
+          "watchdog_cycles: %d, or a core of its own?",
+          application->name, application->watchdog_cycles,
+          application->hosted ? "shares its core with the server" : "has no core of its own", CALM_WATCHDOG_CYCLES);
+}
+
 static void doubt_core(struct rm_config const *config, struct rm_config_application const *application,
                        struct doubts *doubts) {
     for (uint32_t i = 0; i < config->role_count; i++) {
@@ -154,6 +167,7 @@ void rm_config_describe_doubts(struct rm_config const *config, FILE *out) {
     for (uint32_t i = 1; i < config->application_count; i++) {
         doubt_freshness(config, &config->application[i], &doubts);
         doubt_patience(&config->application[i], &doubts);
+        doubt_watchdog(&config->application[i], &doubts);
         doubt_core(config, &config->application[i], &doubts);
     }
 }

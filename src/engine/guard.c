@@ -26,8 +26,9 @@ struct application {
     struct rm_guard_view view;
     uint64_t granted;
     uint64_t freshness_turns, future_turns;
-    uint64_t watchdog; /**< cycles */
-    uint64_t silent;   /**< cycles without a good row so far */
+    uint64_t watchdog;  /**< cycles */
+    uint64_t first_row; /**< cycles that it may stay JOINED; 0: for ever */
+    uint64_t silent;    /**< cycles without a good row so far */
     enum rm_stop_action stop;
     bool ever_granted;
     bool row_came; /**< a good one, in this cycle */
@@ -205,6 +206,7 @@ static enum rm_code set_application(struct rm_guard *guard, uint32_t number, str
     application->freshness_turns = setup->freshness_turns;
     application->future_turns = setup->future_turns;
     application->watchdog = (uint64_t)setup->watchdog_cycles * setup->period_cycles;
+    application->first_row = setup->first_row_cycles;
     application->stop = setup->stop;
     application->supply_count = setup->supply_count;
     application->view.state = number == OPERATOR ? RM_APPLICATION_RUNNING : RM_APPLICATION_ABSENT;
@@ -496,11 +498,21 @@ enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double val
     return RM_REFUSED_NOTHING;
 }
 
+/** It was granted, and has never done anything with it. */
+static bool waits_in_vain(struct application const *application) {
+    return application->view.state == RM_APPLICATION_JOINED && application->first_row > 0 &&
+           application->silent >= application->first_row;
+}
+
 static void watch(struct rm_guard *guard, struct application *application) {
     bool const came = application->row_came;
     application->row_came = false;
     application->silent = came ? 0 : application->silent + 1;
     bool const running = application->view.state == RM_APPLICATION_RUNNING;
+    if (waits_in_vain(application)) {
+        application->view.state = RM_APPLICATION_STALLED;
+        ++application->view.stalls;
+    }
     if (application->silent < application->watchdog || !(running || application->paused))
         return;
     if (running) {

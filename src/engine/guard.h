@@ -51,9 +51,10 @@ struct rm_guard_application {
     uint32_t supply_count;
     uint32_t const *supply; /**< of its row's values, in their order; each supply is one application's */
     uint64_t freshness_turns;
-    uint64_t future_turns;    /**< by which an input turn may be ahead of the cycle's */
-    uint32_t watchdog_cycles; /**< of its own period, ≥ 1: so many without a good row, and it has stopped */
-    uint32_t period_cycles;   /**< cycles of the guard in its period, ≥ 1 */
+    uint64_t future_turns;     /**< by which an input turn may be ahead of the cycle's */
+    uint32_t watchdog_cycles;  /**< of its own period, ≥ 1: so many without a good row, and it has stopped */
+    uint32_t period_cycles;    /**< cycles of the guard in its period, ≥ 1 */
+    uint64_t first_row_cycles; /**< of the guard: granted for so long without any good row, it has stalled; 0: never */
     enum rm_stop_action stop;
 };
 
@@ -110,7 +111,9 @@ void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
  * supplies stay where they joined.
  *
  * A grant in the midst of a stop's action only pauses it, so that the new instance begins where the supplies stand: if
- * it sends no good row within its watchdog's time, the action goes on, and the state stays JOINED. */
+ * it sends no good row within its watchdog's time, the action goes on, and the state stays JOINED. That state ends
+ * after `first_row_cycles`: an application that hangs in `init` or in its first step is STALLED. Nothing follows for
+ * its supplies, which it has not moved. */
 void rm_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
 
 /** Judges a row for the cycle of `turn`. True when it is good. The first good row ends a stop's action, for all of the

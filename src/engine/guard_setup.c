@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/guard_setup.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+
+static double const FIRST_ROW_SECONDS = 2.0;
 
 static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
     double const cycles_per_second = config->turn_rate_hz / (double)config->setpoints.period_turns;
@@ -28,6 +31,12 @@ static uint32_t collect_operators(struct rm_config const *config, uint32_t *supp
     return count;
 }
 
+/** Waiting for the first inputs, and for the clock, takes its time; the watchdog's alone may be some microseconds. */
+static uint64_t first_row_cycles(struct rm_config const *config, uint64_t watchdog) {
+    double const cycles = ceil(FIRST_ROW_SECONDS * config->turn_rate_hz / (double)config->setpoints.period_turns);
+    return cycles > (double)watchdog ? (uint64_t)cycles : watchdog;
+}
+
 static void describe_applications(struct rm_config const *config, uint32_t *operators,
                                   struct rm_guard_application *application) {
     application[0].supply = operators;
@@ -43,6 +52,7 @@ static void describe_applications(struct rm_config const *config, uint32_t *oper
             .future_turns = config->turn_window.ahead_turns,
             .watchdog_cycles = wanted->watchdog_cycles,
             .period_cycles = own,
+            .first_row_cycles = first_row_cycles(config, (uint64_t)wanted->watchdog_cycles * own),
             .stop = wanted->stop,
         };
     }

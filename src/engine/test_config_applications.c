@@ -37,7 +37,7 @@ static void the_least(void **state) {
     assert_int_equal(ramp->period_turns, 12);
     assert_int_equal(ramp->deadline_turns, 24);
     assert_int_equal(ramp->freshness_turns, 240);
-    assert_int_equal(ramp->watchdog_cycles, 2);
+    assert_int_equal(ramp->watchdog_cycles, 10);
     assert_int_equal(ramp->stop, RM_STOP_HOLD);
     assert_int_equal(ramp->input_count, 0);
     assert_int_equal(ramp->setting_count, 0);

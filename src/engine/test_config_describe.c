@@ -73,12 +73,12 @@ static void chains_and_applications(void **state) {
         "applications: 2 and the operator\n"
         "  operator         sets 1: ps/bend\n"
         "  ramp             sets 30: ps/h01_01 … ps/h03_10; code ramp, a process of its own as user rm-ramp\n"
-        "        every 12 turns; rows are fresh for 240 turns, it has stopped after 2 steps without one: its supplies "
+        "        every 12 turns; rows are fresh for 240 turns, it has stopped after 10 steps without one: its supplies "
         "stay\n"
         "        begins with rate = 0.5, gain = 2\n"
         "  kick             sets 3: ps/v01_01 … ps/v03_01; code /opt/kick.so, hosted\n"
         "        every 12 turns, from c01_a/raw, c01_b/raw, c02_a/raw, c02_b/raw … (5), waits 24 turns for them; rows "
-        "are fresh for 240 turns, it has stopped after 2 steps without one: its supplies go to their safe values\n"
+        "are fresh for 240 turns, it has stopped after 10 steps without one: its supplies go to their safe values\n"
         "roles: 4\n");
     *end = ' ';
     assert_non_null(strstr(text, "instruments: 8, 7 of them the answers of chains, more than half of"));
@@ -120,9 +120,13 @@ static void doubts(void **state) {
                  "to think about:\n  rows of kick would always be too old: bpm01/fast comes 107 turns after the turn "
                  "that it is of, and freshness_turns is 107\n");
     expect_doubt(file,
-                 MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], deadline_turns: 25"),
-                 "to think about:\n  kick waits 25 turns for a missing input, but is taken to have stopped after 24 "
+                 MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], deadline_turns: 121"),
+                 "to think about:\n  kick waits 121 turns for a missing input, but is taken to have stopped after 120 "
                  "turns without a row; a longer watchdog_cycles, or a shorter deadline_turns?\n");
+    expect_doubt(
+        file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", watchdog_cycles: 9"),
+        "to think about:\n  kick counts as stopped after 9 cycles without a row, and has no core of its own: a "
+        "pause of the host would stop it; watchdog_cycles: 10, or a core of its own?\n");
     expect_doubt(file,
                  MACHINE PORTS INSTRUMENTS ROLES
                  "setpoints: {period_turns: 12, lead: kick}\n" CHAIN KICK(", period_turns: 36"),

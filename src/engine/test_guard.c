@@ -577,6 +577,28 @@ static void a_restart_in_the_midst_of_a_ramp_pauses_it(void **state) {
     }
 }
 
+static void one_that_hangs_in_its_first_step_has_stalled(void **state) {
+    (void)state;
+    struct rig rig;
+    set_up(&rig);
+    rig.application[RAMPER].first_row_cycles = 5;
+    start(&rig);
+    for (int i = 0; i < 4; ++i)
+        cycle(&rig);
+    assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_JOINED);
+    cycle(&rig);
+    assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_STALLED);
+    for (int i = 0; i < 10; ++i)
+        cycle(&rig);
+    assert_int_equal(rm_guard_view(rig.guard, RAMPER)->stalls, 1);
+    assert_at(&rig, 6, 0); /* it has moved nothing: there is nothing to stop */
+    assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_JOINED);
+    put_row(&rig, RAMPER, -5, -5, -5);
+    cycle(&rig);
+    assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_RUNNING);
+    end(&rig);
+}
+
 static void a_good_row_in_time_makes_a_restart_bumpless(void **state) {
     (void)state;
     struct rig rig;
@@ -756,6 +778,7 @@ int main(void) {
         cmocka_unit_test(the_first_good_row_ends_a_ramp_for_all_its_supplies),
         cmocka_unit_test(a_row_of_nonsense_is_no_sign_of_life),
         cmocka_unit_test(the_watchdog_is_of_the_applications_own_period),
+        cmocka_unit_test(one_that_hangs_in_its_first_step_has_stalled),
         cmocka_unit_test(who_never_sent_a_row_does_not_stall),
         cmocka_unit_test(death_and_an_orderly_end_are_followed_at_once),
         cmocka_unit_test(who_was_never_there_has_not_stopped),

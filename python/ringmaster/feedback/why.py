@@ -91,7 +91,9 @@ def _grant(feedback: Feedback, answer: Answer) -> None:
         return
     reason = {
         ApplicationState.DEAD: f"its process ({grant.pid}) has ended",
-        ApplicationState.STALLED: "it has sent no good row for longer than its watchdog allows",
+        ApplicationState.STALLED: "it has sent no good row for longer than its watchdog allows"
+        if _has_stepped(feedback)
+        else "it has never stepped: its inputs do not come, no chain answers, or its first step hangs",
     }.get(grant.state, f"it is {grant.state.name.lower()}")
     answer.sentences.append(f"The server sends none of its setpoints: {reason}.")
     if grant.offence is not None:
@@ -101,6 +103,11 @@ def _grant(feedback: Feedback, answer: Answer) -> None:
             f"{whom}: {grant.offence.value:g}, where the limit is {grant.offence.limit:g}."
         )
     answer.advice.append(f"`ringmaster get grant/{name}` has all that the guard knows of it.")
+
+
+def _has_stepped(feedback: Feedback) -> bool:
+    name = f"application/{feedback.name}"
+    return name not in feedback.ws.counter_blocks or feedback.ws.counter_blocks[name]["steps"] > 0
 
 
 def _state(feedback: Feedback, state: State, permits: Permit, answer: Answer) -> None:
