@@ -11,6 +11,14 @@ from ringmaster.errors import ObjectNotFound
 T = TypeVar("T")
 
 
+_CONTROLS = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) != "\n"}
+
+
+def without_controls(words: str) -> str:
+    """Words with names from foreign files, as they may come to a terminal: without its escape sequences."""
+    return words.translate(_CONTROLS)
+
+
 def not_found(what: str, name: str, names: list[str]) -> ObjectNotFound:
     """An error that names the nearest of ``names``."""
     near = get_close_matches(name, names, n=1, cutoff=0.4)

@@ -5,7 +5,8 @@
 
 #include <ringmaster/error.h>
 
-/** Writes code and text into `*error` (which may be NULL) and returns the code: `return rm_fail(error, …);`. */
+/** Writes code and text into `*error` (which may be NULL) and returns the code: `return rm_fail(error, …);`. Every
+ * control character but a new line becomes '?'. */
 enum rm_code rm_fail(struct rm_error *error, enum rm_code code, char const *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -25,6 +25,15 @@ static bool refuse_untracked(struct rm_reading *reading, struct rm_value const *
     return true;
 }
 
+bool rm_refuse_untracked(struct rm_reading *reading, char const *class, char const *name) {
+    if (class == NULL || !rm_kind_is_untracked(class))
+        return true;
+    return rm_reading_fail(reading,
+                           "element %u \"%.60s\" is of class %s, which acts on the beam in 6D and which the twin does "
+                           "not track; remove it, or replace it by a Marker if its effect may be left out",
+                           reading->count, name != NULL ? name : "", class);
+}
+
 /** pyAT writes a misalignment twice: as dx, dy, … and as the T1, T2, R1, R2 that follow. Only the latter are read. */
 static bool refuse_lone_shift(struct rm_reading *reading, struct rm_value const *fields,
                               struct rm_element const *element) {
@@ -153,6 +162,8 @@ bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fi
     int const kind = rm_kind_of_fields(fields);
     if (kind == RM_KIND_RING)
         return rm_reading_ring(reading, fields);
+    if (!rm_refuse_untracked(reading, rm_value_text(fields, "Class"), rm_value_text(fields, "FamName")))
+        return false;
     struct rm_element element = {.kind = (enum rm_element_kind)kind, .steps = DEFAULT_STEPS, .fringe_bend = {1, 1}};
     if (rm_value_find(fields, "FamName") == NULL)
         return rm_reading_fail(reading, "it has no FamName; give it a name");

@@ -34,4 +34,8 @@ bool rm_take_polynoms(struct rm_reading *reading, struct rm_value const *fields,
 /** A wiggler's fields (element_wiggler.c). */
 bool rm_take_wiggler(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element);
 
+/** Refuses an element of a class of which rm_kind_is_untracked: as a marker it would leave the ring with the wrong
+ * energy loss, damping and tunes in 6D. `class` and `name` may be NULL. */
+bool rm_refuse_untracked(struct rm_reading *reading, char const *class, char const *name);
+
 #endif

@@ -27,6 +27,12 @@ static struct named_kind const classes[] = {
     {"ringparam", RM_KIND_RING},
 };
 
+/** pyAT 0.9's classes that its enable_6d() switches on, less those above. */
+static char const *const untracked[] = {
+    "EnergyLoss",       "SimpleRadiation", "SimpleQuantDiff",      "QuantumDiffusion",   "WakeElement",
+    "ResonatorElement", "ResWallElement",  "LongResonatorElement", "BeamLoadingElement", "CrabCavity",
+};
+
 static struct named_kind const by_pass[] = {
     {"BendLinearPass", RM_ELEMENT_DIPOLE},
     {"BndMPoleSymplectic4RadPass", RM_ELEMENT_DIPOLE},
@@ -75,6 +81,13 @@ int rm_kind_by_class(char const *name) {
         if (strcasecmp(name, classes[i].name) == 0)
             return classes[i].kind;
     return -1;
+}
+
+bool rm_kind_is_untracked(char const *name) {
+    for (size_t i = 0; i < sizeof untracked / sizeof untracked[0]; ++i)
+        if (strcasecmp(name, untracked[i]) == 0)
+            return true;
+    return false;
 }
 
 static int kind_by_pass(char const *pass) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fields.h"
 #include "kinds.h"
 #include "m.h"
 
@@ -182,6 +183,9 @@ bool rm_m_call(struct rm_m_parser *parser, char const *name, struct rm_value con
     if (kind >= 0)
         return construct(parser, name + 2, kind, arguments, count, value);
     rm_m_here(parser);
+    char const *const first = count != 0 && arguments[0].kind == RM_VALUE_TEXT ? arguments[0].text : NULL;
+    if (strncmp(name, "at", 2) == 0 && !rm_refuse_untracked(parser->reading, name + 2, first))
+        return false;
     return rm_reading_fail(parser->reading,
                            "%s is no variable set before, and no function that is read here; a lattice "
                            "may use atdrift, atquadrupole, atsbend, ..., struct, zeros, pi",

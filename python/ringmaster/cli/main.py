@@ -35,6 +35,7 @@ from ringmaster.errors import (
     WorkspaceStopped,
     WorkspaceVersion,
 )
+from ringmaster.naming import without_controls
 
 EXIT_CODES: dict[type[WorkspaceError], int] = {
     WorkspaceAbsent: 3,
@@ -117,5 +118,5 @@ def main() -> NoReturn:
 
 
 def _fail(text: str, code: int) -> NoReturn:
-    print("ringmaster:", " ".join(text.split()), file=sys.stderr)
+    print("ringmaster:", without_controls(" ".join(text.split())), file=sys.stderr)
     sys.exit(code)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import LatticeAbsent, LatticeInvalid, TwinArgument, TwinError, TwinNoAnswer
+from ringmaster.naming import without_controls
 from ringmaster.programs import ProgramNotFound, find_library
 from ringmaster.twin._declarations import DECLARATIONS
 
@@ -70,8 +71,8 @@ def _error_of(code: int, words: str, reading: bool) -> Exception:
 
 
 def text(characters: Any) -> str:
-    """A C string."""
-    return str(ffi.string(characters).decode(errors="replace"))
+    """A C string, as it may come to a terminal."""
+    return without_controls(str(ffi.string(characters).decode(errors="replace")))
 
 
 def encoded(words: str | None) -> Any:

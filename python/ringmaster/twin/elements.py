@@ -87,16 +87,25 @@ ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 """What can be asked of an element, and how it is had from the C struct; None where this element has no such thing."""
 
 
+SETTABLE = ("PolynomA", "PolynomB", "K", "H", "KickAngle", "Voltage", "Frequency", "TimeLag")
+"""Attributes of a twin's element that can be set."""
+
+
 class Element:
     """One element, to look at: lengths in m, angles in rad, ``PolynomB[n]`` in m^-(n+1), volts and hertz.
 
-    It shows the ring as it is at the moment of the question. Strengths are set by the twin's own methods.
+    It shows the ring as it is at the moment of the question. ``twin[5].K = 1.2`` sets what the twin's
+    ``set_value_refpts`` can set; ``PolynomB`` and the other arrays are set as a whole. All else raises AttributeError,
+    as do the elements of a lattice, which is immutable.
     """
 
-    def __init__(self, owner: object, struct: Any) -> None:
-        """`owner` is what keeps the struct alive."""
-        self._owner = owner
-        self._struct = struct
+    __slots__ = ("_owner", "_set", "_struct")
+
+    def __init__(self, owner: object, struct: Any, set_value: Callable[[str, Any], None] | None = None) -> None:
+        """`owner` is what keeps the struct alive; `set_value` sets an attribute, None: the element is immutable."""
+        object.__setattr__(self, "_owner", owner)
+        object.__setattr__(self, "_struct", struct)
+        object.__setattr__(self, "_set", set_value)
 
     def __getattr__(self, name: str) -> Any:
         value = ATTRIBUTES[name](self._struct) if name in ATTRIBUTES else None
@@ -104,6 +113,21 @@ class Element:
             known = ", ".join(dir(self))
             raise AttributeError(f"{text(self._struct.name)} has no {name}; it has {known}")
         return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        where = text(self._struct.name)
+        if self._set is None:
+            raise AttributeError(f"{where}: a lattice is immutable; make a Twin of it, and set {name} there")
+        if name not in SETTABLE:
+            raise AttributeError(
+                f"{where}: {name} cannot be set; {', '.join(SETTABLE)} can. For what a design fixes, as Length, change "
+                "the lattice's file; for a displacement use set_misalignment()"
+            )
+        getattr(self, name)  # an element without it raises, and says what it has
+        self._set(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{text(self._struct.name)}: {name} cannot be deleted; set it to 0")
 
     def __dir__(self) -> list[str]:
         return [*(name for name, read in ATTRIBUTES.items() if read(self._struct) is not None), "kind"]

@@ -4,7 +4,7 @@
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from ringmaster.twin._library import Floats, Points, call, ffi, lib, text
 from ringmaster.twin.elements import MAGNETS, Element, Kind
 from ringmaster.twin.points import Refpts, find, resolve
 from ringmaster.twin.shipped import lattice_path
+
+if TYPE_CHECKING:
+    from ringmaster.twin.machine import Ring
 
 LIGHT_M_S = 299792458.0
 ELECTRON_EV = 510998.95069
@@ -184,6 +187,7 @@ def load_madx(path: Path, *, use: str | None = None) -> Lattice:
     return load_lattice(path, use=use)
 
 
-def save_mat(lattice: Lattice, path: Path) -> None:
-    """Writes a ``.mat`` file, which pyAT and MATLAB read back to the same elements."""
+def save_mat(ring: "Ring", path: Path) -> None:
+    """Writes a ``.mat`` file, which pyAT and MATLAB read back to the same elements; a twin's as they are now."""
+    lattice = ring if isinstance(ring, Lattice) else ring.to_lattice()
     call(lib.rm_lattice_write_mat, lattice.pointer, os.fsencode(path), reading=True)

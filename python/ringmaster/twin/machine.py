@@ -48,7 +48,24 @@ class Machine:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"element {index} of {len(self)}")
-        return Element(self, lib.rm_twin_element(self.pointer, position))
+        struct = lib.rm_twin_element(self.pointer, position)
+        return Element(self, struct, lambda name, value: self._set_attribute(position, name, value))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("lattice", "pointer") or isinstance(getattr(type(self), name, None), property):
+            super().__setattr__(name, value)
+            return
+        what = " It belongs to the lattice's design: change the lattice's file." if hasattr(Lattice, name) else ""
+        raise AttributeError(
+            f"{name} of a twin cannot be set.{what} Strengths are set by set_value_refpts(), cavities by set_cavity()"
+        )
+
+    def to_lattice(self) -> Lattice:
+        """A lattice of the elements as they are now, with this twin's strengths, errors, cavities and radiation."""
+        made = ffi.new("struct rm_lattice **")
+        elements = lib.rm_twin_element(self.pointer, 0)
+        call(lib.rm_lattice_make, lib.rm_lattice_info(self.lattice.pointer), elements, len(self), made)
+        return Lattice(made[0])
 
     def __iter__(self) -> Iterator[Element]:
         return (self[i] for i in range(len(self)))
@@ -171,6 +188,18 @@ class Machine:
         else:
             raise TwinArgument(f"{attrname} cannot be set; {', '.join(setters)}, Voltage, Frequency and TimeLag can")
 
+    def _set_attribute(self, index: int, name: str, value: Any) -> None:
+        """One attribute of one element: a number, or all of an array at once."""
+        if name not in ("PolynomA", "PolynomB", "KickAngle"):
+            self.set_value_refpts([index], name, _finite_numbers(name, value, 0))
+            return
+        now = getattr(self[index], name)
+        given = _finite_numbers(name, value, 1)
+        if given[len(now) :].any() or (name == "KickAngle" and len(given) != 2):
+            raise TwinArgument(f"found {len(given)} values for {name} of {self[index].FamName}, expected {len(now)}")
+        for place in range(len(now)):
+            self.set_value_refpts([index], name, given[place] if place < len(given) else 0.0, index=place)
+
     def _cavity(self, index: int, name: str, value: float) -> None:
         cavity = self[index]
         given = {key: getattr(cavity, key) for key in ("Voltage", "Frequency", "TimeLag")} | {name: value}
@@ -201,6 +230,18 @@ class Machine:
     @turn.setter
     def turn(self, turn: int) -> None:
         lib.rm_twin_set_turn(self.pointer, turn)
+
+
+def _finite_numbers(name: str, value: Any, dimensions: int) -> Any:
+    try:
+        given = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if given.ndim != dimensions or not np.isfinite(given).all():
+        raise TwinArgument(
+            f"found {value!r} for {name}, expected {'finite numbers' if dimensions else 'a finite number'}"
+        )
+    return given
 
 
 def _given(attribute: str, index: int | None) -> int:

@@ -62,7 +62,8 @@ def lattice_track(
     ``r_in``: (6, particles) or (6,); with ``in_place``, which needs Fortran order, they are where they end afterwards.
     Returns what was seen, (6, particles, points, turns); ``{"npart", "nturns", "refpts", "rout"}``, of which ``rout``
     is where the particles end; and with ``losses`` ``{"loss_map"}``, a record array of ``islost``, ``turn``, ``elem``
-    and ``coord`` (6,) at the loss. A particle is lost outside an aperture or beyond 1 m or 1; from then on it is NaN.
+    and ``coord`` (6,) at the loss, which are 0 for a particle that is not lost, as in pyAT. A particle is lost outside
+    an aperture or beyond 1 m or 1; from then on it is NaN.
     ``simd``: "best", "scalar", "avx2" or "avx512".
     """
     machine = machine_of(ring)
@@ -92,5 +93,6 @@ def lattice_pass(ring: Ring, r_in: Floats, nturns: int = 1, refpts: Refpts = End
 def _loss_map(turn: Points, element: Points, at: Floats) -> Any:
     islost = turn != NOT_LOST
     table = np.recarray(len(turn), LOSS_DTYPE)
-    table.islost, table.turn, table.elem, table.coord = islost, np.where(islost, turn, 0), element, at
+    table.islost, table.turn, table.elem = islost, np.where(islost, turn, 0), np.where(islost, element, 0)
+    table.coord = np.where(islost[:, None], at, 0.0)
     return table
