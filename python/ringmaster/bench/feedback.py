@@ -17,6 +17,7 @@ from statistics import median
 from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.openblas import Kernels, fastest
 from ringmaster.bench.printed import printed
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
@@ -31,6 +32,8 @@ BETWEEN = ("errors_ns", "bank_ns", "ahead_ns")
 TARGETS = {"264x168": 200.0, "528x336": 500.0}
 """Nanoseconds, median."""
 FLOOR_S = 0.5
+KERNEL_CYCLES = 2000
+"""To try each kernel of OpenBLAS."""
 START_S, MOST_NS_PER_CYCLE = 120.0, 1e6
 WINDOWS = "windows"
 
@@ -92,6 +95,8 @@ class Report:
     floors: list[StallFloor] = field(default_factory=list)
     probes_ns: list[float] = field(default_factory=list)
     """Round trips of a cache line between the two cores, before and after."""
+    kernels: Kernels = field(default_factory=lambda: Kernels({}))
+    """Of OpenBLAS, that were tried."""
     notes: list[str] = field(default_factory=list)
     interrupted: bool = False
 
@@ -146,6 +151,7 @@ class Report:
                        for size in TARGETS},
             "conditions": asdict(self.conditions),
             "interrupted": self.interrupted,
+            "openblas_kernels_ns": dict(self.kernels.times_ns),
             "notes": self.notes,
             "options": asdict(self.options),
             "tables": {"windows": [asdict(window) for window in self.windows]},
@@ -197,8 +203,22 @@ def _between(report: Report) -> Table:
     return Table("Between cycles, per mode, ns", head, rows)
 
 
-def _run(program: str, cycles: int, *arguments: str) -> str:
-    return printed(program, [find_program(program), *arguments], START_S + cycles * MOST_NS_PER_CYCLE * 1e-9)
+def _run(program: str, cycles: int, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    limit_s = START_S + cycles * MOST_NS_PER_CYCLE * 1e-9
+    return printed(program, [find_program(program), *arguments], limit_s, environment=environment)
+
+
+def _arithmetic(cycles: int, core: int, environment: Mapping[str, str]) -> Window:
+    return window_of(_run(PROGRAM, cycles, str(cycles), str(core), environment=environment))
+
+
+def _kernels(core: int) -> Kernels:
+    """Of OpenBLAS, by the sum of sgemv's medians over the sizes."""
+    return fastest(
+        lambda environment: sum(
+            times[SGEMV].median for times in _arithmetic(KERNEL_CYCLES, core, environment).sizes.values()
+        )
+    )
 
 
 def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:
@@ -208,8 +228,8 @@ def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:
     return host_times_of(_run(HOST_PROGRAM, cycles, size, str(cycles), code, str(here[-1]), str(here[0])))
 
 
-def _window(cycles: int, here: Sequence[int], log: Log) -> Window:
-    window = window_of(_run(PROGRAM, cycles, str(cycles), str(here[-1])))
+def _window(cycles: int, here: Sequence[int], kernels: Kernels, log: Log) -> Window:
+    window = _arithmetic(cycles, here[-1], kernels.environment)
     host = {}
     for size in TARGETS:
         try:
@@ -232,9 +252,11 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     each = -(-options.cycles // options.windows)
     try:
         _probe(report, here)
+        report.kernels = _kernels(here[-1])
+        log.note(str(report.kernels))
         for i in range(options.windows):
             try:
-                report.windows.append(_window(each, here, log))
+                report.windows.append(_window(each, here, report.kernels, log))
                 log.say(f"{i + 1}/{options.windows} {words(report.windows[-1])}")
             except NotMeasured as error:
                 log.note(f"not measured: {error}")
