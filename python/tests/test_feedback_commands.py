@@ -18,7 +18,16 @@ from ringmaster.errors import WorkspaceAbsent
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.loop import Feedback, FeedbackAbsent, find_configuration
 from ringmaster.feedback.names import ActuatorFault, Permit, RowFault, State, Withdrawal
-from ringmaster.feedback.sensitivity import Measured, Record, compare, draw, estimate, multi_sine, plant_found
+from ringmaster.feedback.sensitivity import (
+    Measured,
+    Record,
+    compare,
+    draw,
+    estimate,
+    multi_sine,
+    plant_found,
+    refuse_what_is_not_s,
+)
 from ringmaster.feedback.solution import mode_gain
 from ringmaster.feedback.spectrum import spectra, welch
 from ringmaster.feedback.why import explain, together
@@ -280,6 +289,16 @@ def test_a_silent_loop_is_said() -> None:
     quiet = np.random.default_rng(3).standard_normal(4096)
     with pytest.raises(RuntimeError, match="nothing of the excitation is seen"):
         estimate(Record(RATE_HZ, quiet[::-1], quiet, quiet, 0), None, at_actuator=False)
+
+
+def test_a_flickering_loop_is_no_lost_excitation() -> None:
+    wave = np.sin(np.arange(5000) / 10)
+    refuse_what_is_not_s(Record(RATE_HZ, wave, wave, wave, 0, not_on=40))
+    with pytest.raises(RuntimeError, match="the loop flickers: it was not ON in 20 % of the cycles"):
+        refuse_what_is_not_s(Record(RATE_HZ, wave * 0, wave, wave, 0, not_on=1000))
+    wave[2500:] = 0
+    with pytest.raises(RuntimeError, match="the excitation was lost: the loop was ON, but in 50 % of the time"):
+        refuse_what_is_not_s(Record(RATE_HZ, wave, wave, wave, 0))
 
 
 def test_spectra_hold_the_power() -> None:

@@ -12,7 +12,7 @@ from test_cli import ringmaster
 
 from ringmaster.errors import ObjectNotFound
 from ringmaster.feedback.compare import difference, singular_values
-from ringmaster.feedback.convert import read_any
+from ringmaster.feedback.convert import join, read_any, read_planes
 from ringmaster.feedback.golden import closed_bump, matching
 from ringmaster.feedback.mapping import expand, resolve
 from ringmaster.feedback.matrix import Matrix, load_csv, load_values, save_csv, save_values
@@ -172,6 +172,66 @@ def test_hdf5_and_plain_numbers(tmp_path: Path) -> None:
     assert matrix.values == pytest.approx(values * 1e3)
     with pytest.raises(ValueError, match="2 rows and 2 columns of numbers without names"):
         read_any(tmp_path / "plain.txt")
+
+
+def test_planes_of_different_size_are_joined(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(104, 48)), random.normal(size=(104, 64))
+    np.save(tmp_path / "x.npy", x)
+    np.savetxt(tmp_path / "y.csv", y, delimiter=",", fmt="%.17g")
+    output = tmp_path / "r.csv"
+    ringmaster(
+        *("feedback", "matrix", "convert", str(tmp_path / "x.npy"), str(tmp_path / "y.csv"), "--unit", "mm"),
+        *("--rows", "bpm[001-104]/x bpm[001-104]/y", "--columns", "ps/h[01-48] ps/v[01-64]", "-o", str(output)),
+    )
+    made = load_csv(output)
+    assert made.values.shape == (208, 112)
+    assert made.values[:104, :48] == pytest.approx(x * 1e6)
+    assert made.values[104:, 48:] == pytest.approx(y * 1e6)
+    assert not made.values[:104, 48:].any()
+    assert not made.values[104:, :48].any()
+    assert made.plane_of_columns("x").sum() == 48
+    with pytest.raises(ValueError, match=r"1 names of rows and 0 of actuators are more than the files have"):
+        read_planes(
+            [tmp_path / "x.npy", tmp_path / "y.csv"], [f"b{i}/x" for i in range(209)], [f"c{i}" for i in range(112)]
+        )
+
+
+def test_joined_files_must_agree() -> None:
+    one = Matrix(("b/x",), ("h",), np.array([[1.0]]))
+    assert join([one, one]).values.tolist() == [[1.0]]
+    with pytest.raises(ValueError, match="row 'b/x' of actuator 'h', with different values"):
+        join([one, Matrix(("b/x",), ("h",), np.array([[2.0]]))])
+
+
+def test_matlabs_hdf5_files_and_numpys_are_read(tmp_path: Path) -> None:
+    values = np.arange(6.0).reshape(3, 2)
+    rows, columns = ("a/x", "b/x", "c/x"), ("h", "v")
+    np.save(tmp_path / "m.npy", values)
+    assert read_any(tmp_path / "m.npy", rows, columns)[0].values.tolist() == values.tolist()
+    with h5py.File(tmp_path / "m.mat", "w", userblock_size=512) as file:
+        file["R"] = values.T  # as MATLAB 7.3 has it
+    head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    with (tmp_path / "m.mat").open("r+b") as raw:
+        raw.write(head)
+    assert read_any(tmp_path / "m.mat", rows, columns)[0].values.tolist() == values.tolist()
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match=r"cube\.npy: expected one array of numbers of 2 dimensions"):
+        read_any(tmp_path / "cube.npy", rows, columns)
+    (tmp_path / "bad.npy").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"bad\.npy"):
+        read_any(tmp_path / "bad.npy", rows, columns)
+
+
+def test_the_rf_is_no_mode_of_a_plane(made: Path) -> None:
+    matrix = load_csv(made)
+    assert matrix.rf == "rf/1"
+    assert (len(singular_values(matrix, "x")), len(singular_values(matrix, "y"))) == (12, 12)
+    shown = ringmaster("feedback", "matrix", "show", str(made)).stdout
+    assert "x: 12 modes" in shown
+    assert "rf/1" in shown
+    with pytest.raises(ValueError, match="the RF's actuator 'no' is none of the 25 actuators"):
+        Matrix(matrix.rows, matrix.columns, matrix.values, "no")
 
 
 def test_two_matrices_are_compared(made: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ringmaster.feedback.configuration import Family, read_configuration
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.predict import draw, is_stable, predict
+from ringmaster.feedback.server_file import cycle_rate_hz
 
 RATE_HZ = 1157000 / 120
 HZ = np.array([0.3, 7.0, 49.95, 50.0, 51.0, 180.0, 700.0, 2000.0, 4500.0])
@@ -143,3 +144,22 @@ def test_a_configuration_is_predicted_and_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="no family 'slow' that has a law"):
         read.family("slow")
+
+
+def test_the_rate_is_that_of_the_users_server(tmp_path: Path) -> None:
+    own = tmp_path / "f.yaml"
+    own.write_text("matrix: r.csv\nfamilies: []\n")
+    with pytest.raises(ValueError, match=r"no server's configuration in the folder .* give --server SERVER.yaml or"):
+        cycle_rate_hz(own, None)
+    (tmp_path / "server.yaml").write_text(
+        "turn_rate_hz: 1250000\napplications: [{name: feedback, configuration: f.yaml, period_turns: 125}]\n"
+    )
+    assert cycle_rate_hz(own, None) == 10000.0
+    (tmp_path / "other.yaml").write_text(
+        "turn_rate_hz: 1250000\nsetpoints: {period_turns: 50}\napplications: [{name: f, configuration: f.yaml}]\n"
+    )
+    with pytest.raises(ValueError, match=r"different rates: other.yaml 25000 Hz, server.yaml 10000 Hz; choose one"):
+        cycle_rate_hz(own, None)
+    assert cycle_rate_hz(own, tmp_path / "other.yaml") == 25000.0
+    with pytest.raises(ValueError, match=r"f\.yaml has no application whose"):
+        cycle_rate_hz(own, own)

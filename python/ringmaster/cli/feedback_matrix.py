@@ -14,6 +14,8 @@ output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.csv", help="Write it there."
 )
 
+rf_option = click.option("--rf", metavar="ACTUATOR", help="Which actuator is the RF frequency: it is of no plane.")
+
 
 @click.group(
     epilog=examples(
@@ -135,28 +137,43 @@ def twin(
         "ringmaster feedback matrix convert GoldenBPMResp.mat -o response.csv",
         "ringmaster feedback matrix convert GoldenBPMResp.mat --rows rows.txt --columns columns.txt -o response.csv",
         "ringmaster feedback matrix convert orm.h5 --inside orm/response --unit m -o response.csv",
+        "ringmaster feedback matrix convert rx.npy ry.npy --rows 'bpm[001-104]/x bpm[001-104]/y' "
+        "--columns 'ps/h[01-48] ps/v[01-64]' --unit mm -o response.csv",
         "ringmaster feedback matrix convert plain.txt --rows 'bpm[01-96]/x' --columns 'ps/h[01-82]' --unit mm -o r.csv",
     )
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE [FILE]…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--rows", metavar="NAMES", help="Of the readings, INSTRUMENT/LANE, or a file with one in a line.")
 @click.option("--columns", metavar="NAMES", help="Of the actuators, or a file with one in a line.")
 @click.option("--unit", metavar="UNIT", help="Of the readings: nm, um, mm, m; without it as the file says, or nm.")
 @click.option("--inside", metavar="NAME", help="Variable of a .mat file, or dataset of an HDF5 file.")
+@rf_option
 @output_option
 def convert(
-    file: Path, rows: str | None, columns: str | None, unit: str | None, inside: str | None, output: Path
+    files: tuple[Path, ...],
+    rows: str | None,
+    columns: str | None,
+    unit: str | None,
+    inside: str | None,
+    rf: str | None,
+    output: Path,
 ) -> None:
-    """Convert FILE: CSV or plain numbers, .mat of the MATLAB Middle Layer (measbpmresp, getrespmat), or HDF5.
+    """Convert FILE: CSV or plain numbers, .npy, .mat of the MATLAB Middle Layer (measbpmresp, getrespmat), or HDF5.
+
+    Several files, as one for each plane, are joined: 0 stands between the rows of one and the actuators of another.
+    --rows and --columns then name those of all, one file after the other.
 
     Names of a .mat file come from its families and device lists: bpmx_s01_03/x, hcm_s01_02. --rows and --columns give
     those that the server has, in the same order.
     """
-    from ringmaster.feedback.convert import read_any
+    from dataclasses import replace
+
+    from ringmaster.feedback.convert import read_planes
     from ringmaster.feedback.matrix import save_csv
 
-    made, what = read_any(file, _file_of_names(rows), _file_of_names(columns), unit, inside)
-    save_csv(output, made, [f"from {file.name}: {what}"])
+    made, what = read_planes(files, _file_of_names(rows), _file_of_names(columns), unit, inside)
+    made = replace(made, rf=rf or made.rf)
+    save_csv(output, made, [f"from {', '.join(file.name for file in files)}: {what}"])
     click.echo(f"{output}: {len(made.rows)} readings, {len(made.columns)} actuators, from {what}")
 
 
@@ -216,7 +233,7 @@ def measure(
             found = measure(it, before.rows, names, numbers, plan, rate or rate_of(it.ws, before.rows), progress)
         values, spread = before.values.copy(), np.full(before.values.shape, np.nan)
         values[:, numbers], spread[:, numbers] = found.matrix.values, found.error
-        made = Matrix(before.rows, before.columns, values)
+        made = Matrix(before.rows, before.columns, values, before.rf)
         size = np.sqrt(np.mean(found.matrix.values**2))
         error = float(np.sqrt(np.nanmean(found.error**2))) if averages > 1 else float("nan")
         how = f"sine of {hz:g} Hz" if hz else "plus and minus"
@@ -249,13 +266,16 @@ def _movable(states: Any, columns: Sequence[str], numbers: list[int]) -> list[in
 )
 @click.argument("files", metavar="FILE [FILE]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png or .svg.")
+@rf_option
 @json_option
-def show(files: Sequence[Path], plot: Path | None, as_json: bool) -> None:
+def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool) -> None:
     """Show singular values; of two matrices also by how much their BPMs' and actuators' gains differ.
 
     A row's gain is the factor that makes the first matrix's row most like the second's: of a lattice with another β
     it beats around the ring.
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from ringmaster.feedback import plots
@@ -265,13 +285,15 @@ def show(files: Sequence[Path], plot: Path | None, as_json: bool) -> None:
     if len(files) > 2:
         raise click.UsageError("one matrix, or two to compare")
     plots.check(plot)
-    matrices = {str(path): load_csv(path) for path in files}
+    read = {str(path): load_csv(path) for path in files}
+    matrices = {path: replace(one, rf=rf or one.rf) for path, one in read.items()}
     said: dict[str, Any] = {}
     for path, one in matrices.items():
         planes = {plane: singular_values(one, plane) for plane in "xy"}
         said[path] = {
             "rows": len(one.rows),
             "actuators": len(one.columns),
+            "rf": one.rf,
             "coupling": coupling(one),
             "singular_values": {plane: values.tolist() for plane, values in planes.items()},
         }
@@ -287,6 +309,10 @@ def show(files: Sequence[Path], plot: Path | None, as_json: bool) -> None:
         click.echo(
             f"{path}: {about['rows']} readings, {about['actuators']} actuators, coupling {about['coupling']:.3g}"
         )
+        if about["rf"] is not None:
+            click.echo(
+                f"  rf: {about['rf']} is one of the actuators; its column, the dispersion, is in no plane's modes"
+            )
         for plane, values in about["singular_values"].items():
             if values:
                 kept = [sum(v > share * values[0] for v in values) for share in (0.1, 0.01, 0.001)]

@@ -12,27 +12,38 @@ from ringmaster.cli.options import examples, json_option, print_json
 plot_option = click.option(
     "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf."
 )
-DEFAULT_RATE_HZ = 1157000 / 120
 
 
 @click.command(
     epilog=examples(
         "ringmaster feedback predict configs/feedback-elettra2.yaml",
+        "ringmaster feedback predict feedback.yaml --server server.yaml",
         "ringmaster feedback predict feedback.yaml --rate 100000 --plot s.png",
         "ringmaster feedback predict feedback.yaml --delay 1.1 --bandwidth 0.9",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--rate", type=float, default=DEFAULT_RATE_HZ, show_default="9641.67", metavar="HZ", help="Of cycles.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="HZ", help="Of cycles; else as the server's.")
+@click.option("--server", type=click.Path(path_type=Path), metavar="SERVER", help="Its server's configuration.")
 @click.option("--gain", type=float, default=1.0, show_default=True, help="Of the whole loop.")
 @click.option("--delay", type=float, default=1.0, show_default=True, help="The plant's delay over the configured one.")
 @click.option("--bandwidth", type=float, default=1.0, show_default=True, help="Its bandwidth over the configured one.")
 @plot_option
 @json_option
 def predict(
-    config: Path, rate: float, gain: float, delay: float, bandwidth: float, plot: Path | None, as_json: bool
+    config: Path,
+    rate: float | None,
+    server: Path | None,
+    gain: float,
+    delay: float,
+    bandwidth: float,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Predict what the loop of CONFIG (the feedback's own file) will do, without any server.
+
+    The rate of its cycles is turn_rate_hz over period_turns of its server's configuration: --server, or the one in the
+    same folder that names CONFIG.
 
     For each family with a law of its own: up to which frequency it reduces disturbances, by how much it raises them
     where it does worst, how far from instability it is, and how deep its lines are.
@@ -42,8 +53,10 @@ def predict(
     from ringmaster.feedback import plots
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.predict import draw, predict
+    from ringmaster.feedback.server_file import cycle_rate_hz
 
     plots.check(plot)
+    rate = rate or cycle_rate_hz(config, server)
     read = read_configuration(config, rate)
     made = []
     for family in read.families:
@@ -132,6 +145,7 @@ def sensitivity(
         excited,
         plant_found,
         record,
+        refuse_what_is_not_s,
         signal_lines,
     )
     from ringmaster.feedback.solution import mode_gain
@@ -157,6 +171,7 @@ def sensitivity(
             taken = record(it, seconds, progress)
         gain = it.number("gain") or 1.0
     assert isinstance(law, Law)
+    refuse_what_is_not_s(taken)
     measured = estimate(taken, signal_lines(signal, low, high), actuator is not None, gain)
     found = compare(measured, law, gain * regular)
     what = f"mode {mode}" if actuator is None else actuator

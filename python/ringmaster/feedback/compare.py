@@ -23,8 +23,9 @@ def singular_values(matrix: Matrix, plane: str) -> Floats:
 def coupling(matrix: Matrix) -> float:
     """RMS of what goes from one plane to the other, over the rest's."""
     rows_x, columns_x = matrix.plane_of_rows("x"), matrix.plane_of_columns("x")
-    same = rows_x[:, None] == columns_x[None, :]
-    inside, across = matrix.values[same], matrix.values[~same]
+    corrects = np.array([name != matrix.rf for name in matrix.columns], np.bool_)
+    same = (rows_x[:, None] == columns_x[None, :]) & corrects
+    inside, across = matrix.values[same], matrix.values[~same & corrects]
     return float(np.sqrt(np.mean(across**2) / np.mean(inside**2))) if len(across) and len(inside) else 0.0
 
 

@@ -2,7 +2,7 @@
 """The feedback's own file, as apps/feedback/configuration.h describes it: what predictions need of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def read_configuration(path: Path, rate_hz: float) -> Configuration:
         raise ValueError(f"{path}: found no list `families`, which says what actuators there are")
     return Configuration(
         path=path,
-        matrix=load_csv(matrix_path(path)),
+        matrix=replace(load_csv(matrix_path(path)), rf=rf_actuator(path)),
         families=tuple(_family(path, entry, resonators, rate_hz) for entry in families),
         coupled=bool(read.get("coupled", False)),
         per_corrector=read.get("per", "mode") == "corrector",
@@ -82,6 +82,12 @@ def matrix_path(path: Path) -> Path:
     if not isinstance(named, str):
         raise ValueError(f"{path}: no key `matrix`, which names the file of the response matrix")
     return path.parent / named
+
+
+def rf_actuator(path: Path) -> str | None:
+    """Of the RF frequency, as the file names it; None where it has none."""
+    rf = _mapping(path, read_yaml(path), "the file").get("rf")
+    return None if rf is None else str(_mapping(path, rf, "`rf`").get("actuator"))
 
 
 def _mapping(path: Path, value: Any, what: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Response matrices of others: CSV with or without names, .mat as the MATLAB Middle Layer writes it, HDF5."""
+"""Response matrices of others: CSV with or without names, .npy, .mat as the MATLAB Middle Layer writes it, HDF5."""
 
 import csv
 from collections.abc import Sequence
@@ -29,9 +29,83 @@ def read_any(
     suffix = path.suffix.lower()
     if suffix == ".mat":
         return _from_mat(path, rows, columns, unit, inside)
+    if suffix == ".npy":
+        return _from_npy(path, rows, columns, unit)
     if suffix in (".h5", ".hdf5", ".nxs"):
         return _from_hdf5(path, rows, columns, unit, inside)
     return _from_text(path, rows, columns, unit)
+
+
+def join(parts: Sequence[Matrix]) -> Matrix:
+    """Matrices of planes, one below and beside the other: 0 between the rows of one and the actuators of another.
+
+    A row or an actuator that several have stands once. Raises ValueError where two differ in one element.
+    """
+    rows = list(dict.fromkeys(name for part in parts for name in part.rows))
+    columns = list(dict.fromkeys(name for part in parts for name in part.columns))
+    values = np.full((len(rows), len(columns)), np.nan)
+    for part in parts:
+        at = np.ix_([rows.index(name) for name in part.rows], [columns.index(name) for name in part.columns])
+        twice = np.argwhere(np.isfinite(values[at]) & (values[at] != part.values))
+        if len(twice):
+            row, column = part.rows[twice[0][0]], part.columns[twice[0][1]]
+            raise ValueError(f"two of the files have row {row!r} of actuator {column!r}, with different values")
+        values[at] = part.values
+    rf = next((part.rf for part in parts if part.rf is not None), None)
+    return Matrix(tuple(rows), tuple(columns), np.nan_to_num(values), rf)
+
+
+def read_planes(
+    paths: Sequence[Path],
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    unit: str | None = None,
+    inside: str | None = None,
+) -> tuple[Matrix, str]:
+    """One file, or one for each plane, joined. Names are those of all files, one file after the other."""
+    if len(paths) == 1:
+        return read_any(paths[0], rows, columns, unit, inside)
+    parts, kinds = [], []
+    for path in paths:
+        height, width = shape_of(path, unit, inside) if len(rows) or len(columns) else (0, 0)
+        part, kind = read_any(path, rows[:height], columns[:width], unit, inside)
+        rows, columns = rows[height:], columns[width:]
+        parts.append(part)
+        kinds.append(f"{path.name} ({kind}, {len(part.rows)} × {len(part.columns)})")
+    if len(rows) or len(columns):
+        raise ValueError(f"{len(rows)} names of rows and {len(columns)} of actuators are more than the files have")
+    return join(parts), "planes of " + " and ".join(kinds)
+
+
+def shape_of(path: Path, unit: str | None, inside: str | None) -> tuple[int, int]:
+    """Rows and actuators of a file, whether it has names or not."""
+    try:
+        found, _ = read_any(path, (), (), unit, inside)
+    except NamesMissing as error:
+        return error.shape
+    return len(found.rows), len(found.columns)
+
+
+class NamesMissing(ValueError):
+    """A file of numbers without names."""
+
+    def __init__(self, path: Path, shape: tuple[int, int]) -> None:
+        """Says how to name them."""
+        self.shape = shape
+        super().__init__(
+            f"{path}: {shape[0]} rows and {shape[1]} columns of numbers without names: name them by "
+            f"--rows and --columns, as 'bpm[01-84]/{{x1,y1,x2,y2}}', or by files"
+        )
+
+
+def _from_npy(path: Path, rows: Sequence[str], columns: Sequence[str], unit: str | None) -> tuple[Matrix, str]:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise ValueError(f"{path}: expected one array of numbers of 2 dimensions")
+    return _named(path, values.astype(np.float64) * _factor(path, unit), rows, columns), "a NumPy array"
 
 
 def _factor(path: Path, unit: str | None) -> float:
@@ -43,10 +117,7 @@ def _factor(path: Path, unit: str | None) -> float:
 
 def _named(path: Path, values: Floats, rows: Sequence[str], columns: Sequence[str]) -> Matrix:
     if values.ndim == 2 and not (len(rows) and len(columns)):
-        raise ValueError(
-            f"{path}: {values.shape[0]} rows and {values.shape[1]} columns of numbers without names: name them by "
-            f"--rows and --columns, as 'bpm[01-84]/{{x1,y1,x2,y2}}', or by files"
-        )
+        raise NamesMissing(path, (values.shape[0], values.shape[1]))
     try:
         return Matrix(tuple(rows), tuple(columns), values)
     except ValueError as error:
@@ -174,6 +245,8 @@ def _from_hdf5(
         column_names = tuple(columns) or _texts(folder, "columns")
     if values.ndim != 2:
         raise ValueError(f"{path}: dataset {name!r} has {values.ndim} dimensions, expected 2")
+    if path.suffix.lower() == ".mat":  # MATLAB's columns are HDF5's rows
+        values = values.T
     word = said.decode() if isinstance(said, bytes) else said
     return _named(path, values * _factor(path, unit or word), row_names, column_names), f"dataset {name!r}"
 

@@ -24,4 +24,4 @@ def twin_matrix(twin: Twin, mapping: Mapping) -> Matrix:
         raise ValueError("the column of the RF frequency needs a ring with a cavity that is on: leave out --4d")
     columns = np.append(units, mapping.rf[1] if mapping.rf is not None else 0.0)
     values = by_bpm * columns * NM_PER_M
-    return Matrix(mapping.rows, mapping.actuators, values[:, : len(mapping.actuators)])
+    return Matrix(mapping.rows, mapping.actuators, values[:, : len(mapping.actuators)], mapping.rf and mapping.rf[0])

@@ -2,7 +2,7 @@
 """A running feedback: its parameters by their short names, and what its rows and actuators are called."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,9 +95,9 @@ class Feedback:
         """The response matrix that it was configured with; None where its file cannot be found."""
         if self.configuration_path is None:
             return None
-        from ringmaster.feedback.configuration import matrix_path
+        from ringmaster.feedback.configuration import matrix_path, rf_actuator
 
-        return load_csv(matrix_path(self.configuration_path))
+        return replace(load_csv(matrix_path(self.configuration_path)), rf=rf_actuator(self.configuration_path))
 
     def need_matrix(self) -> Matrix:
         """The same. Raises ValueError where there is none, or another one than the application runs with."""

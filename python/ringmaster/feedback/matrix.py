@@ -21,6 +21,8 @@ class Matrix:
     columns: tuple[str, ...]
     values: Floats
     """Shape (rows, columns)."""
+    rf: str | None = None
+    """The actuator of the RF frequency, whose column is the dispersion and belongs to no plane."""
 
     def __post_init__(self) -> None:
         """Raises ValueError where names and numbers do not fit each other."""
@@ -29,6 +31,8 @@ class Matrix:
                 f"a matrix of {self.values.shape[0]} × {self.values.shape[1]} numbers cannot have {len(self.rows)} "
                 f"names of rows and {len(self.columns)} of actuators"
             )
+        if self.rf is not None and self.rf not in self.columns:
+            raise ValueError(f"the RF's actuator {self.rf!r} is none of the {len(self.columns)} actuators")
         for what, names in (("row", self.rows), ("actuator", self.columns)):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -42,9 +46,10 @@ class Matrix:
         return np.array([row_plane(name) == plane for name in self.rows], np.bool_)
 
     def plane_of_columns(self, plane: str) -> NDArray[np.bool_]:
-        """Which columns are of this plane: where their response is larger."""
+        """Which correctors are of this plane: where their response is larger. The RF's column is of none."""
         x, y = (np.square(self.values[self.plane_of_rows(p)]).sum(axis=0) for p in "xy")
-        return np.asarray(x >= y if plane == "x" else y > x)
+        corrects = np.array([name != self.rf for name in self.columns], np.bool_)
+        return np.asarray((x >= y if plane == "x" else y > x) & corrects)
 
 
 def row_plane(name: str) -> str:
@@ -52,13 +57,20 @@ def row_plane(name: str) -> str:
     return name.rpartition("/")[2][:1]
 
 
+RF_COMMENT = "# rf:"
+"""Begins the comment that names the RF's actuator; the application takes it from its configuration."""
+
+
 def load_csv(path: Path) -> Matrix:
     """Reads the file. Raises ValueError with line and column, OSError."""
     header: list[str] | None = None
+    rf: str | None = None
     names: list[str] = []
     values: list[list[float]] = []
     with path.open(newline="", encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
+            if line.startswith(RF_COMMENT):
+                rf = line.removeprefix(RF_COMMENT).strip()
             if line.startswith("#") or not line.strip():
                 continue
             fields = [field.strip() for field in next(csv.reader([line]))]
@@ -74,7 +86,7 @@ def load_csv(path: Path) -> Matrix:
     if header is None or not names:
         raise ValueError(f"{path}: no matrix in it: expected a line of actuators' names, and a line for each row")
     try:
-        return Matrix(tuple(names), tuple(header), np.array(values, np.float64).reshape(len(names), len(header)))
+        return Matrix(tuple(names), tuple(header), np.array(values, np.float64).reshape(len(names), len(header)), rf)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -94,6 +106,8 @@ def save_csv(path: Path, matrix: Matrix, comments: Sequence[str] = ()) -> None:
     with path.open("w", encoding="utf-8") as file:
         for comment in ("nm per unit of the actuator", *comments):
             file.write(f"# {' '.join(comment.split())}\n")
+        if matrix.rf is not None:
+            file.write(f"{RF_COMMENT} {matrix.rf}\n")
         file.write("," + ",".join(matrix.columns) + "\n")
         for name, row in zip(matrix.rows, matrix.values, strict=True):
             file.write(name + "," + ",".join(format(value, ".9g") for value in row) + "\n")

@@ -115,6 +115,29 @@ def _begin(stream: Stream) -> int:
     return head + stream.period
 
 
+STEADY = 0.01
+"""Share of cycles in which a loop may have been off and still be measured."""
+PRESENT = 0.9
+"""Share of cycles, in blocks of a hundredth, that the excitation must be in."""
+
+
+def refuse_what_is_not_s(taken: Record) -> None:
+    """Raises RuntimeError, with what happened, where the record holds no steady loop or no lasting excitation."""
+    share = taken.not_on / max(1, len(taken.error) - taken.lost)
+    if share > STEADY:
+        raise RuntimeError(
+            f"the loop flickers: it was not ON in {100 * share:.2g} % of the cycles, so what was recorded is not its "
+            f"sensitivity; `ringmaster feedback why` says what takes it away"
+        )
+    blocks = [block for block in np.array_split(taken.excitation, 100) if len(block)]
+    present = float(np.mean([bool(np.any(block != 0)) for block in blocks]))
+    if present < PRESENT:
+        raise RuntimeError(
+            f"the excitation was lost: the loop was ON, but in {100 * (1 - present):.2g} % of the time there was no "
+            f"excitation; did another command set `excite`, or is its amplitude 0?"
+        )
+
+
 def multi_sine(low: float, high: float) -> Floats:
     """Frequencies of the lines, Hz."""
     return np.geomspace(low, high, MULTI_SINE_LINES)

@@ -37,6 +37,45 @@ def applications(ws: Workspace) -> dict[str, dict[str, Any]]:
     return {str(entry["name"]): entry for entry in listed if isinstance(entry, dict) and "name" in entry}
 
 
+DEFAULT_TURN_RATE_HZ = 1157000.0
+"""As docs/configuration.md has it."""
+
+
+def cycle_rate_hz(own: Path, server: Path | None) -> float:
+    """Cycles per second of the feedback whose own file is ``own``: of this server, or of the one beside that names it.
+
+    Raises ValueError where no server's configuration, or several with different rates, name it.
+    """
+    candidates = [server] if server is not None else sorted(own.resolve().parent.glob("*.y*ml"))
+    rates = {path: rate for path in candidates for rate in _cycle_rates(path, own, quiet=server is None)}
+    if not rates:
+        where = f"{server} has no application whose `configuration` is {own.name}" if server else (
+            f"no server's configuration in the folder of {own} names it"
+        )  # fmt: skip
+        raise ValueError(f"{where}, so the rate of its cycles is not known: give --server SERVER.yaml or --rate HZ")
+    if len(set(rates.values())) > 1:
+        told = ", ".join(f"{path.name} {rate:.6g} Hz" for path, rate in rates.items())
+        raise ValueError(f"{own} is named by servers of different rates: {told}; choose one by --server or --rate")
+    return next(iter(rates.values()))
+
+
+def _cycle_rates(path: Path, own: Path, quiet: bool) -> Iterator[float]:
+    """Of the applications of a server's file whose own file is ``own``; ``quiet``: nothing where it is no such file."""
+    try:
+        read = read_yaml(path)
+    except (OSError, ValueError):
+        if quiet:
+            return
+        raise
+    listed = read.get("applications") if isinstance(read, dict) else None
+    for entry in listed if isinstance(listed, list) else []:
+        named = entry.get("configuration") if isinstance(entry, dict) else None
+        if isinstance(named, str) and (path.parent / named).resolve() == own.resolve():
+            setpoints = read.get("setpoints") or {}
+            period_turns = entry.get("period_turns", setpoints.get("period_turns", 1))
+            yield float(read.get("turn_rate_hz", DEFAULT_TURN_RATE_HZ)) / float(period_turns)
+
+
 def supplies(config: Mapping[str, Any]) -> list[str]:
     """Names of all supplies, in their order: what docs/configuration.md says of `count` and `{chain}`."""
     return [name for chain in config.get("chains") or [] for name in _supplies_of(chain)]
