@@ -247,6 +247,8 @@ static enum rm_port_counter take_described(struct rm_receive *receive, struct ar
     enum rm_port_counter const verdict = rm_layout_check(layout, datagram->payload, datagram->length, &records);
     if (verdict != RM_PORT_DECODED)
         return verdict;
+    if (rm_layout_repeats_id(layout, datagram->payload, records))
+        return RM_PORT_REPEATED_ID;
     for (uint32_t i = 0; i < records; ++i) {
         if (take_record(receive, arrival, layout, i))
             continue;

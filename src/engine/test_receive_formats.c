@@ -169,6 +169,31 @@ static void what_is_not_configured_is_counted(void **state) {
     group_free(&group);
 }
 
+/** One id in all blocks, as the wrong variant of Libera Grouping has it: nothing of it is stored. Two blocks of one id
+ * among others are two instruments' mistake, and cost theirs alone. */
+static void a_datagram_of_one_id_is_refused_whole(void **state) {
+    (void)state;
+    struct group group = group_make(1);
+    group_connect(&group);
+    uint8_t frame[256];
+    run(group.rig, 1000, 1, 1u << BLOCKS, 0);
+    uint32_t const length = group_frame(&group, GROUP_SOURCE, 1000, frame);
+    uint8_t *const block = frame + RM_FRAME_HEADER_BYTES + HEADER;
+    memcpy(block + BLOCK_BYTES, block, 2);
+    rig_push(group.rig, 0, 0, frame, length);
+    assert_null(rig_poll(group.rig));
+    assert_int_equal(rig_port_count(group.rig, RM_PORT_REPEATED_ID), 0);
+    expect(group.rig, 0, RM_STREAM_ACCEPTED, TURNS);
+    for (uint32_t i = 2; i < BLOCKS; ++i)
+        memcpy(block + i * BLOCK_BYTES, block, 2);
+    rig_push(group.rig, 0, 0, frame, length);
+    assert_null(rig_poll(group.rig));
+    assert_int_equal(rig_port_count(group.rig, RM_PORT_REPEATED_ID), 1);
+    expect(group.rig, 0, RM_STREAM_ACCEPTED, TURNS);
+    expect(group.rig, 0, RM_STREAM_DUPLICATE, TURNS);
+    group_free(&group);
+}
+
 static void an_instrument_in_the_wrong_format_is_refused(void **state) {
     (void)state;
     struct group group = group_make(1);
@@ -286,6 +311,7 @@ int main(void) {
         cmocka_unit_test(a_group_needs_a_clock_that_others_set),
         cmocka_unit_test(a_role_of_short_counters_takes_its_turns_from_tai),
         cmocka_unit_test(what_is_not_configured_is_counted),
+        cmocka_unit_test(a_datagram_of_one_id_is_refused_whole),
         cmocka_unit_test(an_instrument_in_the_wrong_format_is_refused),
         cmocka_unit_test(fragments_are_put_together),
         cmocka_unit_test(what_is_somebody_elses_is_set_aside),

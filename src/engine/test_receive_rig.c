@@ -411,6 +411,7 @@ char const *rig_broken(struct rig const *rig) {
     for (unsigned i = RM_PORT_DECODED; i <= RM_PORT_WRONG_LANES; ++i)
         parts += rig_port_count(rig, i);
     parts += rig_port_count(rig, RM_PORT_WRONG_VLAN) + rig_port_count(rig, RM_PORT_BAD_FRAGMENT);
+    parts += rig_port_count(rig, RM_PORT_UNFINISHED_CHECKSUM) + rig_port_count(rig, RM_PORT_REPEATED_ID);
     uint64_t const received = rig_port_count(rig, RM_PORT_RECEIVED);
     if (parts != received)
         return "received is not the sum of the port's other counters";

@@ -138,6 +138,11 @@ enum rm_port_counter rm_layout_check(struct rm_layout const *layout, uint8_t con
 void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint32_t index, struct rm_sample *sample,
                     struct rm_record *record);
 
+/** Whether all of several blocks of a checked payload seem to have one id: the first, the second and the last have.
+ * Such a datagram is of another format: in the other variant of Libera Grouping the counter stands where the id is
+ * sought. */
+bool rm_layout_repeats_id(struct rm_layout const *layout, uint8_t const *payload, uint32_t records);
+
 /** The sender's half: the payload's length for so many blocks (layouts with a number of their own take that); its
  * constants, and zeros; and one record of it, to be written in order of `index`. What does not fit its field is cut to
  * the field's low bits. A counter outside the record is written back to that of the block's first turn; status outside

@@ -42,6 +42,19 @@ void rm_layout_read_numbers(struct rm_layout const *layout, uint8_t const *paylo
     sample->status = (uint16_t)number(layout, &layout->status, payload, move);
 }
 
+static uint32_t id_of(struct rm_layout const *layout, uint8_t const *payload, uint32_t index) {
+    struct rm_sample sample;
+    rm_layout_read_numbers(layout, payload, rm_layout_move_to(layout, index), &sample);
+    return sample.id;
+}
+
+bool rm_layout_repeats_id(struct rm_layout const *layout, uint8_t const *payload, uint32_t records) {
+    if (records <= layout->turn_count || layout->id.block_mask == 0 || layout->id_is_block != 0)
+        return false;
+    uint32_t const id = id_of(layout, payload, 0);
+    return id == id_of(layout, payload, layout->turn_count) && id == id_of(layout, payload, records - 1);
+}
+
 void rm_layout_read_by_words(struct rm_layout const *layout, uint8_t const *payload, uint32_t index,
                              struct rm_sample *sample, struct rm_record *record) {
     struct rm_layout_move const move = rm_layout_move_to(layout, index);

@@ -28,7 +28,13 @@ PATIENCE_S = 60.0
 KEPT_S = 0.3
 """Within that time housekeeping asks a port for its own counts, on a core that runs."""
 _PORT_COUNTERS = tuple(counter.name for counter in COUNTERS["port"])
-REASONS = (*_PORT_COUNTERS[2 : _PORT_COUNTERS.index("wrong_lanes") + 1], "wrong_vlan", "bad_fragment")
+REASONS = (
+    *_PORT_COUNTERS[2 : _PORT_COUNTERS.index("wrong_lanes") + 1],
+    "wrong_vlan",
+    "bad_fragment",
+    "unfinished_checksum",
+    "repeated_id",
+)
 """Counters of a port, one of which every frame is in that was not decoded."""
 OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind", "mirrored", "unanchored")
 """Counters of a stream, one of which every record is in."""
