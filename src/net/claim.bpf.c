@@ -15,6 +15,7 @@ enum {
     QUEUES_MAX = 64,
     PORTS_MAX = 16,
     SOURCES_MAX = 4096,
+    TAGS_MOST = 2,
     FRAGMENT_OFFSET = 0x1FFF, /* in ip->frag_off: 0 in a whole datagram and in the first fragment of one */
 };
 
@@ -71,7 +72,9 @@ int rm_claim(struct xdp_md *context) {
         return XDP_PASS;
     __be16 ethertype = ethernet->h_proto;
     void const *packet = ethernet + 1;
-    if (ethertype == bpf_htons(ETH_P_8021Q)) {
+    for (int tags = 0; tags < TAGS_MOST; ++tags) {
+        if (ethertype != bpf_htons(ETH_P_8021Q) && ethertype != bpf_htons(ETH_P_8021AD))
+            break;
         struct vlan_tag const *const vlan = packet;
         if ((void const *)(vlan + 1) > end)
             return XDP_PASS;

@@ -155,8 +155,11 @@ static void all_fragments_of_a_known_source_are_claimed(void **state) {
     ends->config[RECEIVER].source_count = 0;
 }
 
-/** The stream's frames with a tag of VLAN 7 after the addresses. */
-static void send_tagged(struct ends *ends, int end) {
+/** A service tag of VLAN 9, and one of VLAN 7. */
+static uint8_t const tags[] = {0x88, 0xA8, 0, 9, 0x81, 0, 0, 7};
+
+/** The stream's frames with `bytes` of tags after the addresses: the inner one, or both. */
+static void send_tagged_by(struct ends *ends, int end, size_t bytes) {
     wait_for_step(ends, 1);
     struct rm_port *const port = open_end(ends, end);
     struct rm_burst burst = {0};
@@ -164,31 +167,43 @@ static void send_tagged(struct ends *ends, int end) {
     rm_port_reserve(port, 0, &burst, RM_BURST);
     numbered_fill(ends, port, &numbered, &burst);
     for (uint32_t i = 0; i < burst.count; ++i) {
-        memmove(burst.data[i] + 16, burst.data[i] + 12, NATIVE_FRAME_BYTES - 12);
-        memcpy(burst.data[i] + 12, (uint8_t[]){0x81, 0, 0, 7}, 4);
-        burst.length[i] += 4;
+        memmove(burst.data[i] + 12 + bytes, burst.data[i] + 12, NATIVE_FRAME_BYTES - 12);
+        memcpy(burst.data[i] + 12, tags + sizeof tags - bytes, bytes);
+        burst.length[i] += (uint32_t)bytes;
     }
     expect(rm_port_send(port, 0, &burst) == RM_BURST, "a burst to leave");
     rm_port_close(port);
 }
 
-static void receive_tagged(struct ends *ends, int end) {
+static void send_tagged(struct ends *ends, int end) { send_tagged_by(ends, end, 4); }
+
+static void send_tagged_twice(struct ends *ends, int end) { send_tagged_by(ends, end, 8); }
+
+static void receive_tagged_by(struct ends *ends, int end, size_t bytes) {
     struct rm_port *const port = open_end(ends, end);
     atomic_store(&ends->shared->step, 1);
     struct rm_burst burst = {0};
     for (uint32_t received = 0; received < RM_BURST; rm_port_release(port, 0, &burst)) {
         received += rm_port_receive(port, 0, &burst);
         for (uint32_t i = 0; i < burst.count; ++i)
-            expect(memcmp(burst.data[i] + 12, (uint8_t[]){0x81, 0, 0, 7, 8, 0}, 6) == 0, "a frame of VLAN 7");
+            expect(memcmp(burst.data[i] + 12 + bytes - 4, (uint8_t[]){0x81, 0, 0, 7, 8, 0}, 6) == 0,
+                   "a frame of VLAN 7");
     }
     rm_port_close(port);
 }
+
+static void receive_tagged(struct ends *ends, int end) { receive_tagged_by(ends, end, 4); }
+
+static void receive_tagged_twice(struct ends *ends, int end) { receive_tagged_by(ends, end, 8); }
 
 static void tagged_datagrams_are_claimed(void **state) {
     struct ends *const ends = *state;
     ends_begin(ends);
     pid_t const sender = ends_start(ends, SENDER, send_tagged);
     assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_tagged)));
+    ends_begin(ends);
+    pid_t const twice = ends_start(ends, SENDER, send_tagged_twice);
+    assert_true(ends_wait_both(twice, ends_start(ends, RECEIVER, receive_tagged_twice)));
 }
 
 static void open_and_wait(struct ends *ends, int end) {
