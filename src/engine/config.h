@@ -56,6 +56,7 @@ struct rm_config_port {
     struct rm_port_config port; /**< for rm_port_open */
     uint16_t udp_port;          /**< destination UDP port of instruments' datagrams; of a udp port its own */
     uint16_t vlan;              /**< 0–4094, or RM_CONFIG_ANY_VLAN */
+    bool local_senders;         /**< on this host, of which the kernel leaves UDP checksums unfinished */
     uint32_t answer_ipv4;       /**< the server's own address on this port: setpoints come from there; with a slow path
                                      it answers ARP and ping; 0: none */
     char kernel_interface[RM_PORT_NAME_BYTES]; /**< of the tap that gives the kernel what no instrument sent; or "" */

@@ -29,6 +29,7 @@ struct rm_file_port {
     bool *spread;
     uint32_t *longest_frame;
     uint16_t *vlan;
+    bool *local_senders;
     char **multicast; /* NULL: none */
     uint32_t multicast_count;
     char *answer;

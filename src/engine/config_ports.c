@@ -51,6 +51,7 @@ static enum rm_code check_keys(struct rm_config const *config, struct rm_error *
         {"spread", port->spread != NULL, FRAMES, 0, NULL},
         {"longest_frame", port->longest_frame != NULL, ALL, 0, NULL},
         {"vlan", port->vlan != NULL, FRAMES, 0, NULL},
+        {"local_senders", port->local_senders != NULL, AF_PACKET | AF_XDP, 0, NULL},
         {"multicast", port->multicast != NULL, LINKS | AF_PACKET | AF_XDP | UDP, 0, NULL},
         {"answer", port->answer != NULL, LINKS | AF_PACKET | AF_XDP | RING | NONE, 0, NULL},
         {"kernel_interface", port->kernel_interface != NULL, LINKS | AF_PACKET, 0, NULL},
@@ -142,6 +143,7 @@ static enum rm_code resolve_frames(struct rm_config *config, struct rm_error *er
         return rm_config_fail_entry(config, error, "ports", index, "longest_frame",
                                     "found %u bytes, expected %d to %d, without FCS", resolved->port.longest_frame,
                                     LONGEST_FRAME_LEAST, RM_LONGEST_FRAME_MAX);
+    resolved->local_senders = port->local_senders != NULL && *port->local_senders;
     resolved->vlan = port->vlan == NULL ? RM_CONFIG_ANY_VLAN : *port->vlan;
     if (port->vlan != NULL && *port->vlan > VLAN_LAST)
         return rm_config_fail_entry(config, error, "ports", index, "vlan", "found %u, expected 0 to %d", *port->vlan,

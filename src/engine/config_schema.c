@@ -87,6 +87,7 @@ static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_BOOL_PTR("spread", MAYBE, struct rm_file_port, spread),
     CYAML_FIELD_UINT_PTR("longest_frame", MAYBE, struct rm_file_port, longest_frame),
     CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_file_port, vlan),
+    CYAML_FIELD_BOOL_PTR("local_senders", MAYBE, struct rm_file_port, local_senders),
     CYAML_FIELD_SEQUENCE("multicast", MAYBE, struct rm_file_port, multicast, &group_schema, 1, RM_PORT_GROUPS_MAX),
     CYAML_FIELD_STRING_PTR("answer", MAYBE, struct rm_file_port, answer, 1, 15),
     CYAML_FIELD_STRING_PTR("kernel_interface", MAYBE, struct rm_file_port, kernel_interface, 1, 15),

@@ -38,6 +38,7 @@ struct rm_receive_queue {
     uint16_t queue;
     enum rm_framing framing;
     uint16_t vlan;         /**< that frames must be of, or RM_RECEIVE_ANY_VLAN */
+    bool local_senders;    /**< checksums that the kernel left unfinished are taken */
     bool slow_path;        /**< what no instrument sent is set aside */
     rm_counter *counters;  /**< set "port" */
     uint32_t format_count; /**< at least 1; exactly 1 where the kernel has taken the UDP port off */

@@ -33,6 +33,8 @@ enum rm_port_counter rm_receive_frame(struct rm_receive *receive, struct rm_rece
     }
     enum rm_port_counter verdict =
         rm_frame_parse(burst->data[index], burst->length[index], burst->checksum_good[index], datagram);
+    if (verdict == RM_PORT_UNFINISHED_CHECKSUM && queue->local_senders)
+        verdict = RM_PORT_DECODED;
     bool const whole = verdict == RM_PORT_DECODED;
     if (verdict == RM_PORT_FRAGMENT)
         verdict = put_fragment(receive, queue, index, tsc, datagram, foreign);

@@ -90,6 +90,7 @@ static enum rm_code fill_queues(struct rm_server *server, struct rm_config_role 
             .queue = role->queue[i].queue,
             .framing = rm_port_framing(port->port),
             .vlan = wanted->vlan,
+            .local_senders = wanted->local_senders,
             .slow_path = wanted->port.slow_path,
             .counters = port->counters,
             .format_count = port->format_count,

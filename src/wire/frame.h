@@ -46,6 +46,7 @@ struct rm_datagram {
  *     RM_PORT_NOT_UDP           another protocol
  *     RM_PORT_TRUNCATED         UDP length below 8, or beyond the IPv4 total length
  *     RM_PORT_BAD_UDP_CHECKSUM
+ *     RM_PORT_UNFINISHED_CHECKSUM  the bare sum of the pseudo-header; `*datagram` is filled all the same
  *
  * What instruments send (one tag or none, no options, no fragment) is known by a few wide comparisons; all else is
  * gone through in that order. */

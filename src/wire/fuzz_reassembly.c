@@ -20,7 +20,8 @@ static void require(bool held) {
 static bool own(enum rm_port_counter verdict) {
     return verdict == RM_PORT_DECODED || verdict == RM_PORT_NOT_IPV4 || verdict == RM_PORT_NOT_UDP ||
            verdict == RM_PORT_FRAGMENT || verdict == RM_PORT_TRUNCATED || verdict == RM_PORT_BAD_IP_HEADER ||
-           verdict == RM_PORT_BAD_UDP_CHECKSUM || verdict == RM_PORT_BAD_FRAGMENT;
+           verdict == RM_PORT_BAD_UDP_CHECKSUM || verdict == RM_PORT_UNFINISHED_CHECKSUM ||
+           verdict == RM_PORT_BAD_FRAGMENT;
 }
 
 static void put_raw(struct rm_reassembly *reassembly, uint8_t const *bytes, uint32_t length, uint64_t tsc) {
