@@ -4,8 +4,10 @@ PYTHON := /usr/bin/python3
 PIP := .venv/bin/pip --disable-pip-version-check --quiet
 SECONDS = 60
 REPEATS = 1000
+prefix = /usr/local
+DESTDIR =
 
-.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan torture bench install clean
+.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan torture bench install uninstall clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -78,8 +80,11 @@ torture: build .venv/dev ## make each fault of the guard's tests REPEATS=1000 ti
 bench: build .venv/dev ## measure what this machine can do, in a quarter of an hour; leaves a page in build/report
 	@./ringmaster bench suite --report build/report
 
-install: build ## install library, headers and programs; DESTDIR as usual
-	@meson install -C build
+install: build ## install everything below prefix=/usr/local; DESTDIR as usual
+	@$(PYTHON) tools/install.py --destdir "$(DESTDIR)" "$(prefix)"
+
+uninstall: ## take all of that away again
+	@$(PYTHON) tools/install.py --destdir "$(DESTDIR)" "$(prefix)" --uninstall
 
 clean: ## remove what was built
 	@rm -rf build build-fuzz build-asan build-tsan ringmaster

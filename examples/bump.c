@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Owns the parameters of an orbit bump, whose current goes to where it is asked to.
  *
- *     cc -O2 bump.c $(pkg-config --cflags --libs ringmaster) -lm -o bump
+ *     cc -O2 bump.c $(pkg-config --cflags --libs ringmaster) -o bump
  *     ./bump demo
  */
 #include <math.h>
@@ -98,6 +98,10 @@ int main(int argc, char **argv) {
     struct rm_inbox *inbox = NULL;
     struct rm_error error;
     struct bump bump;
+    if (argc > 1 && argv[1][0] == '-') {
+        printf("usage: bump [WORKSPACE]\n\nOwns the parameters of an orbit bump in WORKSPACE (demo), until Ctrl-C.\n");
+        return strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ? 0 : 2;
+    }
     if (rm_owner_new(argc > 1 ? argv[1] : "demo", "bump", &owner, &error) != RM_OK ||
         open_bump(owner, &bump, &error) != RM_OK || rm_inbox_new(owner, &inbox, &error) != RM_OK) {
         fprintf(stderr, "%s\n", error.text);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Owns the parameters of an orbit bump, whose current goes to where it is asked to: python3 bump.py [WORKSPACE]"""
+"""Owns the parameters of an orbit bump, whose current goes to where it is asked to, until Ctrl-C."""
 
+import argparse
 import sys
 from functools import partial
 
@@ -9,7 +10,12 @@ from ringmaster import Limits
 
 STEP_S = 0.1
 
-owner = ringmaster.Owner("bump", sys.argv[1] if len(sys.argv) > 1 else None)
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("workspace", nargs="?", help="name of the workspace [the only one there is]")
+try:
+    owner = ringmaster.Owner("bump", parser.parse_args().workspace)
+except ringmaster.WorkspaceError as error:
+    sys.exit(str(error))
 settings = owner.group("bump/settings", "what one may choose")
 limits = Limits(
     control_low=-10, control_high=10, minor_low=-8, minor_high=8, major_low=-9, major_high=9, hysteresis=0.5
@@ -27,9 +33,14 @@ def judge(request: ringmaster.Request) -> str | None:
     return "not while the bump moves" if request.parameter == rate.name and moving else None
 
 
-with owner:
-    while True:
-        owner.serve(timeout=STEP_S, judge=judge)
-        left, most = current.number - actual.number, rate.number * STEP_S
-        if left:
-            actual.value = actual.number + max(-most, min(most, left))
+try:
+    with owner:
+        while True:
+            owner.serve(timeout=STEP_S, judge=judge)
+            left, most = current.number - actual.number, rate.number * STEP_S
+            if left:
+                actual.value = actual.number + max(-most, min(most, left))
+except ringmaster.OwnerBusy as error:
+    sys.exit(str(error))
+except KeyboardInterrupt:
+    pass

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the shipped loop reaches in simulated time, as tables: loop_figures.py lines|wander|floor|unload [PLOT.svg].
+"""What the shipped loop reaches in simulated time, as tables.
 
 The files are those of configs/, of which the machine's disturbances are replaced by those that a figure is about.
 """
 
+import argparse
 import re
 import shutil
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
+from ringmaster.demo_loop import ELETTRA2, make_matrix
+from ringmaster.errors import SimulationError
 from ringmaster.feedback.matrix import load_csv
 from ringmaster.simulate import Simulation, line, simulate
 
@@ -26,8 +29,9 @@ behind is seen in it, too, for the machine's modes are not the model's."""
 
 def ring(folder: Path, disturbances: str, noise_um: float = 0.02) -> Path:
     """A folder with the shipped files, and these disturbances."""
-    for name in ("feedback.yaml", "feedback-elettra2.yaml", "ring-feedback.yaml", "elettra2-response.csv"):
+    for name in ("feedback.yaml", "feedback-elettra2.yaml", "ring-feedback.yaml"):
         shutil.copy(CONFIGS / name, folder)
+    make_matrix(folder, ELETTRA2)
     text = (folder / "ring-feedback.yaml").read_text()
     text = text[: text.index("  disturbances:")] + f"  disturbances: {disturbances}\n"
     text = re.sub("betatron_um: [0-9.]+", "betatron_um: 0", text).replace("noise_um: 0.2", f"noise_um: {noise_um}")
@@ -49,7 +53,7 @@ def mains(factor: float = 1.0, wander: float = 0.0) -> str:
 
 def model(of: Simulation, plane: str) -> tuple[np.ndarray, list[int]]:
     """Response of the design, of the fast correctors of a plane, and where those are among the actuators."""
-    matrix = load_csv(CONFIGS / "elettra2-response.csv")
+    matrix = load_csv(of.folder.parent / ELETTRA2.matrix)
     rows = [list(matrix.rows).index(name) for name in of.rows(plane)]
     names = [name for name in matrix.columns if name.startswith(f"sr/ps/cf{plane}")]
     columns = [list(matrix.columns).index(name) for name in names]
@@ -170,8 +174,17 @@ def unload(folder: Path, _: str | None) -> None:
 def main() -> None:
     """One table."""
     tables = {"lines": lines, "wander": wander, "floor": floor, "unload": unload}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=tables, help="which of them")
+    parser.add_argument("plot", nargs="?", metavar="PLOT.svg", help="draws the lines, too")
+    asked = parser.parse_args()
+    if asked.plot and asked.table != "lines":
+        parser.error(f"{asked.table} has no plot, expected: lines {asked.plot}")
     with tempfile.TemporaryDirectory() as folder:
-        tables[sys.argv[1]](Path(folder), sys.argv[2] if len(sys.argv) > 2 else None)
+        try:
+            tables[asked.table](Path(folder), asked.plot)
+        except SimulationError as error:
+            sys.exit(str(error))
 
 
 if __name__ == "__main__":

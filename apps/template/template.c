@@ -83,7 +83,7 @@ static enum rm_code init(struct rm_application_setup const *setup, void *state, 
 }
 
 /** Mean of lane 0 of those inputs that are there. An input that is missing keeps its last record, with its old turn;
- * given->is_missing says which. Lanes are i32 or f32: input[i]->lane[0].type says which, input[i]->lane[0].unit what.
+ * given->is_missing says which. Lanes are i32 or f32: rm_lane_value looks which; input[i]->lane[0].unit says of what.
  */
 static double mean_input(struct rm_application_setup const *setup, struct rm_step const *given) {
     double sum = 0.0;
@@ -91,8 +91,7 @@ static double mean_input(struct rm_application_setup const *setup, struct rm_ste
     for (uint32_t i = 0; i < setup->input_count; ++i) {
         if (given->is_missing[i])
             continue;
-        union rm_lane const lane = given->record[i].lane[0];
-        sum += setup->input[i]->lane[0].type == RM_LANE_F32 ? (double)lane.f : (double)lane.i;
+        sum += rm_lane_value(setup->input[i], &given->record[i], 0);
         ++good;
     }
     return good > 0 ? sum / good : 0.0;

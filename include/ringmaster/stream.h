@@ -154,6 +154,24 @@ enum rm_read {
     RM_READ_BEFORE,  /**< before the first turn of this machine epoch, or the stream is empty */
 };
 
+/** Value of a lane by its type, so that nobody reads a float as an integer; NaN for a lane that is not in use. `record`
+ * is of that stream. */
+static inline double rm_lane_value(struct rm_stream const *stream, struct rm_record const *record, unsigned lane) {
+    if (lane >= RM_LANES)
+        return __builtin_nan("");
+    switch (stream->lane[lane].type) {
+    case RM_LANE_I32:
+        return (double)record->lane[lane].i;
+    case RM_LANE_F32:
+        return (double)record->lane[lane].f;
+    default:
+        return __builtin_nan("");
+    }
+}
+
+/** Number of the lane of that name, or -1. */
+int rm_stream_lane(struct rm_stream const *stream, char const *name);
+
 /** Newest published turn, or RM_TURN_NONE while nothing has arrived. Acquire: pairs with rm_stream_writer_publish, so
  * every slot up to it can be read. */
 static inline rm_turn rm_stream_head(struct rm_stream_view const *view) {

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster import layout
+from ringmaster.errors import ObjectNotFound
 
 LaneValues = npt.NDArray[np.float32] | npt.NDArray[np.float64] | npt.NDArray[np.int32]
 
@@ -52,7 +53,14 @@ class Window:
     def __len__(self) -> int:
         return len(self.turn)
 
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The names of the lanes."""
+        return tuple(name for name in self.records.dtype.names or () if name not in ("turn", "tag"))
+
     def __getitem__(self, lane: str) -> LaneValues:
+        if lane not in (self.records.dtype.names or ()):
+            raise ObjectNotFound(f"no lane {lane!r} in this stream; it has: {', '.join(self.lanes)}")
         values: LaneValues = self.records[lane]
         return values
 
@@ -62,8 +70,11 @@ class Window:
         return np.equal(self.result, ReadResult.OK)
 
     def values(self, lane: str) -> npt.NDArray[np.float64]:
-        """The lane as f8, shape (count,), in the lane's unit, NaN where the record was not had."""
-        return np.where(self.ok, self.records[lane].astype(np.float64), np.nan)
+        """The lane as f8 whatever its type, shape (count,), in the lane's unit, NaN where the record was not had.
+
+        Raises ObjectNotFound, with the names that there are, for a lane that the stream does not have.
+        """
+        return np.where(self.ok, self[lane].astype(np.float64), np.nan)
 
     def with_lanes(self, lanes: Mapping[str, npt.NDArray[np.float64]]) -> "Window":
         """The same window with other values in some lanes, as f8, and 0 where ``ok`` is false."""

@@ -2,6 +2,7 @@
 """The examples do what they say."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,6 +31,50 @@ def test_orbit_rms_prints_until_the_server_ends(make_owner: MakeOwner) -> None:
         running.stdout.read()
     assert line == "turn 1999: 1499.5 nm RMS\n"
     assert running.returncode == 0
+
+
+PROGRAMS = [[sys.executable, str(path.relative_to(ROOT))] for path in sorted((ROOT / "examples").glob("*.py"))] + [
+    [f"build/examples/{path.stem}"] for path in sorted((ROOT / "examples").glob("*.c"))
+]
+
+
+def run(*command: str) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment, timeout=300)
+
+
+@pytest.mark.parametrize("command", PROGRAMS, ids=lambda command: Path(command[-1]).name)
+def test_every_example_says_what_it_takes(command: list[str]) -> None:
+    done = run(*command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: ")
+    assert run(*command, "--no-such-option").returncode == 2
+
+
+def test_a_lane_that_is_missing_is_named_with_those_that_there_are(make_owner: MakeOwner) -> None:
+    owner = make_owner([fabric.clock(), *(fabric.stream(f"bpm01/{rate}", capacity=2048) for rate in ("turn", "fast"))])
+    owner.fill("bpm01/turn", 0, 1999)
+    for command in (
+        [sys.executable, "examples/orbit_rms.py", "--lane", "x9"],
+        ["build/examples/orbit_rms", "demo", "1", "fast", "x9"],
+    ):
+        done = run(*command)
+        assert done.returncode == 1
+        assert re.fullmatch(r"bpm01/\w+ has no lane x9; it has: x1,? .*\n", done.stderr), done.stderr
+    done = run(sys.executable, "examples/orbit_rms.py", "--streams", "blm*")
+    assert done.stderr == "no stream matches blm*; there are: bpm01/turn, bpm01/fast\n"
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.ObjectNotFound, match="no lane 'x9' .* has: x1"):
+        ws.streams["bpm01/turn"].latest(10).values("x9")
+
+
+def test_what_an_example_lacks_is_named(tmp_path: Path) -> None:
+    floor = run(sys.executable, "examples/orbit_floor.py", "--bpms", "MONITOR*")
+    assert floor.returncode == 1
+    assert "no element of the lattice matches MONITOR*; there are " in floor.stderr
+    assert "BPM_" in floor.stderr
+    spectrum = run(sys.executable, "examples/loop_spectrum.py", str(tmp_path), "0.5")
+    assert spectrum.returncode == 1
+    assert "no simulation.json in there; `ringmaster simulate` makes one" in spectrum.stderr
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "examples/bump.py"], ["build/examples/bump"]])

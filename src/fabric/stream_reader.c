@@ -99,6 +99,13 @@ bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t ti
     }
 }
 
+int rm_stream_lane(struct rm_stream const *stream, char const *name) {
+    for (unsigned lane = 0; lane < RM_LANES && lane < stream->lane_count; ++lane)
+        if (strncmp(stream->lane[lane].name, name, sizeof stream->lane[lane].name) == 0)
+            return (int)lane;
+    return -1;
+}
+
 char const *rm_read_text(enum rm_read result) {
     switch (result) {
     case RM_READ_OK:

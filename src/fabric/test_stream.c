@@ -2,6 +2,8 @@
 /** What a stream holds and shows within one machine epoch of one owner. */
 #include "fabric/test_stream_steps.h"
 
+#include <math.h>
+
 static void test_empty(void **state) {
     struct test_ring *ring = *state;
     assert_int_equal(rm_stream_head(&ring->view), RM_TURN_NONE);
@@ -257,6 +259,21 @@ static void test_large_turns(void **state) {
     assert_int_equal(rm_stream_oldest(&ring->view, head, 0), head - READABLE + 1);
 }
 
+/** The same bits are another number as a float. */
+static void test_lane_values(void **state) {
+    (void)state;
+    static struct rm_stream const stream = {
+        .lane_count = 2, .lane = {{.name = "x1", .type = RM_LANE_I32}, {.name = "setpoint", .type = RM_LANE_F32}}};
+    struct rm_record const record = {.lane = {{.i = -5}, {.f = 2.5f}, {.i = 7}}};
+    assert_true(rm_lane_value(&stream, &record, 0) == -5.0);
+    assert_true(rm_lane_value(&stream, &record, 1) == 2.5);
+    assert_true(isnan(rm_lane_value(&stream, &record, 2)));
+    assert_true(isnan(rm_lane_value(&stream, &record, RM_LANES)));
+    assert_int_equal(rm_stream_lane(&stream, "setpoint"), 1);
+    assert_int_equal(rm_stream_lane(&stream, "set"), -1);
+    assert_int_equal(rm_stream_lane(&stream, ""), -1); /* lanes that are not in use have no name */
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_empty, set_up, tear_down),
@@ -277,6 +294,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_turn_zero, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_large_turns, set_up, tear_down),
+        cmocka_unit_test(test_lane_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications as a person meets them: the template built elsewhere, and the shipped ramp with its supplies."""
+"""Applications as a person meets them: the shipped ramp with its supplies. The template: test_install.py."""
 
 import os
 import pwd
 import re
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -26,27 +25,6 @@ from harness import (
 
 from ringmaster import Workspace
 from ringmaster.programs import Program, attach_to
-
-
-def test_the_template_builds_elsewhere(tmp_path: Path) -> None:
-    """Against what `make install` installs, and nothing of the tree."""
-    subprocess.run(
-        ["meson", "install", "-C", ROOT / "build", "--no-rebuild", "--quiet", "--destdir", tmp_path / "root"],
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
-    (pc,) = (tmp_path / "root").rglob("ringmaster.pc")
-    copy = tmp_path / "mine"
-    shutil.copytree(ROOT / "apps/template", copy)
-    environment = os.environ | {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(tmp_path / "root")}
-    made = subprocess.run(
-        ["make", "-C", copy], check=False, capture_output=True, text=True, env=environment, timeout=60
-    )
-    assert made.returncode == 0, made.stderr
-    assert str(tmp_path / "root") in made.stdout
-    symbols = subprocess.run(["nm", "-D", copy / "template.so"], check=True, capture_output=True, text=True, timeout=60)
-    assert re.search(r" [RD] ringmaster_application$", symbols.stdout, re.MULTILINE)
 
 
 def adapted(file: str, folder: Path, name: str, core: int) -> Path:

@@ -14,6 +14,7 @@ from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
 from ringmaster.cli.doctor import doctor
 from ringmaster.cli.feedback import feedback
+from ringmaster.cli.flags import flags
 from ringmaster.cli.get import get
 from ringmaster.cli.ls import ls
 from ringmaster.cli.measure import measure
@@ -87,7 +88,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
-    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, completion),
+    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, flags, completion),
 )
 for command in COMMANDS:
     cli.add_command(command)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lattices that come with Ringmaster, by their short names: ``elettra2_like``.
 
-In a checkout they lie in twin/lattices, installed in share/ringmaster/lattices: of the Python that runs, or of what
-$XDG_DATA_DIRS names. They are looked for in this order.
+In a checkout they lie in twin/lattices, installed in share/ringmaster/lattices: beside this package, of the Python that
+runs, or of what $XDG_DATA_DIRS names. They are looked for in this order.
 """
 
 import os
@@ -19,7 +19,7 @@ def shipped_lattices() -> dict[str, Path]:
     """Files by short name."""
     data = os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
     shares = [Path(sys.prefix) / "share", *(Path(share) for share in data.split(":") if share)]
-    folders = [CHECKOUT / "twin/lattices", *(share / INSTALLED for share in shares)]
+    folders = [CHECKOUT / "twin/lattices", CHECKOUT / "lattices", *(share / INSTALLED for share in shares)]
     found: dict[str, Path] = {}
     for path in (path for folder in folders for path in sorted(folder.glob("*.m"))):
         found.setdefault(path.stem, path)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example, on a small server and its virtual ring, or on a short simulation."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE_S, ROOT, ringmaster, wait_for
+
+import ringmaster as package
+from ringmaster import demo, demo_loop
+
+
+@pytest.fixture(scope="module")
+def live(root: Path) -> Iterator[demo.Demo]:
+    with demo.start(40_000) as running:
+        wait_for(lambda: running.ws.streams["bpm01/fast"].head, "the first records")
+        yield running
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE_S)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_orbits_in_python_and_in_c(live: demo.Demo) -> None:
+    lines = run(sys.executable, "examples/orbit_rms.py", "demo", "--prints", "2", "--lane", "y1").splitlines()
+    assert [bool(re.fullmatch(r"turn \d+: \d+\.\d nm RMS", line)) for line in lines] == [True, True]
+    line = run("build/examples/orbit_rms", "demo", "1", "turn", "y1")
+    assert re.fullmatch(r"turn \d+ +7 of 7 BPMs  y1 RMS +\d+\.\d+ nm\n", line)
+
+
+def test_a_float_is_not_read_as_an_integer(live: demo.Demo) -> None:
+    """Of one turn, as they have other types: i32 at full rate, f32 filtered."""
+    for rate in ("turn", "fast"):
+        line = run("build/examples/orbit_rms", "demo", "1", rate)
+        assert 1e3 < float(line.split()[8]) < 1e6, line
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "examples/bump.py"], ["build/examples/bump"]])
+def test_bumps(live: demo.Demo, command: list[str]) -> None:
+    with subprocess.Popen([*command, "demo"], cwd=ROOT) as running:
+        try:
+            wait_for(_has_bump, "the bump's parameters")
+            ringmaster("put", "bump/current", "3")
+        finally:
+            running.kill()
+
+
+def _has_bump() -> bool:
+    with package.attach("demo") as ws:
+        return "bump/current" in ws.parameters and bool(ws.parameters["bump/current"].value)
+
+
+def test_the_spectrum_of_a_loop(tmp_path: Path) -> None:
+    with demo_loop.prepare() as folder:
+        for name in ("feedback.yaml", "ring-feedback.yaml"):
+            shutil.copy(demo.CONFIGS / name, folder)
+        files = (folder / "feedback.yaml", folder / "ring-feedback.yaml")
+        options = ("--seconds", "1.2", "--out", tmp_path / "run", "--at", "0.5:feedback/loop=1")
+        ringmaster("simulate", *files, "feedback", *options)
+    table = run(sys.executable, "examples/loop_spectrum.py", tmp_path / "run", "0.5")
+    found = re.search(r"x  line +50 Hz .* ([-\d.]+) dB", table)
+    assert found is not None
+    assert float(found[1]) > 10
+
+
+def test_a_table_of_the_shipped_loop() -> None:
+    rows = run(sys.executable, "examples/loop_figures.py", "unload").splitlines()
+    assert [row[:4] for row in rows] == ["| pl", "|---", "| x ", "| y "]
+
+
+def test_what_no_feedback_can_take_away() -> None:
+    table = run(sys.executable, "examples/orbit_floor.py", "elettra2_like", "--family", "fast=CF_*")
+    assert re.search(r" 72 correctors \(fast\): +-\d+\.\d dB x", table)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make install` and `make uninstall`, below a folder of their own: what is there works, and then nothing is left."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE_S, ROOT, wait_for
+
+from ringmaster import demo
+
+PREFIX = "/opt/ringmaster"
+
+
+def tool(destdir: Path, *options: str) -> None:
+    """What the Makefile runs, without another build."""
+    command = [sys.executable, str(ROOT / "tools/install.py"), "--destdir", str(destdir), PREFIX, *options]
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S * 5)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The prefix; afterwards nothing of it is left."""
+    destdir = tmp_path_factory.mktemp("system")
+    tool(destdir)
+    yield Path(f"{destdir}{PREFIX}")
+    tool(destdir, "--uninstall")
+    assert list(destdir.iterdir()) == []
+
+
+def run(installed: Path, *command: str | Path, cwd: Path | None = None) -> str:
+    """With what is installed, and nothing of the checkout or of this Python."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "RINGMASTER_LIBEXEC")
+    }
+    environment["PATH"] = f"{installed / 'bin'}:/usr/bin:/bin"
+    environment["PKG_CONFIG_PATH"] = str(next(installed.rglob("ringmaster.pc")).parent)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=PATIENCE_S
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_command_line_runs_with_its_own_programs_and_configurations(installed: Path, tmp_path: Path) -> None:
+    assert "demo" in run(installed, "ringmaster", "--help", cwd=tmp_path)
+    share = installed / "share/ringmaster"
+    checked = run(installed, "ringmaster", "check", share / "configs/demo.yaml", cwd=tmp_path)
+    assert "workspace demo" in checked
+    script = "import ringmaster.demo as demo; print(demo.__file__, demo.CONFIGS.exists())"
+    path = f"{share / 'python'}:{installed / 'lib/ringmaster/python'}"
+    told = run(installed, "env", f"PYTHONPATH={path}", "/usr/bin/python3", "-c", script, cwd=tmp_path)
+    assert told == f"{share / 'python/ringmaster/demo.py'} True\n"
+    assert "168 BPMs" in run(installed, "ringmaster", "twin", "elettra2_like", cwd=tmp_path)
+    for completion in ("bash-completion/completions/ringmaster", "zsh/site-functions/_ringmaster"):
+        assert "_RINGMASTER_COMPLETE" in (installed / "share" / completion).read_text()
+
+
+def test_the_example_compiles_with_pkg_config_alone_and_runs(installed: Path, tmp_path: Path, root: Path) -> None:
+    source = installed / "share/ringmaster/examples/orbit_rms.c"
+    run(installed, "sh", "-c", f"cc {source} $(pkg-config --cflags --libs ringmaster) -o by_pkg_config", cwd=tmp_path)
+    run(installed, "sh", "-c", f"cc {source} $(ringmaster flags --libs) -o by_flags", cwd=tmp_path)
+    with demo.start(40_000) as live:
+        wait_for(lambda: live.ws.streams["bpm01/fast"].head, "the first records")
+        for program in ("by_pkg_config", "by_flags"):
+            assert "7 of 7 BPMs  x1 RMS" in run(installed, tmp_path / program, "demo", "1")
+    linked = run(installed, "ldd", tmp_path / "by_pkg_config")
+    assert str(installed) in linked
+
+
+def test_the_template_builds_and_knows_nothing_of_pkg_config(installed: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "mine"
+    shutil.copytree(installed / "share/ringmaster/template", copy)
+    run(installed, "make", "PKG_CONFIG=false", cwd=copy)
+    assert (copy / "template.so").exists()
+    assert "ringmaster_application" in run(installed, "nm", "-D", copy / "template.so")
+    built = tmp_path / "of_a_checkout"
+    shutil.copytree(ROOT / "apps/template", built)
+    subprocess.run(["make", f"RINGMASTER={ROOT / 'ringmaster'}"], check=True, cwd=built, timeout=PATIENCE_S)
+
+
+def test_a_second_installation_replaces_the_first(installed: Path) -> None:
+    old = installed / "share/ringmaster/configs/demo.yaml"
+    old.write_text("changed\n")
+    destdir = Path(str(installed).removesuffix(PREFIX))
+    tool(destdir)
+    assert old.read_text() == (ROOT / "configs/demo.yaml").read_text()
+
+
+def test_what_others_put_there_stays(tmp_path: Path) -> None:
+    tool(tmp_path)
+    other = Path(f"{tmp_path}{PREFIX}/bin/other")
+    other.write_text("")
+    tool(tmp_path, "--uninstall")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [other]
