@@ -155,7 +155,13 @@ static void names_place_and_expectation(void **state) {
         {"items: [{id: 65536}]\n", "1:14: items[0].id: found \"65536\", expected a whole number from 0 to 65535"},
         {"items: [{id: -1}]\n", "1:14: items[0].id: found \"-1\", expected a whole number from 0 to 65535"},
         {"items: [{id: 0x1g}]\n", "1:14: items[0].id: found \"0x1g\", expected a whole number from 0 to 65535"},
-        {"items: [{id: 010}]\n", "1:14: items[0].id: found \"010\", expected a whole number from 0 to 65535"},
+        {"items: [{id: 010}]\n", "1:14: items[0].id: found \"010\", expected a whole number from 0 to 65535: 010 has a "
+                                 "leading zero, which YAML "
+                                 "readers take for octal; write 10"},
+        {"items: [{id: 08}]\n", "1:14: items[0].id: found \"08\", expected a whole number from 0 to 65535: 08 has a "
+                                "leading zero, which YAML readers take for octal; write 8"},
+        {"items: [{id: 00}]\n", "1:14: items[0].id: found \"00\", expected a whole number from 0 to 65535: 00 has a "
+                                "leading zero, which YAML readers take for octal; write 0"},
         {"items: [{id: 1_000}]\n", "1:14: items[0].id: found \"1_000\", expected a whole number from 0 to 65535"},
         {"items: [{id: }]\n", "1:14: items[0].id: found nothing, expected a whole number from 0 to 65535"},
         {"items: [{id: {a: 1}}]\n", "1:14: items[0].id: found a mapping, expected a whole number from 0 to 65535"},

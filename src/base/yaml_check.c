@@ -39,9 +39,13 @@ static enum rm_code refuse_value(struct place *place, cyaml_schema_value_t const
     char quoted[RM_YAML_QUOTED_BYTES];
     char expected[RM_YAML_EXPECTED_BYTES];
     char meant[RM_YAML_QUOTED_BYTES];
+    char zero[RM_YAML_EXPECTED_BYTES] = "";
     guess_enum(schema, node, meant, sizeof meant);
-    return rm_yaml_fail_at(place->error, place->document->path, node->start_mark, place->key, "found %s, expected %s%s",
-                           rm_yaml_quote(node, quoted), rm_yaml_expected(schema, expected), meant);
+    if (node->type == YAML_SCALAR_NODE)
+        rm_yaml_leading_zero(schema, (char const *)node->data.scalar.value, zero);
+    return rm_yaml_fail_at(place->error, place->document->path, node->start_mark, place->key,
+                           "found %s, expected %s%s%s", rm_yaml_quote(node, quoted), rm_yaml_expected(schema, expected),
+                           meant, zero);
 }
 
 static enum rm_code refuse_key(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {

@@ -141,3 +141,16 @@ bool rm_yaml_scalar_fits(cyaml_schema_value_t const *schema, char const *text, s
         return false;
     }
 }
+
+char const *rm_yaml_leading_zero(cyaml_schema_value_t const *schema, char const *text,
+                                 char hint[RM_YAML_EXPECTED_BYTES]) {
+    char const *digits = text + (*text == '-' || *text == '+');
+    size_t const count = strlen(digits), zeros = strspn(digits, "0");
+    bool const whole = schema->type == CYAML_INT || schema->type == CYAML_UINT;
+    hint[0] = '\0';
+    if (!whole || count < 2 || count > 20 || zeros == 0 || strspn(digits, "0123456789") != count)
+        return hint;
+    snprintf(hint, RM_YAML_EXPECTED_BYTES, ": %s has a leading zero, which YAML readers take for octal; write %s%s",
+             text, *text == '-' ? "-" : "", zeros == count ? "0" : digits + zeros);
+    return hint;
+}

@@ -18,4 +18,8 @@ char const *rm_yaml_keys(cyaml_schema_value_t const *mapping, char keys[RM_YAML_
 /** True when `text` (`bytes` long, and zero-terminated) is what a scalar `schema` wants. */
 bool rm_yaml_scalar_fits(cyaml_schema_value_t const *schema, char const *text, size_t bytes);
 
+/** Writes ": 08 has a leading zero, which some read as octal; write 8" where that is what is wrong, else nothing. */
+char const *rm_yaml_leading_zero(cyaml_schema_value_t const *schema, char const *text,
+                                 char hint[RM_YAML_EXPECTED_BYTES]);
+
 #endif
