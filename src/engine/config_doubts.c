@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is allowed, but may not be meant. */
+#include "engine/config_doubts.h"
+
 #include "engine/config_describe.h"
 #include "engine/instrument_rates.h"
 
@@ -9,13 +11,7 @@
 
 enum { CALM_WATCHDOG_CYCLES = 10 /* the default */ };
 
-/* Lines under a heading, which comes with the first of them. */
-struct doubts {
-    FILE *out;
-    uint32_t count;
-};
-
-__attribute__((format(printf, 2, 3))) static void doubt(struct doubts *doubts, char const *format, ...) {
+void rm_config_doubt(struct rm_config_doubts *doubts, char const *format, ...) {
     va_list arguments;
     fputs(doubts->count++ == 0 ? "to think about:\n  " : "  ", doubts->out);
     va_start(arguments, format);
@@ -32,7 +28,7 @@ static bool polls(struct rm_config_role const *role, uint32_t port) {
 }
 
 /* The first receive role publishes the turn clock, by which cycles go out. */
-static void doubt_clock(struct rm_config const *config, struct doubts *doubts) {
+static void doubt_clock(struct rm_config const *config, struct rm_config_doubts *doubts) {
     uint32_t first = 0;
     while (first < config->role_count && config->role[first].kind != RM_ROLE_RECEIVE)
         first++;
@@ -46,15 +42,16 @@ static void doubt_clock(struct rm_config const *config, struct doubts *doubts) {
     if (told)
         return;
     if (told_elsewhere)
-        doubt(doubts,
-              "roles[%u] publishes the turn clock, as the first receive role, but only chains come to it: setpoints "
-              "go by TAI; put a role that polls instruments before it",
-              first);
+        rm_config_doubt(
+            doubts,
+            "roles[%u] publishes the turn clock, as the first receive role, but only chains come to it: setpoints "
+            "go by TAI; put a role that polls instruments before it",
+            first);
     else
-        doubt(doubts, "no instrument tells the turn: setpoints go by TAI");
+        rm_config_doubt(doubts, "no instrument tells the turn: setpoints go by TAI");
 }
 
-static void doubt_broadcast(struct rm_config const *config, struct doubts *doubts) {
+static void doubt_broadcast(struct rm_config const *config, struct rm_config_doubts *doubts) {
     uint32_t count = 0;
     char const *name = "";
     for (uint32_t i = 0; i < config->chain_count; i++) {
@@ -64,17 +61,17 @@ static void doubt_broadcast(struct rm_config const *config, struct doubts *doubt
         name = count++ == 0 ? config->chain[i].name : name;
     }
     if (count != 0)
-        doubt(doubts,
-              "frames to %u chain%s (%s%s) are broadcast: a switch sends them to everybody; \"mac\" says to whom",
-              count, count == 1 ? "" : "s", name, count == 1 ? "" : ", …");
+        rm_config_doubt(
+            doubts, "frames to %u chain%s (%s%s) are broadcast: a switch sends them to everybody; \"mac\" says to whom",
+            count, count == 1 ? "" : "s", name, count == 1 ? "" : ", …");
 }
 
-static void doubt_silence(struct rm_config const *config, struct doubts *doubts) {
+static void doubt_silence(struct rm_config const *config, struct rm_config_doubts *doubts) {
     for (uint32_t i = 0; i < config->chain_count; i++) {
         if (config->chain[i].readback)
             continue;
-        doubt(doubts, "chain %s does not answer: nobody will notice a supply of it that does not obey",
-              config->chain[i].name);
+        rm_config_doubt(doubts, "chain %s does not answer: nobody will notice a supply of it that does not obey",
+                        config->chain[i].name);
     }
 }
 
@@ -95,12 +92,12 @@ static double delay_of(struct rm_config const *config, char const *stream) {
 
 /* Rows that are too old before they can be there. */
 static void doubt_freshness(struct rm_config const *config, struct rm_config_application const *application,
-                            struct doubts *doubts) {
+                            struct rm_config_doubts *doubts) {
     for (uint32_t i = 0; i < application->input_count; i++) {
         double const delay = delay_of(config, application->input[i]);
         if (delay < (double)application->freshness_turns)
             continue;
-        doubt(
+        rm_config_doubt(
             doubts,
             "rows of %s would always be too old: %s comes %.0f turns after the turn that it is of, and freshness_turns "
             "is %" PRIu64,
@@ -109,47 +106,49 @@ static void doubt_freshness(struct rm_config const *config, struct rm_config_app
     }
 }
 
-static void doubt_patience(struct rm_config_application const *application, struct doubts *doubts) {
+static void doubt_patience(struct rm_config_application const *application, struct rm_config_doubts *doubts) {
     uint64_t const watchdog = (uint64_t)application->watchdog_cycles * application->period_turns;
     if (application->input_count != 0 && application->deadline_turns > watchdog)
-        doubt(doubts,
-              "%s waits %u turns for a missing input, but is taken to have stopped after %" PRIu64
-              " turns without a row; a longer watchdog_cycles, or a shorter deadline_turns?",
-              application->name, application->deadline_turns, watchdog);
+        rm_config_doubt(doubts,
+                        "%s waits %u turns for a missing input, but is taken to have stopped after %" PRIu64
+                        " turns without a row; a longer watchdog_cycles, or a shorter deadline_turns?",
+                        application->name, application->deadline_turns, watchdog);
 }
 
 /** A core that others work on is taken away for longer than a few periods, now and then. */
-static void doubt_watchdog(struct rm_config_application const *application, struct doubts *doubts) {
+static void doubt_watchdog(struct rm_config_application const *application, struct rm_config_doubts *doubts) {
     if (application->watchdog_cycles >= CALM_WATCHDOG_CYCLES || (application->core >= 0 && !application->hosted))
         return;
-    doubt(doubts,
-          "%s counts as stopped after %u cycles without a row, and %s: a pause of the host would stop it; "
-          "watchdog_cycles: %d, or a core of its own?",
-          application->name, application->watchdog_cycles,
-          application->hosted ? "shares its core with the server" : "has no core of its own", CALM_WATCHDOG_CYCLES);
+    rm_config_doubt(doubts,
+                    "%s counts as stopped after %u cycles without a row, and %s: a pause of the host would stop it; "
+                    "watchdog_cycles: %d, or a core of its own?",
+                    application->name, application->watchdog_cycles,
+                    application->hosted ? "shares its core with the server" : "has no core of its own",
+                    CALM_WATCHDOG_CYCLES);
 }
 
 static void doubt_core(struct rm_config const *config, struct rm_config_application const *application,
-                       struct doubts *doubts) {
+                       struct rm_config_doubts *doubts) {
     for (uint32_t i = 0; i < config->role_count; i++) {
         if (application->core < 0 || config->role[i].core != (uint32_t)application->core)
             continue;
-        doubt(doubts, "core %d is that of %s and of roles[%u] (%s), which never sleeps", application->core,
-              application->name, i, rm_config_role_name(config->role[i].kind));
+        rm_config_doubt(doubts, "core %d is that of %s and of roles[%u] (%s), which never sleeps", application->core,
+                        application->name, i, rm_config_role_name(config->role[i].kind));
         return;
     }
 }
 
-static void doubt_lead(struct rm_config const *config, struct doubts *doubts) {
+static void doubt_lead(struct rm_config const *config, struct rm_config_doubts *doubts) {
     struct rm_config_application const *const lead = &config->application[config->setpoints.lead];
     uint32_t const cycle = config->setpoints.period_turns;
     if (config->setpoints.lead == 0)
         return;
     if (lead->period_turns != cycle)
-        doubt(doubts, "%s leads only one cycle in %u: it is stepped every %u turns, and setpoints go out every %u",
-              lead->name, lead->period_turns / cycle, lead->period_turns, cycle);
+        rm_config_doubt(doubts,
+                        "%s leads only one cycle in %u: it is stepped every %u turns, and setpoints go out every %u",
+                        lead->name, lead->period_turns / cycle, lead->period_turns, cycle);
     else if (lead->input_count != 0 && config->setpoints.phase_turns < cycle / 4 * 3)
-        doubt(
+        rm_config_doubt(
             doubts,
             "rows of %s that come more than %u turns after theirs go out a cycle later, and no feedback is made for a "
             "delay that comes and goes; it leads, so phase_turns may be near %u",
@@ -157,7 +156,8 @@ static void doubt_lead(struct rm_config const *config, struct doubts *doubts) {
 }
 
 void rm_config_describe_doubts(struct rm_config const *config, FILE *out) {
-    struct doubts doubts = {.out = out};
+    struct rm_config_doubts doubts = {.out = out};
+    rm_config_doubt_datagrams(config, &doubts);
     if (config->chain_count == 0)
         return;
     doubt_clock(config, &doubts);

@@ -94,6 +94,48 @@ static void expect_doubt(struct config_file const *file, char const *yaml, char 
     assert_string_equal(doubts == NULL ? "" : doubts, expected);
 }
 
+/* Port, formats, instruments: a server of nothing else. */
+#define DATAGRAMS(port, rest)                                                                                          \
+    "workspace: demo\nports:\n  - {name: hall, " port "}\n" rest "roles:\n  - {role: receive, ports: [hall], core: "   \
+    "@}\n"
+#define LIBERA(count)                                                                                                  \
+    "instruments:\n  - {name: b, kind: bpm, count: " count ", id: 0, port: hall, source: 10.20.0.1, format: "          \
+    "libera_grouping}\n"
+
+static void datagrams_that_do_not_fit(void **state) {
+    struct config_file const *const file = *state;
+    char const *const long_datagram =
+        "to think about:\n  a datagram of format libera_grouping from b001 … has 2688 bytes, 2730 with its headers, "
+        "and "
+        "longest_frame of port hall is 1518: it would not be received; longest_frame: 2730 holds it\n";
+    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("168")), long_datagram);
+    expect_doubt(file, DATAGRAMS("kind: udp, address: 127.0.0.1:2048", LIBERA("168")), long_datagram);
+    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2729", LIBERA("168")),
+                 "to think about:\n  a datagram of format libera_grouping from b001 … has 2688 bytes, 2730 with its "
+                 "headers, and longest_frame of port hall is 2729: it would not be received; longest_frame: 2730 holds "
+                 "it\n");
+    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2730", LIBERA("168")), "");
+    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("92")), "");
+    expect_doubt(file, DATAGRAMS("kind: memif, socket: /run/r.sock", LIBERA("168")), ""); /* it comes in fragments */
+    expect_doubt(file,
+                 DATAGRAMS("kind: memif, socket: /run/r.sock, longest_frame: 64",
+                           "instruments:\n  - {name: b, kind: bpm, id: 1, port: hall, source: 10.20.0.1}\n"),
+                 "to think about:\n  a datagram of format native from b has 48 bytes, 90 with its headers, and "
+                 "longest_frame of port hall is 64: it would not be received; longest_frame: 90 holds it\n");
+}
+
+static void lanes_that_overlap(void **state) {
+    expect_doubt(
+        *state,
+        DATAGRAMS("kind: memif, socket: /run/r.sock",
+                  "formats:\n  - {name: odd, layout: {counter: {at: 0, type: u32}, lanes: [{name: x, unit: "
+                  "nm, at: 4, type: i32}, {name: y, unit: nm, at: 8, type: i32}, {name: z, unit: nm, at: 10, "
+                  "type: i16}]}}\n"
+                  "instruments:\n  - {name: b, kind: bpm, id: 1, port: hall, source: 10.20.0.1, format: odd}\n"),
+        "to think about:\n  format odd: lanes y (bytes 8 to 11) and z (bytes 10 to 11) overlap; is one `at` "
+        "wrong?\n");
+}
+
 #define KICK(keys) "applications:\n  - {name: kick, code: kick, supplies: [ps/q01]" keys "}\n"
 
 static void doubts(void **state) {
@@ -151,6 +193,7 @@ static void doubts(void **state) {
 
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
-    struct CMUnitTest const tests[] = {TEST(chains_and_applications), TEST(doubts)};
+    struct CMUnitTest const tests[] = {TEST(chains_and_applications), TEST(doubts), TEST(datagrams_that_do_not_fit),
+                                       TEST(lanes_that_overlap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

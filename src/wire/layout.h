@@ -123,6 +123,9 @@ uint32_t rm_layout_counter_bits(struct rm_layout const *layout);
 /** Length of the payload where it always holds one record; 0 where it may hold several. */
 uint32_t rm_layout_single_bytes(struct rm_layout const *layout);
 
+/** Bytes that a field of this type takes. */
+uint32_t rm_field_bytes(enum rm_field_type type);
+
 /** The description it was compiled from. */
 struct rm_layout_description const *rm_layout_described(struct rm_layout const *layout);
 

@@ -107,7 +107,6 @@ enum rm_code rm_layout_measure(struct rm_layout_description const *description, 
                                struct rm_error *error);
 
 /** Width of a type in bytes, 1–8. */
-uint32_t rm_field_bytes(enum rm_field_type type);
 bool rm_field_is_signed(enum rm_field_type type);
 
 /** Where a field of `bytes` bytes stands: in the first record, and in the last one of the shortest payload. In longer
