@@ -33,7 +33,7 @@ static cyaml_schema_field_t const family_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct feedback_file_family, name, 1, 31),
     CYAML_FIELD_SEQUENCE("actuators", TEXT, struct feedback_file_family, actuators, &name_schema, 1,
                          FEEDBACK_PATTERNS_MAX),
-    CYAML_FIELD_MAPPING("plant", PLAIN, struct feedback_file_family, plant, plant_fields),
+    CYAML_FIELD_MAPPING("plant", CYAML_FLAG_OPTIONAL, struct feedback_file_family, plant, plant_fields),
     CYAML_FIELD_FLOAT_PTR("proportional", MAYBE, struct feedback_file_family, proportional),
     CYAML_FIELD_FLOAT_PTR("integral_hz", MAYBE, struct feedback_file_family, integral_hz),
     CYAML_FIELD_ENUM_PTR("predictor", MAYBE_WORD, struct feedback_file_family, predictor, answers,
@@ -62,7 +62,7 @@ static cyaml_schema_field_t const rf_fields[] = {
     CYAML_FIELD_STRING_PTR("actuator", TEXT, struct feedback_file_rf, actuator, 1, NAME_LONGEST),
     CYAML_FIELD_FLOAT_PTR("hz", MAYBE, struct feedback_file_rf, hz),
     CYAML_FIELD_FLOAT_PTR("gain", MAYBE, struct feedback_file_rf, gain),
-    CYAML_FIELD_FLOAT_PTR("slew", TEXT, struct feedback_file_rf, slew),
+    CYAML_FIELD_FLOAT_PTR("slew", MAYBE, struct feedback_file_rf, slew),
     CYAML_FIELD_END,
 };
 

@@ -142,16 +142,14 @@ static void has_defaults(void **state) {
     assert_true(!c.coupled && !c.per_corrector && c.modes == 0 && c.tikhonov == 0.01 && c.soft_start_s == 1);
     assert_true(c.family[0].tuning.predicts && c.family[0].unload_to == -1 && c.family[0].bandwidth_hz == 0);
     assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.permits.beam_lanes == 0 && c.permits.bpms == 0.9);
+    assert_true(c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
+    assert_true(c.permits.beam_least == 0 && c.permits.beam_drop == 0.5 && c.permits.actuators == 0.9);
+    assert_true(c.permits.saturated == 4 && c.permits.saturated_s == 0.5 && c.permits.initial_error_um == 500);
+    assert_true(c.permits.missing == 0.3 && c.watch.frozen_cycles == 10 && c.watch.jump_um == 500);
+    assert_true(c.watch.invalid_status == 0 && c.watch.return_s == 1);
     assert_true(c.watch.missing_cycles == 3 && c.gate.input[0] == '\0' && c.table_count == 0 && c.shadow_inputs == 0);
     feedback_configuration_free(&c);
 }
-
-/** A line to put in the place of another of WHOLE, and what its error must say. */
-struct wrong {
-    char const *instead_of, *put;
-    char const *place; /**< ":LINE:" */
-    char const *key, *says;
-};
 
 static char *edit(char const *instead_of, char const *put) {
     char const *at = strstr(WHOLE, instead_of);
@@ -160,6 +158,34 @@ static char *edit(char const *instead_of, char const *put) {
     assert_true(asprintf(&text, "%.*s%s%s", (int)(at - WHOLE), WHOLE, put, at + strlen(instead_of)) > 0);
     return text;
 }
+
+/* What docs/feedback.md gives a default for may be left out where the rest of its mapping stands. */
+static void has_defaults_inside_mappings(void **state) {
+    static struct {
+        char const *instead_of, *put;
+    } const edits[] = {{"rf: {actuator: ps/rf, hz: 5, gain: 0.4, slew: 2}", "rf: {actuator: ps/rf}"},
+                       {"    plant: {bandwidth_hz: 300, delay_us: 150}\n", ""}};
+    (void)state;
+    for (size_t e = 0; e < sizeof edits / sizeof edits[0]; ++e) {
+        struct feedback_configuration c;
+        write_all();
+        char *text = edit(edits[e].instead_of, edits[e].put);
+        load_well(text, &c);
+        if (e == 0)
+            assert_true(c.rf.column == 5 && c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
+        else
+            assert_true(c.family[1].bandwidth_hz == 0 && c.family[1].second_hz == 0 && c.family[1].delay_s == 0);
+        feedback_configuration_free(&c);
+        free(text);
+    }
+}
+
+/** A line to put in the place of another of WHOLE, and what its error must say. */
+struct wrong {
+    char const *instead_of, *put;
+    char const *place; /**< ":LINE:" */
+    char const *key, *says;
+};
 
 static void says_what_is_wrong_and_where(void **state) {
     (void)state;
@@ -201,7 +227,6 @@ static void says_what_is_wrong_and_where(void **state) {
         {"width_hz: 2,", "width_hz: 0,", ":23:24:", "resonators[0].width_hz", "found 0"},
         {"mains_hz: 50", "mains_hz: 60", ":25:11:", "mains_hz", "found 60"},
         {"actuator: ps/rf", "actuator: ps/rv", ":26:16:", "rf.actuator", "column of the matrix m.csv"},
-        {"gain: 0.4, slew: 2", "gain: 0.4", ":26:", "rf", "Missing required mapping field: slew"},
         {"slew: 2}", "slew: 0}", ":26:47:", "rf.slew", "found 0"},
         {"drop: 0.4", "drop: 1.4", ":28:49:", "permits.beam.drop", "found 1.4"},
         {"[sum1, sum2]", "[sum1, sum2, s3, s4, s5]", ":28:", "permits.beam.lanes", "list of 1 to 4"},
@@ -355,15 +380,11 @@ static void a_family_unloads_to_its_own_plane(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(takes_all_that_it_says),
-        cmocka_unit_test(has_defaults),
-        cmocka_unit_test(says_what_is_wrong_and_where),
-        cmocka_unit_test(empty_and_absent_files_say_so),
-        cmocka_unit_test(says_what_is_wrong_in_the_files_it_names),
-        cmocka_unit_test(patterns_are_whole_names),
-        cmocka_unit_test(finds_the_column_of_each_actuator),
-        cmocka_unit_test(lays_outputs_plane_by_plane),
-        cmocka_unit_test(a_family_unloads_to_its_own_plane),
+        cmocka_unit_test(takes_all_that_it_says),        cmocka_unit_test(has_defaults),
+        cmocka_unit_test(has_defaults_inside_mappings),  cmocka_unit_test(says_what_is_wrong_and_where),
+        cmocka_unit_test(empty_and_absent_files_say_so), cmocka_unit_test(says_what_is_wrong_in_the_files_it_names),
+        cmocka_unit_test(patterns_are_whole_names),      cmocka_unit_test(finds_the_column_of_each_actuator),
+        cmocka_unit_test(lays_outputs_plane_by_plane),   cmocka_unit_test(a_family_unloads_to_its_own_plane),
     };
     return cmocka_run_group_tests(tests, test_folder_make, test_folder_remove);
 }

@@ -69,7 +69,8 @@ struct template {
 
 /** Called when the server has granted it its supplies, and again when the server was restarted (the state is zeroed
  * then, too). Look at the configuration here: how many inputs and supplies there are, what they are called, what they
- * may do. Refuse what does not fit: the text goes to whoever starts it. */
+ * may do. Refuse what does not fit: the text goes to whoever starts it. `ringmaster check` calls it too, so start
+ * nothing here. */
 static enum rm_code init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
     struct template *it = state;
     if (setup->actuator_count > SUPPLIES_MAX) {

@@ -16,7 +16,8 @@
  * long are left out. The server's guard judges what the step wants (grant.h).
  *
  * A server that was restarted grants anew: then the state is zeroed, `init` is called again, and the first step is
- * given what was sent last, as the first of all. Settings stay; permissions do not.
+ * given what was sent last, as the first of all. Settings stay; permissions do not. `ringmaster check` calls `open` and
+ * `init` too, without a server and without a step: so they look and prepare, and start nothing.
  *
  * `step` is a function of its inputs, its settings and its state, and of nothing else: no clock, no file, no random
  * number without a seed. So a recording gives the same setpoints, bit by bit. It allocates nothing and calls no system.

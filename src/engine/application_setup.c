@@ -94,8 +94,8 @@ void rm_application_setup_free(struct rm_host_setup *setup) {
     *setup = (struct rm_host_setup){0};
 }
 
-static enum rm_code place(struct rm_config const *config, uint32_t index, enum rm_code code,
-                          struct rm_error const *reason, struct rm_error *error) {
+enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, enum rm_code code,
+                                 struct rm_error const *reason, struct rm_error *error) {
     char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code" : NULL;
     if (member == NULL && code != RM_E_CONFIG)
         return rm_fail(error, code, "application \"%s\": %s", config->application[index].name, reason->text);
@@ -115,5 +115,5 @@ enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
         code = rm_host_open(&setup, host, &reason);
         rm_application_setup_free(&setup);
     }
-    return code == RM_OK ? RM_OK : place(config, index, code, &reason, error);
+    return code == RM_OK ? RM_OK : rm_application_fail(config, index, code, &reason, error);
 }

@@ -22,6 +22,10 @@ enum rm_code rm_application_setup_make(struct rm_config const *config, uint32_t 
                                        struct rm_error *error);
 void rm_application_setup_free(struct rm_host_setup *setup);
 
+/** Gives `reason`, which its host has, the place in the configuration that can mend it. Returns the error's code. */
+enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, enum rm_code code,
+                                 struct rm_error const *reason, struct rm_error *error);
+
 /** Opens its host: rm_host_open. An error that the configuration can mend names its line. `fresh`, `say` and `context`
  * as in rm_host_setup. */
 enum rm_code rm_application_open(struct rm_config const *config, uint32_t index, bool fresh,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/application_check.h"
 #include "engine/calibrate_store.h"
 #include "engine/config.h"
 #include "engine/measure.h"
@@ -16,7 +17,8 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 static char const USAGE[] =
     "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
-    "       ringmaster-server check CONFIG.yaml    check a configuration and say what it would make\n"
+    "       ringmaster-server check CONFIG.yaml    check a configuration and its applications' own, and say\n"
+    "                                              what it would make\n"
     "       ringmaster-server measure CONFIG.yaml [--datagrams N] [--rounds N] [--lanes N]\n"
     "                                 [--simd scalar|avx2|avx512] [--order random|turn]\n"
     "                                              what its first receive role costs per packet, as JSON\n"
@@ -80,8 +82,13 @@ static int check(struct rm_config const *config) {
     if (rm_calibrations_load(config, &calibrations, &error) != RM_OK)
         return fail(&error);
     rm_calibrations_free(calibrations);
-    rm_config_describe(config, stdout);
-    return EXIT_GOOD;
+    int status = EXIT_GOOD;
+    for (uint32_t i = 1; i < config->application_count; i++) /* 0 is the operator */
+        if (rm_application_check(config, i, &error) != RM_OK)
+            status = fail(&error);
+    if (status == EXIT_GOOD)
+        rm_config_describe(config, stdout);
+    return status;
 }
 
 static int measure(int argc, char **argv) {

@@ -95,6 +95,54 @@ def test_a_wrong_table_of_calibrations_names_its_place(root: Path, tmp_path: Pat
     assert nothing_in(root)
 
 
+WITH_FEEDBACK = (
+    BUFFERS
+    + """setpoints: {period_turns: 12}
+chains:
+  - {name: c, id: 1, port: door, address: 127.0.0.2,
+     supplies: [{name: ps/q, count: 2, unit: A, limits: [-1, 1], slew: 1}]}
+applications:
+  - {name: loop, code: feedback, configuration: loop.yaml, period_turns: 12, inputs: [bpm01/fast], supplies: ["ps/*"]}
+"""
+)
+FEEDBACK = """matrix: response.csv
+families: [{name: all, actuators: ["ps/q01"], integral_hz: 1}]
+rf: {actuator: ps/q02}
+"""
+
+
+def with_feedback() -> str:
+    port = "{name: door, kind: memif, socket: /nonexistent/door.sock, answer: 127.0.0.1}"
+    roles = f"[{{role: receive, core: {SERVER_CORE}, ports: [door]}}, {{role: transmit, core: {SERVER_CORE}}}]"
+    return configuration(port=port, roles=roles, more=WITH_FEEDBACK)
+
+
+def test_check_reads_the_files_of_the_applications(root: Path, tmp_path: Path) -> None:
+    config, own, matrix = (tmp_path / name for name in ("server.yaml", "loop.yaml", "response.csv"))
+    config.write_text(with_feedback())
+    matrix.write_text(",ps/q01,ps/q02\nbpm01/x1,1,2\nbpm01/y1,3,4\n")
+
+    own.write_text(FEEDBACK)
+    assert "loop" in ringmaster("check", config).stdout
+    own.write_text(FEEDBACK.replace("{actuator: ps/q02}", "{actuator: ps/q02, slew: 0}"))
+    said = only_line(ringmaster("check", config, expect=1).stderr)
+    assert f"{own}:3:30: rf.slew: found 0" in said
+
+    own.write_text(FEEDBACK)
+    matrix.write_text(",ps/q01,ps/q02\nbpm01/x1,1,2\nbpm02/x1,3,4\n")
+    said = only_line(ringmaster("check", config, expect=1).stderr)
+    assert "bpm02/x1 of the response matrix is nowhere among the application's inputs" in said
+    assert nothing_in(root)
+
+
+def test_check_says_that_the_code_of_an_application_is_missing(root: Path, tmp_path: Path) -> None:
+    config = tmp_path / "server.yaml"
+    (tmp_path / "loop.yaml").touch()
+    config.write_text(with_feedback().replace("code: feedback", "code: ./nowhere.so"))
+    assert "nowhere.so" in only_line(ringmaster("check", config, expect=1).stderr)
+    assert nothing_in(root)
+
+
 def test_a_configuration_that_is_not_there(root: Path) -> None:
     said = only_line(ringmaster("run", "/nonexistent/server.yaml", expect=1).stderr)
     assert "/nonexistent/server.yaml" in said

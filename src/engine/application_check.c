@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/application_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "engine/application_setup.h"
+#include "engine/instrument_rates.h"
+#include "host/host_program.h"
+
+/** The instrument of the input "bpm01/fast"; its name was checked when the file was read. */
+static struct rm_config_instrument const *instrument_of(struct rm_config const *config, char const *input) {
+    size_t const bytes = strcspn(input, "/");
+    for (uint32_t i = 0; i < config->instrument_count; ++i)
+        if (strlen(config->instrument[i].name) == bytes && memcmp(config->instrument[i].name, input, bytes) == 0)
+            return &config->instrument[i];
+    return NULL;
+}
+
+/** Period and lanes, as the server will publish them. Decimated lanes are floating point. */
+static void describe_input(struct rm_config_instrument const *instrument, uint32_t period, char const *input,
+                           struct rm_stream *stream) {
+    *stream = (struct rm_stream){
+        .period = period,
+        .instrument_kind = instrument->kind,
+        .instrument_id = instrument->id,
+        .source_ipv4 = instrument->source_ipv4,
+        .lane_count = instrument->lane_count,
+        .gain = 1.0,
+    };
+    memcpy(stream->lane, instrument->lane, sizeof stream->lane);
+    char const *const slash = strchr(input, '/');
+    bool const own = slash != NULL && strcmp(slash + 1, rm_instrument_own_rate(instrument->period_turns)) == 0;
+    for (uint32_t i = 0; i < stream->lane_count && !own; ++i)
+        if (stream->lane[i].reduction == RM_REDUCE_FIR)
+            stream->lane[i].type = RM_LANE_F32;
+}
+
+static enum rm_code init_program(struct rm_config const *config, struct rm_config_application const *application,
+                                 struct rm_host_program *program, struct rm_error *error) {
+    size_t const bytes = (application->input_count + 1ul) * sizeof(struct rm_stream);
+    struct rm_stream *const stream = aligned_alloc(RM_CACHE_LINE, bytes);
+    if (stream == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory");
+    memset(stream, 0, bytes);
+    for (uint32_t i = 0; i < application->input_count; ++i) {
+        struct rm_config_instrument const *const instrument = instrument_of(config, application->input[i]);
+        if (instrument == NULL)
+            continue;
+        describe_input(instrument, application->period_turns, application->input[i], &stream[i]);
+        program->input[i] = &stream[i];
+    }
+    for (uint32_t i = 0; i < application->supply_count; ++i)
+        program->sent[i] = config->supply[application->supply[i]].safe;
+    enum rm_code const code = rm_host_program_init(program, error);
+    free(stream);
+    return code;
+}
+
+enum rm_code rm_application_check(struct rm_config const *config, uint32_t index, struct rm_error *error) {
+    struct rm_config_application const *const application = &config->application[index];
+    struct rm_host_setup setup;
+    struct rm_host_program *program = NULL;
+    struct rm_error reason = {.text = ""};
+    enum rm_code code = rm_application_setup_make(config, index, &setup, &reason);
+    if (code == RM_OK) {
+        code = rm_host_program_open(&setup, &program, &reason);
+        rm_application_setup_free(&setup);
+    }
+    /* The units of calibrated streams come from the calibration's table, which this does not read. */
+    bool const knows_lanes = config->calibration.apply != RM_CALIBRATED_IN_STREAM;
+    if (code == RM_OK && knows_lanes)
+        code = init_program(config, application, program, &reason);
+    rm_host_program_close(program);
+    return code == RM_OK ? RM_OK : rm_application_fail(config, index, code, &reason, error);
+}

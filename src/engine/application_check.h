@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What an application would refuse at its start, found without one. */
+#ifndef RM_ENGINE_APPLICATION_CHECK_H
+#define RM_ENGINE_APPLICATION_CHECK_H
+
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "engine/config.h"
+
+/** Loads the application's code, and has it `open` its own file and `init` itself, with inputs and supplies as the
+ * configuration describes them. Nothing is shared, granted or stepped. The error has the place and the words that the
+ * start would have. */
+enum rm_code rm_application_check(struct rm_config const *config, uint32_t index, struct rm_error *error);
+
+#endif
