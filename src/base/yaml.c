@@ -42,15 +42,30 @@ static enum rm_code load(struct rm_yaml_document const *document, cyaml_schema_v
     return rm_fail(error, code, "%s: %s: %s", document->path, cyaml_strerror(result), captured.text);
 }
 
-enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, void **data, struct rm_error *error) {
+enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
+                              struct rm_errors *errors) {
     struct rm_yaml_document document;
-    enum rm_code code = rm_yaml_document_open(path, &document, error);
+    struct rm_error error;
+    enum rm_code code = rm_yaml_document_open(path, &document, &error);
+    if (code == RM_OK) {
+        code = rm_yaml_check(&document, schema, errors);
+        if (code != RM_OK) {
+            rm_yaml_document_close(&document);
+            return code;
+        }
+        code = load(&document, schema, data, &error);
+        rm_yaml_document_close(&document);
+    }
     if (code != RM_OK)
-        return code;
-    code = rm_yaml_check(&document, schema, error);
-    if (code == RM_OK)
-        code = load(&document, schema, data, error);
-    rm_yaml_document_close(&document);
+        rm_errors_add(errors, &error);
+    return code;
+}
+
+enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, void **data, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = rm_yaml_load_all(path, schema, data, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
     return code;
 }
 

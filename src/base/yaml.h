@@ -19,10 +19,16 @@
 
 #include <ringmaster/error.h>
 
+#include "base/errors.h"
+
 /** Loads `path` by `schema` (a CYAML_FLAG_POINTER one) into freshly allocated `*data`. A wrong key, type, range or
  * enumeration, a missing or repeated key, or no YAML at all gives RM_E_CONFIG and one line of text "FILE:LINE:COLUMN:
  * what is wrong, what was expected"; an unreadable file RM_E_SYSTEM. */
 enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, void **data, struct rm_error *error);
+
+/** The same, with all that is against the schema added to `errors` instead of the first of it. */
+enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
+                              struct rm_errors *errors);
 
 /** Frees what rm_yaml_load gave. NULL is allowed. */
 void rm_yaml_free(cyaml_schema_value_t const *schema, void *data);

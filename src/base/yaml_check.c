@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/yaml_expect.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +12,23 @@
 /* Where the walk stands. */
 struct place {
     struct rm_yaml_document const *document;
-    struct rm_error *error;
+    struct rm_errors *errors;
     char key[RM_YAML_KEY_BYTES]; /* of the value looked at */
 };
 
 static enum rm_code check_value(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node);
+
+/* Notes what is wrong here; the walk goes on, so that all of it is told at once. */
+__attribute__((format(printf, 3, 4))) static enum rm_code refuse(struct place *place, yaml_mark_t mark,
+                                                                 char const *format, ...) {
+    struct rm_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = rm_yaml_vfail_at(&error, place->document->path, mark, place->key, format, arguments);
+    va_end(arguments);
+    rm_errors_add(place->errors, &error);
+    return code;
+}
 
 /* "did you mean "name"? " or nothing. */
 static void guess(struct rm_nearest const *nearest, char *text, size_t size) {
@@ -43,9 +56,8 @@ static enum rm_code refuse_value(struct place *place, cyaml_schema_value_t const
     guess_enum(schema, node, meant, sizeof meant);
     if (node->type == YAML_SCALAR_NODE)
         rm_yaml_leading_zero(schema, (char const *)node->data.scalar.value, zero);
-    return rm_yaml_fail_at(place->error, place->document->path, node->start_mark, place->key,
-                           "found %s, expected %s%s%s", rm_yaml_quote(node, quoted), rm_yaml_expected(schema, expected),
-                           meant, zero);
+    return refuse(place, node->start_mark, "found %s, expected %s%s%s", rm_yaml_quote(node, quoted),
+                  rm_yaml_expected(schema, expected), meant, zero);
 }
 
 static enum rm_code refuse_key(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {
@@ -58,9 +70,8 @@ static enum rm_code refuse_key(struct place *place, cyaml_schema_value_t const *
             rm_nearest_offer(&nearest, field->key);
         guess(&nearest, meant, sizeof meant);
     }
-    return rm_yaml_fail_at(place->error, place->document->path, key->start_mark, place->key,
-                           "unknown key %s, expected one of: %s%s", rm_yaml_quote(key, quoted),
-                           rm_yaml_keys(schema, keys), meant);
+    return refuse(place, key->start_mark, "unknown key %s, expected one of: %s%s", rm_yaml_quote(key, quoted),
+                  rm_yaml_keys(schema, keys), meant);
 }
 
 static bool key_is(yaml_node_t const *key, char const *name) {
@@ -92,9 +103,8 @@ static enum rm_code check_pair(struct place *place, cyaml_schema_value_t const *
         return refuse_key(place, schema, key);
     yaml_node_pair_t const *const first = first_pair(place, mapping, field->key, pair);
     if (first != pair)
-        return rm_yaml_fail_at(place->error, place->document->path, key->start_mark, place->key,
-                               "the key \"%s\" is given twice, first in line %zu", field->key,
-                               rm_yaml_document_node(place->document, first->key)->start_mark.line + 1);
+        return refuse(place, key->start_mark, "the key \"%s\" is given twice, first in line %zu", field->key,
+                      rm_yaml_document_node(place->document, first->key)->start_mark.line + 1);
     size_t const outer = strlen(place->key);
     snprintf(place->key + outer, sizeof place->key - outer, "%s%s", outer == 0 ? "" : ".", field->key);
     enum rm_code const code = check_value(place, &field->value, rm_yaml_document_node(place->document, pair->value));
@@ -104,20 +114,17 @@ static enum rm_code check_pair(struct place *place, cyaml_schema_value_t const *
 
 static enum rm_code check_mapping(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *mapping) {
     yaml_node_pair_t const *const top = mapping->data.mapping.pairs.top;
-    for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < top; pair++) {
-        enum rm_code const code = check_pair(place, schema, mapping, pair);
-        if (code != RM_OK)
-            return code;
-    }
+    enum rm_code code = RM_OK;
+    for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < top; pair++)
+        code = rm_code_first(code, check_pair(place, schema, mapping, pair));
     for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++) {
         if ((field->value.flags & CYAML_FLAG_OPTIONAL) != 0 || first_pair(place, mapping, field->key, top) != top)
             continue;
         char expected[RM_YAML_EXPECTED_BYTES];
-        return rm_yaml_fail_at(place->error, place->document->path, mapping->start_mark, place->key,
-                               "the key \"%s\" is missing, expected %s", field->key,
-                               rm_yaml_expected(&field->value, expected));
+        code = rm_code_first(code, refuse(place, mapping->start_mark, "the key \"%s\" is missing, expected %s",
+                                          field->key, rm_yaml_expected(&field->value, expected)));
     }
-    return RM_OK;
+    return code;
 }
 
 static enum rm_code check_list(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *list) {
@@ -125,14 +132,15 @@ static enum rm_code check_list(struct place *place, cyaml_schema_value_t const *
     size_t const count = (size_t)(list->data.sequence.items.top - start);
     if (count < schema->sequence.min || count > schema->sequence.max) {
         char expected[RM_YAML_EXPECTED_BYTES];
-        return rm_yaml_fail_at(place->error, place->document->path, list->start_mark, place->key,
-                               "found a list of %zu, expected %s", count, rm_yaml_expected(schema, expected));
+        return refuse(place, list->start_mark, "found a list of %zu, expected %s", count,
+                      rm_yaml_expected(schema, expected));
     }
     size_t const outer = strlen(place->key);
     enum rm_code code = RM_OK;
-    for (size_t i = 0; i < count && code == RM_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         snprintf(place->key + outer, sizeof place->key - outer, "[%zu]", i);
-        code = check_value(place, schema->sequence.entry, rm_yaml_document_node(place->document, start[i]));
+        code = rm_code_first(
+            code, check_value(place, schema->sequence.entry, rm_yaml_document_node(place->document, start[i])));
     }
     place->key[outer] = '\0';
     return code;
@@ -169,7 +177,7 @@ static enum rm_code check_value(struct place *place, cyaml_schema_value_t const 
 }
 
 enum rm_code rm_yaml_check(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema,
-                           struct rm_error *error) {
-    struct place place = {.document = document, .error = error};
+                           struct rm_errors *errors) {
+    struct place place = {.document = document, .errors = errors};
     return check_value(&place, schema, document->root);
 }

@@ -8,11 +8,12 @@
 
 #include <cyaml/cyaml.h>
 
+#include "base/errors.h"
 #include "base/yaml_document.h"
 
-/** RM_OK, or RM_E_CONFIG and the first thing that is wrong, in the file's order. Knows integers, floats, booleans,
- * enumerations (by name only), strings, mappings and lists; other types of libcyaml pass. */
+/** RM_OK, or RM_E_CONFIG and all that is wrong added to `errors`, in the file's order. Knows integers, floats,
+ * booleans, enumerations (by name only), strings, mappings and lists; other types of libcyaml pass. */
 enum rm_code rm_yaml_check(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema,
-                           struct rm_error *error);
+                           struct rm_errors *errors);
 
 #endif

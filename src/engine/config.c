@@ -52,34 +52,40 @@ static enum rm_code check_simulated_time(struct rm_config const *config, struct 
                           "ring waits for: setpoints: {lead: NAME}");
 }
 
-static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
-    enum rm_code code = resolve_machine(file, config, error);
-    if (code == RM_OK)
-        code = allocate(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_ports(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_formats(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_instruments(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_sizes(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_rates(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_polling(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_setpoints(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_chains(file, config, error);
+/* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
+static enum rm_code resolve_supplies(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error) {
+    enum rm_code code = rm_config_resolve_chains(file, config, error);
     if (code == RM_OK)
         code = check_instruments(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_claims(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_applications(file, config, error);
+    return code == RM_OK ? check_simulated_time(config, error) : code;
+}
+
+static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
+    enum rm_code code = rm_config_resolve_ports(file, config, error);
+    enum rm_code const formats = rm_config_resolve_formats(file, config, error);
+    code = rm_code_first(code, formats);
+    return formats == RM_OK ? rm_code_first(code, rm_config_resolve_instruments(file, config, error)) : code;
+}
+
+static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+    enum rm_code code = allocate(file, config, error);
+    if (code != RM_OK)
+        return code;
+    code = resolve_machine(file, config, error);
+    enum rm_code const senders = resolve_senders(file, config, error);
+    enum rm_code const sizes = rm_config_resolve_sizes(file, config, error);
+    enum rm_code const rates = sizes == RM_OK ? rm_config_resolve_rates(file, config, error) : sizes;
+    code = rm_code_first(rm_code_first(code, senders), rates);
+    code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
+    code = rm_code_first(code, rm_config_resolve_setpoints(file, config, error));
     if (code == RM_OK)
-        code = check_simulated_time(config, error);
+        code = resolve_supplies(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
@@ -87,26 +93,50 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
     return code;
 }
 
-enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
-    if (strlen(path) >= RM_CONFIG_PATH_BYTES)
-        return rm_fail(error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
-                       RM_CONFIG_PATH_BYTES - 1);
-    void *file = NULL;
-    enum rm_code code = rm_yaml_load(path, &rm_config_schema, &file, error);
-    if (code != RM_OK)
-        return code;
+static enum rm_code resolve_file(struct rm_config_file const *file, char const *path, struct rm_config **config,
+                                 struct rm_errors *errors) {
+    struct rm_error error;
     struct rm_config *const made = calloc(1, sizeof *made);
     if (made == NULL) {
-        code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", path);
-    } else {
-        strcpy(made->source_path, path);
-        code = resolve(file, made, error);
+        enum rm_code const code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory to hold it", path);
+        rm_errors_add(errors, &error);
+        return code;
     }
-    rm_yaml_free(&rm_config_schema, file);
+    strcpy(made->source_path, path);
+    made->errors = errors;
+    enum rm_code const code = resolve(file, made, &error);
+    made->errors = NULL;
+    if (code != RM_OK && errors->count == 0)
+        rm_errors_add(errors, &error); /* what is not the file's fault */
     if (code == RM_OK)
         *config = made;
     else
         rm_config_free(made);
+    return code;
+}
+
+enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors) {
+    if (strlen(path) >= RM_CONFIG_PATH_BYTES) {
+        struct rm_error error;
+        enum rm_code const code = rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
+                                          RM_CONFIG_PATH_BYTES - 1);
+        rm_errors_add(errors, &error);
+        return code;
+    }
+    void *file = NULL;
+    enum rm_code code = rm_yaml_load_all(path, &rm_config_schema, &file, errors);
+    if (code != RM_OK)
+        return code;
+    code = resolve_file(file, path, config, errors);
+    rm_yaml_free(&rm_config_schema, file);
+    return code;
+}
+
+enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = rm_config_load_all(path, config, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
     return code;
 }
 
@@ -132,11 +162,23 @@ void rm_config_free(struct rm_config *config) {
     free(config);
 }
 
+/* While the file is read its errors are collected; later the caller alone hears. */
+__attribute__((format(printf, 4, 0))) static enum rm_code note(struct rm_config const *config, struct rm_error *error,
+                                                               char const *key, char const *format, va_list arguments) {
+    struct rm_error own;
+    enum rm_code const code = rm_yaml_vfail(&own, config->source_path, key, format, arguments);
+    if (config->errors != NULL)
+        rm_errors_add(config->errors, &own);
+    if (error != NULL)
+        *error = own;
+    return code;
+}
+
 enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *error, char const *key, char const *format,
                             ...) {
     va_list arguments;
     va_start(arguments, format);
-    enum rm_code const code = rm_yaml_vfail(error, config->source_path, key, format, arguments);
+    enum rm_code const code = note(config, error, key, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -147,7 +189,7 @@ enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_erro
     snprintf(key, sizeof key, "%s[%u]%s%s", list, index, member == NULL ? "" : ".", member == NULL ? "" : member);
     va_list arguments;
     va_start(arguments, format);
-    enum rm_code const code = rm_yaml_vfail(error, config->source_path, key, format, arguments);
+    enum rm_code const code = note(config, error, key, format, arguments);
     va_end(arguments);
     return code;
 }

@@ -219,6 +219,7 @@ struct rm_config_role {
 
 struct rm_config {
     char source_path[RM_CONFIG_PATH_BYTES]; /**< the file it came from */
+    struct rm_errors *errors;               /**< takes what rm_config_fail says while the file is read; then NULL */
     char workspace[RM_CONFIG_NAME_BYTES];
     double turn_rate_hz; /**< nominal revolution frequency, above 0, up to 100 MHz */
     /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and no cycle has a time.
@@ -250,6 +251,10 @@ struct rm_config {
 /** Reads and checks the file. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line
  * "FILE:LINE:COLUMN: key: what is wrong, what was expected" for everything else. Opens and starts nothing. */
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error);
+
+/** The same, with all that is wrong added to `errors`: everything against the schema, else everything that can be
+ * judged in spite of the rest. */
+enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);

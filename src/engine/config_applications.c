@@ -292,8 +292,8 @@ enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, s
                               "there are no supplies that they could set, expected the keys \"setpoints\" and "
                               "\"chains\" too, or take this one out");
     enum rm_code code = add_operator(file, config, error);
-    for (uint32_t i = 0; file->applications != NULL && i < file->applications_count && code == RM_OK; i++)
-        code = resolve_entry(&(struct resolving){config, &file->applications[i], i, error});
+    for (uint32_t i = 0; file->applications != NULL && i < file->applications_count && code != RM_E_NO_SPACE; i++)
+        code = rm_code_first(code, resolve_entry(&(struct resolving){config, &file->applications[i], i, error}));
     if (code == RM_OK)
         code = give_to_operator(config, error);
     return code == RM_OK ? resolve_lead(file, config, error) : code;

@@ -254,17 +254,13 @@ static enum rm_code make_udp_port(struct rm_config_resolving_chain const *resolv
 typedef enum rm_code resolver(struct rm_config_resolving_chain const *resolving);
 
 static enum rm_code add(struct rm_config_resolving_chain const *resolving) {
-    static resolver *const resolvers[] = {make_name,
-                                          make_id,
-                                          find_port,
-                                          make_address,
-                                          make_mac,
-                                          make_udp_port,
-                                          rm_config_resolve_supplies,
-                                          rm_config_resolve_readbacks};
+    static resolver *const resolvers[] = {
+        make_name, make_id, find_port, make_address, make_mac, make_udp_port, rm_config_resolve_supplies};
     enum rm_code code = RM_OK;
-    for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)
-        code = resolvers[i](resolving);
+    for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++)
+        code = rm_code_first(code, resolvers[i](resolving));
+    if (code == RM_OK)
+        code = rm_config_resolve_readbacks(resolving);
     resolving->config->chain_count += code == RM_OK;
     return code;
 }

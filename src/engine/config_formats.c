@@ -25,8 +25,13 @@ static enum rm_code resolve_one(struct rm_config_file const *file, struct rm_con
         return rm_config_fail_entry(config, error, "formats", index, "name",
                                     "\"%s\" is already the name of formats[%u], expected one of its own", written->name,
                                     other - 1);
+    struct rm_error reason;
     enum rm_code const code =
-        rm_format_resolve(written, config->source_path, index, &config->format[config->format_count], error);
+        rm_format_resolve(written, config->source_path, index, &config->format[config->format_count], &reason);
+    if (code != RM_OK) {
+        *error = reason;
+        rm_errors_add(config->errors, &reason);
+    }
     config->format_count += code == RM_OK;
     return code;
 }
@@ -39,8 +44,8 @@ enum rm_code rm_config_resolve_formats(struct rm_config_file const *file, struct
     rm_format_builtin(NATIVE, &config->format[0]);
     config->format_count = 1;
     enum rm_code code = RM_OK;
-    for (uint32_t i = 0; code == RM_OK && i < file->formats_count; i++)
-        code = resolve_one(file, config, i, error);
+    for (uint32_t i = 0; i < file->formats_count; i++)
+        code = rm_code_first(code, resolve_one(file, config, i, error));
     return code;
 }
 

@@ -89,18 +89,16 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
     *instrument = (struct rm_config_instrument){
         .kind = written->kind, .turn_offset = written->turn_offset == NULL ? 0 : *written->turn_offset};
     enum rm_code code = find_port(resolving, "port", written->port, &instrument->port);
-    if (code == RM_OK)
-        code = read_source(resolving, "source", written->source, &instrument->source_ipv4);
+    code = rm_code_first(code, read_source(resolving, "source", written->source, &instrument->source_ipv4));
     if (code == RM_OK)
         code = resolve_mirror(resolving, instrument);
-    if (code == RM_OK)
-        code = rm_config_find_format(resolving->config, written->format, resolving->index, &instrument->format,
-                                     resolving->error);
-    if (code == RM_OK)
-        code = resolve_period(resolving, instrument);
-    if (code == RM_OK)
-        code = rm_config_resolve_lanes(resolving->config, instrument, written, resolving->index, resolving->error);
-    return code;
+    enum rm_code const format = rm_config_find_format(resolving->config, written->format, resolving->index,
+                                                      &instrument->format, resolving->error);
+    if (format != RM_OK)
+        return format;
+    code = rm_code_first(code, resolve_period(resolving, instrument));
+    return rm_code_first(
+        code, rm_config_resolve_lanes(resolving->config, instrument, written, resolving->index, resolving->error));
 }
 
 /* NAME as it is where there is no count, else NAME01, NAME02, … */
@@ -180,9 +178,7 @@ static enum rm_code check_count(struct resolving const *resolving, uint32_t left
 
 static enum rm_code resolve_entry(struct resolving const *resolving) {
     struct rm_config_instrument common;
-    enum rm_code code = check_count(resolving, RM_CONFIG_INSTRUMENTS_MAX - resolving->config->instrument_count);
-    if (code == RM_OK)
-        code = resolve_common(resolving, &common);
+    enum rm_code code = resolve_common(resolving, &common);
     uint32_t const count = count_of(resolving->written);
     for (uint32_t number = 1; code == RM_OK && number <= count; number++)
         code = add(resolving, &common, number);
@@ -194,11 +190,15 @@ enum rm_code rm_config_resolve_instruments(struct rm_config_file const *file, st
     config->instrument = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *config->instrument);
     if (config->instrument == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+    enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->instruments_count; i++) {
         struct resolving const resolving = {file, config, &file->instruments[i], i, error};
-        enum rm_code const code = resolve_entry(&resolving);
-        if (code != RM_OK)
-            return code;
+        uint32_t const first = config->instrument_count;
+        bool const counts = check_count(&resolving, RM_CONFIG_INSTRUMENTS_MAX - first) == RM_OK;
+        if (!counts)
+            return RM_E_CONFIG; /* whose number is not known leaves no numbers for the others */
+        code = rm_code_first(code, resolve_entry(&resolving));
+        config->instrument_count = first + count_of(&file->instruments[i]); /* wrong ones have a number, too */
     }
-    return RM_OK;
+    return code;
 }

@@ -58,16 +58,17 @@ static enum rm_code check_keys(struct rm_config const *config, struct rm_error *
     };
     unsigned const kind = 1u << port->kind;
     char const *const kind_name = rm_config_port_kind_name(port->kind);
+    enum rm_code code = RM_OK;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct kind_key const *const key = &keys[i];
         if (key->given && (key->kinds & kind) == 0)
-            return rm_config_fail_entry(config, error, "ports", index, key->key,
+            code = rm_config_fail_entry(config, error, "ports", index, key->key,
                                         "a port of kind %s has no such key, take it out", kind_name);
         if (!key->given && (key->needed & kind) != 0)
-            return rm_config_fail_entry(config, error, "ports", index, NULL,
+            code = rm_config_fail_entry(config, error, "ports", index, NULL,
                                         "the key \"%s\" is missing, expected the %s", key->key, key->meant);
     }
-    return RM_OK;
+    return code;
 }
 
 static enum rm_code resolve_name(struct rm_config *config, struct rm_error *error, uint32_t index, char const *name) {
@@ -77,7 +78,6 @@ static enum rm_code resolve_name(struct rm_config *config, struct rm_error *erro
     if (other != config->port_count)
         return rm_config_fail_entry(config, error, "ports", index, "name",
                                     "\"%s\" is already the name of ports[%u], expected one of its own", name, other);
-    strcpy(config->port[index].port.name, name);
     return RM_OK;
 }
 
@@ -238,22 +238,22 @@ static enum rm_code resolve_port(struct rm_config *config, struct rm_error *erro
     static resolver *const resolvers[] = {resolve_numbers, resolve_place,  resolve_spread,
                                           resolve_frames,  resolve_groups, resolve_slow_path};
     enum rm_code code = resolve_name(config, error, index, port->name);
-    if (code != RM_OK)
-        return code;
+    strcpy(config->port[index].port.name, port->name); /* a wrong one is still what the rest of the file calls it */
     config->port[index].port.kind = port->kind;
-    code = check_keys(config, error, index, port);
-    for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)
-        code = resolvers[i](config, error, index, port);
+    enum rm_code const keys = check_keys(config, error, index, port);
+    if (keys != RM_OK)
+        return keys; /* the others take what the kind needs for granted */
+    for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++)
+        code = rm_code_first(code, resolvers[i](config, error, index, port));
     return code == RM_OK ? check_shared(config, error, index) : code;
 }
 
 enum rm_code rm_config_resolve_ports(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error) {
+    enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->ports_count; i++) {
-        enum rm_code const code = resolve_port(config, error, i, &file->ports[i]);
-        if (code != RM_OK)
-            return code;
+        code = rm_code_first(code, resolve_port(config, error, i, &file->ports[i]));
         config->port_count = i + 1;
     }
-    return RM_OK;
+    return code;
 }

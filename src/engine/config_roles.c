@@ -242,8 +242,8 @@ enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct r
     memset(polled.by, 0xFF, sizeof polled.by); /* NOBODY */
     memset(polled.spread_by, 0xFF, sizeof polled.spread_by);
     enum rm_code code = rm_cores_available(&polled.cores, error);
-    for (uint32_t i = 0; i < file->roles_count && code == RM_OK; i++)
-        code = resolve_role(config, &polled, error, i, &file->roles[i]);
+    for (uint32_t i = 0; i < file->roles_count && (code == RM_OK || code == RM_E_CONFIG); i++)
+        code = rm_code_first(code, resolve_role(config, &polled, error, i, &file->roles[i]));
     if (code == RM_OK)
         code = check_all_polled(config, &polled, error);
     if (code == RM_OK)

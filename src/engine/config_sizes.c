@@ -68,7 +68,8 @@ static enum rm_code check_turn_window(struct rm_config const *config, struct rm_
     if (code == RM_OK)
         code = check_range(config, error, "turn_window.silence_turns", "turns (late_turns at least)",
                            window->silence_turns, window->late_turns, 1u << 30);
-    if (code == RM_OK)
+    bool const knows_instruments = config->errors->count == 0;
+    if (code == RM_OK && knows_instruments)
         code = check_range(config, error, "turn_window.quorum", "instruments (0: more than half)", window->quorum, 0,
                            config->instrument_count);
     if (code == RM_OK)
@@ -76,21 +77,25 @@ static enum rm_code check_turn_window(struct rm_config const *config, struct rm_
                            window->late_turns);
     if (code == RM_OK)
         code = check_range(config, error, "turn_window.phase_turns", "turns", window->phase_turns, 1, 1u << 30);
-    /* A late record must find its slot still in its lap, with the newest turns already above it. */
-    uint64_t const span = 2ull * (window->ahead_turns + window->late_turns);
-    if (code == RM_OK && span > config->buffers.turn_records)
-        code = rm_config_fail(config, error, "turn_window",
-                              "ahead_turns + late_turns is %" PRIu32 ", expected at most half of buffers.turn_records "
-                              "(%" PRIu64 ")",
-                              window->ahead_turns + window->late_turns, config->buffers.turn_records);
     return code;
+}
+
+/* A late record must find its slot still in its lap, with the newest turns already above it. */
+static enum rm_code check_span(struct rm_config const *config, struct rm_error *error) {
+    struct rm_config_turn_window const *const window = &config->turn_window;
+    uint64_t const span = 2ull * (window->ahead_turns + window->late_turns);
+    if (span <= config->buffers.turn_records)
+        return RM_OK;
+    return rm_config_fail(config, error, "turn_window",
+                          "ahead_turns + late_turns is %" PRIu32 ", expected at most half of buffers.turn_records "
+                          "(%" PRIu64 ")",
+                          window->ahead_turns + window->late_turns, config->buffers.turn_records);
 }
 
 enum rm_code rm_config_resolve_sizes(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error) {
     enum rm_code code = resolve_buffers(file->buffers, config, error);
-    if (code != RM_OK)
-        return code;
     take_turn_window(file->turn_window, config);
-    return check_turn_window(config, error);
+    code = rm_code_first(code, check_turn_window(config, error));
+    return code == RM_OK ? check_span(config, error) : code;
 }

@@ -188,8 +188,7 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
     *supply = (struct rm_config_supply){.chain = resolving->chain->config->chain_count};
     strcpy(supply->unit, resolving->written->unit);
     enum rm_code code = resolve_limits(resolving, supply);
-    if (code == RM_OK)
-        code = resolve_slew(resolving, supply);
+    code = rm_code_first(code, resolve_slew(resolving, supply));
     if (code == RM_OK)
         code = resolve_tolerance(resolving, supply);
     return code == RM_OK ? resolve_conversion(resolving, supply) : code;
@@ -234,7 +233,7 @@ enum rm_code rm_config_resolve_supplies(struct rm_config_resolving_chain const *
     chain->first_supply = config->supply_count;
     chain->supply_count = 0;
     enum rm_code code = RM_OK;
-    for (uint32_t i = 0; i < resolving->written->supplies_count && code == RM_OK; i++)
-        code = resolve_entry(&(struct resolving){resolving, &resolving->written->supplies[i], i});
+    for (uint32_t i = 0; i < resolving->written->supplies_count; i++)
+        code = rm_code_first(code, resolve_entry(&(struct resolving){resolving, &resolving->written->supplies[i], i}));
     return code;
 }

@@ -123,9 +123,11 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     struct rm_config *config;
-    struct rm_error error;
-    if (rm_config_load(argv[2], &config, &error) != RM_OK)
-        return fail(&error);
+    struct rm_errors errors = {.count = 0};
+    if (rm_config_load_all(argv[2], &config, &errors) != RM_OK) {
+        rm_errors_print(&errors, "ringmaster-server", stderr);
+        return EXIT_FAILED;
+    }
     int const status = running ? run(config) : check(config);
     rm_config_free(config);
     return status;

@@ -351,6 +351,28 @@ static void a_file_that_is_not_there(void **state) {
     assert_null(config);
 }
 
+/* Each is told, and what stands on what is wrong is not told as wrong too. */
+static void all_at_once(void **state) {
+    struct config_file const *const file = *state;
+    static char const *const expected[] = {
+        " ports[0].queues: ",       " ports[0].socket: ",
+        " instruments[0].source: ", " instruments[0].period_turns: ",
+        " instruments[1].port: ",   " buffers.turn_records: ",
+    };
+    write_config(file, "workspace: demo\nports:\n  - {name: ring, kind: memif, socket: r, queues: 17}\ninstruments:\n"
+                       "  - {name: a, kind: bpm, id: 1, port: ring, source: ten, period_turns: 0}\n"
+                       "  - {name: b, kind: bpm, id: 2, port: rong, source: 10.0.0.1}\n"
+                       "  - {name: c, kind: bpm, id: 3, port: ring, source: 10.0.0.1}\n"
+                       "buffers: {turn_records: 3}\n" ROLES);
+    struct rm_config *config;
+    struct rm_errors errors = {.count = 0};
+    assert_int_equal(rm_config_load_all(file->path, &config, &errors), RM_E_CONFIG);
+    assert_int_equal(errors.count, sizeof expected / sizeof expected[0]);
+    for (uint32_t i = 0; i < errors.count; i++)
+        if (strstr(errors.first[i].text, expected[i]) == NULL)
+            fail_msg("%s does not say %s", errors.first[i].text, expected[i]);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
     struct CMUnitTest const tests[] = {
@@ -362,6 +384,7 @@ int main(void) {
         TEST(instruments),
         TEST(sizes),
         TEST(roles),
+        TEST(all_at_once),
         TEST(a_core_that_is_not_there),
         TEST(a_file_that_is_not_there),
     };

@@ -71,10 +71,21 @@ def test_a_malformed_configuration_names_its_place(root: Path, tmp_path: Path, w
     text, place, words = MALFORMED[what]
     config = tmp_path / "wrong.yaml"
     config.write_text(text)
-    said = only_line(ringmaster(command, config, expect=1).stderr)
+    said = ringmaster(command, config, expect=1).stderr.splitlines()[0]
     assert f"{config}{place}" in said
     for word in words:
         assert word in said
+    assert nothing_in(root)
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_all_that_is_wrong_is_said_at_once(root: Path, tmp_path: Path, command: str) -> None:
+    config = tmp_path / "wrong.yaml"
+    config.write_text(configuration(name="[a]", more="bufers: {}\nturn_rate_hz: fast\n"))
+    said = ringmaster(command, config, expect=1).stderr.splitlines()
+    assert [line.split(f"{config}:")[1].split(": ")[0] for line in said] == ["1:12", "5:1", "6:15"]
+    config.write_text(configuration(name="De", more="turn_rate_hz: 0\n" + "bufers: {}\n" * 30))
+    assert ringmaster(command, config, expect=1).stderr.splitlines()[-1].endswith(": and 10 more")
     assert nothing_in(root)
 
 

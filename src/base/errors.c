@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/errors.h"
+
+#include <string.h>
+
+void rm_errors_add(struct rm_errors *errors, struct rm_error const *error) {
+    uint32_t const kept = errors->count < RM_ERRORS_MAX ? errors->count : RM_ERRORS_MAX;
+    if (kept > 0 && strcmp(errors->first[kept - 1].text, error->text) == 0)
+        return;
+    if (errors->count < RM_ERRORS_MAX)
+        errors->first[errors->count] = *error;
+    errors->count++;
+}
+
+void rm_errors_print(struct rm_errors const *errors, char const *program, FILE *out) {
+    for (uint32_t i = 0; i < errors->count && i < RM_ERRORS_MAX; i++)
+        fprintf(out, "%s: %s\n", program, errors->first[i].text);
+    if (errors->count > RM_ERRORS_MAX)
+        fprintf(out, "%s: and %u more\n", program, errors->count - RM_ERRORS_MAX);
+}
