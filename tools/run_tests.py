@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every test: Meson's, then pytest's. The last lines name Meson's that failed (pytest names its own before), and
-give the sum: "N passed, N failed, N skipped".
+"""Run every test: Meson's, then pytest's. A test that failed runs once more, alone: one that then passes is *unstable*,
+and named as such. Tests of what keeps the machine safe never run again. The last lines name what failed and what is
+unstable, and give the sum: "N passed, N failed, N skipped".
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from repository import ROOT, tracked_files
@@ -18,47 +22,63 @@ from repository import ROOT, tracked_files
 BUILD = ROOT / "build"
 MESON_LOG = BUILD / "meson-logs/testlog.json"
 PYTEST_LOG = BUILD / "pytest.xml"
+PYTEST_FAILURES = ROOT / ".pytest_cache/v/cache/lastfailed"
 PYTEST_FOUND_NONE = 5
 MESON_RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
+SAFETY = re.compile(r"guard|setpoint|permission|transmit|attendant|truncation|chain|feedback|application|host|supply")
+"""Tests of what keeps the machine safe, by a word of their names: one failure of these is a failure."""
+MOST_AGAIN = 8
+"""More failures than that are no unlucky moment: nothing runs again."""
 
 
-def meson_sum(log: Path) -> Counter[str]:
+@dataclass
+class Results:
+    """Of one runner."""
+
+    counts: Counter[str]
+    failed: list[str] = field(default_factory=list)
+    """Their names, as the runner takes them."""
+    unstable: list[str] = field(default_factory=list)
+
+
+def meson_results(log: Path) -> Results:
     """Count the results in Meson's log, one JSON object per line."""
-    results = (json.loads(line)["result"] for line in log.read_text().splitlines())
-    return Counter(MESON_RESULTS.get(result, "failed") for result in results)
+    lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    counts = Counter(MESON_RESULTS.get(line["result"], "failed") for line in lines)
+    return Results(counts, [line["name"] for line in lines if line["result"] not in MESON_RESULTS])
 
 
-def meson_failures(log: Path) -> list[str]:
-    """What failed, and how: what Meson itself said of it lies a thousand lines above."""
-    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return [f"{result['name']}: {result['result']}" for result in results if result["result"] not in MESON_RESULTS]
-
-
-def pytest_sum(log: Path) -> Counter[str]:
-    """Count the results in pytest's JUnit file."""
+def pytest_results(log: Path, failures: Path) -> Results:
+    """Count the results in pytest's JUnit file; the names of failures are those that pytest keeps."""
+    if not log.exists():
+        return Results(Counter())
     suite = ElementTree.parse(log).getroot().find("testsuite")
     assert suite is not None
-    tests, failures, errors, skipped = (int(suite.attrib[n]) for n in ("tests", "failures", "errors", "skipped"))
-    failed = failures + errors
-    return Counter(passed=tests - failed - skipped, failed=failed, skipped=skipped)
+    tests, failed, errors, skipped = (int(suite.attrib[n]) for n in ("tests", "failures", "errors", "skipped"))
+    names = list(json.loads(failures.read_text())) if failures.exists() and failed + errors else []
+    return Results(
+        Counter(passed=tests - failed - errors - skipped, failed=failed + errors, skipped=skipped), sorted(names)
+    )
 
 
-def run_meson() -> Counter[str]:
-    """Run the tests that meson.build files name."""
-    MESON_LOG.unlink(missing_ok=True)
-    status = subprocess.run(["meson", "test", "-C", BUILD, "--print-errorlogs"], check=False).returncode
-    return with_status(meson_sum(MESON_LOG) if MESON_LOG.exists() else Counter(), status)
+def run_meson(names: list[str] | None = None) -> int:
+    """Run the tests that meson.build files name, or some of them."""
+    command = ["meson", "test", "-C", str(BUILD), "--print-errorlogs"]
+    if names is not None:
+        command += ["--no-rebuild", "--logbase", "again", *(name.rpartition(" / ")[2] for name in names)]
+    return subprocess.run(command, check=False).returncode
 
 
-def run_pytest() -> Counter[str]:
-    """Run the tests in the folders of Python tests, with the built programs at hand."""
-    PYTEST_LOG.unlink(missing_ok=True)
-    folders = sorted({str(file.parent) for file in tracked_files(".py") if is_pytest(file)})
-    options = ["-c", "python/pyproject.toml", "--rootdir", ".", "--junitxml", str(PYTEST_LOG)]
+def run_pytest(names: list[str] | None = None) -> int:
+    """Run the tests in the folders of Python tests, with the built programs at hand, or some of them."""
+    options = ["-c", "python/pyproject.toml", "--rootdir", "."]
+    if names is None:
+        folders = sorted({str(file.parent) for file in tracked_files(".py") if is_pytest(file)})
+        options += ["--junitxml", str(PYTEST_LOG), *folders]
+    else:
+        options += ["-p", "no:cacheprovider", *names]
     environment = os.environ | {"RINGMASTER_LIBEXEC": str(BUILD / "libexec")}
-    command = [sys.executable, "-m", "pytest", *options, *folders]
-    status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
-    return with_status(pytest_sum(PYTEST_LOG) if PYTEST_LOG.exists() else Counter(), status)
+    return subprocess.run([sys.executable, "-m", "pytest", *options], cwd=ROOT, env=environment, check=False).returncode
 
 
 def is_pytest(file: Path) -> bool:
@@ -66,19 +86,47 @@ def is_pytest(file: Path) -> bool:
     return "tests" in file.parts and file.name.startswith("test_")
 
 
-def with_status(results: Counter[str], status: int) -> Counter[str]:
+def with_status(results: Results, status: int) -> Results:
     """A runner that failed without naming a test is a failure too."""
-    if status not in (0, PYTEST_FOUND_NONE) and not results["failed"]:
-        results["failed"] = 1
+    if status not in (0, PYTEST_FOUND_NONE) and not results.counts["failed"]:
+        results.counts["failed"] = 1
     return results
+
+
+def run_again(results: Results, run: Callable[[list[str]], int]) -> Results:
+    """Run each failed test once more, alone. Those that pass are unstable, and count as passed."""
+    if len(results.failed) > MOST_AGAIN or results.counts["failed"] != len(results.failed):
+        return results
+    for name in [name for name in results.failed if not SAFETY.search(name)]:
+        if run([name]) == 0:
+            results.failed.remove(name)
+            results.unstable.append(name)
+            results.counts.update(passed=1, failed=-1)
+    return results
+
+
+def verdict(parts: list[Results]) -> tuple[str, int]:
+    """The last lines, and the exit status."""
+    total = sum((part.counts for part in parts), Counter[str]())
+    lines = [f"FAILED {name}" for part in parts for name in part.failed]
+    lines += [
+        f"unstable: {name} failed, and passed when it ran again, alone" for part in parts for name in part.unstable
+    ]
+    lines.append(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
+    return "\n".join(lines), 1 if total["failed"] else 0
 
 
 def main() -> int:
     """Returns the exit status."""
-    total = run_meson() + run_pytest()
-    print(*(f"FAILED {failure}\n" for failure in meson_failures(MESON_LOG)), sep="", end="")
-    print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
-    return 1 if total["failed"] else 0
+    for log in (MESON_LOG, PYTEST_LOG, PYTEST_FAILURES):
+        log.unlink(missing_ok=True)
+    meson_status = run_meson()
+    meson = with_status(meson_results(MESON_LOG), meson_status)
+    pytest_status = run_pytest()
+    pytest = with_status(pytest_results(PYTEST_LOG, PYTEST_FAILURES), pytest_status)
+    text, status = verdict([run_again(meson, run_meson), run_again(pytest, run_pytest)])
+    print(text)
+    return status
 
 
 if __name__ == "__main__":
