@@ -55,7 +55,7 @@ enum feedback_reading {
     FEEDBACK_USED,           /**< bpms_used: rows in use */
     FEEDBACK_SUBSTITUTED,    /**< bpms_substituted: so far */
     FEEDBACK_SATURATED,      /**< saturated: actuators at a limit now */
-    FEEDBACK_BEAM,           /**< beam: mean of the sum lanes */
+    FEEDBACK_BEAM,           /**< beam: mean of the sum lanes; NaN: not watched */
     FEEDBACK_MAINS_HZ,       /**< mains_hz: as the resonators have it */
     FEEDBACK_GENERATION,     /**< generation: how often the matrix was solved */
     FEEDBACK_SOLVE_MS,       /**< solve_ms: how long it took */

@@ -34,7 +34,7 @@ static void tell_state(struct feedback const *feedback, double *reading, uint32_
     reading[at[FEEDBACK_USED]] = feedback->used_rows;
     reading[at[FEEDBACK_SUBSTITUTED]] = feedback->substituted;
     reading[at[FEEDBACK_SATURATED]] = feedback->saturated;
-    reading[at[FEEDBACK_BEAM]] = feedback->beam.mean;
+    reading[at[FEEDBACK_BEAM]] = feedback->beam.watched ? feedback->beam.mean : NAN; // not watched is not "no beam"
     reading[at[FEEDBACK_MAINS_HZ]] = feedback->configuration.mains_hz * feedback->mains.scale;
     reading[at[FEEDBACK_GENERATION]] = feedback->generation;
     reading[at[FEEDBACK_RF_OFFSET]] = feedback->rf.now;

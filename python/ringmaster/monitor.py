@@ -3,7 +3,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from ringmaster.console.driving import (
@@ -16,7 +16,7 @@ from ringmaster.console.driving import (
     read_supplies,
 )
 from ringmaster.console.faults import Fault, FaultWatch
-from ringmaster.console.feedback import FeedbackFigures, read_feedback
+from ringmaster.console.feedback import FeedbackFigures, FeedbackReader
 from ringmaster.console.figures import (
     ClockFigures,
     CoreFigures,
@@ -110,8 +110,10 @@ class Monitor:
         for stream in ws.streams.values():
             self._streams.setdefault(stream.instrument, []).append(stream)
         self._supplies = SupplyReader(ws)
+        self._feedback = FeedbackReader(ws)
         self._base: Totals = {}
         self._base_latency: dict[str, HistogramReading] = {}
+        self._lost: dict[str, int] = {}
         self._faults = FaultWatch()
         self._samples = deque([self._sample()])
 
@@ -119,6 +121,7 @@ class Monitor:
         """Counts begin at zero from now on. The server's own stay as they are."""
         self._base = self._samples[-1].totals
         self._base_latency = self.latency()
+        self._lost = {}
         self._faults = FaultWatch()
 
     def latency(self) -> dict[str, HistogramReading]:
@@ -150,7 +153,7 @@ class Monitor:
             applications=read_applications(ws, readings.get("guard", []), readings.get("application", [])),
             chains=read_chains(ws, readings.get("chain", [])),
             supplies=read_supplies(self._supplies),
-            feedback=read_feedback(ws),
+            feedback=self._feedback.read(),
             steering=_steering(ws),
             faults=self._faults.look(readings, streams, cores, clock, now.time_s),
             latency_ns=self._latencies(),
@@ -188,7 +191,9 @@ class Monitor:
                 unsent = let_pass(sender, period_of(streams))
             elif transmit and _answers(reading.name, chains):
                 unsent = not_asked_for(transmit)
-            yield stream_figures(reading, unsent, kind, rate_hz, streams)
+            figures = stream_figures(reading, unsent, kind, rate_hz, streams)
+            self._lost[reading.name] = max(figures.lost, self._lost.get(reading.name, 0))
+            yield replace(figures, lost=self._lost[reading.name])
 
     def _rates(
         self, instrument: str, turn_rate_hz: float, before: _Sample, now: _Sample

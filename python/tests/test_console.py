@@ -15,6 +15,7 @@ import ringmaster
 from ringmaster.cli.console import Canvas, Console
 from ringmaster.console import affinity
 from ringmaster.console.pages import PAGE_NAMES
+from ringmaster.console.view import PAGE_KEYS
 from ringmaster.layout import ElementType
 
 SIZES = ((80, 24), (200, 60))
@@ -114,13 +115,14 @@ def test_every_page_is_shown_by_its_key(make_owner: MakeOwner, size: tuple[int, 
         app = Console(ringmaster.attach("demo"))
         async with app.run_test(size=size) as pilot:
             for key, (name, mark) in enumerate(zip(PAGE_NAMES, marks, strict=True), start=1):
-                await pilot.press(str(key % 10) if key <= 10 else "tab")  # there are no more digits
-                assert (f"{key % 10} {name}" if key <= 10 else name) in shown(app)
+                await pilot.press(PAGE_KEYS[key - 1] if key <= 10 else "minus")
+                assert f"{PAGE_KEYS[key - 1]} {name}" in shown(app)
                 assert mark in shown(app), shown(app)
             await press(pilot, ["tab"])
             assert "Clock and beam" in shown(app)
+            assert "supplies" not in shown(app), "a page without content has no tab"
             await press(pilot, ["left", "question_mark"])
-            assert "The page of feedback" in shown(app)
+            assert "The page of tune" in shown(app)
 
     asyncio.run(walk())
 

@@ -28,6 +28,7 @@ from ringmaster.console.pages import PAGES, page_named
 from ringmaster.console.report import as_json
 from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Wanted, Watch
+from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import State
 from ringmaster.layout import ElementType, LaneType
 
@@ -149,6 +150,35 @@ def test_figures_come_from_the_parameters(held: Watch) -> None:
     assert plain_figures["rows_out"][0]["why"] == ("masked", "frozen")
 
 
+def test_readings_and_actuators_out_have_their_names(held: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the matrix, where its file can be found."""
+    monkeypatch.setattr(Feedback, "rows", ("bpm001/x", "bpm001/y", "bpm002/x", "bpm002/y"))
+    monkeypatch.setattr(Feedback, "actuators", ("sr/ps/ch1", "sr/ps/ch2"))
+    figures = figures_of(held)
+    assert [one.name for one in figures.rows_out] == ["bpm002/x"]
+    assert [one.name for one in figures.actuators_out] == ["sr/ps/ch2"]
+
+
+def test_a_beam_that_is_not_watched_is_not_called_zero(held: Watch) -> None:
+    figures = replace(figures_of(held), beam=float("nan"))
+    frame = held.look(Wanted("feedback"))
+    frame = replace(frame, snapshot=replace(frame.snapshot, feedback=figures))
+    text = "\n".join(map(plain, page_named("feedback").draw(frame, View("feedback"), 100, None)))
+    assert "beam not watched" in text
+
+
+@pytest.mark.parametrize(("decade", "text"), [(3, "1000"), (0, "1"), (-2, "0.01")])
+def test_the_scale_of_a_spectrum_is_a_plain_number(held: Watch, decade: int, text: str) -> None:
+    motion = read_motion(held.ws, "feedback")
+    assert motion is not None
+    density = np.sqrt(motion.x.max() * motion.span_s)
+    scaled = replace(motion, x=motion.x * (10.0**decade / density) ** 2 * 0.9)
+    frame = replace(held.look(Wanted("feedback")), motions=Motions(scaled, scaled, scaled))
+    drawn = "\n".join(map(plain, page_named("feedback").draw(frame, View("feedback"), 100, None)))
+    assert re.search(rf"^ +{re.escape(text)} ", drawn, re.MULTILINE)
+    assert "10^" not in drawn
+
+
 def test_the_motion_of_the_bpms_is_a_spectrum(held: Watch) -> None:
     motion = read_motion(held.ws, "feedback")
     assert motion is not None
@@ -213,7 +243,7 @@ def test_the_page_says_why_and_is_not_cut(held: Watch, size: tuple[int, int]) ->
     whole = page_named("feedback").draw(frame, view, width - 2, None)
     assert max(map(width_of, whole)) <= width - 2, [plain(spans) for spans in whole if width_of(spans) > width - 2]
     text = "\n".join(map(plain, whole))
-    assert re.search(r"HOLD +wanted on", text)
+    assert re.search(r"HOLD +ON \(requested\)", text)
     assert "missing now: no beam" in text
     assert re.search(r"50 Hz +5\.00 µm +50\.0 nm +40\.0 dB", text)
     assert "row 2 masked, frozen" in text

@@ -4,12 +4,16 @@
 import math
 from dataclasses import replace
 
+import fabric
 import numpy as np
 import pytest
+from conftest import MakeOwner
 
+import ringmaster
 from ringmaster._counters import COUNTERS
 from ringmaster.console import units
 from ringmaster.console.advice import ADVICE
+from ringmaster.console.driving import BY_SEVERITY, SupplyFigures
 from ringmaster.console.faults import FaultWatch
 from ringmaster.console.figures import (
     ClockFigures,
@@ -28,6 +32,8 @@ from ringmaster.console.marks import bar, bars, columns_up, curve, spark
 from ringmaster.console.pages import PAGES
 from ringmaster.console.spectrum import find_peaks, folded
 from ringmaster.console.view import Action, View
+from ringmaster.layout import SupplyState
+from ringmaster.monitor import Monitor
 from ringmaster.orbit import Orbit
 from ringmaster.tune import spectrum
 
@@ -54,6 +60,21 @@ def test_counts_are_short_and_whole(number: int, text: str) -> None:
 )
 def test_quantities_carry_prefix_and_unit(value: float, unit: str, text: str) -> None:
     assert units.quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (500.0, "500 µm"),
+        (94930.0, "94930 µm"),
+        (0.00123456, "0.00123 µm"),
+        (0.0, "0 µm"),
+        (-1.5, "-1.5 µm"),
+        (math.nan, "– µm"),
+    ],
+)
+def test_scales_are_plain_numbers(value: float, text: str) -> None:
+    assert units.length(value, "µm") == text
 
 
 def test_shares_and_scales() -> None:
@@ -237,12 +258,45 @@ def test_what_was_never_sent_is_not_lost() -> None:
         not_asked_for(reading("transmit", "", skipped=5)),
     ):
         figures = stream_figures(came, unsent, "bpm", 1e6, ())
-        assert (figures.unsent, figures.lost, figures.lost_per_s) == (5, 2, 1.0)
+        assert (figures.unsent, figures.lost, figures.lost_per_s) == (5, 0, 1.0)
+        assert stream_figures(came._replace(before=came.now), unsent, "bpm", 1e6, ()).lost == 2
+
+
+def test_a_turn_is_lost_after_it_was_missing_for_a_whole_look() -> None:
+    """Until then it may come out of order, or its sender may count it as unsent."""
+    missing = reading("stream", "bpm07", passed_over=9)
+    assert stream_figures(missing, Unsent(), "bpm", 1e6, ()).lost == 0
+    later = missing._replace(before=missing.now, now={**missing.now, "late": 2})
+    assert stream_figures(later, Unsent(3), "bpm", 1e6, ()).lost == 4
+
+
+def test_a_supply_shows_the_most_serious_of_its_states() -> None:
+    supply = SupplyFigures("sr/ch01", "c01", "A", -10, 10, 1.0, 1.0, ["held", "joining", "lost"])
+    assert supply.worst == "lost"
+    assert replace(supply, state=[]).worst == "good"
+    assert set(BY_SEVERITY) == {bit.name.lower() for bit in SupplyState}
+
+
+def test_lost_turns_never_become_fewer(make_owner: MakeOwner) -> None:
+    """Until counting begins anew: also where the sender counts turns as unsent before the server misses them."""
+    sender = fabric.counters("sender/bpm", "sender")
+    specs = [fabric.stream("bpm01/turn", capacity=64), fabric.counters("stream/bpm01", "stream", passed_over=9), sender]
+    owner = make_owner(specs)
+    with ringmaster.attach("demo") as ws:
+        monitor = Monitor(ws)
+        assert [stream.lost for stream in monitor.look().streams] == [9]
+        owner.set_counter("sender/bpm", "passed_turns", 5)
+        assert [(stream.lost, stream.unsent) for stream in monitor.look().streams] == [(9, 5)]
+        monitor.reset()
+        assert [stream.lost for stream in monitor.look().streams] == [0]
 
 
 def test_lost_silent_and_saturated_are_faults() -> None:
-    lost = stream_figures(reading("stream", "bpm01", accepted=100, passed_over=9, late=2), Unsent(), "bpm", 0.0, ())
-    assert (lost.lost, lost.late, lost.received, lost.rate_hz, lost.lost_per_s) == (7, 2, 102, 51.0, 3.5)
+    block = reading("stream", "bpm01", accepted=100, passed_over=9, late=2)
+    assert stream_figures(block, Unsent(), "bpm", 0.0, ()).lost_per_s == 3.5
+    block.before["passed_over"] = 9
+    lost = stream_figures(block, Unsent(), "bpm", 0.0, ())
+    assert (lost.lost, lost.late, lost.received, lost.rate_hz) == (7, 2, 102, 51.0)
     core = core_figures(reading("core", "1", busy_ticks=99, idle_ticks=1, bursts=2, packets=9), 1e9)
     assert (core.busy_share, core.packets_per_burst) == (0.99, 4.5)
     faults = FaultWatch().look({}, [lost], [core], NO_CLOCK, 0.0)

@@ -88,6 +88,11 @@ class SupplyFigures:
     """Words; empty where all is well."""
 
     @property
+    def worst(self) -> str:
+        """The most serious of its states; "good" where all is well."""
+        return next((word for word in BY_SEVERITY if word in self.state), "good")
+
+    @property
     def share(self) -> float:
         """Where the setpoint stands between its limits, 0–1."""
         return (self.setpoint - self.low) / (self.high - self.low)
@@ -95,6 +100,8 @@ class SupplyFigures:
 
 SEVERE = frozenset({"tripped", "lost"})
 """States in which a supply does not obey."""
+BY_SEVERITY = ("tripped", "lost", "deviates", "saturated", "joining", "ramping", "held", "slewing")
+"""All states, the most serious first."""
 
 
 def read_applications(

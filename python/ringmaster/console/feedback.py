@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,7 @@ class FeedbackFigures:
     substituted: int
     saturated: int
     beam: float
+    """Mean of the sum lanes; NaN where no beam condition is configured."""
     mains_hz: float
     generation: int
     solve_ms: float
@@ -119,68 +121,73 @@ def find_feedback(ws: Workspace) -> str | None:
 
 def read_feedback(ws: Workspace) -> FeedbackFigures | None:
     """All figures but the orbit's motion; None where there is no feedback, or it is half made."""
-    name = find_feedback(ws)
-    if name is None:
-        return None
-    try:
-        return _Reader(ws, name).figures()
-    except (WorkspaceError, ValueError):
-        return None
+    return FeedbackReader(ws).read()
 
 
-class _Reader:
-    """Parameters of one application, by their last names."""
+class FeedbackReader:
+    """Parameters of the feedback of a workspace, by their last names. Keeps what its rows and actuators are called."""
 
-    def __init__(self, ws: Workspace, name: str) -> None:
-        self._ws, self._name = ws, name
+    def __init__(self, ws: Workspace) -> None:
+        """Looks for the application once: a workspace with new owners is attached anew."""
+        self._ws = ws
+        self._name = find_feedback(ws)
 
-    def number(self, what: str) -> float:
-        return float(self.array(what)[0])
+    def read(self) -> FeedbackFigures | None:
+        """All figures, as ``read_feedback``."""
+        if self._name is None:
+            return None
+        try:
+            return self._figures(self._name)
+        except (WorkspaceError, ValueError):
+            return None
 
-    def array(self, what: str) -> Array:
+    def _number(self, what: str) -> float:
+        return float(self._array(what)[0])
+
+    def _array(self, what: str) -> Array:
         parameter = self._ws.parameters.get(f"{self._name}/{what}")
         return np.asarray(np.nan if parameter is None else parameter.value, np.float64).ravel()
 
     def _whole(self, what: str) -> int:
-        number = self.number(what)
+        number = self._number(what)
         return int(number) if np.isfinite(number) else 0
 
     def _permits(self, what: str) -> tuple[str, ...]:
         return tuple(BRIEFLY[bit] for bit in bits(Permit, self._whole(what)))
 
-    def figures(self) -> FeedbackFigures:
-        rows, actuators = self.array("bpm_state"), self.array("actuator_state")
-        singular = self.array("singular")
+    def _figures(self, name: str) -> FeedbackFigures:
+        rows, actuators = self._array("bpm_state"), self._array("actuator_state")
+        singular = self._array("singular")
         singular = singular[np.isfinite(singular) & (singular > 0)]
         return FeedbackFigures(
-            name=self._name,
+            name=name,
             state=(state := State(min(self._whole("state"), State.FAULT))),
             lately=self._lately() or {state: 1.0},
-            wanted=self.number("loop"),
+            wanted=self._number("loop"),
             withdrawn=WITHDRAWN.get(Withdrawal(self._whole("withdrawn")), ""),
             missing=self._permits("permits"),
             cause=self._permits("cause"),
-            rms_um=(self.number("rms_x"), self.number("rms_y")),
-            cumulated_um=(self.number("cumulated_x"), self.number("cumulated_y")),
+            rms_um=(self._number("rms_x"), self._number("rms_y")),
+            cumulated_um=(self._number("cumulated_x"), self._number("cumulated_y")),
             rows_used=self._whole("bpms_used"),
             rows=len(rows),
             actuators=len(actuators),
             substituted=self._whole("bpms_substituted"),
             saturated=self._whole("saturated"),
-            beam=self.number("beam"),
-            mains_hz=self.number("mains_hz"),
+            beam=self._number("beam"),
+            mains_hz=self._number("mains_hz"),
             generation=self._whole("generation"),
-            solve_ms=self.number("solve_ms"),
+            solve_ms=self._number("solve_ms"),
             modes_wanted=self._whole("modes"),
             modes=len(singular),
             condition=float(singular.max() / singular.min()) if len(singular) else float("nan"),
-            gain=self.number("gain"),
-            rf_offset=self.number("rf_offset"),
-            shadow_rms=self.number("shadow_rms"),
-            latency_us=self.number("latency_ns") * 1e-3,
-            switches={what: self.number(what) == 1 for what in SWITCHES},
-            rows_out=self._out("row", rows, RowFault),
-            actuators_out=self._out("actuator", actuators, ActuatorFault),
+            gain=self._number("gain"),
+            rf_offset=self._number("rf_offset"),
+            shadow_rms=self._number("shadow_rms"),
+            latency_us=self._number("latency_ns") * 1e-3,
+            switches={what: self._number(what) == 1 for what in SWITCHES},
+            rows_out=self._out("rows", rows, RowFault),
+            actuators_out=self._out("actuators", actuators, ActuatorFault),
             disturbances={
                 what: float(np.ravel(self._ws.parameters[f"machine/{what}"].value)[0])
                 for what in DISTURBANCES
@@ -195,17 +202,17 @@ class _Reader:
         return {State(min(int(number), State.FAULT)): count / counts.sum() for number, count in pairs}
 
     def _out(self, what: str, states: Array, faults: type[IntFlag]) -> tuple[Outcast, ...]:
-        names = self._names(what)
         words = np.where(np.isfinite(states), states, 0).astype(np.int64).tolist()
-        return tuple(
-            Outcast(names[i] if i < len(names) else f"{what} {i}", tuple(bit_names(faults, words[i])))
-            for i in np.flatnonzero(words)
-        )
+        names = self._names[what] if any(words) else ()
+        return tuple(Outcast(names[i], tuple(bit_names(faults, word))) for i, word in enumerate(words) if word)
 
-    def _names(self, what: str) -> list[str]:
-        """Of the rows, or of the actuators, where the application tells them."""
-        name = f"{self._name}/{what}s"
-        return self._ws.texts[name].split() if name in self._ws.texts else []
+    @cached_property
+    def _names(self) -> Mapping[str, Sequence[str]]:
+        """Of the rows and of the actuators: those of the matrix, numbers where its file cannot be found."""
+        from ringmaster.feedback.loop import Feedback
+
+        feedback = Feedback(self._ws, str(self._name))
+        return {"rows": feedback.rows, "actuators": feedback.actuators}
 
 
 @dataclass(frozen=True)

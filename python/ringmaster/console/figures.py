@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ringmaster.counters import lost, refused, refused_packets
+from ringmaster.counters import refused, refused_packets
 
 FOREIGN = ("not_ipv4", "not_udp", "not_our_port")
 """Counters of a port for what was never meant for an instrument."""
@@ -31,6 +31,10 @@ class Reading(NamedTuple):
             return dict(self.now)
         return {name: max(0, value - self.base.get(name, 0)) for name, value in self.now.items()}
 
+    def counted_before(self, counter: str) -> int:
+        """What a counter had counted since the base at the look before."""
+        return max(0, self.before.get(counter, 0) - self.base.get(counter, 0))
+
     def grown(self, *counters: str) -> int:
         """By how much the counters have gone up since the look before."""
         return max(0, sum(self.now[name] - self.before.get(name, 0) for name in counters))
@@ -41,7 +45,7 @@ class Reading(NamedTuple):
 
 
 class Unsent(NamedTuple):
-    """Records of an instrument that were never on their way, so that nobody lost them."""
+    """Records of an instrument that were never sent, so that they are not lost."""
 
     records: int = 0
     per_s: float = 0.0
@@ -86,10 +90,10 @@ class StreamFigures:
     received: int
     """Records that were stored: accepted, and late ones."""
     lost: int
-    """Turns that were passed over and did not come late, less those that were never sent."""
+    """Turns that had been skipped at the look before, and by now have not come out of order, and were sent."""
     lost_per_s: float
     unsent: int
-    """Of its turns, those that nobody sent: see Unsent."""
+    """Turns whose record was never sent: see Unsent."""
     duplicate: int
     late: int
     refused: int
@@ -245,7 +249,11 @@ def stream_figures(
     turn_rate_hz: float,
     streams: tuple[RateFigures, ...],
 ) -> StreamFigures:
-    """Of the counter set "stream"."""
+    """Of the counter set "stream".
+
+    Counters are not read at one instant. A turn counts as lost only after it was missing for a whole look: what came
+    out of order meanwhile, or was counted as unsent, is then known, and the count of lost turns need not fall again.
+    """
     counts = reading.counts()
     period = period_of(streams)
     return StreamFigures(
@@ -254,7 +262,7 @@ def stream_figures(
         rate_hz=reading.rate("accepted", "late"),
         expected_rate_hz=turn_rate_hz / period if period else 0.0,
         received=counts["accepted"] + counts["late"],
-        lost=max(0, lost(counts) - unsent.records),
+        lost=max(0, reading.counted_before("passed_over") - counts["late"] - unsent.records),
         lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late") - unsent.per_s),
         unsent=unsent.records,
         duplicate=counts["duplicate"],

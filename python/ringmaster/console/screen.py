@@ -4,20 +4,16 @@
 from ringmaster.console import units
 from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
 from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
-from ringmaster.console.view import View
+from ringmaster.console.view import PAGE_KEYS, View
 from ringmaster.console.watch import Frame
 from ringmaster.monitor import Snapshot
 
-HEAD = 3
-"""Lines above the page; one more is below it."""
 MARGIN = 1
-TENTH = 10
-"""Pages that have a key."""
-SHORT = 4
-"""Letters of a page's name where there is little room."""
+TAB_GAP = 2
+"""Blanks between two tabs."""
 
 KEYS = (
-    ("1…9, 0, tab, ← →", "another page; 0 is the tenth, the eleventh has none"),
+    ("1…9, 0, -, tab, ← →", "another page; tab and arrows leave out pages without content"),
     ("↑ ↓ page home end", "move the cursor, or scroll"),
     ("enter, escape", "details of what is under the cursor, and back"),
     ("s, S", "sort by the next column; turn the order round"),
@@ -32,15 +28,17 @@ KEYS = (
 
 def draw(frame: Frame, view: View, width: int, height: int) -> list[Line]:
     """As many lines as the terminal has, none of them wider than it."""
-    inner, rows = width - 2 * MARGIN, max(1, height - HEAD - 1)
+    inner = width - 2 * MARGIN
+    view.hidden = frozenset(page.name for page in PAGES if not page.has_content(frame))
+    head = [state(frame, view, inner), *_tabs(frame, view, inner), _message(frame, view, inner)]
+    rows = max(1, height - len(head) - 1)
     body = _body(frame, view, inner, rows)
     if view.scroll > max(0, len(body) - rows):
         view.scroll = max(0, len(body) - rows)
         body = _body(frame, view, inner, rows)
     body = body[view.scroll : view.scroll + rows]
     body += [line()] * (rows - len(body))
-    head = [state(frame, view, inner), _tabs(frame, view, inner), _message(frame, view, inner)]
-    return [_inside(spans, width) for spans in [*head, *body, _keys(view, inner)]]
+    return [_inside(spans, width) for spans in [*head, *body, _keys(frame, view, inner)]]
 
 
 def _body(frame: Frame, view: View, width: int, rows: int) -> list[Line]:
@@ -102,26 +100,21 @@ def _time(snapshot: Snapshot) -> Line:
     return line(f"  {snapshot.turn_rate_hz / 1e3:.3f} kHz" if snapshot.turn_rate_hz else "")
 
 
-def _tabs(frame: Frame, view: View, width: int) -> Line:
-    """The pages with their keys; the names of the others are short where there is no room for them."""
-    whole = _tabs_of(frame, view, None)
-    return whole if width_of(whole) <= width else _tabs_of(frame, view, SHORT)
-
-
-def _tabs_of(frame: Frame, view: View, letters: int | None) -> Line:
-    spans: Line = []
+def _tabs(frame: Frame, view: View, width: int) -> list[Line]:
+    """The pages that have content, with their keys, on as many lines as it takes: names are never cut."""
+    lines: list[Line] = [[]]
     severe = any(fault.severe for fault in frame.snapshot.faults)
-    for i, page in enumerate(PAGES):
+    for key, page in zip(PAGE_KEYS, PAGES, strict=True):
         here = page.name == view.page
+        if page.name in view.hidden and not here:
+            continue
         wrong = page.name == "faults" and frame.snapshot.faults
         style = "cursor" if here else ("bad" if severe else "warn") if wrong else "dim"
-        name = page.name if here else page.name[:letters]
-        spans += [
-            Span(f"{(i + 1) % 10} {name}" if i < TENTH else name, style),
-            Span("!" if wrong else "", style),
-            Span("  " if letters is None else " "),
-        ]
-    return spans[:-1]
+        tab = Span(f"{key} {page.name}{'!' if wrong else ''}", style)
+        if lines[-1] and width_of(lines[-1]) + len(tab.text) + TAB_GAP > width:
+            lines.append([])
+        lines[-1] += [Span(" " * TAB_GAP), tab] if lines[-1] else [tab]
+    return lines
 
 
 def _message(frame: Frame, view: View, width: int) -> Line:
@@ -135,16 +128,16 @@ def _message(frame: Frame, view: View, width: int) -> Line:
     return line(Span(frame.news, "warn"))
 
 
-def _keys(view: View, width: int) -> Line:
+def _keys(frame: Frame, view: View, width: int) -> Line:
+    """The keys that do something just now, as many as there is room for."""
     page = page_named(view.page)
     keys = [("q", "quit"), ("?", "help"), ("space", "go on" if view.frozen else "freeze"), ("r", "reset")]
     if view.help or view.detail:
         keys = [("escape", "back"), ("↑↓", "scroll"), *keys]
     else:
         keys += [("/", "filter"), ("s", "sort")] if page.sorts else []
-        keys += [("enter", "details")] if page.selects else []
-        keys = [*page.keys, *keys]
-        keys += [("o", "reference"), ("O", "absolute")] if page.name == "orbit" else []
+        keys += [("enter", "details")] if page.selects and view.row_names else []
+        keys = [*page.keys(frame, view), *keys]
     spans: Line = []
     for key, word in keys:
         if width_of(spans) + len(key) + len(word) + 3 <= width:

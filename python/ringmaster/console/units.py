@@ -54,7 +54,21 @@ def length(value: float, unit: str, digits: int = 3) -> str:
     """A position: nanometres get the prefix that suits them, any other unit stays as it is."""
     if unit == "nm":
         return quantity(value * 1e-9, "m", digits)
-    return f"{value:.{digits}g} {unit}" if math.isfinite(value) else NOTHING
+    return f"{without_exponent(value, digits)} {unit}".rstrip()
+
+
+def without_exponent(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits where it is not whole, and never with an exponent where people read it.
+
+    Below a millionth, and from 10^9 on, an exponent is what is read more easily.
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if value != 0 and not 1e-6 <= abs(value) < 1e9:
+        return f"{value:.{digits}g}"
+    decimals = digits if value == 0 else digits - 1 - math.floor(math.log10(abs(value)))
+    text = f"{value:.{max(0, decimals)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def several(number: int, thing: str) -> str:

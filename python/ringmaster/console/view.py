@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody has chosen to see, and what each key does to it."""
+"""What the user has chosen to see, and what each key does to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,8 @@ from typing import Protocol
 from ringmaster.console.feedback import FeedbackFigures, presses
 from ringmaster.orbit import Orbit
 
+PAGE_KEYS = "1234567890-"
+"""The key of each page; it stays the same when other pages are hidden."""
 PAGE_STEP = 10
 """Lines that page up and page down move."""
 
@@ -76,6 +78,8 @@ class View:
     """The orbit is shown as a difference to this one."""
     asked: list[tuple[str, float]] = field(default_factory=list)
     """Parameters that the last key asks to be set, and to what."""
+    hidden: frozenset[str] = frozenset()
+    """Pages that had no content when the screen was drawn last: tab and arrows leave them out."""
     row_names: list[str] = field(default_factory=list)
     """What stood in the rows of the page when it was drawn last."""
 
@@ -116,11 +120,13 @@ class View:
             self.filter += character
 
     def _turn_page(self, key: str, character: str | None, pages: Sequence[Listing]) -> bool:
-        names = [page.name for page in pages]
+        at = PAGE_KEYS.find(character) if character else -1
+        if 0 <= at < len(pages):
+            self.go(pages[at].name)
+            return True
+        names = [page.name for page in pages if page.name == self.page or page.name not in self.hidden]
         here = names.index(self.page)
-        if character and character.isdigit() and (int(character) or 10) <= len(names):
-            self.go(names[(int(character) or 10) - 1])
-        elif key in ("tab", "right"):
+        if key in ("tab", "right"):
             self.go(names[(here + 1) % len(names)])
         elif key in ("shift+tab", "left"):
             self.go(names[(here - 1) % len(names)])

@@ -37,8 +37,10 @@ class Page(NamedTuple):
     """The columns that it can be sorted by."""
     selects: bool = False
     """Whether it has a cursor; enter then shows the details."""
-    keys: Sequence[tuple[str, str]] = ()
-    """Keys of its own, and what each does, for the foot of the screen."""
+    keys: Callable[[Frame, View], Sequence[tuple[str, str]]] = lambda _frame, _view: ()
+    """Keys of its own that do something just now, and what each does, for the foot of the screen."""
+    has_content: Callable[[Frame], bool] = lambda _frame: True
+    """A page without content has no tab."""
 
 
 PAGES: tuple[Page, ...] = (
@@ -48,11 +50,31 @@ PAGES: tuple[Page, ...] = (
     Page(cores.NAME, cores.draw, cores.ABOUT, tuple(cores.SORTS)),
     Page(links.NAME, links.draw, links.ABOUT),
     Page(faults.NAME, faults.draw, faults.ABOUT),
-    Page(orbit.NAME, orbit.draw, orbit.ABOUT),
-    Page(tune.NAME, tune.draw, tune.ABOUT),
-    Page(supplies.NAME, supplies.draw, supplies.ABOUT, tuple(supplies.SORTS), selects=True),
-    Page(applications.NAME, applications.draw, applications.ABOUT, tuple(applications.SORTS), selects=True),
-    Page(feedback.NAME, feedback.draw, feedback.ABOUT, keys=feedback.KEYS),
+    Page(orbit.NAME, orbit.draw, orbit.ABOUT, keys=orbit.keys, has_content=orbit.has_content),
+    Page(tune.NAME, tune.draw, tune.ABOUT, has_content=tune.has_content),
+    Page(
+        supplies.NAME,
+        supplies.draw,
+        supplies.ABOUT,
+        tuple(supplies.SORTS),
+        selects=True,
+        has_content=lambda frame: bool(frame.snapshot.supplies),
+    ),
+    Page(
+        applications.NAME,
+        applications.draw,
+        applications.ABOUT,
+        tuple(applications.SORTS),
+        selects=True,
+        has_content=lambda frame: bool(frame.snapshot.applications),
+    ),
+    Page(
+        feedback.NAME,
+        feedback.draw,
+        feedback.ABOUT,
+        keys=feedback.keys,
+        has_content=lambda frame: frame.feedback is not None,
+    ),
 )
 
 PAGE_NAMES = tuple(page.name for page in PAGES)

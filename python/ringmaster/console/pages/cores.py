@@ -24,9 +24,10 @@ SORTS: dict[str, SortKey[CoreFigures]] = {
 }
 ABOUT = (
     "BUSY is the share of time with work. WAITS is time in which polling waits on purpose, so that packets gather: it "
-    "aims at the burst behind the slash. GAP is the longest time from one turn of the duty cycle to the next since the "
-    "server started; after a reset ≤ says that it was before. The histogram is of the last minute, its height "
-    "logarithmic: one packet in a million still shows."
+    "aims at the burst behind the slash. MAX GAP is the longest time from one turn of the duty cycle to the next since "
+    "the server started; after a reset ≤ says that it was before. LATENCY is another time: from the arrival of a burst "
+    "to its records being visible, so a gap before the arrival is not in it. The histogram is of the last minute, its "
+    "height logarithmic: one packet in a million still shows."
 )
 SATURATED = 0.95
 BUSY = 0.8
@@ -44,7 +45,8 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
     """The table, and a histogram of each receive role's latency."""
     cores = chosen(frame.snapshot.cores, lambda core: core.name, view, NAME, SORTS)
     view.row_names = []
-    lines = [heading("Cores", width, sorted_by(view, NAME, list(SORTS))), *core_table(frame, cores, width)]
+    note = "  ".join(filter(None, (sorted_by(view, NAME, list(SORTS)), "MAX GAP: since the server started")))
+    lines = [heading("Cores", width, note), *core_table(frame, cores, width)]
     names = [name for name in frame.snapshot.latency_ns if view.matches(name) or view.matches("latency")]
     left = (height or 40) - len(lines)
     rows = min(MOST_ROWS, max(LEAST_ROWS, left // max(1, len(names)) - 5))
@@ -65,7 +67,7 @@ def core_table(frame: Frame, cores: list[CoreFigures], width: int) -> list[Line]
         Column("WAITS", 6),
         Column("BURST/AIM", 8),
         Column("WAIT/MOST", 15, drop=3),
-        Column("GAP", 9),
+        Column("MAX GAP", 9),
     ]
     rows = [
         [
@@ -100,8 +102,8 @@ def _wait(core: CoreFigures) -> str:
 
 
 def _percentiles(figures: dict[str, float], width: int) -> str:
-    """Percentiles in words; the longest is that of all times."""
-    names = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "longest"}
+    """Percentiles in words; the maximum is of the same time as they are."""
+    names = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "max"}
     if width < WIDE:
         del names["p90"]
     return "  ".join(f"{word} {units.duration_ns(figures[name])}" for name, word in names.items())
@@ -115,7 +117,7 @@ def latency(frame: Frame, name: str, width: int, rows: int) -> list[Line]:
     reading = frame.history.latency(name)
     if reading is None or reading.total == 0:
         so_far = _percentiles(frame.snapshot.latency_ns[name], width)
-        return [*lines, line(f"  so far       {so_far}"), line(Span("  nothing was counted in the last minute", "dim"))]
+        return [*lines, line(f"  since start  {so_far}"), line(Span("  nothing was counted in the last minute", "dim"))]
     return [
         *lines,
         line(f"  last minute  {_percentiles(reading.summary(), width)}"),
@@ -141,7 +143,7 @@ def histogram(reading: HistogramReading, width: int, rows: int) -> list[Line]:
     decades = math.ceil(math.log10(top + 1)) or 1
     heights = [math.log10(count + 1) / decades for count in counts]
     drawn = columns_up(heights, rows)
-    scale = {0: units.quantity(10.0**decades, "", 1), rows - 1: "1"}
+    scale = {0: str(10**decades) if decades < LABEL - 1 else units.quantity(10.0**decades, "", 1), rows - 1: "1"}
     lines = [line(Span(f"{scale.get(i, ''):>7} ", "dim"), text) for i, text in enumerate(drawn)]
     return [*lines, *_axis(low, high, columns)]
 

@@ -31,8 +31,6 @@ ABOUT = (
     "resonators (notches), t whether they track the mains, u the unloading to slow families, f the RF, w shadow mode, "
     "x leaves a fault; d switches the disturbances of a virtual machine. They ask as `ringmaster put` does."
 )
-KEYS = (("l", "loop"), ("n", "resonators"), ("d", "disturbances"), ("h", "hold"), ("x", "leave fault"))
-"""What stands at the foot of the page; the others are in the help."""
 STYLE = {State.ON: "good", State.READY: "", State.OFF: "dim", State.HOLD: "warn", State.FAULT: "bad"}
 LABEL = 9
 """Columns of a spectrum's scale."""
@@ -41,6 +39,15 @@ OUT_SHOWN = 6
 LOWEST_HZ = 2.0
 DECADES = 5
 BRAILLE_BLANK = 0x2800
+
+
+def keys(frame: Frame, _view: View) -> list[tuple[str, str]]:
+    """What stands at the foot of the page; the others are in the help."""
+    figures = frame.feedback
+    if figures is None:
+        return []
+    disturbances = [("d", "disturbances")] if figures.disturbances else []
+    return [("l", "loop"), ("n", "resonators"), *disturbances, ("h", "hold"), ("x", "leave fault")]
 
 
 def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]:
@@ -60,8 +67,8 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
 def _state(figures: FeedbackFigures, width: int) -> list[Line]:
     """In one word, why, and what is switched on."""
     head = line(Span("Feedback ", "head"), Span(f" {figures.mostly.name} ", STYLE[figures.mostly]))
-    notes: dict[float, str] = {Loop.ON: "wanted on", Loop.HOLD: "wanted on hold"}
-    note = notes.get(figures.wanted, "nobody wants it on")
+    notes: dict[float, str] = {Loop.ON: "ON (requested)", Loop.HOLD: "HOLD (requested)"}
+    note = notes.get(figures.wanted, "OFF (requested)")
     lines = [[*head, Span(f"  {note}{_else(figures)}", "dim")]]
     if figures.withdrawn:
         lines += _sentence("permission to act was withdrawn: ", figures.withdrawn, width, "bad")
@@ -126,7 +133,7 @@ def _orbit(frame: Frame, figures: FeedbackFigures, width: int) -> list[Line]:
         ("mains", f"{figures.mains_hz:.3f} Hz", ""),
         ("RF", f"{figures.rf_offset:+.2f}", ""),
         ("matrix", f"no. {figures.generation}, {figures.solve_ms:.0f} ms", ""),
-        ("beam", units.quantity(figures.beam, ""), ""),
+        ("beam", units.quantity(figures.beam, "") if math.isfinite(figures.beam) else "not watched", ""),
         ("delay", f"{figures.latency_us:.0f} µs", ""),
     ]
     if figures.switches["shadow"]:
@@ -207,10 +214,15 @@ def _spectra(motions: Motions, width: int, rows: int) -> list[Line]:
             for motion in (motions.open, motions.closed)
         ]
         for row in range(rows):
-            label = {0: f"10^{decade}", rows - 1: f"10^{decade - DECADES}"}.get(row, plane if row == 1 else "")
+            label = {0: _power(decade), rows - 1: _power(decade - DECADES)}.get(row, plane if row == 1 else "")
             pieces = [one[row] if one else "" for one in drawn]
             lines.append([Span(f"{label:>{LABEL - 1}} ", "dim"), *_over(pieces[0], pieces[1], plane, columns)])
     return [*lines, line(Span(" " * LABEL + _axis(columns, highest), "dim"))]
+
+
+def _power(decade: int) -> str:
+    """A power of ten as a plain number."""
+    return f"{10.0**decade:.{max(0, -decade)}f}"
 
 
 def _density(motion: Motion, plane: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
@@ -248,14 +260,14 @@ def _axis(columns: int, highest: float) -> str:
     cells = [" "] * columns
     for hz in (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000):
         at = round(math.log(hz / LOWEST_HZ) / math.log(highest / LOWEST_HZ) * columns)
-        text = f"┴{hz}" if hz < 1000 else f"┴{hz // 1000}k"
+        text = f"┴{hz}"
         if at + len(text) <= columns:
             cells[at : at + len(text)] = list(text)
     return "".join(cells).rstrip()
 
 
 def _out(figures: FeedbackFigures, width: int) -> list[Line]:
-    """Who is not used, and why."""
+    """What is not used, and why."""
     lines: list[Line] = []
     for title, outcasts in (("BPM readings out", figures.rows_out), ("Actuators out", figures.actuators_out)):
         if outcasts:

@@ -23,6 +23,16 @@ LABEL = 10
 ROWS_ONCE = 10
 
 
+def has_content(frame: Frame) -> bool:
+    """Whether there are beam position monitors."""
+    return frame.orbit is not None or any(stream.kind == "bpm" for stream in frame.snapshot.streams)
+
+
+def keys(frame: Frame, view: View) -> list[tuple[str, str]]:
+    """A reference needs an orbit, and the orbit itself can be shown again where a difference is."""
+    return [("o", "reference")] * (frame.orbit is not None) + [("O", "absolute")] * (view.reference is not None)
+
+
 def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]:
     """Both planes, one above the other."""
     view.row_names = []

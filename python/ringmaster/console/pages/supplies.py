@@ -23,9 +23,10 @@ SORTS: dict[str, SortKey[SupplyFigures]] = {
 }
 ABOUT = (
     "SETPOINT is what the guard sent last, READBACK what the supply says; the bar shows the setpoint between its "
-    "limits. A supply that `joins` has not yet said where it stands and is sent nothing; one that is `held` or "
-    "`ramping` has lost its application; `deviates` is further from its setpoint than its tolerance, for longer "
-    "than it may. UNANSWERED are cycles of a chain without a readback. Enter says more of a supply and its chain."
+    "limits. STATE is the most serious of its states; enter shows all of them, and the counters of its chain. A "
+    "`joining` supply has not yet reported where it stands and is sent nothing. A `held` or `ramping` one has lost its "
+    "application. One that `deviates` is further from its setpoint than its tolerance, for longer than it may be. "
+    "UNANSWERED are cycles of a chain without a readback."
 )
 BAR = 12
 CHAINS_SHOWN = 8
@@ -49,7 +50,7 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
 def summary(frame: Frame, width: int) -> list[Line]:
     """How many, and how many of them are not well."""
     supplies = frame.snapshot.supplies
-    states = Counter(word for supply in supplies for word in supply.state)
+    states = Counter(supply.worst for supply in supplies if supply.state)
     good = sum(1 for supply in supplies if not set(supply.state) - QUIET)
     parts: Line = [Span(f"{good} of {len(supplies)} good", "good" if good == len(supplies) else "warn")]
     for word, count in states.most_common():
@@ -130,7 +131,7 @@ def supply_table(supplies: list[SupplyFigures], width: int, cursor: int | None =
             Span(supply.unit, "dim"),
             Span(f"{supply.low:g} … {supply.high:g}", "dim"),
             Span(bar(supply.share, BAR), "bar"),
-            Span(", ".join(supply.state) or "good", _style(supply.state)),
+            Span(supply.worst, _style(supply.state)),
         ]
         for supply in supplies
     ]
@@ -143,6 +144,8 @@ def details(frame: Frame, name: str, width: int) -> list[Line] | None:
     if supply is None:
         return None
     lines = [heading(name, width), *supply_table([supply], width)]
+    if len(supply.state) > 1:
+        lines += wrapped(f"all its states: {', '.join(supply.state)}", width, 2, "dim")
     chain = next((chain for chain in frame.snapshot.chains if chain.name == supply.chain), None)
     if chain is None:
         return lines

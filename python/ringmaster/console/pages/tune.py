@@ -23,6 +23,16 @@ ROWS_ONCE = 10
 MOST_DECADES = 6
 
 
+def has_content(frame: Frame) -> bool:
+    """Whether a beam position monitor sends every turn."""
+    return any(
+        kept.name.endswith("/turn")
+        for stream in frame.snapshot.streams
+        if stream.kind == "bpm"
+        for kept in stream.streams
+    )
+
+
 def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]:
     """Both planes, one above the other."""
     view.row_names = []
@@ -40,8 +50,7 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
 
 def why_none(frame: Frame) -> str:
     """Why there is no spectrum."""
-    bpms = [stream for stream in frame.snapshot.streams if stream.kind == "bpm"]
-    if any(kept.name.endswith("/turn") for bpm in bpms for kept in bpm.streams):
+    if has_content(frame):
         return "no spectrum yet: it takes 8192 turns of a BPM at turn rate"
     return "no turn-by-turn BPMs: a spectrum takes a BPM that sends every turn"
 
