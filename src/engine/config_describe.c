@@ -183,6 +183,14 @@ double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, 
     }
 }
 
+/* A delay with four digits, in the unit that needs no exponent. */
+static void print_delay(double seconds, FILE *out) {
+    if (seconds >= 1)
+        fprintf(out, "%.*f s", seconds < 1000 ? 1 : 0, seconds);
+    else
+        fprintf(out, "%.4g ms", 1e3 * seconds);
+}
+
 /* The streams of instruments that send every `period` turns. */
 static void print_rates(struct rm_config const *config, uint32_t period, FILE *out) {
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
@@ -197,9 +205,10 @@ static void print_rates(struct rm_config const *config, uint32_t period, FILE *o
     fputs("\n", out);
     for (uint32_t i = 0; i < count; i++) {
         print_stream(config, rate[i].name, rate[i].period, rate[i].records, out);
-        fprintf(out, ", %s from /%s, %.4g ms late\n", rate[i].stage[0]->name,
-                rate[i].from == RM_CONFIG_FROM_TURN ? rm_instrument_own_rate(period) : rate[rate[i].from].name,
-                1e3 * rm_config_delay_turns(rate, i, period) / config->turn_rate_hz);
+        fprintf(out, ", %s from /%s, delayed by ", rate[i].stage[0]->name,
+                rate[i].from == RM_CONFIG_FROM_TURN ? rm_instrument_own_rate(period) : rate[rate[i].from].name);
+        print_delay(rm_config_delay_turns(rate, i, period) / config->turn_rate_hz, out);
+        fputs("\n", out);
     }
 }
 
