@@ -112,6 +112,22 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
     return reader(ws, short_name(info)) if reader else describe(ws, info)
 
 
+def units_of(ws: Workspace, name: str) -> dict[str, str]:
+    """Units of the numbers that an object has several of: lanes, counters, setpoints, the clock."""
+    info = ws.objects.get(name)
+    if info is None:
+        return {}
+    if info.kind == ObjectKind.STREAM:
+        return {lane.name: lane.unit for lane in ws.streams[short_name(info)].lanes} | {"tai_ns": "ns", "tsc": "ticks"}
+    if info.kind == ObjectKind.COUNTERS:
+        return {counter.name: counter.unit for counter in ws.counters(short_name(info)).counters.values()}
+    if info.kind == ObjectKind.SETPOINTS:
+        return {supply: ws.supplies[supply].setpoint.unit for supply in ws.supplies} | {"tsc": "ticks"}
+    if info.kind == ObjectKind.CLOCK:
+        return {"turn_rate_hz": "Hz", "tsc_hz": "Hz", "residual_ticks": "ticks", "ticks_per_turn": "ticks"}
+    return {}
+
+
 def _read_stream(ws: Workspace, name: str) -> Plain:
     stream = ws.streams[name]
     window = stream.latest(1)

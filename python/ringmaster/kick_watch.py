@@ -45,6 +45,11 @@ class KickWatch:
         self._next = self._head() if from_now else 0
         self._history: F64 | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Streams that are watched."""
+        return [stream.name for stream in self._bpms]
+
     def kicks(self, timeout_s: float | None) -> Iterator[int]:
         """Turns near which the beam was kicked, one after the other, until the time is over (None: for ever)."""
         give_up = None if timeout_s is None else monotonic() + timeout_s

@@ -272,7 +272,9 @@ def test_json_and_several_kicks_for_scripts(make_ring: MakeRing) -> None:
 
 def test_waiting_has_an_end(make_ring: MakeRing, tmp_path: Path) -> None:
     make_ring(OFFSETS, kicks=())
-    assert "no kick was seen" in ringmaster("align", *OPTIONS, expect=1).stderr
+    said = ringmaster("align", *OPTIONS, expect=1).stderr
+    assert "looking for kick 1 of 1 in the turns of bpm01/turn" in said
+    assert "no kick of the beam was seen" in said
     ran = tmp_path / "ran"
     ringmaster("align", *OPTIONS, "--kick", f"touch {ran}", expect=1)
     assert ran.exists()

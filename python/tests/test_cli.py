@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_each_unusable_workspace_has_its_own_exit_code(make_owner: MakeOwner) ->
 @pytest.mark.usefixtures("ring")
 def test_ls_shows_what_there_is() -> None:
     shown = ringmaster("ls").stdout
-    for word in ("bpm01/turn", "1000.0 kHz", "9999", "x1[nm]", "server/turn_rate_hz", "1157000.0", "accepted 9990"):
+    for word in ("bpm01/turn", "1.000 MHz", "9999", "x1[nm]", "server/turn_rate_hz", "1157000.0", "accepted 9990"):
         assert word in shown
     listed = json.loads(ringmaster("ls", "--json").stdout)
     assert (listed["workspace"], listed["alive"]) == ("demo", True)
@@ -130,7 +131,9 @@ def test_get_reads_one_object_or_many() -> None:
     assert both["stream/bpm01/fast"] == {"turn": None}
     assert both["counters/port/ring"]["decoded"] == 9993
     assert json.loads(ringmaster("get", "latency/*", "clock", "--json").stdout)["clock"]["turn_rate_hz"] == 1e6
-    assert "y1" in ringmaster("get", "bpm01/turn").stdout
+    assert re.search(r"^  y1 +-9999 nm$", ringmaster("get", "bpm01/turn").stdout, re.MULTILINE)
+    assert re.search(r"^  decoded +9993 packets$", ringmaster("get", "counters/port/*").stdout, re.MULTILINE)
+    assert re.search(r"^  turn_rate_hz +1000000.0 Hz$", ringmaster("get", "clock").stdout, re.MULTILINE)
     missing = ringmaster("get", "bpm01/trun", expect=7)
     assert "did you mean 'bpm01/turn'" in missing.stderr
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
+from typing import cast
 
 import fabric
 import numpy as np
@@ -18,10 +20,12 @@ from ruamel.yaml import YAML
 from test_cli import PACKAGE, ringmaster
 
 from ringmaster import snapshot
+from ringmaster.cli.put import _moving
 from ringmaster.layout import ElementType
 from ringmaster.owner import Owner
-from ringmaster.parameter import Limits
+from ringmaster.parameter import Limits, ParameterReading
 from ringmaster.snapshot import Snapshot, SnapshotInvalid, Tolerance
+from ringmaster.workspace import Workspace
 
 LIMITS = Limits(control_low=-10, control_high=10, minor_high=5, major_high=8)
 
@@ -119,6 +123,21 @@ def test_put_tells_scripts_the_same(ramp: Ramp) -> None:
     assert (done["old"], done["new"], done["unit"], done["turn"], done["severity"]) == (0.5, 6.0, "A/s", 4711, "minor")
     refused = ringmaster("put", "ramp/rate", "60", "--json", "--timeout", "30", expect=1)
     assert "above the control limit" in json.loads(refused.stdout)["refused"]
+
+
+def test_put_of_a_setpoint_that_moves_shows_its_target_and_the_way() -> None:
+    """Just after the request it stands where it stood."""
+    config = "chains: [{name: c, count: 2, supplies: [{name: 'sr/ch{chain}_', count: 3, slew: 1.5}]}]"
+    unit = SimpleNamespace(unit="A")
+    ws = SimpleNamespace(
+        supplies={"sr/ch02_03": None}, parameters={"sr/ch02_03/setpoint": unit}, texts={"server/config": config}
+    )
+    before = SimpleNamespace(value=-2.85)
+    moving = _moving(cast(Workspace, ws), "sr/ch02_03/setpoint", 2.0, cast(ParameterReading, before))
+    assert moving == "it moves there at 1.5 A/s: `ringmaster monitor sr/ch02_03/setpoint` shows it"
+    there = SimpleNamespace(value=float(np.float32(2.1)))
+    assert _moving(cast(Workspace, ws), "sr/ch02_03/setpoint", 2.1, cast(ParameterReading, there)) == ""
+    assert _moving(cast(Workspace, ws), "ramp/rate", 2.0, cast(ParameterReading, before)) == ""
 
 
 def test_an_owner_that_has_ended_is_said(ramp: Ramp) -> None:

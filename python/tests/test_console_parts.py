@@ -294,7 +294,7 @@ def test_lost_turns_never_become_fewer(make_owner: MakeOwner) -> None:
 def test_lost_silent_and_saturated_are_faults() -> None:
     block = reading("stream", "bpm01", accepted=100, passed_over=9, late=2)
     assert stream_figures(block, Unsent(), "bpm", 0.0, ()).lost_per_s == 3.5
-    block.before["passed_over"] = 9
+    block = block._replace(before={**block.before, "passed_over": 9})
     lost = stream_figures(block, Unsent(), "bpm", 0.0, ())
     assert (lost.lost, lost.late, lost.received, lost.rate_hz) == (7, 2, 102, 51.0)
     core = core_figures(reading("core", "1", busy_ticks=99, idle_ticks=1, bursts=2, packets=9), 1e9)

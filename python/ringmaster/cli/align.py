@@ -83,7 +83,9 @@ def align(
             say,
         )
         if not aligner.kick_turns:
-            raise click.ClickException("no kick was seen, so nothing is known")
+            raise click.ClickException(
+                "no kick of the beam was seen, so no turn_offset is known: kick the beam, or use --kick COMMAND"
+            )
         alignments = aligner.alignments()
         present = _present_offsets(ws)
         if as_json:
@@ -108,8 +110,12 @@ def _collect(
         while len(aligner.kick_turns) < kicks:
             if command is not None:
                 subprocess.run(command, shell=True, check=True)
-            elif not aligner.kick_turns:
-                say("waiting for a kick of the beam; Ctrl-C ends it")
+            else:
+                limit = "without a limit (--timeout sets one)" if timeout is None else f"up to {timeout:g} s"
+                say(
+                    f"looking for kick {len(aligner.kick_turns) + 1} of {kicks} in the turns of "
+                    f"{', '.join(watch.names)}; waits {limit}; --kick COMMAND causes one; Ctrl-C ends it"
+                )
             turn = next((turn for turn in watch.kicks(timeout) if aligner.add(turn)), None)
             if turn is None:
                 say(f"no kick within {timeout:g} s")

@@ -10,6 +10,8 @@ from ringmaster.cli.complete import complete_object
 from ringmaster.cli.options import examples, print_json, reads_a_workspace, severity_style
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ringmaster.errors import WorkspaceError
     from ringmaster.workspace import Workspace
 
@@ -46,7 +48,7 @@ def get(
     element of a parameter. With --output the
     newest records of streams go to a file (HDF5), with their units and their calibration.
     """
-    from ringmaster.inventory import read_all
+    from ringmaster.inventory import read_all, units_of
     from ringmaster.workspace import attach
 
     with attach(workspace, dead) as ws:
@@ -54,13 +56,14 @@ def get(
             _export(ws, names, output, records)
             return
         readings = {found: reading for name in names for found, reading in read_all(ws, name, unit).items()}
+        units = {found: {} if as_json else units_of(ws, found) for found in readings}
         left = {} if dead else {name: what for name in readings if (what := _trouble(ws, name)) is not None}
         readings = {name: reading for name, reading in readings.items() if name not in left}
     if as_json:
         print_json(readings)
     else:
         for name, reading in readings.items():
-            _print_reading(name, reading)
+            _print_reading(name, reading, units[name])
     for name, trouble in left.items():
         raise type(trouble)(f"{name}: {trouble}")
 
@@ -100,7 +103,7 @@ def _value(reading: dict[str, Any]) -> str:
     return click.style(f"{reading['value']} {unit}".rstrip() + alarm, **severity_style(severity))
 
 
-def _print_reading(name: str, reading: dict[str, Any]) -> None:
+def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) -> None:
     if set(reading) == {"text"}:
         click.echo(f"{name}:\n{reading['text']}")
     elif "value" in reading:
@@ -115,10 +118,20 @@ def _print_reading(name: str, reading: dict[str, Any]) -> None:
             click.echo(f"  {member} = {_value(value)}")
     else:
         click.echo(f"{name}:")
-        physical = {f"{lane} [{v['unit']}]": v["value"] for lane, v in reading.get("physical", {}).items()}
-        flat = {**reading, **reading.get("lanes", {}), **reading.get("setpoints", {}), **physical}
-        for group in ("lanes", "physical", "setpoints"):
-            flat.pop(group, None)
-        width = max(map(len, flat))
-        for key, value in flat.items():
+        rows = list(_rows(reading, units))
+        width = max((len(key) for key, _ in rows), default=0)
+        for key, value in rows:
             click.echo(f"  {key:<{width}}  {value}")
+
+
+def _rows(reading: dict[str, Any], units: dict[str, str]) -> "Iterator[tuple[str, str]]":
+    """Of an object with several numbers: what each is called, and its value with its unit."""
+    for key, value in reading.items():
+        if key == "physical":
+            yield from (
+                (f"{lane} (calibrated)", f"{one['value']} {one['unit']}".rstrip()) for lane, one in value.items()
+            )
+        elif key in ("lanes", "setpoints"):
+            yield from ((member, f"{one} {units.get(member, '')}".rstrip()) for member, one in value.items())
+        else:
+            yield key, f"{'–' if value is None else value} {units.get(key, '')}".rstrip()

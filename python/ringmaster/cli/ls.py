@@ -72,6 +72,7 @@ def _table(*columns: str) -> "Table":
 
 
 def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.console import units
     from ringmaster.layout import ObjectKind
 
     table = _table("\nSTREAM", "\nKIND", ">\nRATE", ">\nHEAD", ">\nRECORDS", "\nFILTER", "\nLANES")
@@ -79,7 +80,7 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     turn_rate_hz = ws.clock.read().turn_rate_hz if names else 0.0
     for name in names:
         stream = ws.streams[name]
-        rate = f"{turn_rate_hz / stream.period / 1e3:.1f} kHz" if turn_rate_hz else f"1/{stream.period} turns"
+        rate = units.hertz(turn_rate_hz / stream.period) if turn_rate_hz else f"1/{stream.period} turns"
         head = "none yet" if stream.head is None else str(stream.head)
         lanes = " ".join(f"{lane.name}[{lane.unit}]" for lane in stream.lanes)
         kind = stream.instrument_kind.name.lower()

@@ -55,6 +55,11 @@ def monitor(
     with closing(Watch(workspace, names, unit)) as watch:
         shown = missed = 0
         ended = "stopped"
+        of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
+        if changes is not None:
+            limit = "" if seconds is None else f", at most {seconds:g} s"
+            wanted = f"{changes} change{'' if changes == 1 else 's'}"
+            click.echo(f"waiting for {wanted} of {of}{limit}; Ctrl-C ends it", err=True)
         try:
             for change in watch.changes(every, seconds):
                 if change.words is not None:
@@ -72,7 +77,6 @@ def monitor(
         except KeyboardInterrupt:
             pass
         lost = f", {missed} between two looks not shown" if missed else ""
-        of = f"{watch.count} parameter{'' if watch.count == 1 else 's'}"
         click.echo(f"{ended}: {shown} change{'' if shown == 1 else 's'} of {of} shown{lost}", err=True)
         watch.check()
 

@@ -9,7 +9,8 @@ from ringmaster.cli.complete import complete_writable
 from ringmaster.cli.options import examples, json_option, print_json, severity_style, workspace_option
 
 if TYPE_CHECKING:
-    from ringmaster.parameter import Value
+    from ringmaster.parameter import ParameterReading, Value
+    from ringmaster.workspace import Workspace
 
 
 @click.command(
@@ -63,12 +64,36 @@ def put(
             raise click.ClickException(str(error)) from None
         part = slice(None) if count is None else slice(first, first + count)
         before, after = (_part(reading.value, part) for reading in (old, new))
+        moving = _moving(ws, base, value, new)
         if as_json:
             stamps = {"timestamp_tai_ns": new.timestamp_tai_ns, "turn": new.turn, "severity": new.severity.name.lower()}
-            print_json({"name": name, "old": plain(before), "new": plain(after), "unit": new.unit, **stamps})
+            target = {"target": plain(value)} if moving else {}
+            print_json({"name": name, "old": plain(before), "new": plain(after), "unit": new.unit, **target, **stamps})
             return
         shown = click.style(show(after, new.unit), **severity_style(new.severity))
-        click.echo(f"{name}: {show(before)} → {shown}")
+        if moving:
+            click.echo(f"{name}: target {show(value, new.unit)}, now {shown}; {moving}")
+        else:
+            click.echo(f"{name}: {show(before)} → {shown}")
+
+
+def _moving(ws: "Workspace", name: str, target: "Value", now: "ParameterReading") -> str:
+    """How a supply's setpoint gets to its target; empty where it is there, or this is no setpoint of a supply."""
+    from ringmaster.feedback.server_file import of_workspace, slew_of
+
+    supply = name.removesuffix("/setpoint")
+    if supply == name or supply not in ws.supplies or isinstance(target, str) or _same(target, now.value):
+        return ""
+    slew = slew_of(of_workspace(ws), supply)
+    rate = "as fast as its slew allows" if slew is None else f"at {slew:g} {ws.parameters[name].unit}/s"
+    return f"it moves there {rate}: `ringmaster monitor {name}` shows it"
+
+
+def _same(target: "Value", value: "Value") -> bool:
+    """But for the rounding of a setpoint that is a float of 32 bits."""
+    import numpy as np
+
+    return bool(np.allclose(np.asarray(target, float), np.asarray(value, float), rtol=1e-5, atol=1e-12))
 
 
 def _wrong_count(name: str, expected: int, given: int, whole: bool) -> str:

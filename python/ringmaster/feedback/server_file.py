@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server's configuration says, as far as people of the feedback want to know it: names."""
+"""What a server's configuration says of names and of power supplies."""
 
 from collections.abc import Iterator, Mapping
 from io import StringIO
@@ -78,14 +78,22 @@ def _cycle_rates(path: Path, own: Path, quiet: bool) -> Iterator[float]:
 
 def supplies(config: Mapping[str, Any]) -> list[str]:
     """Names of all supplies, in their order: what docs/configuration.md says of `count` and `{chain}`."""
-    return [name for chain in config.get("chains") or [] for name in _supplies_of(chain)]
+    return [name for name, _ in _supplies(config)]
 
 
-def _supplies_of(entry: Mapping[str, Any]) -> Iterator[str]:
-    for number in _numbers(entry):
-        for supply in entry.get("supplies") or []:
-            name = str(supply["name"]).replace("{chain}", number)
-            yield from (name + own for own in _numbers(supply))
+def slew_of(config: Mapping[str, Any], name: str) -> float | None:
+    """How fast a supply's setpoint moves, in its unit per second; None where the configuration does not say it."""
+    slew = next((entry.get("slew") for found, entry in _supplies(config) if found == name), None)
+    return float(slew) if isinstance(slew, int | float) else None
+
+
+def _supplies(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and entry of each supply."""
+    for chain in config.get("chains") or []:
+        for number in _numbers(chain):
+            for supply in chain.get("supplies") or []:
+                name = str(supply["name"]).replace("{chain}", number)
+                yield from ((name + own, supply) for own in _numbers(supply))
 
 
 def instruments(config: Mapping[str, Any], kind: str) -> list[str]:
