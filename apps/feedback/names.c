@@ -94,7 +94,7 @@ struct rm_reading const feedback_readings[FEEDBACK_READINGS] = {
     [FEEDBACK_USED] = {.name = "bpms_used", .description = "rows in use"},
     [FEEDBACK_SUBSTITUTED] = {.name = "bpms_substituted", .description = "rows not used as they came, so far"},
     [FEEDBACK_SATURATED] = {.name = "saturated", .description = "actuators at a limit now"},
-    [FEEDBACK_BEAM] = {.name = "beam", .description = "mean of the sum lanes; NaN where no beam condition is configured"},
+    [FEEDBACK_BEAM] = {.name = "beam", .description = "mean of the sum lanes; NaN: no beam condition"},
     [FEEDBACK_MAINS_HZ] = {.name = "mains_hz", .unit = "Hz", .description = "as the resonators have it"},
     [FEEDBACK_GENERATION] = {.name = "generation", .description = "how often the matrix was solved"},
     [FEEDBACK_SOLVE_MS] = {.name = "solve_ms", .unit = "ms", .description = "how long the last time took"},
