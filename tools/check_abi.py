@@ -33,6 +33,7 @@ PRIVATE_HEADERS = {
     "error.h",
     "lattice.h",
     "owner.h",
+    "truncation.h",
     "twin.h",
     "workspace.h",
 }

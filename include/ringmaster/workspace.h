@@ -49,6 +49,10 @@ void rm_workspace_detach(struct rm_workspace *workspace);
  * replaced the segment: attach again. Some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
+/** The name of an owner that cut its file below what is mapped here, as far as it was read since; NULL when there is
+ * none. In place of what was cut stand zeros (truncation.h): detach, and attach again. */
+char const *rm_workspace_cut(struct rm_workspace const *workspace);
+
 /** Which server's the segment is: a number that each server raises that takes the segment over from a dead one. Where
  * it changes, one server has ended and another one begun, also if no call has seen it dead between. */
 uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);

@@ -258,6 +258,8 @@ void rm_workspace_detach(struct rm_workspace *workspace);
 
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
+char const *rm_workspace_cut(struct rm_workspace const *workspace);
+
 uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);
 
 size_t rm_workspace_object_count(struct rm_workspace const *workspace);

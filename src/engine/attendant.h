@@ -11,7 +11,7 @@
  *
  * What an application's user may do to its segment, the attendant must stand: a segment counts only if its file is that
  * user's, if it lies whole and sound in its place, and if its setpoints are where and as many as the configuration
- * says. Who cuts the file afterwards harms itself: fabric/truncation.h.
+ * says. Who cuts the file afterwards harms itself: <ringmaster/truncation.h>.
  */
 #ifndef RM_ENGINE_ATTENDANT_H
 #define RM_ENGINE_ATTENDANT_H

@@ -11,7 +11,6 @@
 #include "engine/measure.h"
 #include "engine/server.h"
 #include "engine/version.h"
-#include "fabric/truncation.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -64,8 +63,6 @@ static int run(struct rm_config const *config) {
     sigprocmask(SIG_BLOCK, &ending, NULL);
     struct rm_server *server;
     struct rm_error error;
-    if (rm_truncation_survive(&error) != RM_OK)
-        return fail(&error);
     if (rm_server_start(config, rm_simd_best(), &server, &error) != RM_OK)
         return fail(&error);
     announce(config, server);

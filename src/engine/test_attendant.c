@@ -17,10 +17,10 @@
 
 #include <ringmaster/owner.h>
 #include <ringmaster/request.h>
+#include <ringmaster/truncation.h>
 
 #include "fabric/segment_map.h"
 #include "fabric/test_workspace.h"
-#include "fabric/truncation.h"
 
 enum { SUPPLIES = 4, OWNED = 3 }; /* the last one is the operator's */
 
@@ -41,7 +41,7 @@ struct bench {
     clockid_t transmit_time;
 };
 
-static struct sigaction survives; /**< what the server asks for at its start */
+static struct sigaction survives; /**< what the fabric installs with the first mapping */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); }
 
@@ -529,8 +529,9 @@ static void applications_and_requesters_have_folders(void **state) {
 }
 
 int main(void) {
-    if (rm_truncation_survive(NULL) != RM_OK || sigaction(SIGBUS, NULL, &survives) != 0)
+    if (!rm_truncation_watch(&survives, 1) || sigaction(SIGBUS, NULL, &survives) != 0)
         return 1;
+    rm_truncation_forget(&survives);
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(an_application_that_comes_is_granted_an_epoch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_is_killed_has_died_and_its_successor_gets_another_epoch, set_up,

@@ -12,12 +12,13 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <ringmaster/truncation.h>
+
 #include "abi_hash.h"
 #include "base/fail.h"
 #include "fabric/owner_folder.h"
 #include "fabric/segment_check.h"
 #include "fabric/segment_lock.h"
-#include "fabric/truncation.h"
 
 enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error) {
     char const *base = getenv("RINGMASTER_WORKSPACES");
@@ -125,8 +126,11 @@ static enum rm_code map_in(char const *directory, char const *owner, bool own_fo
     *mapped = (struct rm_mapped_segment){
         .header = memory, .bytes = bytes, .uid = status.st_uid, .device = status.st_dev, .inode = status.st_ino};
     snprintf(mapped->owner, sizeof mapped->owner, "%s", owner);
-    rm_truncation_watch(memory, bytes);
-    enum rm_code const code = check(path, directory, owner, mapped->header, bytes, error);
+    enum rm_code const code =
+        rm_truncation_watch(memory, bytes)
+            ? check(path, directory, owner, mapped->header, bytes, error)
+            : rm_fail(error, RM_E_NO_SPACE, "%s: is not mapped: this process maps %d segments already; detach some",
+                      path, RM_WATCHED_MAX);
     if (code != RM_OK)
         rm_segment_unmap(mapped);
     return code;

@@ -7,11 +7,21 @@
 
 #include <ringmaster/owner.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/truncation.h>
+#include <ringmaster/workspace.h>
 
 #include "fabric/segment_find.h"
-#include "fabric/truncation.h"
 
-enum { ACTUATORS = 3000, COPIES = 1000 };
+enum { ACTUATORS = 3000, COPIES = 1000, CHAINED = 42 };
+
+static struct sigaction ours; /**< what the library installs; cmocka puts its own in place of it in each test */
+static bool volatile exits;   /**< what the program's own handler does, which the library found */
+
+static void earlier_handler(int number) {
+    if (exits)
+        _exit(CHAINED);
+    signal(number, SIG_DFL);
+}
 
 struct application {
     struct rm_owner *owner;
@@ -70,22 +80,26 @@ static int cut_and_read(struct test *test, long bytes) {
     for (int i = 0; i < COPIES; ++i)
         if (copy(&ramp, &place, values))
             return 2;
+    if (!rm_truncation_cut(ramp.mapped.header))
+        return 5;
     return atomic_load(&ramp.mapped.header->magic) == (bytes > 0 ? RM_SEGMENT_MAGIC : 0) ? 0 : 3;
 }
 
 /** A process in which the signal means what it means outside of tests. */
-static pid_t fork_plain(void) {
+static pid_t fork_plain(bool survive) {
     pid_t const child = fork();
     assert_true(child >= 0);
-    if (child == 0)
+    if (child == 0 && survive)
+        sigaction(SIGBUS, &ours, NULL);
+    else if (child == 0)
         signal(SIGBUS, SIG_DFL);
     return child;
 }
 
 static int in_child(struct test *test, bool survive, long bytes) {
-    pid_t const child = fork_plain();
+    pid_t const child = fork_plain(survive);
     if (child == 0)
-        _exit(survive && rm_truncation_survive(NULL) != RM_OK ? 4 : cut_and_read(test, bytes));
+        _exit(cut_and_read(test, bytes));
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
@@ -109,18 +123,66 @@ static int fault_elsewhere(struct test *test) {
     snprintf(path, sizeof path, "%s/other", test->workspaces);
     int const file = open(path, O_RDWR | O_CREAT, 0600);
     char volatile *byte = mmap(NULL, RM_PAGE_BYTES, PROT_READ, MAP_SHARED, file, 0);
-    return rm_truncation_survive(NULL) == RM_OK && byte != MAP_FAILED ? byte[0] : 1;
+    return byte != MAP_FAILED ? byte[0] : 1;
 }
 
 static void test_elsewhere(void **state) {
     struct test *test = *state;
-    pid_t const child = fork_plain();
+    pid_t child = fork_plain(true);
     if (child == 0)
         _exit(fault_elsewhere(test));
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGBUS);
+
+    child = fork_plain(true); // the handler that the program had before is called
+    if (child == 0) {
+        exits = true;
+        _exit(fault_elsewhere(test));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), CHAINED);
+}
+
+/** A reader of the public API: it survives, says who cut, and knows that the server is no more. */
+static int read_cut_workspace(struct test *test) {
+    struct application server;
+    struct rm_owner *owner;
+    assert_ok(rm_owner_new("demo", "server", &owner, &test->error), &test->error);
+    rm_owner_setpoints(owner, "setpoints/sent", "", ACTUATORS);
+    assert_ok(rm_owner_open(owner, &test->error), &test->error);
+    start(test, &server);
+    struct rm_workspace *workspace;
+    if (rm_workspace_attach("demo", 0, &workspace, &test->error) != RM_OK)
+        return 6;
+    if (rm_workspace_cut(workspace) != NULL || !rm_workspace_alive(workspace))
+        return 7;
+    struct rm_object const *object;
+    void const *memory;
+    char path[PATH_MAX];
+    path_of(test, "server.segment", path);
+    if (truncate(server.path, 0) != 0 || truncate(path, 0) != 0)
+        return 77;
+    if (rm_workspace_find(workspace, RM_OBJECT_SETPOINTS, "setpoints/ramp", &object, &memory, NULL) == RM_OK)
+        return 8;
+    if (rm_workspace_cut(workspace) == NULL || rm_workspace_alive(workspace))
+        return 9;
+    rm_workspace_detach(workspace);
+    return 0;
+}
+
+static void test_workspace(void **state) {
+    struct test *test = *state;
+    pid_t const child = fork_plain(true);
+    if (child == 0)
+        _exit(read_cut_workspace(test));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 static void test_stopped(void **state) {
@@ -128,7 +190,7 @@ static void test_stopped(void **state) {
     struct application ramp;
     struct rm_setpoints_place place = {0};
     double values[ACTUATORS];
-    for (int i = 0; i < 3000; ++i) { // more than there are places: each is given back
+    for (int i = 0; i < RM_WATCHED_MAX + 100; ++i) { // more than there are places: each is given back
         start(test, &ramp);
         write_row(&ramp);
         assert_true(copy(&ramp, &place, values));
@@ -138,9 +200,14 @@ static void test_stopped(void **state) {
 }
 
 int main(void) {
+    signal(SIGBUS, earlier_handler);
+    if (!rm_truncation_watch(&ours, 1) || sigaction(SIGBUS, NULL, &ours) != 0)
+        return 1;
+    rm_truncation_forget(&ours);
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_workspace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,46 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/truncation.h"
+#include <ringmaster/truncation.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 #include <ringmaster/abi.h>
 
-#include "base/fail.h"
-
-enum { MAPPINGS_MAX = 1024 };
-
-/** A watched mapping; `start` is 0 where there is none, and stored last with release. */
+/** A watched mapping. `start` is 0 where there is none; it is stored last, with release. */
 struct mapping {
     _Atomic uintptr_t start;
     _Atomic uint64_t bytes;
+    _Atomic bool cut;
 };
 
-/* A signal's handler is given nothing but the fault: what it needs to know can only be the process's. */
-static struct mapping mappings[MAPPINGS_MAX];
-static _Atomic bool installed;
+/* A signal handler gets only the fault, so what it needs to know belongs to the process. */
+static struct mapping mappings[RM_WATCHED_MAX];
 static struct sigaction before;
+static bool installed;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-void rm_truncation_watch(void const *start, uint64_t bytes) {
-    uintptr_t const taken = 1; // no mapping starts there: the place is being filled
-    for (int i = 0; i < MAPPINGS_MAX; ++i) {
-        uintptr_t none = 0;
-        if (!atomic_compare_exchange_strong(&mappings[i].start, &none, taken))
-            continue;
-        atomic_store_explicit(&mappings[i].bytes, bytes, memory_order_relaxed);
-        atomic_store_explicit(&mappings[i].start, (uintptr_t)start, memory_order_release);
-        return;
-    }
-}
-
-void rm_truncation_forget(void const *start) {
-    for (int i = 0; i < MAPPINGS_MAX; ++i)
+static struct mapping *mapping_at(void const *start) {
+    for (int i = 0; i < RM_WATCHED_MAX; ++i)
         if (atomic_load_explicit(&mappings[i].start, memory_order_relaxed) == (uintptr_t)start)
-            atomic_store_explicit(&mappings[i].start, 0, memory_order_release);
+            return &mappings[i];
+    return NULL;
 }
 
 /** Lays zeros over a mapping from `from` on. Where its pages are huge ones it is replaced as a whole. */
@@ -50,32 +37,71 @@ static bool lay_zeros(uintptr_t start, uint64_t bytes, uintptr_t from) {
            mmap((void *)start, bytes, PROT_READ, how, -1, 0) != MAP_FAILED;
 }
 
-static bool repair(uintptr_t address) {
-    for (int i = 0; i < MAPPINGS_MAX; ++i) {
+static bool repair_mapping(uintptr_t address) {
+    for (int i = 0; i < RM_WATCHED_MAX; ++i) {
         uintptr_t const start = atomic_load_explicit(&mappings[i].start, memory_order_acquire);
         uint64_t const bytes = atomic_load_explicit(&mappings[i].bytes, memory_order_relaxed);
-        if (start > 1 && address >= start && address - start < bytes)
-            return lay_zeros(start, bytes, address / RM_PAGE_BYTES * RM_PAGE_BYTES);
+        if (start <= 1 || address < start || address - start >= bytes)
+            continue;
+        atomic_store_explicit(&mappings[i].cut, true, memory_order_relaxed);
+        return lay_zeros(start, bytes, address / RM_PAGE_BYTES * RM_PAGE_BYTES);
     }
     return false;
 }
 
-/** A fault that is none of these: as if there were no handler. Returning meets it again. */
-static void handle(int number, siginfo_t *information, void *context) {
-    (void)context;
+/** A fault that is none of these goes to the handler that was there before. Without one the default is put back: the
+ * instruction runs again, meets the fault again, and the process ends as it would have. */
+static void pass_on(int number, siginfo_t *information, void *context) {
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(number, information, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(number);
+    else if (information->si_code > 0 || before.sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL);
+        if (information->si_code <= 0)
+            raise(number); // sent by a process: no instruction would meet it again
+    }
+}
+
+static void handle_fault(int number, siginfo_t *information, void *context) {
     int const saved = errno;
-    if (!repair((uintptr_t)information->si_addr))
-        sigaction(number, &before, NULL);
+    bool const fault = information->si_code > 0; // by the kernel; else si_addr says nothing
+    if (!fault || !repair_mapping((uintptr_t)information->si_addr))
+        pass_on(number, information, context);
     errno = saved;
 }
 
-enum rm_code rm_truncation_survive(struct rm_error *error) {
-    if (atomic_exchange(&installed, true))
-        return RM_OK;
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+static void install_handler(void) {
+    struct sigaction action = {.sa_sigaction = handle_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGBUS, &action, &before) == 0)
-        return RM_OK;
-    atomic_store(&installed, false);
-    return rm_fail(error, RM_E_SYSTEM, "no handler for SIGBUS: %s", strerror(errno));
+    /* `before` is known before ours can be called. */
+    installed = sigaction(SIGBUS, NULL, &before) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+bool rm_truncation_watch(void const *start, uint64_t bytes) {
+    pthread_once(&once, install_handler);
+    if (!installed)
+        return false;
+    uintptr_t const taken = 1; // no mapping starts there: the place is being filled
+    for (int i = 0; i < RM_WATCHED_MAX; ++i) {
+        uintptr_t none = 0;
+        if (!atomic_compare_exchange_strong(&mappings[i].start, &none, taken))
+            continue;
+        atomic_store_explicit(&mappings[i].bytes, bytes, memory_order_relaxed);
+        atomic_store_explicit(&mappings[i].cut, false, memory_order_relaxed);
+        atomic_store_explicit(&mappings[i].start, (uintptr_t)start, memory_order_release);
+        return true;
+    }
+    return false;
+}
+
+void rm_truncation_forget(void const *start) {
+    struct mapping *const mapping = mapping_at(start);
+    if (mapping != NULL)
+        atomic_store_explicit(&mapping->start, 0, memory_order_release);
+}
+
+bool rm_truncation_cut(void const *start) {
+    struct mapping const *const mapping = mapping_at(start);
+    return mapping != NULL && atomic_load_explicit(&mapping->cut, memory_order_relaxed);
 }

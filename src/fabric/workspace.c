@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <ringmaster/truncation.h>
+
 #include "base/fail.h"
 #include "fabric/owner_names.h"
 #include "fabric/segment_lock.h"
@@ -82,10 +84,18 @@ void rm_workspace_detach(struct rm_workspace *workspace) {
     free(workspace);
 }
 
+char const *rm_workspace_cut(struct rm_workspace const *workspace) {
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        if (rm_truncation_cut(workspace->segment[i].header))
+            return workspace->segment[i].owner;
+    return NULL;
+}
+
 bool rm_workspace_alive(struct rm_workspace const *workspace) {
     /* Acquire: pairs with the release of whoever replaced the segment (adopt() in segment_file.c). */
     uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
-    return state != RM_SEGMENT_REPLACED && rm_segment_lock_held(workspace->path, SERVER);
+    return state != RM_SEGMENT_REPLACED && rm_segment_whole(workspace->segment[0].header) &&
+           rm_segment_lock_held(workspace->path, SERVER);
 }
 
 uint64_t rm_workspace_epoch(struct rm_workspace const *workspace) {
@@ -130,6 +140,8 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
     size_t const count = rm_workspace_object_count(workspace);
     for (size_t i = 0; i < count; ++i) {
         struct rm_object const *candidate = rm_workspace_object(workspace, i, memory);
+        if (candidate == NULL)
+            break; // a segment was cut meanwhile
         if (candidate->kind != kind)
             continue;
         if (strcmp(candidate->name, name) == 0) {
@@ -149,6 +161,14 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
     return RM_E_NOT_FOUND;
 }
 
+/** True when a ring of so many records, so far behind `memory`, lies inside its segment. */
+static bool slots_fit(struct rm_workspace const *workspace, void const *memory, uint64_t offset, uint64_t capacity) {
+    struct rm_mapped_segment const *const holder = rm_workspace_holder(workspace, memory);
+    uint64_t const room = holder->bytes - (uint64_t)((uint8_t const *)memory - (uint8_t const *)holder->header);
+    return capacity > 0 && (capacity & (capacity - 1)) == 0 && offset <= room &&
+           capacity <= (room - offset) / sizeof(struct rm_slot);
+}
+
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error) {
     char full[RM_NAME_BYTES + 8];
@@ -159,11 +179,18 @@ enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char cons
     if (code != RM_OK)
         return code;
     struct rm_stream const *stream = memory;
+    /* Read once, then checked: the owner may cut or change it at any instant. */
+    uint64_t const slots = *(uint64_t const volatile *)&stream->slots_offset;
+    uint64_t const capacity = *(uint64_t const volatile *)&stream->capacity;
+    uint64_t const period = *(uint64_t const volatile *)&stream->period;
+    if (!slots_fit(workspace, memory, slots, capacity) || period == 0)
+        return rm_fail(error, RM_E_HALF_MADE, "%s: stream \"%s\" is damaged; start its owner again", workspace->path,
+                       name);
     *view = (struct rm_stream_view){
         .header = stream,
-        .slot = (struct rm_slot const *)((uint8_t const *)memory + stream->slots_offset),
-        .mask = stream->capacity - 1,
-        .period = stream->period,
+        .slot = (struct rm_slot const *)((uint8_t const *)memory + slots),
+        .mask = capacity - 1,
+        .period = period,
     };
     return RM_OK;
 }
