@@ -17,7 +17,8 @@ from ringmaster.errors import (
     WorkspaceHalfMade,
     WorkspaceVersion,
 )
-from ringmaster.programs import ProgramNotFound, find_library
+from ringmaster.libraries import find_library
+from ringmaster.programs import ProgramNotFound
 
 NAME = "libringmaster.so"
 

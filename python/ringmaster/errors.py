@@ -30,6 +30,10 @@ class WorkspaceDamaged(WorkspaceError):
     """A segment contradicts itself, or its writer was killed between two stores."""
 
 
+class WorkspaceWarning(UserWarning):
+    """A part of a workspace is left out, because it is damaged or not for us to read. The text names it."""
+
+
 class ObjectNotFound(WorkspaceError, KeyError):
     """No object of that name, or of another kind. The text names the nearest existing name."""
 

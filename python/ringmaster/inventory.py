@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The objects of a workspace in plain Python, as ``ringmaster ls`` and ``ringmaster get`` show them."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ringmaster import moment
 from ringmaster.clock import ClockReading
-from ringmaster.errors import ObjectNotFound
+from ringmaster.errors import ObjectNotFound, WorkspaceDamaged, WorkspaceWarning
 from ringmaster.layout import Calibrated, ObjectKind
 from ringmaster.naming import not_found
 from ringmaster.parameter import ParameterReading
 from ringmaster.segment import ObjectInfo
 from ringmaster.stream import Stream
 from ringmaster.wording import plain, split_name
-from ringmaster.workspace import Workspace
+from ringmaster.workspace import DAMAGE, Workspace
+
+T = TypeVar("T")
 
 Plain = dict[str, Any]
 """What JSON can hold."""
@@ -41,8 +45,24 @@ def short_name(info: ObjectInfo) -> str:
     return info.name.removeprefix(prefix)
 
 
+def whole(look: Callable[[], T]) -> T | None:
+    """What ``look`` gives. None where the object is damaged: then a warning names it, and the rest works."""
+    try:
+        return look()
+    except WorkspaceDamaged as error:
+        warnings.warn(f"left out: {error}", WorkspaceWarning, stacklevel=2)
+        return None
+
+
 def describe(ws: Workspace, info: ObjectInfo) -> Plain:
-    """What an object is."""
+    """What an object is. Raises WorkspaceDamaged."""
+    try:
+        return _describe(ws, info)
+    except DAMAGE as error:
+        raise WorkspaceDamaged(f"{info.name!r} of {info.owner} is damaged: {error}; start {info.owner} anew") from None
+
+
+def _describe(ws: Workspace, info: ObjectInfo) -> Plain:
     plain: Plain = {
         "name": info.name,
         "kind": info.kind.name.lower(),
@@ -85,8 +105,10 @@ def read_all(ws: Workspace, name: str, unit: str | None = None) -> dict[str, Pla
     if count is not None and name not in ws.objects and base in ws.parameters:
         return {name: _read_parameter(ws, base, unit, slice(first, first + count))}
     infos = matching(ws, name)
+    if unit is None and len(infos) == 1:
+        return {infos[0].name: read(ws, infos[0])}
     if unit is None:
-        return {info.name: read(ws, info) for info in infos}
+        return {info.name: reading for info in infos if (reading := whole(partial(read, ws, info))) is not None}
     parameters = [info.name for info in infos if info.kind == ObjectKind.PARAMETER]
     if not parameters:
         raise not_found("parameter", name, list(ws.parameters))
@@ -109,7 +131,10 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.REPLIES: lambda ws, name: dict(ws.replies[name].read()),
     }
     reader = readers.get(info.kind)
-    return reader(ws, short_name(info)) if reader else describe(ws, info)
+    try:
+        return reader(ws, short_name(info)) if reader else describe(ws, info)
+    except DAMAGE as error:
+        raise WorkspaceDamaged(f"{info.name!r} of {info.owner} is damaged: {error}; start {info.owner} anew") from None
 
 
 def units_of(ws: Workspace, name: str) -> dict[str, str]:

@@ -17,8 +17,6 @@ from typing import Self
 from ringmaster.errors import WorkspaceError
 from ringmaster.workspace import Workspace, attach
 
-CHECKOUT = Path(__file__).parents[2]
-"""Where this package lies in a checkout that was built; elsewhere there is no library below it."""
 START_S = 20.0
 STOP_S = 10.0
 HURRYING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
@@ -40,14 +38,6 @@ def find_program(name: str) -> str:
         where = f"$RINGMASTER_LIBEXEC ({libexec})" if libexec else "the PATH"
         raise ProgramNotFound(f"{name} is not in {where}; build it with `make build`, or set $RINGMASTER_LIBEXEC")
     return path
-
-
-def find_library(name: str) -> str:
-    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, in the checkout's build; else its name, for the loader."""
-    libexec = os.environ.get("RINGMASTER_LIBEXEC")
-    places = [Path(libexec) / name] if libexec else []
-    places += [path for below in ("*", "src/*") for path in sorted((CHECKOUT / "build").glob(f"{below}/{name}"))]
-    return next((str(path) for path in places if path.exists()), name)
 
 
 @contextmanager

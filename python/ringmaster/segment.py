@@ -2,8 +2,8 @@
 """One segment of a workspace, mapped read-only: is it whole, of our version, alive, and what is in it."""
 
 import fcntl
-import mmap
 import os
+import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 
 from ringmaster import layout
 from ringmaster.errors import WorkspaceDamaged, WorkspaceHalfMade, WorkspaceVersion
+from ringmaster.foreign_memory import map_file
 from ringmaster.layout import ElementType, ObjectKind, SegmentState
 from ringmaster.memory import Words, structure, text
 
@@ -45,10 +46,13 @@ class ObjectInfo:
 def owner_lives(directory: Path, owner: str) -> bool:
     """Whether a process holds the write lock on ``OWNER.lock``; the kernel drops it however the owner ends."""
     try:
-        descriptor = os.open(directory / f"{owner}.lock", os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        how = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # neither through a link nor waiting
+        descriptor = os.open(directory / f"{owner}.lock", how)
+    except OSError:
         return False
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
         question = _FLOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, question)
     finally:
@@ -63,12 +67,10 @@ class Segment:
         """Maps ``path`` and checks it. Raises WorkspaceHalfMade, WorkspaceVersion, WorkspaceDamaged or OSError."""
         self.path = path
         self.owner = path.name.removesuffix(".segment")
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            self.file_key = (status.st_dev, status.st_ino)
-            if status.st_size < layout.SEGMENT_HEADER.itemsize:
-                raise self._half_made()
-            self.memory = mmap.mmap(file.fileno(), status.st_size, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
+        memory, self.file_key = map_file(path, layout.SEGMENT_HEADER.itemsize)
+        if memory is None:
+            raise self._half_made()
+        self.memory = memory
         self._words = Words(self.memory, layout.SEGMENT_HEADER, 0)
         if self._words("magic") != layout.SEGMENT_MAGIC:
             raise self._half_made()
@@ -128,7 +130,15 @@ class Segment:
     @property
     def state(self) -> SegmentState:
         """What its owner says of it; LIVE also when the owner was killed: ask ``alive``."""
-        return SegmentState(structure(self.memory, layout.SEGMENT_HEADER, 0)[0]["state"])
+        try:
+            return SegmentState(structure(self.memory, layout.SEGMENT_HEADER, 0)[0]["state"])
+        except ValueError as error:
+            raise WorkspaceDamaged(f"{self.path}: {error}; start {self.owner} anew") from None
+
+    @property
+    def cut(self) -> bool:
+        """Whether its owner cut its file, as far as it was read since: zeros stand there. Attach again."""
+        return self.memory.cut
 
     @property
     def alive(self) -> bool:

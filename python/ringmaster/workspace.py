@@ -2,6 +2,7 @@
 """Attaching to a workspace, and finding what is in it."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
@@ -17,11 +18,12 @@ from ringmaster.counters import CounterBlock
 from ringmaster.errors import (
     ObjectNotFound,
     WorkspaceAbsent,
+    WorkspaceDamaged,
     WorkspaceDead,
     WorkspaceError,
     WorkspaceHalfMade,
     WorkspaceStopped,
-    WorkspaceVersion,
+    WorkspaceWarning,
 )
 from ringmaster.grant import Grant
 from ringmaster.group import Group
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from ringmaster.request import Requester, Wanted
 
 T = TypeVar("T")
+
+DAMAGE = (ValueError, OverflowError, IndexError, TypeError, MemoryError)
+"""What numbers without sense in a segment lead to; never what a caller did."""
 
 SERVER = "server"
 REQUESTS_FOLDER = "requests"
@@ -106,7 +111,22 @@ class Workspace:
         self._files = _segment_files(directory)
         others = [path for path in sorted(self._files) if path.name != f"{SERVER}.segment"]
         self._requester: Requester | None = None
-        self._segments = [self._server, *filter(None, map(_whole_segment, others))]
+        self.left_out: dict[str, str] = {}
+        """Segments of other owners that are damaged, or not for us to read: file and reason."""
+        self._segments = [self._server, *filter(None, map(self._whole_segment, others))]
+
+    def _whole_segment(self, path: Path) -> Segment | None:
+        """Another owner's segment. None when it cannot be read: then it is named, and the rest works."""
+        try:
+            return Segment(path)
+        except FileNotFoundError:
+            return None
+        except (WorkspaceError, OSError) as error:
+            self.left_out[str(path)] = str(error)
+            if isinstance(error, WorkspaceHalfMade | PermissionError):  # it may be ready in a moment, or is not ours
+                return None
+            warnings.warn(f"{path.name.removesuffix('.segment')} is left out: {error}", WorkspaceWarning, stacklevel=4)
+            return None
 
     def __enter__(self) -> Self:
         return self
@@ -296,8 +316,16 @@ class Workspace:
         for segment in self._segments:
             for info in segment.objects:
                 if info.kind == kind:
-                    makers.setdefault(info.name.removeprefix(prefix), partial(make, segment, info))
+                    makers.setdefault(info.name.removeprefix(prefix), partial(_made, make, segment, info))
         return Named(what, makers)
+
+
+def _made(make: Callable[[Segment, ObjectInfo], T], segment: Segment, info: ObjectInfo) -> T:
+    """What reads an object. Raises WorkspaceDamaged where its owner has written nonsense."""
+    try:
+        return make(segment, info)
+    except DAMAGE as error:
+        raise WorkspaceDamaged(f"{segment.path}: {info.name!r} is damaged ({error}); start its owner anew") from None
 
 
 def _server_segment(directory: Path) -> Segment:
@@ -314,21 +342,13 @@ def _server_segment(directory: Path) -> Segment:
     )
 
 
-def _whole_segment(path: Path) -> Segment | None:
-    """Another owner's segment, or None while it is not whole, when it is of another version, or not for us to read."""
-    try:
-        return Segment(path)
-    except (WorkspaceHalfMade, WorkspaceVersion, FileNotFoundError, PermissionError):
-        return None
-
-
 def _segment_files(directory: Path) -> dict[Path, tuple[int, int]]:
     """Inode and size of every segment file: those in the workspace, and those of owners with a folder of their own."""
     files = {}
     folders = [path for path in directory.glob("*/*.segment") if path.stem == path.parent.name != REQUESTS_FOLDER]
     for path in [*directory.glob("*.segment"), *folders]:
         with suppress(FileNotFoundError, PermissionError):
-            status = path.stat()
+            status = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
             files[path] = (status.st_ino, status.st_size)
     return files
 

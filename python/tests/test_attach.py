@@ -8,6 +8,7 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
+from ringmaster.errors import WorkspaceWarning
 from ringmaster.layout import ABI_VERSION, ObjectKind, SegmentState
 
 
@@ -120,7 +121,10 @@ def test_other_owners_are_mapped_when_they_are_whole(make_owner: MakeOwner) -> N
     make_owner([fabric.text("ring/version", "0.2.0")], name="ring")
     make_owner([], name="unfinished", header={"magic": 0})
     make_owner([], name="stranger", header={"abi_version": ABI_VERSION + 1})
-    with ringmaster.attach("demo") as ws:
+    with pytest.warns(WorkspaceWarning, match="stranger is left out"):
+        ws = ringmaster.attach("demo")
+    with ws:
+        assert {Path(path).name for path in ws.left_out} == {"unfinished.segment", "stranger.segment"}
         assert list(ws.segments) == ["server", "ring"]
         assert ws.objects["ring/version"].kind == ObjectKind.TEXT
         assert ws.objects["ring/version"].owner == "ring"

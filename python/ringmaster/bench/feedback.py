@@ -21,7 +21,8 @@ from ringmaster.bench.openblas import Kernels, fastest
 from ringmaster.bench.printed import printed
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
-from ringmaster.programs import find_library, find_program
+from ringmaster.libraries import find_library
+from ringmaster.programs import find_program
 from ringmaster.report import published
 from ringmaster.report.section import Section, Table
 

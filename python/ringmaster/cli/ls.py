@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster ls`: what is in a workspace."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -30,15 +31,17 @@ def ls(patterns: tuple[str, ...], workspace: str | None, dead: bool, as_json: bo
 
     The column SET says which parameters others may ask to be set ("put"), and which are settings ("save").
     """
-    from ringmaster.inventory import describe, matching
+    from ringmaster.inventory import describe, matching, whole
     from ringmaster.workspace import attach
 
     with attach(workspace, dead) as ws:
         wanted = patterns or ("*",)
         infos = {info.name: info for pattern in wanted for info in matching(ws, pattern)}
         if as_json:
-            objects = [describe(ws, info) for info in infos.values()]
-            print_json({"workspace": ws.name, "path": str(ws.path), "alive": ws.alive, "objects": objects})
+            described = [whole(partial(describe, ws, info)) for info in infos.values()]
+            objects = [known for known in described if known is not None]
+            about = {"workspace": ws.name, "path": str(ws.path), "alive": ws.alive}
+            print_json({**about, "objects": objects, "left_out": ws.left_out})
         else:
             _print_tables(ws, infos)
 
@@ -54,6 +57,8 @@ def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
         state = f"process {owner.owner_pid}" if owner.alive else "[red]has ended[/]"
         state += " [red]is stopped[/]" if owner.alive and owner.stopped else ""
         console.print(f"  {owner.owner}: {state}, epoch {owner.epoch}, {len(owner.objects)} objects", highlight=False)
+    for reason in ws.left_out.values():
+        console.print(f"  [red]left out:[/] {_plain(reason)}", highlight=False)
     for table in (_streams(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
         if table.row_count:
             console.print(table)
@@ -73,13 +78,16 @@ def _table(*columns: str) -> "Table":
 
 def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.console import units
+    from ringmaster.inventory import whole
     from ringmaster.layout import ObjectKind
 
     table = _table("\nSTREAM", "\nKIND", ">\nRATE", ">\nHEAD", ">\nRECORDS", "\nFILTER", "\nLANES")
     names = _short_names(infos, ObjectKind.STREAM)
     turn_rate_hz = ws.clock.read().turn_rate_hz if names else 0.0
     for name in names:
-        stream = ws.streams[name]
+        stream = whole(partial(ws.streams.__getitem__, name))
+        if stream is None:
+            continue
         rate = units.hertz(turn_rate_hz / stream.period) if turn_rate_hz else f"1/{stream.period} turns"
         head = "none yet" if stream.head is None else str(stream.head)
         lanes = " ".join(f"{lane.name}[{lane.unit}]" for lane in stream.lanes)
@@ -89,13 +97,16 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.inventory import whole
     from ringmaster.layout import ObjectKind
     from ringmaster.wording import show
 
     table = _table("\nPARAMETER", "\nVALUE", "\nUNIT", "\nSET", "\nDESCRIPTION")
     for name in _short_names(infos, ObjectKind.PARAMETER):
-        parameter = ws.parameters[name]
-        reading = parameter.read()
+        parameter = whole(partial(ws.parameters.__getitem__, name))
+        reading = None if parameter is None else whole(parameter.read)
+        if parameter is None or reading is None:
+            continue
         colour = severity_style(reading.severity).get("fg")
         value = _plain(show(reading.value))
         shown = f"[{colour}]{value}[/]" if colour else value
@@ -105,11 +116,14 @@ def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _counters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.inventory import whole
     from ringmaster.layout import ObjectKind
 
     table = _table("\nCOUNTERS", "\nNOT ZERO")
     for name in _short_names(infos, ObjectKind.COUNTERS):
-        block = ws.counter_blocks[name]
+        block = whole(partial(ws.counter_blocks.__getitem__, name))
+        if block is None:
+            continue
         table.add_row(name, ", ".join(f"{counter} {value}" for counter, value in block.items() if value))
     return table
 

@@ -2,7 +2,8 @@
 """The commands, and how they end."""
 
 import sys
-from typing import NoReturn
+import warnings
+from typing import NoReturn, TextIO
 
 import click
 
@@ -35,6 +36,7 @@ from ringmaster.errors import (
     WorkspaceHalfMade,
     WorkspaceStopped,
     WorkspaceVersion,
+    WorkspaceWarning,
 )
 from ringmaster.naming import without_controls
 
@@ -96,6 +98,8 @@ for command in COMMANDS:
 
 def main() -> NoReturn:
     """Runs the command line; an error is one line on stderr and an exit code."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", WorkspaceWarning)
     try:
         cli.main(prog_name="ringmaster", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -116,6 +120,20 @@ def main() -> NoReturn:
     except (OSError, RuntimeError, ValueError) as error:
         _fail(str(error), 1)
     sys.exit(0)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, WorkspaceWarning):
+        print("ringmaster: warning:", " ".join(str(message).split()), file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), end="", file=file or sys.stderr)
 
 
 def _fail(text: str, code: int) -> NoReturn:

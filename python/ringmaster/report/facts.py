@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from ringmaster import __version__
-from ringmaster.programs import CHECKOUT
+from ringmaster.libraries import CHECKOUT
 
 UNKNOWN = "unknown"
 LIMIT_S = 10.0
