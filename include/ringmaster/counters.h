@@ -143,11 +143,11 @@ enum rm_sender_counter {
 /** counters/guard/APPLICATION */
 enum rm_guard_counter {
     RM_GUARD_ROWS = 0, /**< rows: seen, as far as the transmit role saw them: the newest at each look */
-    RM_GUARD_OVERRUN = 1, /**< rows: committed and replaced by a newer one before the transmit role looked */
+    RM_GUARD_OVERRUN = 1, /**< rows: rows overwritten before they were sent: a newer one came first */
     RM_GUARD_TAKEN = 2, /**< rows: not refused whole */
     RM_GUARD_REFUSED_EPOCH = 3, /**< rows: refused whole: of another epoch than the granted one */
     RM_GUARD_REFUSED_STALE = 4, /**< rows: refused whole: the turn that it answers lies too far back */
-    RM_GUARD_REFUSED_FUTURE = 5, /**< rows: refused whole: the turn that it answers has not been yet */
+    RM_GUARD_REFUSED_FUTURE = 5, /**< rows: refused whole: the turn that it answers is in the future */
     RM_GUARD_REFUSED_NUMBER = 6, /**< values: refused: NaN or infinite */
     RM_GUARD_REFUSED_LOW = 7, /**< values: refused: below the supply's lower limit */
     RM_GUARD_REFUSED_HIGH = 8, /**< values: refused: above the supply's upper limit */

@@ -35,7 +35,7 @@ enum rm_refusal {
     RM_REFUSED_NOTHING = 0,
     RM_REFUSED_EPOCH = 1,     /**< the row: of another epoch than the granted */
     RM_REFUSED_STALE = 2,     /**< the row: its input turn lies too far back */
-    RM_REFUSED_FUTURE = 3,    /**< the row: its input turn has not been yet */
+    RM_REFUSED_FUTURE = 3,    /**< the row: its input turn is in the future */
     RM_REFUSED_NUMBER = 4,    /**< a value: NaN or infinite */
     RM_REFUSED_LOW = 5,       /**< a value: below the supply's lower limit */
     RM_REFUSED_HIGH = 6,      /**< a value: above the supply's upper limit */

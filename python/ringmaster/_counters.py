@@ -591,7 +591,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "overrun",
             "count",
             "rows",
-            "committed and replaced by a newer one before the transmit role looked",
+            "rows overwritten before they were sent: a newer one came first",
         ),
         Counter(
             "taken",
@@ -615,7 +615,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "refused_future",
             "count",
             "rows",
-            "refused whole: the turn that it answers has not been yet",
+            "refused whole: the turn that it answers is in the future",
         ),
         Counter(
             "refused_number",

@@ -70,7 +70,9 @@ class Closed:
         return wrong if self.host_was_late else wrong + self._loop_faults()
 
     def _loop_faults(self) -> list[str]:
-        wrong = [] if self.state == "on" else [f"the loop is {self.state}, not on: {self.why or 'nobody says why'}"]
+        wrong = (
+            [] if self.state == "on" else [f"the loop is {self.state}, not on: {self.why or 'the reason is not known'}"]
+        )
         for plane, less in self.attenuation_50_hz_db.items():
             if not less > 0:
                 wrong.append(f"the loop does not attenuate 50 Hz in {plane}: {less:.1f} dB")

@@ -45,12 +45,12 @@ _WORDS: dict[Refusal, str] = {
     Refusal.NOTHING: "nothing",
     Refusal.EPOCH: "of epoch {value}, where epoch {limit} is granted",
     Refusal.STALE: "answers turn {value}; turns before {limit} are too old",
-    Refusal.FUTURE: "answers turn {value}, which has not been yet: it is turn {limit}",
+    Refusal.FUTURE: "answers turn {value}, which is in the future; now is turn {limit}",
     Refusal.NUMBER: "{value} is no number that can be set",
     Refusal.LOW: "{value} is below the lower limit, {limit}",
     Refusal.HIGH: "{value} is above the upper limit, {limit}",
     Refusal.SLEW: "{value} is further than it may go in one cycle; it was sent {limit}",
-    Refusal.OWNERSHIP: "belongs to an application, and is set by nobody else",
+    Refusal.OWNERSHIP: "belongs to an application, which alone sets it",
     Refusal.FAULT: "tripped, or its chain is lost: it stays where it is, and {value} was not sent",
 }
 

@@ -220,3 +220,12 @@ def test_c_programs_take_over_the_process(tmp_path: Path, arguments: list[str], 
         script.write_text(f'#!/bin/sh\necho {name} "$@"\nexit 5\n')
         script.chmod(0o755)
     assert ringmaster(*arguments, RINGMASTER_LIBEXEC=str(tmp_path), expect=5).stdout == f"{program}\n"
+
+
+def test_texts_of_refusals_and_counters_are_plain_sentences() -> None:
+    from ringmaster._counters import COUNTERS
+    from ringmaster.grant import _WORDS
+
+    assert "is in the future; now is turn" in " ".join(_WORDS.values())
+    texts = {counter.name: counter.text for counter in COUNTERS["guard"]}
+    assert texts["overrun"].startswith("rows overwritten before they were sent")

@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     lattice = load_lattice("elettra2_like")
     with pytest.raises(ValueError, match="336 readings; 168 names"):
         resolve(lattice, {"bpms": "BPM_*", "rows": "bpm[01-84]/{x1,y1}"})
-    for actuators, words in (("ps/[1-3]", "72 elements of elettra2_like, 3 actuators"), ("ps/*", "that finds nobody")):
+    for actuators, words in (("ps/[1-3]", "72 elements of elettra2_like, 3 actuators"), ("ps/*", "matches nothing")):
         group = {"elements": "CF_*", "plane": "x", "actuators": actuators}
         with pytest.raises(ValueError, match=words):
             resolve(lattice, {"bpms": "BPM_*", "rows": ROWS, "correctors": [group]})

@@ -331,4 +331,4 @@ def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool
                 f"at most {100 * gains[np.argmax(np.abs(gains))]:+.1f} % ({worst})"
             )
     if plot is not None:
-        click.echo(f"drawn into {plot}")
+        click.echo(f"plot written to {plot}")

@@ -88,7 +88,7 @@ def predict(
         for hz, (at, near) in one.lines_db.items():
             click.echo(f"  {hz:g} Hz: {at:.1f} dB, within ± 0.1 %: {near:.1f} dB")
     if plot is not None:
-        click.echo(f"drawn into {plot}")
+        click.echo(f"plot written to {plot}")
 
 
 @click.command(
@@ -197,7 +197,7 @@ def sensitivity(
     )
     click.echo(f"the plant, over the configured one: gain × {plant[0]:.3f}, delay {plant[1]:+.0f} µs")
     if plot is not None:
-        click.echo(f"drawn into {plot}")
+        click.echo(f"plot written to {plot}")
 
 
 def _law(read: Any, it: Any, family: str | None, actuator: str | None) -> tuple[Any, str]:
@@ -306,4 +306,4 @@ def spectrum(
 
             click.echo(f"{plane}: {20 * math.log10(ends[1] / ends[0]):.1f} dB by the loop")
     if plot is not None:
-        click.echo(f"drawn into {plot}")
+        click.echo(f"plot written to {plot}")

@@ -117,4 +117,4 @@ def _run_and_draw(command: list[str], out: Path, plot: Path, split: float, as_js
     if as_json:
         print_json(dict(run.summary))
         return
-    click.echo(f"{done.stdout.strip()}\ndrawn into {plot}")
+    click.echo(f"{done.stdout.strip()}\nplot written to {plot}")

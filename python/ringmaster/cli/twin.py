@@ -113,7 +113,7 @@ def twin(
         return
     _print(report, [report.point(int(i)) for i in chosen])
     if plot is not None:
-        click.echo(f"drawn into {plot}")
+        click.echo(f"plot written to {plot}")
 
 
 def _print(report: "Report", points: list[dict[str, Any]]) -> None:

@@ -85,7 +85,7 @@ def latency_limit(look: Look) -> Answer:
     if raw is None or len(raw) != 4:
         return unknown("/dev/cpu_dma_latency cannot be read (root can)")
     (now,) = struct.unpack("i", raw)
-    shown = "nobody asks for less sleep" if now >= NO_LIMIT_US else f"{now} µs are asked for"
+    shown = "no program asks for less sleep" if now >= NO_LIMIT_US else f"{now} µs are asked for"
     if now <= look.use.idle_latency_us:
         return good(shown)
     hand = (

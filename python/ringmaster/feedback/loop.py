@@ -103,7 +103,7 @@ class Feedback:
         """The same. Raises ValueError where there is none, or another one than the application runs with."""
         if self.matrix is None:
             raise ValueError(
-                f"nobody says which configuration {self.name} has: name its file by --configuration FEEDBACK.yaml"
+                f"the configuration of {self.name} is not known: name its file by --configuration FEEDBACK.yaml"
             )
         rows, columns = len(self.array("bpm_state")), len(self.array("actuator_state"))
         if (len(self.matrix.rows), len(self.matrix.columns)) != (rows, columns):

@@ -88,7 +88,7 @@ def names_of(written: str | Sequence[str], known: Sequence[str] = ()) -> tuple[s
             found = [other for other in known if fnmatchcase(other, name)]
             if not found:
                 whose = "the server has none" if known else "say whose names are meant by --server CONFIG.yaml or -w"
-                raise ValueError(f"{name!r} is a pattern that finds nobody: {whose}")
+                raise ValueError(f"the pattern {name!r} matches nothing: {whose}")
             names += found
     return tuple(names)
 
