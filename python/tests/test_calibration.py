@@ -127,7 +127,7 @@ def test_get_shows_raw_and_physical() -> None:
     newest = json.loads(ringmaster("get", "bpm01/turn", "--json").stdout)["stream/bpm01/turn"]
     assert newest["lanes"]["x1"] == 12_000_000
     assert newest["physical"]["y1"] == {"value": pytest.approx(12), "unit": "mm"}
-    assert "y1 [mm]" in ringmaster("get", "bpm01/turn").stdout
+    assert "y1 (calibrated)  12.0 mm" in ringmaster("get", "bpm01/turn").stdout
 
 
 @pytest.mark.usefixtures("ws")

@@ -126,12 +126,14 @@ def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) ->
 
 def _rows(reading: dict[str, Any], units: dict[str, str]) -> "Iterator[tuple[str, str]]":
     """Of an object with several numbers: what each is called, and its value with its unit."""
+    from ringmaster.wording import show
+
     for key, value in reading.items():
         if key == "physical":
-            yield from (
-                (f"{lane} (calibrated)", f"{one['value']} {one['unit']}".rstrip()) for lane, one in value.items()
-            )
+            yield from ((f"{lane} (calibrated)", show(one["value"], one["unit"])) for lane, one in value.items())
         elif key in ("lanes", "setpoints"):
-            yield from ((member, f"{one} {units.get(member, '')}".rstrip()) for member, one in value.items())
+            yield from ((member, show(one, units.get(member, ""))) for member, one in value.items())
+        elif isinstance(value, float):
+            yield key, show(value, units.get(key, ""))
         else:
             yield key, f"{'–' if value is None else value} {units.get(key, '')}".rstrip()
