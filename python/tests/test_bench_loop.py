@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster import demo_loop
+from ringmaster import demo_loop, demo_rate
 from ringmaster.bench import loop
 from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.log import Log, NotMeasured
@@ -130,13 +130,13 @@ def starting(error: BaseException) -> object:
 
 
 def test_a_loop_that_never_starts_is_no_result(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(demo_loop, "start", starting(ProgramFailed("ringmaster-server ended with status 1: no room")))
+    machine.setattr(demo_rate, "start", starting(ProgramFailed("ringmaster-server ended with status 1: no room")))
     with pytest.raises(NotMeasured, match="no room"):
         loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
 
 
 def test_ctrl_c_before_the_first_second_ends_in_good_order(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(demo_loop, "start", starting(KeyboardInterrupt()))
+    machine.setattr(demo_rate, "start", starting(KeyboardInterrupt()))
     made = loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
     assert made.interrupted
     assert len(made.conditions.stall_floors if made.conditions else ()) == 1

@@ -81,7 +81,7 @@ ILL: list[tuple[str, Files, Verdict, str, str]] = [
     ("governor", {f"{CPU}/cpu6/cpufreq/scaling_governor": "powersave\n"}, WRONG, "powersave on core 6", "performance"),
     ("c-states", DEEP, WRONG, "awake after up to 170 µs", "within 2 µs"),
     ("idle-latency", DEEP | {"/dev/cpu_dma_latency": struct.pack("i", 2_000_000_000)}, BETTER,
-     "nobody asks for less sleep", "at most 2 µs, or short idle states"),
+     "no program asks for less sleep", "at most 2 µs, or short idle states"),
     ("hugepages", NO_HUGE, WRONG, "none", "4 GiB in all"),
     ("hugepages-1g", {"/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n"}, BETTER,
      "none", "pages of 1 GiB"),

@@ -48,7 +48,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
-    *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean"),
+    *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
 }
