@@ -75,5 +75,6 @@ LED_PERIOD_TURNS = 116
 def led(workspace: str, socket: Path, core: int, count: int, supplies: int) -> str:
     """One whose cycles the application "bench" leads, which owns all supplies."""
     setpoints: Mapping = {"period_turns": LED_PERIOD_TURNS, "phase_turns": LED_PERIOD_TURNS // 4, "lead": "bench"}
-    application: Mapping = {"name": "bench", "code": "bench", "supplies": ["sr/ps/*"]}
+    # The bench writes the rows itself; the code is one that is there and takes any number of supplies.
+    application: Mapping = {"name": "bench", "code": "ramp", "supplies": ["sr/ps/*"]}
     return transmitting(workspace, socket, core, setpoints, chains(count, supplies), applications=[application])
