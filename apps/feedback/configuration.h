@@ -100,6 +100,7 @@ struct feedback_configuration {
         char beam_lane[4][16];
         uint32_t beam_lanes; /**< 0: the beam is not asked */
         double beam_least, beam_drop;
+        double beam_rearm_s;    /**< so long after its loss the loop goes on by itself; 0: never */
         double bpms, actuators; /**< shares */
         uint32_t saturated;
         double saturated_s, initial_error_um, missing;

@@ -42,7 +42,7 @@ struct feedback_file_rf {
 struct feedback_file_beam {
     char **lanes;
     uint32_t lanes_count;
-    double *least, *drop;
+    double *least, *drop, *rearm_s;
 };
 
 struct feedback_file_permits {

@@ -228,6 +228,7 @@ static void take_beam(struct resolve *resolve, struct feedback_file_beam const *
     resolve->to->permits.beam_lanes = from->lanes_count;
     resolve->to->permits.beam_least = number(resolve, "permits.beam.least", from->least, 0, 0, 1e18);
     resolve->to->permits.beam_drop = number(resolve, "permits.beam.drop", from->drop, 0.5, 0, 1);
+    resolve->to->permits.beam_rearm_s = number(resolve, "permits.beam.rearm_s", from->rearm_s, 0, 0, 3600);
 }
 
 static void take_permits(struct resolve *resolve) {

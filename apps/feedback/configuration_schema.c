@@ -70,6 +70,7 @@ static cyaml_schema_field_t const beam_fields[] = {
     CYAML_FIELD_SEQUENCE("lanes", TEXT, struct feedback_file_beam, lanes, &lane_schema, 1, 4),
     CYAML_FIELD_FLOAT_PTR("least", MAYBE, struct feedback_file_beam, least),
     CYAML_FIELD_FLOAT_PTR("drop", MAYBE, struct feedback_file_beam, drop),
+    CYAML_FIELD_FLOAT_PTR("rearm_s", MAYBE, struct feedback_file_beam, rearm_s),
     CYAML_FIELD_END,
 };
 

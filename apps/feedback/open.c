@@ -294,6 +294,7 @@ enum rm_code feedback_begin(struct feedback *feedback, struct rm_application_set
         .state = FEEDBACK_OFF,
         .reset = setting[setup->setting_at[FEEDBACK_RESET]],
         .patience = cycles_of(feedback, configuration->watch.return_s + PATIENCE_S),
+        .rearm = configuration->permits.beam_rearm_s > 0 ? cycles_of(feedback, configuration->permits.beam_rearm_s) : 0,
     };
     feedback->beam = (struct feedback_beam){.least = configuration->permits.beam_least,
                                             .drop = configuration->permits.beam_drop,

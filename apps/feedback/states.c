@@ -14,8 +14,17 @@ static enum feedback_state after_hold(struct feedback_states *states, uint32_t m
     return FEEDBACK_FAULT;
 }
 
+/** True when there is beam, or its loss is one that may end by itself. */
+static bool beam_may_return(struct feedback_states *states, uint32_t missing) {
+    if ((missing & FEEDBACK_NO_BEAM) == 0) {
+        states->beamless = 0;
+        return true;
+    }
+    return states->beamless++ < states->rearm;
+}
+
 static enum feedback_state with_wish(struct feedback_states *states, uint32_t missing) {
-    if (states->state == FEEDBACK_FAULT)
+    if (states->state == FEEDBACK_FAULT || !beam_may_return(states, missing))
         return FEEDBACK_FAULT;
     if (missing & FEEDBACK_HOLDING) {
         states->waited = 0;

@@ -3,15 +3,17 @@
  *
  *     loop  0   READY where all permits are there, OFF where not
  *           2   HOLD
- *           1   a permit is missing that comes back by itself (beam, matrix, gate, inputs)   HOLD
+ *           1   a permit is missing that comes back by itself (matrix, gate, inputs)         HOLD
+ *               the beam, within `rearm` cycles of its loss                                   HOLD
  *               one that a person should look at                                              FAULT
  *               actuators alone, which come back by themselves as a rule                      HOLD, patiently
  *               none                                                                          ON
  *
  * HOLD is gone out of by itself. What a lost beam takes with it (BPMs that say they are invalid) takes a while to come
- * back, so HOLD is patient with those permits for `patience` cycles after the beam is there. FAULT stays until `reset`
- * changes, or nobody wants the loop on any more. A large error counts only while the loop is not on: it is the loop's
- * to correct.
+ * back, so HOLD is patient with those permits for `patience` cycles after the beam is there. A beam that is lost for
+ * longer than `rearm` cycles, 0 by default, is FAULT: what comes after it is for a person to look at. FAULT stays until
+ * `reset` changes, or nobody wants the loop on any more. A large error counts only while the loop is not on: it is the
+ * loop's to correct.
  */
 #ifndef FEEDBACK_STATES_H
 #define FEEDBACK_STATES_H
@@ -31,6 +33,8 @@ struct feedback_states {
     double reset;      /**< the setting's value as it was seen last */
     uint32_t patience; /**< cycles in HOLD that FAULTING permits may be missing */
     uint32_t waited;   /**< of these */
+    uint32_t rearm;    /**< cycles in which a lost beam may come back by itself; 0: none */
+    uint32_t beamless; /**< cycles since there was beam */
     uint32_t cause;    /**< permits that were missing when it last left ON, or could not go there, by itself */
 };
 

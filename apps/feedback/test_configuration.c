@@ -55,7 +55,7 @@ static char const WHOLE[] =
     "mains_hz: 50\n"
     "rf: {actuator: ps/rf, hz: 5, gain: 0.4, slew: 2}\n"
     "permits:\n"
-    "  beam: {lanes: [sum1, sum2], least: 1e5, drop: 0.4}\n"
+    "  beam: {lanes: [sum1, sum2], least: 1e5, drop: 0.4, rearm_s: 30}\n"
     "  bpms: 0.8\n"
     "  actuators: 0.7\n"
     "  saturated: 3\n"
@@ -118,6 +118,7 @@ static void takes_all_that_it_says(void **state) {
     assert_int_equal(c.permits.beam_lanes, 2);
     assert_string_equal(c.permits.beam_lane[1], "sum2");
     assert_true(c.permits.beam_least == 1e5 && c.permits.beam_drop == 0.4 && c.permits.bpms == 0.8);
+    assert_true(c.permits.beam_rearm_s == 30);
     assert_true(c.permits.actuators == 0.7 && c.permits.saturated == 3 && c.permits.saturated_s == 0.25);
     assert_true(c.permits.initial_error_um == 400 && c.permits.missing == 0.2);
     assert_true(c.watch.missing_cycles == 2 && c.watch.frozen_cycles == 11 && c.watch.jump_um == 300);
@@ -144,6 +145,7 @@ static void has_defaults(void **state) {
     assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.permits.beam_lanes == 0 && c.permits.bpms == 0.9);
     assert_true(c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
     assert_true(c.permits.beam_least == 0 && c.permits.beam_drop == 0.5 && c.permits.actuators == 0.9);
+    assert_true(c.permits.beam_rearm_s == 0); /* a lost beam is for a person to look at */
     assert_true(c.permits.saturated == 4 && c.permits.saturated_s == 0.5 && c.permits.initial_error_um == 500);
     assert_true(c.permits.missing == 0.3 && c.watch.frozen_cycles == 10 && c.watch.jump_um == 500);
     assert_true(c.watch.invalid_status == 0 && c.watch.return_s == 1);
@@ -229,6 +231,7 @@ static void says_what_is_wrong_and_where(void **state) {
         {"actuator: ps/rf", "actuator: ps/rv", ":26:16:", "rf.actuator", "column of the matrix m.csv"},
         {"slew: 2}", "slew: 0}", ":26:47:", "rf.slew", "found 0"},
         {"drop: 0.4", "drop: 1.4", ":28:49:", "permits.beam.drop", "found 1.4"},
+        {"rearm_s: 30", "rearm_s: -1", ":28:63:", "permits.beam.rearm_s", "found -1"},
         {"[sum1, sum2]", "[sum1, sum2, s3, s4, s5]", ":28:", "permits.beam.lanes", "list of 1 to 4"},
         {"bpms: 0.8", "bpms: 80", ":29:9:", "permits.bpms", "expected 0 to 1"},
         {"saturated: 3", "saturated: 99999999999", ":31:14:", "permits.saturated", "99999999999"},

@@ -40,10 +40,10 @@ static void test_states(void **state) {
         {FEEDBACK_OFF, 0, 0, FEEDBACK_READY, 0},
         {FEEDBACK_READY, 0, FEEDBACK_NO_BEAM, FEEDBACK_OFF, 0},
         {FEEDBACK_READY, 1, 0, FEEDBACK_ON, 0},
-        {FEEDBACK_OFF, 1, FEEDBACK_NO_BEAM, FEEDBACK_HOLD, 0},
+        {FEEDBACK_OFF, 1, FEEDBACK_NO_BEAM, FEEDBACK_FAULT, FEEDBACK_NO_BEAM},
         {FEEDBACK_READY, 1, FEEDBACK_LARGE_ERROR, FEEDBACK_FAULT, FEEDBACK_LARGE_ERROR},
         {FEEDBACK_ON, 1, FEEDBACK_LARGE_ERROR, FEEDBACK_ON, 0}, /* once on, it is the loop's to correct */
-        {FEEDBACK_ON, 1, FEEDBACK_NO_BEAM, FEEDBACK_HOLD, FEEDBACK_NO_BEAM},
+        {FEEDBACK_ON, 1, FEEDBACK_NO_BEAM, FEEDBACK_FAULT, FEEDBACK_NO_BEAM},
         {FEEDBACK_ON, 1, FEEDBACK_GATED, FEEDBACK_HOLD, FEEDBACK_GATED},
         {FEEDBACK_ON, 1, FEEDBACK_LATE, FEEDBACK_HOLD, FEEDBACK_LATE},
         {FEEDBACK_ON, 1, FEEDBACK_NOT_SENT, FEEDBACK_HOLD, FEEDBACK_NOT_SENT},
@@ -54,7 +54,7 @@ static void test_states(void **state) {
         {FEEDBACK_ON, 1, FEEDBACK_FEW_ACTUATORS | FEEDBACK_FEW_BPMS, FEEDBACK_FAULT,
          FEEDBACK_FEW_ACTUATORS | FEEDBACK_FEW_BPMS},
         {FEEDBACK_ON, 1, FEEDBACK_SATURATION, FEEDBACK_FAULT, FEEDBACK_SATURATION},
-        {FEEDBACK_ON, 1, FEEDBACK_NO_BEAM | FEEDBACK_FEW_BPMS, FEEDBACK_HOLD, FEEDBACK_NO_BEAM | FEEDBACK_FEW_BPMS},
+        {FEEDBACK_ON, 1, FEEDBACK_NO_BEAM | FEEDBACK_FEW_BPMS, FEEDBACK_FAULT, FEEDBACK_NO_BEAM | FEEDBACK_FEW_BPMS},
         {FEEDBACK_ON, 2, 0, FEEDBACK_HOLD, 0},
         {FEEDBACK_ON, 0, 0, FEEDBACK_READY, 0},
         {FEEDBACK_ON, 0, FEEDBACK_NO_BEAM, FEEDBACK_OFF, 0},
@@ -80,7 +80,7 @@ static void test_patience_and_reset(void **state) {
     for (int i = 0; i <= PATIENCE; ++i)
         assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_ACTUATORS), HOLD);
     assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_ACTUATORS), FAULT);
-    states = (struct feedback_states){.state = HOLD, .patience = PATIENCE};
+    states = (struct feedback_states){.state = HOLD, .patience = PATIENCE, .rearm = 1};
     for (int i = 0; i < PATIENCE; ++i)
         assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_BPMS), HOLD);
     assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD); /* begins anew */
@@ -91,6 +91,23 @@ static void test_patience_and_reset(void **state) {
     assert_int_equal(feedback_states_next(&states, &wishes, 0), FAULT);
     wishes.reset = 1;
     assert_int_equal(feedback_states_next(&states, &wishes, 0), ON);
+}
+
+static void test_rearming(void **state) {
+    (void)state;
+    struct feedback_states states = {.state = ON, .patience = PATIENCE, .rearm = 5};
+    struct feedback_state_wishes const wishes = {.loop = 1};
+    for (int i = 0; i < 5; ++i)
+        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &wishes, 0), ON); /* within its time */
+    for (int i = 0; i < 5; ++i)
+        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), FAULT);
+    assert_int_equal(states.cause, FEEDBACK_NO_BEAM);
+    assert_int_equal(feedback_states_next(&states, &wishes, 0), FAULT); /* too late */
+    states = (struct feedback_states){.state = ON, .rearm = 5};
+    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_LARGE_ERROR), FAULT); /* another orbit came back */
 }
 
 static bool beam_of(struct feedback_beam *beam, double first, double second) {
@@ -342,21 +359,14 @@ static void test_delivery(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_patience_and_reset),
-        cmocka_unit_test(test_beam),
-        cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_watch_frozen),
-        cmocka_unit_test(test_watch_leaps),
-        cmocka_unit_test(test_watch_silence),
-        cmocka_unit_test(test_actuators),
-        cmocka_unit_test(test_golden_goes_together),
-        cmocka_unit_test(test_excitations),
-        cmocka_unit_test(test_prbs_is_of_full_length),
-        cmocka_unit_test(test_forward),
-        cmocka_unit_test(test_unload_arithmetic),
-        cmocka_unit_test(test_rf),
-        cmocka_unit_test(test_shadow),
+        cmocka_unit_test(test_states),      cmocka_unit_test(test_patience_and_reset),
+        cmocka_unit_test(test_rearming),    cmocka_unit_test(test_beam),
+        cmocka_unit_test(test_gate),        cmocka_unit_test(test_watch_frozen),
+        cmocka_unit_test(test_watch_leaps), cmocka_unit_test(test_watch_silence),
+        cmocka_unit_test(test_actuators),   cmocka_unit_test(test_golden_goes_together),
+        cmocka_unit_test(test_excitations), cmocka_unit_test(test_prbs_is_of_full_length),
+        cmocka_unit_test(test_forward),     cmocka_unit_test(test_unload_arithmetic),
+        cmocka_unit_test(test_rf),          cmocka_unit_test(test_shadow),
         cmocka_unit_test(test_delivery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

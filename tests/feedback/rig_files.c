@@ -25,25 +25,25 @@ static void write_matrix(struct test const *test) {
     fclose(file);
 }
 
-static char const *const permits = "permits: {beam: {lanes: [s1, s2], least: 1e5, drop: 0.5}, bpms: 0.5, "
-                                   "actuators: 0.5, saturated: 3, saturated_s: 0.02, initial_error_um: 500, "
-                                   "missing: 0.4}\n"
-                                   "watch: {missing_cycles: 3, frozen_cycles: 5, jump_um: 300, invalid_status: 1, "
-                                   "return_s: 0.05}\n"
-                                   "golden_speed: 5000\nsoft_start_s: 0.05\nresonators:\n"
-                                   "  - {hz: 50, width_hz: 1.0, leak_hz: 0.005}\n"
-                                   "  - {hz: 100, width_hz: 1.25, leak_hz: 0.005}\n"
-                                   "  - {hz: 150, width_hz: 1.875, leak_hz: 0.0075}\n"
-                                   "  - {hz: 200, width_hz: 2.5, leak_hz: 0.01}\n"
-                                   "  - {hz: 250, width_hz: 3.125, leak_hz: 0.0125}\n"
-                                   "  - {hz: 300, width_hz: 3.75, leak_hz: 0.015}\n"
-                                   "  - {hz: 350, width_hz: 4.375, leak_hz: 0.0175}\n"
-                                   "  - {hz: 400, width_hz: 5, leak_hz: 0.02}\n"
-                                   "  - {hz: 500, width_hz: 6.25, leak_hz: 0.025}\n"
-                                   "  - {hz: 600, width_hz: 7.5, leak_hz: 0.03}\n"
-                                   "  - {hz: 700, width_hz: 8.75, leak_hz: 0.035}\n"
-                                   "  - {hz: 800, width_hz: 10, leak_hz: 0.04}\n"
-                                   "  - {hz: 900, width_hz: 11.25, leak_hz: 0.045}\n";
+static char const *const permits =
+    " bpms: 0.5, actuators: 0.5, saturated: 3, saturated_s: 0.02, initial_error_um: 500, "
+    "missing: 0.4}\n"
+    "watch: {missing_cycles: 3, frozen_cycles: 5, jump_um: 300, invalid_status: 1, "
+    "return_s: 0.05}\n"
+    "golden_speed: 5000\nsoft_start_s: 0.05\nresonators:\n"
+    "  - {hz: 50, width_hz: 1.0, leak_hz: 0.005}\n"
+    "  - {hz: 100, width_hz: 1.25, leak_hz: 0.005}\n"
+    "  - {hz: 150, width_hz: 1.875, leak_hz: 0.0075}\n"
+    "  - {hz: 200, width_hz: 2.5, leak_hz: 0.01}\n"
+    "  - {hz: 250, width_hz: 3.125, leak_hz: 0.0125}\n"
+    "  - {hz: 300, width_hz: 3.75, leak_hz: 0.015}\n"
+    "  - {hz: 350, width_hz: 4.375, leak_hz: 0.0175}\n"
+    "  - {hz: 400, width_hz: 5, leak_hz: 0.02}\n"
+    "  - {hz: 500, width_hz: 6.25, leak_hz: 0.025}\n"
+    "  - {hz: 600, width_hz: 7.5, leak_hz: 0.03}\n"
+    "  - {hz: 700, width_hz: 8.75, leak_hz: 0.035}\n"
+    "  - {hz: 800, width_hz: 10, leak_hz: 0.04}\n"
+    "  - {hz: 900, width_hz: 11.25, leak_hz: 0.045}\n";
 
 char const *const one_family =
     "matrix: response.csv\nper: mode\ntikhonov: 0\nfamilies:\n"
@@ -76,6 +76,7 @@ static void write_configuration(struct test const *test, char const *families) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(families, file);
+    fprintf(file, "permits: {beam: {lanes: [s1, s2], least: 1e5, drop: 0.5, rearm_s: %g},", test->rearm_s);
     fputs(permits, file);
     fclose(file);
 }

@@ -76,6 +76,7 @@ static void test_too_few_bpms_is_a_fault(void **state) {
 
 static void test_lost_beam_holds_within_its_cycle(void **state) {
     struct test *test = *state;
+    test->rearm_s = 10;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -93,6 +94,27 @@ static void test_lost_beam_holds_within_its_cycle(void **state) {
     disturb(test, 0.5);
     test->machine.wrongs.beam = 1.0;
     assert_true(largest_step(test, 1500) < 0.02);
+    assert_int_equal(state_of(test), FEEDBACK_ON);
+}
+
+static void test_a_lost_beam_is_for_a_person_to_look_at(void **state) {
+    struct test *test = *state;
+    open_feedback(test, one_family);
+    disturb(test, 0.5);
+    close_loop(test);
+    double held[CORRECTORS];
+    memcpy(held, test->setpoint, sizeof held);
+    test->machine.wrongs.beam = 0.3;
+    cycle(test);
+    assert_int_equal(state_of(test), FEEDBACK_FAULT);
+    assert_int_equal((int)reading(test, FEEDBACK_CAUSE, 0), FEEDBACK_NO_BEAM);
+    cycles(test, 100);
+    test->machine.wrongs.beam = 1.0;
+    cycles(test, 1500);
+    assert_int_equal(state_of(test), FEEDBACK_FAULT); /* also when it is back */
+    assert_memory_equal(held, test->setpoint, sizeof held);
+    set(test, FEEDBACK_RESET, 1);
+    assert_true(largest_step(test, 500) < 0.02);
     assert_int_equal(state_of(test), FEEDBACK_ON);
 }
 
@@ -224,6 +246,7 @@ int main(int count, char **argument) {
         cmocka_unit_test_setup_teardown(test_bad_bpms_are_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_few_bpms_is_a_fault, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_beam_holds_within_its_cycle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_lost_beam_is_for_a_person_to_look_at, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tripped_corrector_leaves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_saturated_corrector_leaves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_chains_come_back, set_up, tear_down),

@@ -113,8 +113,9 @@ BRIEFLY: dict[Permit, str] = {
 ADVICE: dict[Permit, str] = {
     Permit.NO_MATRIX: "Wait a second; if it stays so, masks or modes leave nothing to solve: see what the application "
     "says on its standard error, and `ringmaster feedback status`.",
-    Permit.NO_BEAM: "It goes on by itself when the beam is back. If there is beam, compare the reading `beam` with "
-    "`permits: beam: least` of the feedback's configuration.",
+    Permit.NO_BEAM: "When the beam is back, look at the orbit, then `ringmaster feedback reset`. If there is beam, "
+    "compare the reading `beam` with `permits: beam: least` of the feedback's configuration; `rearm_s` there lets the "
+    "loop go on by itself.",
     Permit.FEW_BPMS: "See above which BPMs are out, mend or unmask them, then `ringmaster feedback reset`.",
     Permit.SATURATION: "See above which actuators stand at a limit: another golden orbit, fewer modes, or steering by "
     "slow correctors takes load off them. Then `ringmaster feedback reset`.",
