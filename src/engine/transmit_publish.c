@@ -129,7 +129,7 @@ static bool refused_more(struct rm_guard_view const *now, struct rm_guard_view c
     return false;
 }
 
-static void publish_grant(struct rm_transmit *transmit, uint32_t application) {
+void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t application) {
     struct rm_transmit_source *const source = &transmit->source[application];
     struct rm_guard_view const *const view = rm_guard_view(transmit->guard, application);
     struct rm_guard_view const *const shown = &source->shown;
@@ -153,7 +153,7 @@ static void publish_grant(struct rm_transmit *transmit, uint32_t application) {
 
 void rm_transmit_publish_grants(struct rm_transmit *transmit) {
     for (uint32_t i = 0; i < transmit->application_count; ++i)
-        publish_grant(transmit, i);
+        rm_transmit_publish_grant(transmit, i);
 }
 
 void rm_transmit_publish_first(struct rm_transmit *transmit) {

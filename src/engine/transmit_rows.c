@@ -67,5 +67,6 @@ void rm_transmit_take_put(struct rm_transmit *transmit) {
     put->limit = 0;
     put->refusal = rm_guard_put(transmit->guard, put->supply, put->value, transmit->turn, &put->limit);
     rm_counter_add(transmit->setup.guard_counters[0], RM_GUARD_ROWS, 1);
+    rm_transmit_publish_grant(transmit, 0); /* the one who asked may look at the counters next */
     atomic_store_explicit(&put->state, RM_PUT_ANSWERED, memory_order_release);
 }

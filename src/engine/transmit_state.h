@@ -185,4 +185,7 @@ void rm_transmit_publish_sent(struct rm_transmit *transmit);
 void rm_transmit_publish_states(struct rm_transmit *transmit);
 void rm_transmit_publish_grants(struct rm_transmit *transmit);
 
+/** Of one application; 0 is the operator. */
+void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t application);
+
 #endif

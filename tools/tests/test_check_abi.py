@@ -62,7 +62,7 @@ def retype_gain(layout: Layout) -> None:
     [
         (swap_head_and_first, "struct rm_stream, member head: was u64 at byte 896, is u64 at byte 904"),
         (renumber_a_kind, "RM_OBJECT_SETPOINTS: was 3, is 99"),
-        (reorder_counters, "counter port/received: was 0, is 33"),
+        (reorder_counters, "counter port/received: was 0, is 35"),
         (retype_gain, "struct rm_stream, member gain: was f64 at byte 64, is u64 at byte 64"),
     ],
 )

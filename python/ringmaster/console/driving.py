@@ -100,8 +100,8 @@ class SupplyFigures:
 
 SEVERE = frozenset({"tripped", "lost"})
 """States in which a supply does not obey."""
-BY_SEVERITY = ("tripped", "lost", "deviates", "saturated", "joining", "ramping", "held", "slewing")
-"""All states, the most serious first."""
+BY_SEVERITY = ("tripped", "lost", "saturated", "deviates", "joining", "ramping", "held", "slewing")
+"""All states, the most serious first; a cause before what follows from it."""
 
 
 def read_applications(
