@@ -3,18 +3,17 @@
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from ringmaster import remains
 from ringmaster.counters import lost, refused, refused_packets
 from ringmaster.monitor import Monitor, Snapshot
 from ringmaster.programs import Program, attach_to
-from ringmaster.segment import owner_lives
+from ringmaster.remains import scratch_folder
 from ringmaster.workspace import Workspace, workspaces_root
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -205,7 +204,7 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
     """Starts the server, then the ring, and waits until the ring is seen; ends both on leaving."""
     ring_core, server_core = cores()
     with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-demo-")))
+        directory = Path(stack.enter_context(scratch_folder("demo")))
         server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core)
         ring_config = adapted("ring.yaml", directory, turn_rate_hz, ring_core)
         stack.callback(remove_workspace, WORKSPACE)
@@ -217,14 +216,9 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
 
 
 def remove_workspace(name: str) -> None:
-    """Gives back the memory that an ended server's rings still hold; does nothing while somebody owns one of them."""
-    directory = workspaces_root() / name
-    segments = [*directory.glob("*.segment"), *directory.glob("*/*.segment")]
-    if any(owner_lives(segment.parent, segment.stem) for segment in segments):
-        return
-    for segment in segments:
-        segment.resolve().unlink(missing_ok=True)  # on huge pages it is a link
-    shutil.rmtree(directory, ignore_errors=True)
+    """Gives back the memory that an ended server's rings still hold; does nothing while one of their owners lives."""
+    with suppress(remains.StillOwned, OSError):
+        remains.remove_workspace(workspaces_root() / name)
 
 
 def achieved_turn_rate_hz(demo: Demo, seconds: float = TRIAL_S) -> float:

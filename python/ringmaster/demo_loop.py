@@ -4,7 +4,6 @@
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from ringmaster.demo import (
 from ringmaster.demo_closed import Closed
 from ringmaster.feedback.names import State
 from ringmaster.programs import Program, ProgramFailed, attach_to
+from ringmaster.remains import scratch_folder
 from ringmaster.workspace import Workspace
 
 LATTICE = "elettra2_like"
@@ -289,7 +289,7 @@ def make_matrix(directory: Path, shipped: Shipped) -> Path:
 @contextmanager
 def prepare(shipped: Shipped = ELETTRA2) -> Iterator[Path]:
     """A folder with the matrix and the feedback's file, for any number of starts."""
-    with tempfile.TemporaryDirectory(prefix="ringmaster-demo-") as name:
+    with scratch_folder("demo") as name:
         directory = Path(name)
         make_matrix(directory, shipped)
         shutil.copy(CONFIGS / shipped.feedback, directory)

@@ -16,7 +16,7 @@ from ringmaster.foreign_memory import map_file
 from ringmaster.layout import ElementType, ObjectKind, SegmentState
 from ringmaster.memory import Words, structure, text
 
-_FLOCK = struct.Struct("@hhqqi4x")
+LOCK = struct.Struct("@hhqqi4x")
 """struct flock of x86-64 Linux: type, whence, start, length, pid."""
 
 
@@ -53,11 +53,11 @@ def owner_lives(directory: Path, owner: str) -> bool:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return False
-        question = _FLOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+        question = LOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, question)
     finally:
         os.close(descriptor)
-    return bool(_FLOCK.unpack(answer)[0] != fcntl.F_UNLCK)
+    return bool(LOCK.unpack(answer)[0] != fcntl.F_UNLCK)
 
 
 class Segment:

@@ -9,7 +9,6 @@ AVX2.
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from ringmaster.bench.added import HEADLINE, turn_records
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measure import Setup, measure
 from ringmaster.bench.setups import CHAINS
+from ringmaster.remains import scratch_folder
 
 DATAGRAMS = 1024
 ROUNDS = 3
@@ -84,7 +84,7 @@ def count(chain: str) -> Row:
     if shutil.which("valgrind") is None or shutil.which("callgrind_annotate") is None:
         raise NotMeasured("valgrind is not installed")
     setup = Setup(HEADLINE, chain, turn_records(HEADLINE, RINGS_BYTES))
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as directory:
+    with scratch_folder("bench") as directory:
         annotated, datagrams, simd = _annotated(Path(directory), setup)
     return row_of(annotated, setup, datagrams, simd)
 

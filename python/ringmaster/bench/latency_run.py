@@ -5,7 +5,6 @@ Whoever looks needs a core too, and there may be but the two that are measured. 
 the next, when the step is over: three rows stay in memory, the turns stay longer, and both say when they were.
 """
 
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from ringmaster.counters import lost
 from ringmaster.demo import LATENCY, cores
 from ringmaster.histogram import HistogramReading
 from ringmaster.programs import START_S, Program, attach_to
+from ringmaster.remains import scratch_folder
 from ringmaster.setpoints import SetpointRow
 from ringmaster.workspace import Workspace
 
@@ -91,7 +91,7 @@ class _Machine:
 def _machine(variant: Variant, turn_rate_hz: float) -> Iterator[_Machine]:
     ring_core, server_core = cores()
     with ExitStack() as stack:
-        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
+        root = Path(stack.enter_context(scratch_folder("bench")))
         workspace = stack.enter_context(own_workspace())
         server_config, ring_config = root / "server.yaml", root / "ring.yaml"
         server_config.write_text(server(workspace, root, server_core, turn_rate_hz))

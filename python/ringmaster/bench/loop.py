@@ -9,7 +9,6 @@ how much of their time the cores are away for longer than a cycle can wait: noth
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 import numpy as np
@@ -23,6 +22,7 @@ from ringmaster.demo import FULL_TURN_RATE_HZ, cores
 from ringmaster.demo_loop import ELETTRA, ELETTRA2, Loop, Shipped
 from ringmaster.feedback.names import State
 from ringmaster.programs import ProgramFailed
+from ringmaster.remains import scratch_folder
 from ringmaster.report.section import Lines, Section, Table
 
 RINGS: Mapping[str, Shipped] = {"elettra": ELETTRA, "elettra2": ELETTRA2}
@@ -129,7 +129,7 @@ def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
 
 
 def _look_at_floor(seen: Seen, seconds: float) -> None:
-    with TemporaryDirectory(prefix="ringmaster-bench-") as directory:
+    with scratch_folder("bench") as directory:
         path = Path(directory) / "gaps"
         floor = stall_floor(seconds, cores(), path)
         rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)

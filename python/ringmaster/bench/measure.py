@@ -4,7 +4,6 @@
 import json
 import resource
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from ringmaster.bench.setups import Mapping, bpms, server
 from ringmaster.bench.workspace import own_name
 from ringmaster.demo import cores, remove_workspace
 from ringmaster.programs import Program
+from ringmaster.remains import scratch_folder
 
 TIMEOUT_S = 300.0
 WHOLE_CORE = 0.85
@@ -118,7 +118,7 @@ def measure(setup: Setup, options: Sequence[str] = (), prefix: Sequence[str] = (
     """
     with ExitStack() as stack:
         stack.callback(remove_workspace, own_name() + SUFFIX)
-        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-"))
+        directory = stack.enter_context(scratch_folder("bench"))
         config = Path(directory) / "measure.yaml"
         config.write_text(setup.configuration())
         begin, cpu_s = monotonic(), _children_cpu_s()

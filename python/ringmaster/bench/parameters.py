@@ -7,7 +7,6 @@ cores.
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,6 +20,7 @@ from ringmaster.bench.pvaccess import Peer, Times, pva_server
 from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
+from ringmaster.remains import scratch_folder
 from ringmaster.report.section import Section, Table
 
 PROGRAM = "ringmaster-parameter-cost"
@@ -194,7 +194,7 @@ def ranges_of(words: str) -> dict[str, Range]:
 
 def _ours(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
     """Runs a part of the program in a workspace of its own, of which nothing stays. Raises NotMeasured."""
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-", dir="/dev/shm") as root:
+    with scratch_folder("bench", "/dev/shm") as root:
         command = [find_program(PROGRAM), what, "bench", *map(str, wanted_cores)]
         return ranges_of(printed(what, command, LIMIT_S, environment={"RINGMASTER_WORKSPACES": root}))
 

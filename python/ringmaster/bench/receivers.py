@@ -6,7 +6,6 @@ The sender waits when the link is full, as pause frames would make it, so whatev
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from ringmaster.errors import WorkspaceError
 from ringmaster.layout import ObjectKind
 from ringmaster.monitor import Totals
 from ringmaster.programs import START_S, Program, ProgramFailed, attach_to
+from ringmaster.remains import scratch_folder
 from ringmaster.segment import Segment
 from ringmaster.workspace import Workspace, workspaces_root
 
@@ -168,7 +168,7 @@ def alone(load: Load, turn_rate_hz: float) -> Iterator[Workspace]:
     """Our server as for ``running``, but nobody sends to it. Gives its workspace."""
     with ExitStack() as stack:
         workspace = stack.enter_context(own_workspace())
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
+        directory = Path(stack.enter_context(scratch_folder("bench")))
         _, ws = stack.enter_context(_server(load, Link(directory, workspace, *cores()), turn_rate_hz))
         assert ws is not None
         sleep(SETTLE_S)
@@ -181,7 +181,7 @@ def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]
     sender_core, receiver_core = cores()
     with ExitStack() as stack:
         workspace = stack.enter_context(own_workspace())
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-")))
+        directory = Path(stack.enter_context(scratch_folder("bench")))
         link = Link(directory, workspace, sender_core, receiver_core)
         started = _server(load, link, turn_rate_hz) if receiver == RINGMASTER else _testpmd(link)
         program, ws = stack.enter_context(started)

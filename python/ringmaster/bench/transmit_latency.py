@@ -7,7 +7,6 @@ The bound is 1.5 × half a cache line's round trip, probed before and after the 
 """
 
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from ringmaster.bench.workspace import own_workspace
 from ringmaster.demo import cores
 from ringmaster.errors import WorkspaceError
 from ringmaster.programs import Program, ProgramFailed, attach_to, find_program
+from ringmaster.remains import scratch_folder
 
 HISTOGRAM = "latency/setpoint"
 CASES = ((1, 1), (18, 8))
@@ -83,7 +83,7 @@ def measure_window(chains: int, supplies: int, seconds: float) -> Window:
     if application_core == server_core:
         raise NotMeasured("latency: needs two cores")
     before_ns = core_to_core_ns(*cores())
-    with own_workspace() as workspace, tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as name:
+    with own_workspace() as workspace, scratch_folder("bench") as name:
         socket, config = Path(name) / "supplies.sock", Path(name) / "server.yaml"
         config.write_text(led(workspace, socket, server_core, chains, supplies))
         with Program("ringmaster-server", "run", config) as server:

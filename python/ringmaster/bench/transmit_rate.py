@@ -14,7 +14,6 @@ cores and which were not restless (windows.py has these words).
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from ringmaster.bench.windows import WHOLE_CORE, is_restless
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.demo import cores
 from ringmaster.programs import START_S, Program, ProgramFailed, find_program
+from ringmaster.remains import scratch_folder
 
 RINGMASTER, ROWS, TESTPMD = "ringmaster", "rows", "testpmd"
 CHAINS = 96
@@ -194,7 +194,7 @@ def measure_window(sender: str, supplies: int, seconds: float) -> Window:
     """Starts receiver and sender, measures for some time, ends both. Raises NotMeasured."""
     sender_core, receiver_core = cores()
     before_ns = core_to_core_ns(*cores())
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as name:
+    with scratch_folder("bench") as name:
         directory, socket = Path(name), Path(name) / "supplies.sock"
         with (
             _receiver(socket, receiver_core, seconds) as receiver,

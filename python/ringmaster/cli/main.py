@@ -11,6 +11,7 @@ from ringmaster import __version__
 from ringmaster.cli.align import align
 from ringmaster.cli.bench import bench
 from ringmaster.cli.calibration import calibration
+from ringmaster.cli.clean import clean
 from ringmaster.cli.complete import completion
 from ringmaster.cli.demo import demo
 from ringmaster.cli.doctor import doctor
@@ -90,7 +91,7 @@ def cli() -> None:
 
 COMMANDS = (
     *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
-    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, flags, completion),
+    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, clean, flags, completion),
 )
 for command in COMMANDS:
     cli.add_command(command)

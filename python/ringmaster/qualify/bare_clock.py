@@ -5,7 +5,6 @@ A bare loop on the clock (ringmaster-stall-floor) tells when it did not have its
 a gap happens at its end, all else when it is due. So much jitter is the machine's, and no program can have less.
 """
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from ringmaster.bench.conditions import StallFloor, stall_floor
 from ringmaster.qualify.groups import US, Floats
+from ringmaster.remains import scratch_folder
 
 Ticks = npt.NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class Bare:
 
 def look(seconds: float, cores: Sequence[int]) -> Bare:
     """Watches the cores, all at once, for so long."""
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as folder:
+    with scratch_folder("bench") as folder:
         path = Path(folder) / "gaps"
         floor = stall_floor(seconds, cores, path)
         return Bare(floor, read_watches(path))

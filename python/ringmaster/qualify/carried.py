@@ -5,7 +5,6 @@ Sender and receiver are programs of their own (ringmaster-pace, ringmaster-catch
 """
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from ringmaster.programs import Program, ProgramFailed
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.groups import ROW, Rows, read_rows
 from ringmaster.qualify.links import Ends, Pair
+from ringmaster.remains import scratch_folder
 
 PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
 WARM_UP_S = 0.5
@@ -125,7 +125,7 @@ class Carried:
 
 def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows: bool = False) -> Carried:
     """Sends for so long over the links of a pair. Raises NotMeasured with what a program said that failed."""
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as folder:
+    with scratch_folder("bench") as folder:
         files = [Path(folder) / name for name in ("sent", "caught")]
         noted = [["--cycles", str(file)] if keep_rows else [] for file in files]
         sending = [*pace_words(pair, cores, traffic, seconds), *noted[0]]

@@ -11,7 +11,6 @@ pipe to their parent does.
 
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs import find_program
+from ringmaster.remains import scratch_folder
 
 DPDK_KINDS = ("memif", "af_xdp", "af_packet")
 """Polled without a system call, or through a driver of DPDK."""
@@ -127,7 +127,7 @@ def _keys(mtu: int) -> str:
 
 @contextmanager
 def _shared_memory(kind: str, links: int, mtu: int) -> Iterator[Pair]:
-    with tempfile.TemporaryDirectory(prefix="ringmaster-bench-") as folder:
+    with scratch_folder("bench") as folder:
         sockets = [Path(folder) / f"link{link}.sock" for link in range(links)]
         left, right = (
             tuple(f"memif:{path},role={role}{_keys(mtu)}" for path in sockets) for role in ("server", "client")

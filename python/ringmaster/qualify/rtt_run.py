@@ -5,7 +5,6 @@ The sender works off a schedule: a probe is due when it is due, whatever became 
 the machine or a queue made it wait is in the time from when it was due; what it took once it was sent stands beside.
 """
 
-import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from ringmaster.qualify.account import account, complaint, wait_until_ready
 from ringmaster.qualify.distribution import Times
 from ringmaster.qualify.links import Pair
 from ringmaster.qualify.placements import Placement
+from ringmaster.remains import scratch_folder
 
 LOOK_S = 0.25
 """Between two looks at who has the cores: rarely, for whoever looks needs a core too."""
@@ -147,7 +147,7 @@ def run(variant: Variant, pair: Pair, probes: Probes) -> Round:
     first, second = variant.placement.cores
     before_ns = core_to_core_ns(first, second)
     with ExitStack() as stack:
-        samples = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ringmaster-bench-"))) / "samples"
+        samples = Path(stack.enter_context(scratch_folder("bench"))) / "samples"
         reflector = stack.enter_context(_reflector(pair, second, probes))
         wait_until_ready(reflector)
         sender = stack.enter_context(_sender(pair, first, probes, samples))
