@@ -123,7 +123,9 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.PARAMETER: _read_parameter,
         ObjectKind.COUNTERS: lambda ws, name: dict(ws.counters(name)),
         ObjectKind.CLOCK: lambda ws, _: _read_clock(ws.clock.read()),
-        ObjectKind.HISTOGRAM: lambda ws, name: {f"{k}_ns": v for k, v in ws.histograms[name].read().summary().items()},
+        ObjectKind.HISTOGRAM: lambda ws, name: {
+            key if key == "count" else f"{key}_ns": value for key, value in ws.histograms[name].read().summary().items()
+        },
         ObjectKind.TEXT: lambda ws, name: {"text": ws.texts[name]},
         ObjectKind.GROUP: _read_group,
         ObjectKind.SETPOINTS: _read_setpoints,

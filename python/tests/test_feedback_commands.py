@@ -45,6 +45,7 @@ NUMBERS = {
     "cause_turn": 0,
     "cause_number": -1,
     "rms_x": 1.5,
+    "beam": np.nan,  # not watched
     "withdrawn": 0,
 }
 SETTINGS = {"loop": 0, "reset": 0, "gain": 1, "resonators": 1, "gate": 1, "tikhonov": 0.01, "shadow": 0}
@@ -139,7 +140,9 @@ def test_on_off_hold_and_what_why_says_of_them(played: Played) -> None:
     assert ringmaster("feedback", "set", "gain", "0.5").stdout == "feedback/gain: 1 → 0.5\n"
     said = json.loads(ringmaster("feedback", "status", "--json").stdout)
     assert (said["state_name"], said["gain"], said["rms_x"]) == ("ready", 0.5, 1.5)
-    assert "rms_x" in ringmaster("feedback", "status").stdout
+    text = ringmaster("feedback", "status").stdout
+    assert "rms_x" in text
+    assert next(line.split()[1] for line in text.splitlines() if line.startswith("beam")) == "–"
 
 
 def test_a_permission_that_was_withdrawn_is_told(played: Played) -> None:

@@ -25,6 +25,7 @@ class GrowingStream:
     name: str = "bpm01/raw"
     period: int = PERIOD
     looks: int = field(default=0)
+    lost: float = 0.0
 
     @property
     def head(self) -> int:
@@ -35,7 +36,9 @@ class GrowingStream:
     def latest(self, count: int) -> Any:
         """A window of one sine in every lane."""
         assert count <= self.capacity - 2 * self.margin
-        return SimpleNamespace(values=lambda _lane: np.sin(np.arange(count)))
+        values = np.sin(np.arange(count))
+        values[: round(self.lost * count)] = np.nan
+        return SimpleNamespace(values=lambda _lane: values)
 
 
 def workspace_of(stream: GrowingStream) -> Workspace:
@@ -50,6 +53,12 @@ def test_without_a_length_it_takes_what_the_streams_hold(capacity: int) -> None:
     expected_s = min(USUAL_S, held_s(cast(Stream, stream), TURN_RATE_HZ))
     assert rate_hz == TURN_RATE_HZ / PERIOD
     assert len(orbit["bpm01/x"]) == int(expected_s * rate_hz)
+
+
+def test_too_few_records_are_named() -> None:
+    stream = GrowingStream(16384, lost=0.25)
+    with pytest.raises(RuntimeError, match=r"at best 75\.0% of a BPM's records came, and a spectrum needs 99%"):
+        capture(workspace_of(stream), ["bpm01/x"], "raw", 0.4)
 
 
 def test_a_length_that_the_streams_do_not_hold_is_refused_with_what_they_hold() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster feedback`: the orbit feedback on the command line."""
 
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,14 @@ def status(as_json: bool, **where: Any) -> None:
         _print_status(it, numbers)
 
 
+def _shown(value: float) -> str:
+    """A reading; one that is no number is not known, or not watched."""
+    if not math.isfinite(value):
+        return "–"
+    whole = value == int(value) or abs(value) >= 1e5
+    return f"{value:.0f}" if whole else f"{value:.5g}"
+
+
 def _print_status(it: "Feedback", numbers: dict[str, Any]) -> None:
     import sys
 
@@ -88,8 +97,7 @@ def _print_status(it: "Feedback", numbers: dict[str, Any]) -> None:
         for short, value in numbers.items():
             parameter = it.parameter(short)
             if parameter.writable == settable:
-                shown = f"{value:.12g}" if value == int(value) else f"{value:.5g}"
-                table.add_row(short, shown, parameter.unit, parameter.description)
+                table.add_row(short, _shown(value), parameter.unit, parameter.description)
         table.add_section()
     console.print(table)
     console.print("The lower ones can be set: ringmaster feedback set NAME VALUE")
@@ -285,7 +293,8 @@ def golden(orbit: str, save: Path | None, seconds: float, **where: Any) -> None:
             return
         it.put_array("golden", wanted)
         change = float(np.abs(wanted - before).max()) * 1e-3
-        click.echo(f"golden orbit of {len(rows)} readings, at most {change:.3g} µm from the one before; {kept} kept")
+        silent = f"; {kept} of them had no data and keep what they had" if kept else ""
+        click.echo(f"golden orbit of {len(rows)} readings, at most {change:.3g} µm from the one before{silent}")
 
 
 @feedback.command(

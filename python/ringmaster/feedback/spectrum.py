@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 SHARE = 0.1
 """Of the beam's size that the orbit may move: what every light source asks for."""
 PIECES = 4
+WHOLE = 0.99
+"""Share of its records that a BPM must have sent; those missing are interpolated."""
 USUAL_S = 4.0
 """Of data, where the streams hold so much: it resolves 0.6 Hz."""
 SETTLE_S = 3.0
@@ -87,15 +89,20 @@ def capture(
         sleep(0.01)
         begin = first.head if begin is None else begin
     found: dict[str, Floats] = {}
+    share: dict[str, float] = {}
     windows = {name: stream.latest(count) for name, stream in streams.items()}
     for row in rows:
         instrument, _, lane = row.rpartition("/")
         values = windows[f"{instrument}/{rate}"].values(lane)
-        if len(values) == count and np.isfinite(values).mean() > 0.99:
+        share[row] = float(np.isfinite(values).mean()) if len(values) == count else 0.0
+        if share[row] > WHOLE:
             good = np.isfinite(values)
             found[row] = np.interp(np.arange(count), np.flatnonzero(good), values[good])
     if not found:
-        raise RuntimeError("no BPM sent all of its records: see `ringmaster top`")
+        best = max(share.values())
+        raise RuntimeError(
+            f"at best {best:.1%} of a BPM's records came, and a spectrum needs {WHOLE:.0%}: `ringmaster top` shows why"
+        )
     return turn_rate / first.period, found
 
 
