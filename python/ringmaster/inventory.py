@@ -147,7 +147,8 @@ def units_of(ws: Workspace, name: str) -> dict[str, str]:
     if info.kind == ObjectKind.STREAM:
         return {lane.name: lane.unit for lane in ws.streams[short_name(info)].lanes} | {"tai_ns": "ns", "tsc": "ticks"}
     if info.kind == ObjectKind.COUNTERS:
-        return {counter.name: counter.unit for counter in ws.counters(short_name(info)).counters.values()}
+        counters = ws.counters(short_name(info)).counters.values()
+        return {counter.name: counter.unit for counter in counters if counter.unit not in (counter.name, "times")}
     if info.kind == ObjectKind.SETPOINTS:
         return {supply: ws.supplies[supply].setpoint.unit for supply in ws.supplies} | {"tsc": "ticks"}
     if info.kind == ObjectKind.CLOCK:

@@ -31,7 +31,7 @@ static bool is_user(struct rm_user const *user) {
 }
 
 enum rm_code rm_user_become(char const *name, struct rm_error *error) {
-    struct rm_user user;
+    struct rm_user user = {0};
     enum rm_code const found = rm_user_find(name, &user, error);
     if (found != RM_OK || is_user(&user))
         return found;

@@ -219,12 +219,12 @@ struct rm_config_role {
 
 struct rm_config {
     char source_path[RM_CONFIG_PATH_BYTES]; /**< the file it came from */
-    struct rm_errors *errors;               /**< takes what rm_config_fail says while the file is read; then NULL */
     char workspace[RM_CONFIG_NAME_BYTES];
-    double turn_rate_hz; /**< nominal revolution frequency, above 0, up to 100 MHz */
     /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and no cycle has a time.
      */
     bool simulated_time;
+    struct rm_errors *errors; /**< takes what rm_config_fail says while the file is read; then NULL */
+    double turn_rate_hz;      /**< nominal revolution frequency, above 0, up to 100 MHz */
     struct rm_config_buffers buffers;
     struct rm_config_turn_window turn_window;
     uint32_t port_count; /**< at least 1, as the next two */
@@ -243,8 +243,8 @@ struct rm_config {
     uint32_t supply_count;
     struct rm_config_supply *supply; /**< chain by chain */
     uint32_t application_count;      /**< with the operator, so at least 1 */
-    struct rm_config_application *application;
     uint32_t role_count;
+    struct rm_config_application *application;
     struct rm_config_role *role; /**< in the file's order; a housekeeping role that the file lacks comes last */
 };
 
