@@ -222,6 +222,13 @@ static void close_stream(struct rm_stream_writer *writer) {
     rm_stream_writer_close(writer);
 }
 
+/** Packets that were not received. */
+static void drop_waiting(struct rm_port *port) {
+    for (unsigned queue = 0; queue < RIG_QUEUES; ++queue)
+        for (uint32_t i = 0; i < port->count[queue]; ++i)
+            free(port->waiting[queue][(port->first[queue] + i) % RIG_WAITING].bytes);
+}
+
 void rig_free(struct rig *rig) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
         close_stream(&rig->instrument[i]->writer);
@@ -232,6 +239,7 @@ void rig_free(struct rig *rig) {
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
         rm_identity_table_free(&rig->identities[i]);
         rm_reassembly_free(rig->reassembly[i]);
+        drop_waiting(rig->port[i]);
         free(rig->port[i]);
     }
     rm_arena_free(&rig->arena);
