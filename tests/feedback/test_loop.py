@@ -16,10 +16,10 @@ import pytest
 from rigs import FAST, LINES_HZ, Rig
 
 from ringmaster.feedback.law import Law, Plant, Tuning
+from ringmaster.feedback.names import State
 from ringmaster.feedback.sensitivity import Record, estimate, multi_sine
 from ringmaster.simulate import Simulation, line, simulate
 
-ON = 2
 CLOSE = "0.3:feedback/loop=1"
 SEEN_NM = 300.0
 """A mode that the mains move by less is not asked how much of it is left."""
@@ -35,7 +35,7 @@ def mains(factor: float = 1.0) -> str:
 def closed(rig: Rig, name: str, seconds: float, *at: str, **options: Any) -> Simulation:
     """A run whose loop is closed at 0.3 s, and stays so."""
     run = rig.run(name, seconds=seconds, at=[CLOSE, *at], **options)
-    assert run.told("state")[-1] == ON, f"permits that were missing: {run.told('cause')[-1]:g}"
+    assert run.told("state")[-1] == State.ON, f"permits that were missing: {run.told('cause')[-1]:g}"
     return run
 
 
@@ -131,7 +131,7 @@ def test_a_replay_is_the_same_to_the_bit(rig: Rig, lines: Simulation, seed: int)
     for file in ("setpoints.f64", "streams.f32"):
         bytes_again = (again.folder / file).read_bytes()
         assert (lines.folder / file).read_bytes().startswith(bytes_again), file
-    assert again.told("state")[-1] == ON
+    assert again.told("state")[-1] == State.ON
 
 
 def test_it_survives_a_silent_bpm_and_a_tripped_supply(rig: Rig) -> None:
@@ -151,19 +151,19 @@ def test_it_survives_a_silent_bpm_and_a_tripped_supply(rig: Rig) -> None:
         assert rms[run.between(2.2)].max() < 8
     tripped = run.actuators.index("fastya_07")
     assert np.abs(run.currents[-1, tripped]) < 1e-6
-    assert (run.told("state")[run.between(0.4)] == ON).all()
+    assert (run.told("state")[run.between(0.4)] == State.ON).all()
 
 
 def test_beam_loss_holds_all_outputs_within_a_cycle(rig: Rig) -> None:
-    """The first row whose readings have no beam, and all after it, is the row before."""
+    """The first row whose readings have no beam, and all after it, is the row before; a person then looks."""
     run = rig.run("lost", seconds=1.2, at=[CLOSE, "1:machine/beam=0"])
     dark = run.readings[:, 0, 2] < 0.5 * run.readings[0, 0, 2]
     first = int(np.argmax(dark))
     assert first == pytest.approx(run.rate_hz, abs=2)
     assert np.abs(np.diff(run.setpoints[first - 3 : first], axis=0)).max() > 0
     assert (run.setpoints[first:] == run.setpoints[first - 1]).all()
-    assert run.told("state")[first - 1] == ON
-    assert run.told("state")[-1] == 3
+    assert run.told("state")[first - 1] == State.ON
+    assert run.told("state")[-1] == State.FAULT
 
 
 def test_following_the_mains_finds_their_frequency(rig: Rig, tmp_path: Path) -> None:
