@@ -45,6 +45,7 @@ PRIVATE = {
     "rm_read",
     "rm_reply",
     "rm_request",
+    "rm_requesters",
     "rm_setpoint_reading",
     "rm_setpoints_place",
     "rm_stamp",

@@ -45,6 +45,10 @@ enum {
     RM_REQUEST_VALUE_BYTES = 4096, /**< longer arrays are set in parts, or as a file */
 };
 
+/** Programs that may be open to ask at one time: of one user, so that no user takes the places of all, and in all. An
+ * owner reads the requests of no more. One more is refused when it opens (rm_owner_open: RM_E_BUSY). */
+enum rm_requesters { RM_REQUESTERS_PER_USER = 256, RM_REQUESTERS_MAX = 1024 };
+
 enum rm_verdict {
     RM_VERDICT_DONE = 1,
     RM_VERDICT_REFUSED = 2, /**< the reason says why: "…/setpoint: 12.5 A is above the control limit of 10 A" */

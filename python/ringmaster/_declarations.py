@@ -277,6 +277,8 @@ enum {
     RM_REQUEST_VALUE_BYTES = 4096,
 };
 
+enum rm_requesters { RM_REQUESTERS_PER_USER = 256, RM_REQUESTERS_MAX = 1024 };
+
 enum rm_verdict {
     RM_VERDICT_DONE = 1,
     RM_VERDICT_REFUSED = 2,

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Owners made in Python, who asks them, and what they answer."""
 
+import json
 import math
 import os
+import pwd
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,7 @@ from ringmaster import layout
 from ringmaster.cli.main import cli
 from ringmaster.layout import Severity
 from ringmaster.owner import Owner, Request
+from ringmaster.requesters import find_requesters
 
 LIMITS = ringmaster.Limits(control_low=-10, control_high=10, minor_high=5, major_high=8, hysteresis=1)
 
@@ -172,6 +175,27 @@ def test_a_bad_plan_is_said_when_it_is_opened() -> None:
     with pytest.raises(ValueError, match="ramp/x"):
         owner.open()
     owner.close()
+
+
+def test_who_holds_a_place_to_ask_from_can_be_seen() -> None:
+    with serving(ramp()), ringmaster.attach("demo") as ws:
+        assert find_requesters(ws.path) == []
+        ws.put("ramp/rate", 0.75, timeout=20)
+        (place,) = find_requesters(ws.path)
+        assert (place.user, place.pid) == (pwd.getpwuid(os.geteuid()).pw_name, os.getpid())
+        assert place.program == Path("/proc/self/comm").read_text().strip()
+        told = json.loads(CliRunner().invoke(cli, ["ls", "--requesters", "--json"]).stdout)
+        assert [one["name"] for one in told["requesters"]] == [place.name]
+        assert told["limits"] == {"per_user": 256, "all": 1024}
+        shown = CliRunner().invoke(cli, ["ls", "--requesters"]).stdout
+        assert "1 programs hold a place" in shown
+        assert place.name in shown
+        (ws.path / "requests" / f"{place.name}.lock").write_text("1\n")  # a number in a file can be any
+        if os.geteuid() == 0:
+            os.chown(ws.path / "requests" / f"{place.name}.lock", 65534, -1)
+        (place,) = find_requesters(ws.path)
+        assert (place.pid, place.program) == (1, "")
+    assert find_requesters(ws.path) == []
 
 
 def test_put_sets_what_it_should(root: Path) -> None:

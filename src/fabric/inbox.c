@@ -33,7 +33,7 @@ struct requester {
 };
 
 /** Owners that stay have their places and those who come to ask have theirs, so that neither can take the others'. */
-enum { PLACES = 2 * RM_OWNERS_MAX };
+enum { PLACES = RM_OWNERS_MAX + RM_REQUESTERS_MAX };
 
 struct rm_inbox {
     struct rm_owner *owner;
@@ -83,29 +83,31 @@ static bool asks(struct requester const *requester) {
     return requester->requests != NULL && get(&requester->requests->head) >= requester->next;
 }
 
-/** True when the file that is mapped is still the one under its name. */
-static bool same_file(struct requester const *requester, char const *directory) {
+/** The file under a name, which its user may exchange at any time. */
+static bool file_of(char const *directory, char const *name, struct stat *status) {
     char path[PATH_MAX];
-    struct stat status;
-    rm_segment_path(path, directory, requester->mapped.owner);
-    return stat(path, &status) == 0 && status.st_ino == requester->mapped.inode &&
-           status.st_dev == requester->mapped.device;
+    rm_segment_path(path, directory, name);
+    return stat(path, status) == 0;
 }
 
 static uint64_t epoch_of(struct requester const *requester) {
     return atomic_load_explicit(&requester->mapped.header->epoch, memory_order_acquire);
 }
 
-static bool has_place(struct rm_inbox const *inbox, bool ephemeral) {
-    size_t taken = 0;
-    for (size_t i = 0; i < inbox->count; ++i)
+/** Of requesters no user takes more than a part of the places. */
+static bool has_place(struct rm_inbox const *inbox, bool ephemeral, uid_t uid) {
+    size_t taken = 0, of_user = 0;
+    for (size_t i = 0; i < inbox->count; ++i) {
         taken += inbox->requester[i].ephemeral == ephemeral;
-    return taken < RM_OWNERS_MAX;
+        of_user += inbox->requester[i].ephemeral && inbox->requester[i].mapped.uid == uid;
+    }
+    return ephemeral ? taken < RM_REQUESTERS_MAX && of_user < RM_REQUESTERS_PER_USER : taken < RM_OWNERS_MAX;
 }
 
-/** Maps one that is new here. */
-static void meet(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral) {
-    if (!has_place(inbox, ephemeral))
+/** Maps one that is new here. The place is that of the user whose file it was when it was looked at: one that was
+ * exchanged since is for the next look. */
+static void meet(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral, uid_t uid) {
+    if (!has_place(inbox, ephemeral, uid))
         return;
     struct requester *requester = &inbox->requester[inbox->count];
     *requester = (struct requester){.next = 1, .ephemeral = ephemeral, .seen = true};
@@ -115,6 +117,10 @@ static void meet(struct rm_inbox *inbox, char const *directory, char const *name
     void const *memory;
     if (code != RM_OK)
         return;
+    if (requester->mapped.uid != uid) {
+        rm_segment_unmap(&requester->mapped);
+        return;
+    }
     if (rm_segment_find(&requester->mapped, RM_OBJECT_REQUESTS, NULL, sizeof(struct rm_requests), &memory) != NULL)
         requester->requests = memory;
     requester->epoch = epoch_of(requester);
@@ -123,10 +129,13 @@ static void meet(struct rm_inbox *inbox, char const *directory, char const *name
 
 static void look_at(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral) {
     struct requester *requester = known(inbox, name, ephemeral);
-    if (requester != NULL && same_file(requester, directory))
+    struct stat status;
+    if (!file_of(directory, name, &status))
+        return;
+    if (requester != NULL && status.st_ino == requester->mapped.inode && status.st_dev == requester->mapped.device)
         requester->seen = true;
     else
-        meet(inbox, directory, name, ephemeral);
+        meet(inbox, directory, name, ephemeral, status.st_uid);
 }
 
 /** Owners that stay: applications, virtual rings. */

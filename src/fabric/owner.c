@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ringmaster/owner.h>
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
-#include "base/timebase.h"
 #include "fabric/owner_folder.h"
 #include "fabric/owner_names.h"
 #include "fabric/owner_parts.h"
-#include "fabric/segment_lock.h"
+#include "fabric/requester.h"
 #include "fabric/segment_map.h"
-
-enum { NAMES_TRIED = 1000 };
 
 static enum rm_code make(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error) {
     if (!rm_owner_name_good(name))
@@ -116,52 +109,25 @@ rm_owner_index rm_owner_replies(struct rm_owner *owner) {
     return owner->replies;
 }
 
-/** Removes what requesters left that were killed. */
-static void clear_dead(char const *folder) {
+/** One that stays counts itself, so none that readers would leave out stays. */
+static enum rm_code check_room(struct rm_owner const *owner, struct rm_error *error) {
     struct rm_owner_names names;
-    rm_owner_names_list_in(&names, folder);
-    for (size_t i = 0; i < names.count; ++i)
-        rm_segment_lock_clear(folder, names.name[i]);
+    rm_owner_names_list(&names, owner->workspace);
+    size_t const count = names.count;
     rm_owner_names_free(&names);
+    return count <= RM_OWNERS_MAX ? RM_OK
+                                  : rm_fail(error, RM_E_NO_SPACE,
+                                            "%s: has %d owners, as many as readers look at, so \"%s\" has no place; "
+                                            "remove folders and segments of owners that are not needed",
+                                            owner->workspace, RM_OWNERS_MAX, owner->name);
 }
 
-static enum rm_code requests_folder(struct rm_owner const *owner, char folder[PATH_MAX], struct rm_error *error) {
-    if (snprintf(folder, PATH_MAX, "%s/%s", owner->workspace, RM_REQUESTS_FOLDER) >= PATH_MAX)
-        return rm_fail(error, RM_E_ARGUMENT, "%s: too long a path", owner->workspace);
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST)
-        return rm_fail(error, errno == ENOENT ? RM_E_ABSENT : RM_E_SYSTEM, "%s: cannot be made: %s", folder,
-                       strerror(errno));
-    if (access(folder, W_OK | X_OK) != 0)
-        return rm_fail(error, RM_E_SYSTEM,
-                       "%s: %s: whoever may write in that folder may ask for parameters to be set; be its user", folder,
-                       strerror(errno));
-    return RM_OK;
-}
-
-/** "put" becomes "put-4711-2a7f3c1b9d04", by process and time; what does not fit is cut from the front part. Replies
- * outlive who they were for, and are told apart by name, epoch and number: so no two requesters ever share a name, be
- * it one after the other, in one process or in two that were given the same number. */
-static void unique_name(char unique[RM_OWNER_BYTES], char const *name) {
-    char tail[RM_OWNER_BYTES];
-    size_t const length =
-        (size_t)snprintf(tail, sizeof tail, "-%ld-%llx", (long)getpid(), (unsigned long long)rm_monotonic_ns());
-    size_t const front = strnlen(name, RM_OWNER_BYTES - 1 - length);
-    memcpy(unique, name, front);
-    memcpy(unique + front, tail, length + 1);
-}
-
-static enum rm_code open_requester(struct rm_owner *owner, struct rm_error *error) {
-    char folder[PATH_MAX], wanted[RM_OWNER_BYTES];
-    enum rm_code code = requests_folder(owner, folder, error);
-    if (code != RM_OK)
-        return code;
-    clear_dead(folder);
-    memcpy(wanted, owner->name, sizeof wanted);
-    for (unsigned tried = 0; tried < NAMES_TRIED; ++tried) {
-        unique_name(owner->name, wanted);
-        code = rm_segment_open_in(folder, owner->name, &owner->plan, &owner->segment, error);
-        if (code != RM_E_BUSY)
-            return code;
+static enum rm_code open_to_stay(struct rm_owner *owner, struct rm_error *error) {
+    enum rm_code code = rm_segment_open(owner->workspace, owner->name, &owner->plan, &owner->segment, error);
+    if (code == RM_OK && !owner->segment.adopted) {
+        code = check_room(owner, error);
+        if (code != RM_OK)
+            rm_segment_remove(&owner->segment);
     }
     return code;
 }
@@ -171,8 +137,7 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error) {
     if (code == RM_OK && owner->open)
         code = rm_fail(error, RM_E_ARGUMENT, "\"%s\" is open already", owner->name);
     if (code == RM_OK)
-        code = owner->requester ? open_requester(owner, error)
-                                : rm_segment_open(owner->workspace, owner->name, &owner->plan, &owner->segment, error);
+        code = owner->requester ? rm_requester_open(owner, error) : open_to_stay(owner, error);
     if (code != RM_OK)
         return code;
     code = rm_owner_streams_open(owner, error);

@@ -7,7 +7,9 @@
 
 #include <ringmaster/abi.h>
 
-enum { RM_OWNERS_MAX = 64 /**< segments that a reader maps of one workspace */ };
+enum {
+    RM_OWNERS_MAX = 256 /**< that stay in one workspace, as many as a reader maps; one more is refused when it opens */
+};
 
 struct rm_owner_names {
     char (*name)[RM_OWNER_BYTES]; /**< in the order of the alphabet, each once */

@@ -459,7 +459,7 @@ static void test_dead_requesters(void **state) {
     struct server server;
     struct rm_request request;
     start_inbox(&server);
-    for (int i = 0; i < RM_OWNERS_MAX + 8; ++i) { // more than there are places
+    for (int i = 0; i < RM_REQUESTERS_PER_USER + 8; ++i) { // more than there are places
         kill_owner(fork_owner(test, ask_and_stay));
         rm_inbox_look(server.inbox);
         assert_true(rm_inbox_take(server.inbox, &request));
@@ -477,9 +477,10 @@ static void test_dead_requesters(void **state) {
 /** Owners that ask nobody, as many as a reader maps, take no place from one who comes to ask. */
 static void test_crowd_of_owners(void **state) {
     struct test *test = *state;
-    struct rm_owner *crowd[RM_OWNERS_MAX];
+    enum { CROWD = RM_OWNERS_MAX - 1 }; // and the server
+    struct rm_owner *crowd[CROWD], *late;
     struct server server;
-    for (int i = 0; i < RM_OWNERS_MAX; ++i) {
+    for (int i = 0; i < CROWD; ++i) {
         char name[RM_OWNER_BYTES];
         snprintf(name, sizeof name, "crowd%d", i);
         assert_ok(rm_owner_new("demo", name, &crowd[i], &test->error), &test->error);
@@ -488,6 +489,10 @@ static void test_crowd_of_owners(void **state) {
         assert_ok(rm_owner_open(crowd[i], &test->error), &test->error);
     }
     start_inbox(&server);
+    assert_ok(rm_owner_new("demo", "late", &late, &test->error), &test->error);
+    assert_int_equal(rm_owner_open(late, &test->error), RM_E_NO_SPACE);
+    assert_non_null(strstr(test->error.text, "\"late\" has no place"));
+    rm_owner_close(late);
     struct asker asker;
     struct rm_request request;
     double const value = 1.0;
@@ -500,8 +505,47 @@ static void test_crowd_of_owners(void **state) {
     assert_true(rm_inbox_take(server.inbox, &request));
     end_asking(&asker);
     stop_inbox(&server);
-    for (int i = 0; i < RM_OWNERS_MAX; ++i)
+    for (int i = 0; i < CROWD; ++i)
         rm_owner_close(crowd[i]);
+}
+
+static void assert_refused_a_place(struct test *test) {
+    struct rm_owner *owner;
+    char expected[64];
+    assert_ok(rm_owner_new_requester("demo", "late", &owner, &test->error), &test->error);
+    rm_owner_requests(owner);
+    assert_int_equal(rm_owner_open(owner, &test->error), RM_E_BUSY);
+    snprintf(expected, sizeof expected, "%d programs of your user hold a place", RM_REQUESTERS_PER_USER);
+    assert_non_null(strstr(test->error.text, expected));
+    rm_owner_close(owner);
+}
+
+/** All that one user may have open are served, the last as the first; one more is told at once that there is no place,
+ * and why; and a place that is given back is free. */
+static void test_places_of_a_user(void **state) {
+    struct test *test = *state;
+    static struct asker asker[RM_REQUESTERS_PER_USER];
+    struct server server;
+    struct rm_request request;
+    double const value = 1.0;
+    uint64_t number;
+    start_inbox(&server);
+    for (int i = 0; i < RM_REQUESTERS_PER_USER; ++i) {
+        begin_asking(test, &asker[i]);
+        assert_ok(rm_requests_post(asker[i].owner, asker[i].workspace, "sr/reading", 0, &value, sizeof value, &number,
+                                   &asker[i].error),
+                  &asker[i].error);
+    }
+    assert_refused_a_place(test);
+    rm_inbox_look(server.inbox);
+    for (int i = 0; i < RM_REQUESTERS_PER_USER; ++i)
+        assert_true(rm_inbox_take(server.inbox, &request));
+    assert_false(rm_inbox_take(server.inbox, &request));
+    end_asking(&asker[0]);
+    begin_asking(test, &asker[0]);
+    for (int i = 0; i < RM_REQUESTERS_PER_USER; ++i)
+        end_asking(&asker[i]);
+    stop_inbox(&server);
 }
 
 static void test_owner_without_replies(void **state) {
@@ -563,6 +607,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_requester_that_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dead_requesters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_crowd_of_owners, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_places_of_a_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_owner_without_replies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replies_to_another, set_up, tear_down),
     };

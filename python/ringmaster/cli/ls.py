@@ -21,16 +21,21 @@ if TYPE_CHECKING:
     epilog=examples(
         "ringmaster ls",
         "ringmaster ls 'sr/ps/ch_s01_*/setpoint'",
+        "ringmaster ls --requesters",
         "ringmaster ls -w demo --json | jq -r '.objects[].name'",
     )
 )
 @click.argument("patterns", metavar="[PATTERN…]", nargs=-1, shell_complete=complete_object)
+@click.option("--requesters", is_flag=True, help="Name the programs that hold a place to ask from (put, console, …).")
 @reads_a_workspace
-def ls(patterns: tuple[str, ...], workspace: str | None, dead: bool, as_json: bool) -> None:
+def ls(patterns: tuple[str, ...], requesters: bool, workspace: str | None, dead: bool, as_json: bool) -> None:
     """List the streams, parameters, counters and other objects of a workspace, or those that match a PATTERN.
 
     The column SET says which parameters others may ask to be set ("put"), and which are settings ("save").
     """
+    if requesters:
+        _print_requesters(workspace, as_json)
+        return
     from ringmaster.inventory import describe, matching, whole
     from ringmaster.workspace import attach
 
@@ -44,6 +49,33 @@ def ls(patterns: tuple[str, ...], workspace: str | None, dead: bool, as_json: bo
             print_json({**about, "objects": objects, "left_out": ws.left_out})
         else:
             _print_tables(ws, infos)
+
+
+def _print_requesters(workspace: str | None, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from ringmaster._library import lib
+    from ringmaster.requesters import find_requesters
+    from ringmaster.workspace import directory_of
+
+    path = directory_of(workspace)
+    places = find_requesters(path)
+    per_user, most = lib.RM_REQUESTERS_PER_USER, lib.RM_REQUESTERS_MAX
+    if as_json:
+        limits = {"per_user": per_user, "all": most}
+        print_json({"path": str(path), "requesters": [asdict(place) for place in places], "limits": limits})
+        return
+    table = _table("USER", ">PROCESS", "PROGRAM", "NAME")
+    for place in places:
+        table.add_row(place.user, "" if place.pid is None else str(place.pid), _plain(place.program), place.name)
+    console = Console()
+    console.print(
+        f"{len(places)} programs hold a place to ask from; one user may hold {per_user}, all {most}", highlight=False
+    )
+    if places:
+        console.print(table)
 
 
 def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
