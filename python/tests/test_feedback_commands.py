@@ -207,7 +207,7 @@ def test_masks(played: Played) -> None:
     ringmaster("feedback", "mask", "bpm02/x1", "ps/h2", "--in")
     assert played.array("bpm_mask").tolist() == [1, 1, 1, 0]
     assert played.array("actuator_mask").tolist() == [0, 1, 1, 1]
-    assert "is no BPM reading and no actuator" in ringmaster("feedback", "mask", "bpm09", expect=7).stderr
+    assert "is no BPM reading and no supply" in ringmaster("feedback", "mask", "bpm09", expect=7).stderr
 
 
 def test_golden_orbits_and_bumps(played: Played, tmp_path: Path) -> None:

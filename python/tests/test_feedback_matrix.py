@@ -273,5 +273,5 @@ def test_names_are_matched() -> None:
     names = ("b1/x1", "b1/y1", "b2/x1", "ps/h_1", "ps/h_2")
     assert matching(names, ["b1"]) == [0, 1]
     assert matching(names, ["b2/x1", "ps/h_*"]) == [2, 3, 4]
-    with pytest.raises(ObjectNotFound, match="'b3' is no BPM reading and no actuator"):
+    with pytest.raises(ObjectNotFound, match="'b3' is no BPM reading and no supply"):
         matching(names, ["b3"])

@@ -11,8 +11,9 @@ from click.shell_completion import CompletionItem
 
 from ringmaster.cli.feedback_matrix import matrix
 from ringmaster.cli.feedback_measure import predict, sensitivity, spectrum
-from ringmaster.cli.feedback_options import LENGTHS, a_feedback, attached
+from ringmaster.cli.feedback_options import a_feedback, attached
 from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.feedback.names import LENGTHS
 
 if TYPE_CHECKING:
     from ringmaster.feedback.loop import Feedback

@@ -7,14 +7,9 @@ from typing import Any
 
 import click
 
-from ringmaster.cli.feedback_options import a_feedback, attached
+from ringmaster.cli.feedback_matrix_measure import measure
+from ringmaster.cli.feedback_options import output_option, rf_option
 from ringmaster.cli.options import examples, json_option, print_json
-
-output_option = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.csv", help="Write it there."
-)
-
-rf_option = click.option("--rf", metavar="ACTUATOR", help="Which actuator is the RF frequency: it is of no plane.")
 
 
 @click.group(
@@ -177,85 +172,7 @@ def convert(
     click.echo(f"{output}: {len(made.rows)} readings, {len(made.columns)} actuators, from {what}")
 
 
-@matrix.command(
-    epilog=examples(
-        "ringmaster feedback matrix measure --amplitude 0.05 -o measured.csv",
-        "ringmaster feedback matrix measure --amplitude 0.05 --sine 8 --seconds 1 'ps/cfx_*' -o measured.csv",
-    )
-)
-@click.argument("actuators", metavar="[ACTUATOR]…", nargs=-1)
-@click.option("--amplitude", type=click.FloatRange(0, min_open=True), required=True, help="In the actuator's unit, ±.")
-@click.option("--sine", "hz", type=click.FloatRange(0), default=0.0, metavar="HZ", help="A sine, instead of + and −.")
-@click.option("--seconds", type=click.FloatRange(0.01), default=0.2, show_default=True, help="Of data at each step.")
-@click.option("--settle", type=click.FloatRange(0), default=0.05, show_default=True, metavar="SECONDS")
-@click.option("--averages", type=click.IntRange(1), default=2, show_default=True, help="How often each is moved.")
-@click.option("--rate", metavar="RATE", help="Of the streams: raw, turn, fast; without it the slowest that there is.")
-@output_option
-@click.option("--errors", type=click.Path(path_type=Path), metavar="FILE.csv", help="Standard errors, as a matrix.")
-@a_feedback
-def measure(
-    actuators: tuple[str, ...],
-    amplitude: float,
-    hz: float,
-    seconds: float,
-    settle: float,
-    averages: int,
-    rate: str | None,
-    output: Path,
-    errors: Path | None,
-    **where: Any,
-) -> None:
-    """Measure the response of the living machine, loop off: move each actuator a little, read the BPMs.
-
-    Names of rows and actuators are those of the matrix that the feedback has already; with ACTUATORs only theirs are
-    measured, and the others are taken from there.
-    """
-    import numpy as np
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from ringmaster.feedback.golden import matching, rate_of
-    from ringmaster.feedback.matrix import Matrix, save_csv
-    from ringmaster.feedback.measured import Plan, measure
-
-    with attached(**where) as it:
-        before = it.need_matrix()
-        numbers = matching(before.columns, actuators) if actuators else list(range(len(before.columns)))
-        numbers = _movable(it.array("actuator_state"), before.columns, numbers)
-        names = [before.columns[i] for i in numbers]
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("measuring", total=len(names))
-
-            def progress(done: int, name: str) -> None:
-                bar.update(task, completed=done, description=name)
-
-            plan = Plan(amplitude, hz, seconds, settle, averages)
-            found = measure(it, before.rows, names, numbers, plan, rate or rate_of(it.ws, before.rows), progress)
-        values, spread = before.values.copy(), np.full(before.values.shape, np.nan)
-        values[:, numbers], spread[:, numbers] = found.matrix.values, found.error
-        made = Matrix(before.rows, before.columns, values, before.rf)
-        size = np.sqrt(np.mean(found.matrix.values**2))
-        error = float(np.sqrt(np.nanmean(found.error**2))) if averages > 1 else float("nan")
-        how = f"sine of {hz:g} Hz" if hz else "plus and minus"
-        about = f"measured in {it.ws.name}: {how}, amplitude {amplitude:g}, {averages} averages of {seconds:g} s"
-        save_csv(output, made, [about, f"RMS of elements {size:.6g}, of their standard errors {error:.3g} nm per unit"])
-        if errors is not None:
-            save_csv(errors, Matrix(made.rows, made.columns, np.nan_to_num(spread)), ["standard errors", about])
-    click.echo(
-        f"{output}: {len(names)} actuators measured; RMS of elements {size:.4g}, standard error {error:.3g} nm per "
-        f"unit, BPM noise {found.noise_nm:.3g} nm"
-    )
-
-
-def _movable(states: Any, columns: Sequence[str], numbers: list[int]) -> list[int]:
-    """Those that stand at no limit and answer; the others are named."""
-    good = [i for i in numbers if states[i] == 0]
-    out = [columns[i] for i in numbers if states[i] != 0]
-    if out:
-        click.echo(f"not measured, because they are out (`ringmaster feedback why`): {', '.join(out)}", err=True)
-    if not good:
-        raise click.ClickException("no actuator is left to measure")
-    return good
+matrix.add_command(measure)
 
 
 @matrix.command(

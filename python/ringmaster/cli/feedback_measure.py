@@ -213,7 +213,7 @@ def _law(read: Any, it: Any, family: str | None, actuator: str | None) -> tuple[
 
 
 def _amplitude(text: str, is_mode: bool) -> float:
-    from ringmaster.cli.feedback_options import LENGTHS
+    from ringmaster.feedback.names import LENGTHS
 
     for unit in sorted(LENGTHS, key=len, reverse=True):
         if is_mode and text.endswith(unit):

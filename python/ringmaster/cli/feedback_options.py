@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-LENGTHS = {"nm": 1.0, "um": 1e3, "µm": 1e3, "mm": 1e6, "m": 1e9}
-"""In nm."""
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.csv", help="Write it there."
+)
+
+rf_option = click.option("--rf", metavar="ACTUATOR", help="Which actuator is the RF frequency: it is of no plane.")
 
 name_option = click.option(
     "--name", default="feedback", show_default=True, metavar="NAME", help="Of the application, in the workspace."

@@ -22,16 +22,18 @@ CUT = 1e-3
 
 
 def matching(names: Sequence[str], wanted: Iterable[str]) -> list[int]:
-    """Indices of the names that are meant: the whole name, a shell pattern, or the instrument of INSTRUMENT/LANE.
+    """Indices of the names that are meant: by the whole name, or the instrument of INSTRUMENT/LANE, or a shell pattern.
 
     Raises ObjectNotFound for what is none of them.
     """
     chosen: set[int] = set()
     for word in wanted:
-        found = [i for i, name in enumerate(names) if fnmatchcase(name, word) or name.rpartition("/")[0] == word]
+        found = [
+            i for i, name in enumerate(names) if fnmatchcase(name, word) or fnmatchcase(name.rpartition("/")[0], word)
+        ]
         if not found:
             near = ", ".join(names[:3])
-            raise ObjectNotFound(f"{word!r} is no BPM reading and no actuator; names are such as {near}")
+            raise ObjectNotFound(f"{word!r} is no BPM reading and no supply; names are such as {near}")
         chosen.update(found)
     return sorted(chosen)
 

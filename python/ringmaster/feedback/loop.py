@@ -38,7 +38,7 @@ class Feedback:
 
     def __post_init__(self) -> None:
         """Raises FeedbackAbsent; WorkspaceDead or WorkspaceStopped where it says nothing of now."""
-        if f"{self.name}/state" not in self.ws.parameters or f"{self.name}/loop" not in self.ws.parameters:
+        if not runs(self.ws, self.name):
             raise FeedbackAbsent(absent(self.ws, self.name))
         self.ws.check(self.ws.parameters[f"{self.name}/state"].owner)
 
@@ -136,6 +136,11 @@ class Feedback:
             return names
         count = len(self.array(reading)) if f"{self.name}/{reading}" in self.ws.parameters else 0
         return tuple(f"{word} {i}" for i in range(count))
+
+
+def runs(ws: Workspace, name: str) -> bool:
+    """Whether the workspace has a feedback of that name."""
+    return f"{name}/state" in ws.parameters and f"{name}/loop" in ws.parameters
 
 
 def absent(ws: Workspace, name: str) -> str:

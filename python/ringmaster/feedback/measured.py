@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """The response matrix as the machine itself has it: every actuator is moved a little, and the BPMs say what they see.
 
-It is the feedback that moves them, by its excitation, while the loop is off: through the server's guard like all else.
+Here it is the feedback that moves them, by its excitation, while the loop is off: through the server's guard like all
+else. The first matrix is measured without one: by_hand.py.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from time import monotonic, sleep
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster.errors import RequestRefused
+from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.names import Excitation, State
-from ringmaster.stream import Stream
+from ringmaster.feedback.readings import Readings, mean_of_records, rms_of_records
+from ringmaster.feedback.stopping import Pause, stopped_at_pauses
 
 Floats = NDArray[np.float64]
+Sample = tuple[Floats, float]
+"""Response of each row, and the noise."""
+Progress = Callable[[int, str], None]
+"""Is told the number and the name of the column that begins."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to measure."""
+    """How to measure one actuator."""
 
     amplitude: float
-    """Of each actuator, in its unit: plus and minus."""
+    """In its unit: plus and minus."""
     hz: float = 0.0
     """0: constant, plus and minus by turns; else a sine of that frequency."""
     seconds: float = 0.2
@@ -43,41 +50,10 @@ class Response:
     """Standard error of each element, nm per unit; NaN from a single average."""
     noise_nm: float
     """Median over all readings of the RMS within a piece."""
-
-
-class Readings:
-    """The streams of all rows, read over equal spans of turns."""
-
-    def __init__(self, feedback: Feedback, rows: Sequence[str], rate: str) -> None:
-        """Raises ObjectNotFound for a row without a stream."""
-        self._lanes = [row.rpartition("/")[2] for row in rows]
-        names = [f"{row.rpartition('/')[0]}/{rate}" for row in rows]
-        self.streams: dict[str, Stream] = {name: feedback.ws.streams[name] for name in dict.fromkeys(names)}
-        self._names = names
-        self.clock = next(iter(self.streams.values()))
-        self.rate_hz = feedback.ws.parameters["server/turn_rate_hz"].number / self.clock.period
-
-    def take(self, seconds: float, settle_s: float) -> tuple[Floats, Floats]:
-        """Time (s, of the turn counter) and nm of each row, (rows, records), NaN for what did not come.
-
-        Begins ``settle_s`` after now, by the turns of the streams.
-        """
-        period = self.clock.period
-        head = self.clock.head
-        if head is None:
-            raise RuntimeError(f"nothing comes in the stream {self.clock.name}")
-        first = head + period * (1 + int(settle_s * self.rate_hz))
-        count = max(1, int(seconds * self.rate_hz))
-        last = first + (count - 1) * period
-        give_up = monotonic() + 5 * (seconds + settle_s) + 10
-        while any((stream.head or 0) < last for stream in self.streams.values()):
-            if monotonic() > give_up:
-                late = [name for name, stream in self.streams.items() if (stream.head or 0) < last]
-                raise RuntimeError(f"nothing more comes in {late[0]}")
-            sleep(0.002)
-        windows = {name: stream.read(first, count) for name, stream in self.streams.items()}
-        values = np.array([windows[n].values(lane) for n, lane in zip(self._names, self._lanes, strict=True)])
-        return (first + period * np.arange(count)) / (self.rate_hz * period), values
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Actuators that were not measured, and why."""
+    silent: tuple[str, ...] = ()
+    """Rows that are not in the matrix, because nothing came of them."""
 
 
 def measure(
@@ -85,9 +61,9 @@ def measure(
     rows: Sequence[str],
     columns: Sequence[str],
     numbers: Sequence[int],
-    plan: Plan,
+    plans: Sequence[Plan],
     rate: str,
-    progress: Callable[[int, str], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Response:
     """Of the actuators ``numbers``, whose names are ``columns``. Raises ValueError while the loop is on."""
     if feedback.state in (State.ON, State.HOLD) or feedback.number("loop") != 0:
@@ -95,62 +71,106 @@ def measure(
             f"the loop is {feedback.state.name}: it would correct what is to be measured; "
             f"`ringmaster feedback off` first"
         )
-    readings = Readings(feedback, rows, rate)
-    values, errors, noises = [], [], []
-    try:
-        _prepare(feedback, plan)
-        for i, (number, name) in enumerate(zip(numbers, columns, strict=True)):
-            progress(i, name)
-            samples, noise = _one(feedback, readings, number, plan)
-            values.append(samples.mean(axis=0))
-            spread = samples.std(axis=0, ddof=1) / np.sqrt(len(samples)) if len(samples) > 1 else samples[0] * np.nan
-            errors.append(spread)
-            noises.append(noise)
-    finally:
-        feedback.put("excite", Excitation.QUIET)
-    whole = np.array(values).T
-    silent = [row for row, ok in zip(rows, np.isfinite(whole).all(axis=1), strict=True) if not ok]
-    if silent:
+    with stopped_at_pauses() as pause:
+        try:
+            found = _measure(
+                feedback, rows, columns, numbers, plans, Readings(feedback.ws, rows, rate, pause), progress, pause
+            )
+        finally:
+            feedback.put("excite", Excitation.QUIET)
+    if found.silent:
         raise RuntimeError(
-            f"{len(silent)} readings did not come all the time, as {silent[0]}: leave them out by --rows"
+            f"{len(found.silent)} readings did not come all the time, as {found.silent[0]}: the matrix of "
+            f"{feedback.name} has a row for each"
         )
-    return Response(Matrix(tuple(rows), tuple(columns), whole), np.array(errors).T, float(np.median(noises)))
+    return found
 
 
-def _prepare(feedback: Feedback, plan: Plan) -> None:
+def _measure(
+    feedback: Feedback,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    numbers: Sequence[int],
+    plans: Sequence[Plan],
+    readings: Readings,
+    progress: Progress,
+    pause: Pause,
+) -> Response:
     feedback.put("excite", Excitation.QUIET)
     feedback.put("excite_at", 1)
-    if plan.hz > 0:
-        feedback.put("excite_low", plan.hz)
+    follower = Follower(feedback.ws, columns, pause)
+
+    def one(i: int) -> list[Sample]:
+        feedback.put("excite_number", numbers[i])
+        times = range(plans[i].averages)
+
+        def go(offset: float) -> None:
+            feedback.put("excite_amplitude", offset)
+            feedback.put("excite", Excitation.CONSTANT)
+            follower.wait_for(columns[i], offset)
+
+        try:
+            if plans[i].hz > 0:
+                return [_by_sine(feedback, readings, plans[i]) for _ in times]
+            follower.begin(columns[i])
+            return [by_signs(readings, plans[i], go) for _ in times]
+        finally:
+            feedback.put("excite", Excitation.QUIET)
+
+    return collect(rows, columns, one, progress)
 
 
-def _one(feedback: Feedback, readings: Readings, number: int, plan: Plan) -> tuple[Floats, float]:
-    """Responses of all rows, (averages, rows), and the noise."""
-    feedback.put("excite_number", number)
-    samples, noises = [], []
-    for _ in range(plan.averages):
-        sample, noise = (_by_sine if plan.hz > 0 else _by_signs)(feedback, readings, plan)
-        samples.append(sample)
-        noises.append(noise)
-    feedback.put("excite", Excitation.QUIET)
-    return np.array(samples), float(np.median(noises))
+def collect(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    one: Callable[[int], list[Sample]],
+    progress: Progress,
+) -> Response:
+    """Of what ``one`` gives for each column.
+
+    A column whose supply is refused, or does not follow, is left out. Raises RuntimeError where none is left.
+    """
+    values, errors, noises = [], [], []
+    refused: dict[str, str] = {}
+    for i, name in enumerate(columns):
+        progress(i, name)
+        try:
+            taken = one(i)
+        except (RequestRefused, NotFollowed) as error:
+            refused[name] = str(error)
+            continue
+        samples = np.array([sample for sample, _ in taken])
+        values.append(samples.mean(axis=0))
+        spread = samples.std(axis=0, ddof=1) / np.sqrt(len(samples)) if len(samples) > 1 else samples[0] * np.nan
+        errors.append(spread)
+        noises.append(float(np.median([noise for _, noise in taken])))
+    if not values:
+        raise RuntimeError(f"none of {len(columns)} supplies could be measured: {next(iter(refused.values()))}")
+    whole = np.array(values).T
+    came: NDArray[np.bool_] = np.isfinite(whole).all(axis=1)
+    kept = tuple(row for row, good in zip(rows, came, strict=True) if good)
+    if not kept:
+        raise RuntimeError(f"none of {len(rows)} readings came all the time, as {rows[0]}")
+    measured = Matrix(kept, tuple(name for name in columns if name not in refused), whole[came])
+    silent = tuple(row for row, good in zip(rows, came, strict=True) if not good)
+    return Response(measured, np.array(errors).T[came], float(np.median(noises)), refused, silent)
 
 
-def _by_signs(feedback: Feedback, readings: Readings, plan: Plan) -> tuple[Floats, float]:
-    """Plus, minus, minus, plus: what drifts in a straight line falls out."""
-    sums, noise = np.zeros(0), 0.0
+def by_signs(readings: Readings, plan: Plan, go: Callable[[float], None]) -> Sample:
+    """Plus, minus, minus, plus: what drifts in a straight line falls out. ``go`` moves the actuator by an offset."""
+    sums: Floats = np.zeros(len(readings))
+    noise = float("nan")
     for sign in (1, -1, -1, 1):
-        feedback.put("excite_amplitude", sign * plan.amplitude)
-        feedback.put("excite", Excitation.CONSTANT)
+        go(sign * plan.amplitude)
         _, values = readings.take(plan.seconds / 2, plan.settle_s)
-        mean = np.nanmean(values, axis=1)
-        sums = sign * mean if not len(sums) else sums + sign * mean
-        noise = float(np.nanmedian(np.nanstd(values, axis=1)))
+        sums += sign * mean_of_records(values)
+        noise = rms_of_records(values)
     return sums / (4 * plan.amplitude), noise
 
 
-def _by_sine(feedback: Feedback, readings: Readings, plan: Plan) -> tuple[Floats, float]:
+def _by_sine(feedback: Feedback, readings: Readings, plan: Plan) -> Sample:
     """A fit of the sine; its sign from the first reading's phase to the excitation that was recorded beside."""
+    feedback.put("excite_low", plan.hz)
     feedback.put("excite_amplitude", plan.amplitude)
     feedback.put("excite", Excitation.SINE)
     stream = feedback.ws.streams[f"{feedback.name}/orbit"]
@@ -164,7 +184,7 @@ def _by_sine(feedback: Feedback, readings: Readings, plan: Plan) -> tuple[Floats
     turned = found * np.exp(-0.5j * np.angle(np.nansum(found**2)))  # one phase for all: the plant's, known up to sign
     if np.real(turned[np.nanargmax(np.abs(turned))] / found[np.nanargmax(np.abs(turned))]) < 0:
         turned = -turned
-    return turned.real, float(np.nanmedian(np.nanstd(values, axis=1)))
+    return turned.real, rms_of_records(values)
 
 
 def _phasor(time_s: Floats, values: Floats, hz: float) -> NDArray[np.complex128]:

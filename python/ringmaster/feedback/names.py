@@ -6,6 +6,9 @@ from typing import TypeVar
 
 Flag = TypeVar("Flag", bound=IntFlag)
 
+LENGTHS = {"nm": 1.0, "um": 1e3, "µm": 1e3, "mm": 1e6, "m": 1e9}
+"""In nm: units that a reading may have, as apps/feedback/inputs.c has them."""
+
 
 class State(IntEnum):
     """Of the reading ``state``."""

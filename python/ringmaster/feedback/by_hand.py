@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first response matrix: no feedback runs yet, so the operator's supplies are moved as `ringmaster put` does it.
+
+Every step goes through the server's guard. Each supply goes back to where it stood, whatever ends the measurement.
+"""
+
+import math
+from collections.abc import Sequence
+from time import sleep
+
+import numpy as np
+
+from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered, WorkspaceError
+from ringmaster.feedback.follower import ROUNDING, Follower, NotFollowed, wait_until
+from ringmaster.feedback.golden import matching
+from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
+from ringmaster.feedback.patience import Patience
+from ringmaster.feedback.readings import Readings
+from ringmaster.feedback.stopping import Pause, stopped_at_pauses
+from ringmaster.workspace import Workspace
+
+_GO_S = 2.0
+"""So long a request is made again that was refused or forgotten: a chain that is lost for a moment, a busy host."""
+_PUT_BACK_S = 30.0
+"""The same where it is to be put back."""
+_AGAIN_S = 0.2
+_STILL_S = 1.0
+"""A setpoint that does not move for so long, and is not there, was forgotten on its way."""
+
+
+class NotPutBack(RuntimeError):
+    """Supplies do not stand where they stood before. The text says which, and how to put them back."""
+
+
+def choose(ws: Workspace, patterns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Supplies to move, and those left out because an application sets them: all, or those that match the patterns.
+
+    Raises ObjectNotFound where the operator has none.
+    """
+    names = list(ws.supplies)
+    if not names:
+        raise ObjectNotFound(f"workspace {ws.name!r} has no supplies: its server's configuration needs `chains`")
+    chosen = [names[i] for i in matching(names, patterns)] if patterns else names
+    movable = [name for name in chosen if ws.supplies[name].setpoint.writable]
+    others = [name for name in chosen if name not in movable]
+    if not movable:
+        raise ObjectNotFound(
+            f"no supply is the operator's to move: {others[0]} is {ws.supplies[others[0]].setpoint.description}. "
+            f"Measure by that application, if it is the feedback and runs; or take it out of the server's "
+            f"`applications` for the first measurement (docs/feedback.md)"
+        )
+    return movable, others
+
+
+def closed_loops(ws: Workspace) -> list[str]:
+    """Applications whose loop is on, or held."""
+    loops = [name for name in ws.parameters if name.endswith("/loop")]
+    return [name.removesuffix("/loop") for name in loops if ws.parameters[name].number != 0]
+
+
+class Hand:
+    """Moves supplies of the operator, and remembers where they stood."""
+
+    def __init__(self, ws: Workspace, supplies: Sequence[str], pause: Pause = sleep) -> None:
+        self._ws = ws
+        self._pause = pause
+        self._follower = Follower(ws, supplies, pause)
+        self._stood: dict[str, float] = {}
+
+    def begin(self, name: str) -> None:
+        """Offsets count from where it stands now. Raises NotFollowed where nobody knows that."""
+        stands = self._ws.supplies[name].setpoint.number
+        if not math.isfinite(stands):
+            raise NotFollowed(f"{name}: where it stands is not known; its chain has not answered yet")
+        self._follower.begin(name)
+        self._stood[name] = stands
+
+    def go(self, name: str, offset: float) -> None:
+        """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
+        self._put(name, self._stood[name] + offset, 1e-3 * abs(offset), _GO_S, self._pause)
+        self._follower.wait_for(name, offset)
+
+    def put_back(self) -> None:
+        """All that were moved. No pause can end this. Raises NotPutBack."""
+        failed = {}
+        for name, stood in list(self._stood.items()):
+            try:
+                self._put(name, stood, 0.0, _PUT_BACK_S, sleep)
+            except (RequestRefused, RequestUnanswered, NotFollowed, WorkspaceError) as error:
+                failed[name] = (stood, str(error))
+            del self._stood[name]
+        if failed:
+            told = [f"`ringmaster put {name}/setpoint {stood:.9g}` ({why})" for name, (stood, why) in failed.items()]
+            raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
+
+    def _put(self, name: str, value: float, near: float, timeout_s: float, pause: Pause) -> None:
+        """Until the setpoint is there. Where it stands still it is asked for again, for so long."""
+        supply = self._ws.supplies[name]
+        near += ROUNDING * abs(value)
+        stood, patience = math.nan, Patience(self._ws, timeout_s)
+        while True:
+            try:
+                self._ws.put(supply.setpoint.name, value)
+                wait_until(self._ws, supply, supply.setpoint, value, near, pause, _STILL_S)
+                return
+            except (RequestRefused, RequestUnanswered, NotFollowed):
+                stands = supply.setpoint.number
+                if not abs(stands - stood) <= near:
+                    stood = stands
+                    patience.begin()
+                elif patience.over():
+                    raise
+            pause(_AGAIN_S)
+
+
+def measure(
+    ws: Workspace,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    plans: Sequence[Plan],
+    rate: str,
+    progress: Progress = lambda *_: None,
+) -> Response:
+    """Of the operator's supplies ``columns``. KeyboardInterrupt, too, comes after all is back where it stood.
+
+    Raises ValueError while a loop is closed, NotPutBack.
+    """
+    if loops := closed_loops(ws):
+        raise ValueError(f"the loop of {loops[0]} is on: it would correct what is to be measured; switch it off first")
+    with stopped_at_pauses() as pause:
+        readings = Readings(ws, rows, rate, pause)
+        readings.take(plans[0].seconds, 0.0)  # finds the silent ones before anything moves
+        hand = Hand(ws, columns, pause)
+
+        def one(i: int) -> list[Sample]:
+            hand.begin(columns[i])
+            try:
+                return [
+                    by_signs(readings, plans[i], lambda offset: hand.go(columns[i], offset))
+                    for _ in range(plans[i].averages)
+                ]
+            finally:
+                hand.put_back()
+
+        return collect(rows, columns, one, progress)
+
+
+def weak(found: Response, times: float = 3.0) -> list[str]:
+    """Supplies whose response is not above ``times`` its standard error; none where that is not known."""
+    size = np.sqrt(np.mean(np.square(found.matrix.values), axis=0))
+    error = np.sqrt(np.mean(np.square(found.error), axis=0))
+    return [name for name, is_weak in zip(found.matrix.columns, size <= times * error, strict=True) if is_weak]

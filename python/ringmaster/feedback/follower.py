@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits until a power supply has gone where it was sent: by its setpoint, then by its readback."""
+
+from collections.abc import Iterable
+from time import sleep
+
+import numpy as np
+
+from ringmaster.feedback.patience import Patience
+from ringmaster.feedback.stopping import Pause
+from ringmaster.layout import SupplyState
+from ringmaster.parameter import Parameter
+from ringmaster.supply import Supply
+from ringmaster.workspace import Workspace
+
+STILL_S = 10.0
+"""A setpoint or a readback that does not move for so long, and is not there, does not follow."""
+SHARE = 0.02
+"""Of a step, that may be left when a readback counts as being there."""
+SIGMAS = 4.0
+"""Or so much of its own noise."""
+ROUNDING = 1e-6
+"""Of a setpoint: on the wire it is an f32."""
+_POLL_S = 0.005
+_NOISE_SAMPLES = 20
+_NOISE_S = 1.0
+_REST_SAMPLES = 5
+_REST_S = 0.1
+
+
+class NotFollowed(RuntimeError):
+    """A supply did not go where it was sent. The text says which, where it stands, and what to look at."""
+
+
+class Follower:
+    """Of the supplies of one workspace, with the noise of their readbacks."""
+
+    def __init__(self, ws: Workspace, supplies: Iterable[str], pause: Pause = sleep) -> None:
+        """Watches the readbacks for a second."""
+        self._ws = ws
+        self._pause = pause
+        self._supplies = {name: ws.supplies[name] for name in supplies if name in ws.supplies}
+        samples = []
+        for _ in range(_NOISE_SAMPLES):
+            samples.append([readback_of(supply) for supply in self._supplies.values()])
+            pause(_NOISE_S / _NOISE_SAMPLES)
+        self._noise = dict(zip(self._supplies, np.std(np.array(samples), axis=0), strict=True))
+        self._rest: dict[str, tuple[float, float]] = {}
+
+    def begin(self, name: str) -> None:
+        """Offsets of this supply count from where it stands now."""
+        if name not in self._supplies:
+            return
+        supply, samples = self._supplies[name], []
+        for _ in range(_REST_SAMPLES):
+            samples.append(readback_of(supply))
+            self._pause(_REST_S / _REST_SAMPLES)
+        self._rest[name] = (supply.setpoint.number, float(np.mean(samples)))
+
+    def wait_for(self, name: str, offset: float) -> None:
+        """Until it stands ``offset`` from where it was at ``begin``. Raises NotFollowed."""
+        if name not in self._supplies:
+            return
+        supply = self._supplies[name]
+        setpoint, readback = self._rest[name]
+        near = 1e-3 * abs(offset) + ROUNDING * abs(setpoint)
+        wait_until(self._ws, supply, supply.setpoint, setpoint + offset, near, self._pause)
+        if supply.readback is None or not np.isfinite(readback):  # a chain that does not answer is taken to obey
+            return
+        near = max(SHARE * abs(offset), SIGMAS * self._noise[name])
+        wait_until(self._ws, supply, supply.readback, readback + offset, near, self._pause)
+
+
+def wait_until(
+    ws: Workspace,
+    supply: Supply,
+    which: Parameter,
+    target: float,
+    near: float,
+    pause: Pause,
+    still_s: float = STILL_S,
+) -> None:
+    """Until ``which``, its setpoint or readback, is ``near`` the target. Raises NotFollowed."""
+    last, patience = float("nan"), Patience(ws, still_s)
+    while True:
+        now = which.number
+        if abs(now - target) <= near:
+            return
+        if not abs(now - last) <= near:
+            last = now
+            patience.begin()
+        has_tripped = SupplyState.TRIPPED in supply.state
+        if has_tripped or patience.over():
+            what, unit = which.name.rpartition("/")[2], which.unit
+            why = f"the supply is {supply.words}" + ("" if has_tripped else ", and this does not move any more")
+            raise NotFollowed(f"{supply.name}: its {what} is {now:.6g} {unit}, expected {target:.6g} {unit}; {why}")
+        ws.check()
+        pause(_POLL_S)
+
+
+def readback_of(supply: Supply) -> float:
+    """Its current; NaN where its chain does not answer."""
+    return float("nan") if supply.readback is None else supply.readback.number
