@@ -100,7 +100,7 @@ static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct
         blocks[c] = &counters[(size_t)c * RM_SUPPLY_COUNTERS];
     }
     if (rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error) != RM_OK ||
-        rm_chain_port_make(&bench->port, &bench->chains, &bench->chain_port, &error) != RM_OK)
+        rm_chain_port_make(&bench->port, 0, &bench->chains, &bench->chain_port, &error) != RM_OK)
         fail(error.text);
 }
 

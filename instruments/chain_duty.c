@@ -15,39 +15,68 @@ static double const PUBLISH_SECONDS = 20e-3;
 static double const QUIET_SECONDS = 10e-3;
 static long const NAP_NS = 100 * 1000;
 
-static enum rm_code open_port(struct rm_chain_duty *duty, struct rm_ring_supplies const *config, struct rm_port *shared,
-                              struct rm_error *error) {
-    struct rm_port *port = shared;
-    enum rm_code code = RM_OK;
-    if (!config->shared) {
-        code = rm_port_open(&config->port, &duty->own_port, error);
-        port = duty->own_port;
-    }
-    return code == RM_OK ? rm_chain_port_make(port, &duty->chains, &duty->chain_port, error) : code;
+static bool is_open(struct rm_chain_duty const *duty, uint32_t port) {
+    for (uint32_t p = 0; p < duty->port_count; ++p)
+        if (duty->chain_port[p].index == port)
+            return true;
+    return false;
 }
 
-enum rm_code rm_chain_duty_open(struct rm_ring_supplies const *config, struct rm_port *shared, uint64_t seed,
+static enum rm_code open_port(struct rm_chain_duty *duty, struct rm_ring_config const *ring, uint32_t index,
+                              struct rm_port *shared, struct rm_error *error) {
+    struct rm_port *port = shared;
+    enum rm_code code = RM_OK;
+    if (shared == NULL) {
+        code = rm_port_open(&ring->ports[index].port, &duty->own_port[duty->port_count], error);
+        port = duty->own_port[duty->port_count];
+    }
+    if (code != RM_OK)
+        return code;
+    return rm_chain_port_make(port, index, &duty->chains, &duty->chain_port[duty->port_count++], error);
+}
+
+static enum rm_code open_ports(struct rm_chain_duty *duty, struct rm_ring_config const *ring,
+                               struct rm_port *const *open, struct rm_error *error) {
+    duty->chain_port = calloc(ring->port_count, sizeof *duty->chain_port);
+    duty->own_port = calloc(ring->port_count, sizeof *duty->own_port);
+    if (duty->chain_port == NULL || duty->own_port == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u chains", ring->supplies.chain_count);
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < ring->supplies.chain_count && code == RM_OK; ++c) {
+        uint32_t const port = ring->supplies.chains[c].port;
+        if (!is_open(duty, port))
+            code = open_port(duty, ring, port, open[port], error);
+    }
+    return code;
+}
+
+enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_port *const open[RM_RING_PORTS_MAX],
                                 rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
                                 struct rm_error *error) {
+    struct rm_ring_supplies const *config = &ring->supplies;
     *duty = (struct rm_chain_duty){
         .tick_ticks = (uint64_t)(TICK_SECONDS * tsc_hz),
         .publish_ticks = (uint64_t)(PUBLISH_SECONDS * tsc_hz),
         .currents = calloc(config->supply_count, sizeof *duty->currents),
     };
-    enum rm_code code = rm_chains_make(config, seed, counters, rm_tsc(), tsc_hz, &duty->chains, error);
+    enum rm_code code = rm_chains_make(config, ring->beam.seed, counters, rm_tsc(), tsc_hz, &duty->chains, error);
     if (code == RM_OK && duty->currents == NULL)
         code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", config->supply_count);
     if (code == RM_OK)
-        code = open_port(duty, config, shared, error);
+        code = open_ports(duty, ring, open, error);
     if (code != RM_OK)
         rm_chain_duty_close(duty);
     return code;
 }
 
 void rm_chain_duty_close(struct rm_chain_duty *duty) {
-    rm_chain_port_free(&duty->chain_port);
-    if (duty->own_port != NULL)
-        rm_port_close(duty->own_port);
+    for (uint32_t p = 0; p < duty->port_count; ++p) {
+        rm_chain_port_free(&duty->chain_port[p]);
+        if (duty->own_port[p] != NULL)
+            rm_port_close(duty->own_port[p]);
+    }
+    free(duty->chain_port);
+    free(duty->own_port);
     rm_chains_free(&duty->chains);
     free(duty->currents);
     *duty = (struct rm_chain_duty){0};
@@ -71,7 +100,9 @@ static void tick(struct rm_chain_duty *duty, uint64_t tsc, double time) {
 /** Returns the number of frames. */
 static uint32_t poll_once(struct rm_chain_duty *duty, uint64_t tsc) {
     double const time = rm_chains_seconds(&duty->chains, tsc);
-    uint32_t const frames = rm_chain_port_poll(&duty->chain_port, time);
+    uint32_t frames = 0;
+    for (uint32_t p = 0; p < duty->port_count; ++p)
+        frames += rm_chain_port_poll(&duty->chain_port[p], time);
     if (tsc >= duty->tick_tsc)
         tick(duty, tsc, time);
     return frames;

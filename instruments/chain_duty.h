@@ -13,11 +13,13 @@
 
 #include "chain_port.h"
 #include "chains.h"
+#include "ring_config.h"
 
 struct rm_chain_duty {
     struct rm_chains chains;
-    struct rm_chain_port chain_port;
-    struct rm_port *own_port;       /**< or NULL */
+    struct rm_chain_port *chain_port; /**< of each port that chains are at */
+    struct rm_port **own_port;        /**< of each of these; NULL: it is the sender's too */
+    uint32_t port_count;
     _Atomic uint64_t const *resets; /**< asked for, so far */
     uint64_t reset;                 /**< done, so far */
     uint64_t tick_ticks, publish_ticks;
@@ -27,8 +29,8 @@ struct rm_chain_duty {
     void *state;
 };
 
-/** Opens the port, or uses that of the ring, which is `shared`. */
-enum rm_code rm_chain_duty_open(struct rm_ring_supplies const *config, struct rm_port *shared, uint64_t seed,
+/** Opens the ports of the ring's chains, but uses those that are open: [port], each NULL or open. */
+enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_port *const open[RM_RING_PORTS_MAX],
                                 rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
                                 struct rm_error *error);
 void rm_chain_duty_close(struct rm_chain_duty *duty);

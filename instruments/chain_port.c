@@ -8,9 +8,9 @@
 
 enum { QUEUE = 0, SOURCE_MAC = 6 /**< offset in a frame */, MAC_BYTES = 6 };
 
-enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_chains *chains, struct rm_chain_port *made,
-                                struct rm_error *error) {
-    *made = (struct rm_chain_port){.port = port, .chains = chains};
+enum rm_code rm_chain_port_make(struct rm_port *port, uint32_t index, struct rm_chains *chains,
+                                struct rm_chain_port *made, struct rm_error *error) {
+    *made = (struct rm_chain_port){.port = port, .index = index, .chains = chains};
     made->peer = calloc(chains->config->chain_count, sizeof *made->peer);
     if (made->peer == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", chains->config->chain_count);
@@ -94,7 +94,7 @@ static void take(struct rm_chain_port *port, uint32_t i, double time) {
     if (rm_frame_parse(frame, port->in.length[i], port->in.checksum_good[i], &datagram) != RM_PORT_DECODED)
         return;
     uint32_t const index = rm_chains_find(port->chains, datagram.destination_ipv4, datagram.destination_port);
-    if (index == RM_CHAINS_NOBODY)
+    if (index == RM_CHAINS_NOBODY || port->chains->config->chains[index].port != port->index)
         return;
     if (rm_chain_take(&port->chains->chain[index], datagram.payload, datagram.length, time, &port->answer))
         send_answer(port, index, peer_of(port, index, frame, &datagram));

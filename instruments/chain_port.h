@@ -23,6 +23,7 @@ struct rm_chain_peer {
 
 struct rm_chain_port {
     struct rm_port *port;
+    uint32_t index; /**< of the ring's ports: only chains of this one are asked here */
     struct rm_chains *chains;
     struct rm_chain_peer *peer; /**< of each chain */
     struct rm_chain_answer answer;
@@ -32,8 +33,8 @@ struct rm_chain_port {
 };
 
 /** Queue 0 of `port` is polled; nobody else may receive from it, or have a burst reserved meanwhile. RM_E_NO_SPACE. */
-enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_chains *chains, struct rm_chain_port *made,
-                                struct rm_error *error);
+enum rm_code rm_chain_port_make(struct rm_port *port, uint32_t index, struct rm_chains *chains,
+                                struct rm_chain_port *made, struct rm_error *error);
 void rm_chain_port_free(struct rm_chain_port *port);
 
 /** Takes one burst, and answers it. Returns how many frames there were. */

@@ -130,6 +130,11 @@ static void describe(struct rm_ring_config const *ring) {
         printf(" in %u datagram%s", ring->group_count, ring->group_count == 1 ? "" : "s");
     printf(" at %g turns/s: %.6g Mpps%s; ", ring->beam.turn_rate_hz, 1e-6 * datagram_rate_hz(ring),
            ring->network_count == 2 ? " through each of two networks" : "");
+    uint32_t sending = 0;
+    for (uint32_t p = 0; p < ring->port_count; ++p)
+        sending += rm_ring_sends_through(ring, p);
+    if (sending > ring->network_count)
+        printf("%u ports; ", sending);
     if (!ring->machine.present)
         printf("tunes %g and %g; ", ring->beam.tune_x, ring->beam.tune_y);
     printf("%u faults\n", ring->fault_count);
@@ -178,10 +183,10 @@ static enum rm_code copy_text(char *to, size_t bytes, char const *option, char c
 
 /** Where a replay goes, from the command line. */
 static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
-    struct rm_port_config *port = &ring->network[0].port;
-    struct rm_flow *flow = &ring->network[0].flow;
-    ring->network_count = 1;
-    ring->network[0].mtu = RM_MTU_MOST; /* native datagrams fit any */
+    struct rm_port_config *port = &ring->ports[0].port;
+    struct rm_flow *flow = &ring->ports[0].flow;
+    ring->network_count = ring->port_count = 1;
+    ring->ports[0].mtu = RM_MTU_MOST; /* native datagrams fit any */
     *port = (struct rm_port_config){.name = "replay", .kind = options->port_kind, .queues = 1};
     enum rm_code code = copy_text(port->socket_path, sizeof port->socket_path, "socket", options->socket, error);
     if (code == RM_OK)

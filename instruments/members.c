@@ -38,7 +38,10 @@ enum rm_code rm_members_make(struct rm_ring_config const *ring, rm_counter *cons
         uint32_t const group = (uint32_t)(o / ring->network_count), network = (uint32_t)(o % ring->network_count);
         struct rm_fault *faults = members->faults + o * ring->fault_count;
         members->member[group].group = &ring->groups[group];
+        struct rm_ring_port const *port = &ring->ports[ring->groups[group].port[network]];
         members->member[group].outlet[network] = (struct rm_sender_outlet){
+            .flow = port->flow,
+            .mtu = port->mtu,
             .counters = counters[o],
             .faults = faults,
             .fault_count = find_faults(ring, group, network, faults),

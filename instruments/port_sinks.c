@@ -32,16 +32,16 @@ static bool link_up(void *state) {
     return totals.link_up && !refusing;
 }
 
-static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t network, struct rm_port_config const *config,
+static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t index, struct rm_port_config const *config,
                               struct rm_error *error) {
     struct rm_port_sink *made = &sinks->port[sinks->count];
     enum rm_code const code = rm_port_open(config, &made->port, error);
     if (code != RM_OK)
         return code;
+    made->index = index;
     made->source_ipv4 = config->bind_ipv4;
     sinks->sink[sinks->count] = (struct rm_sink){
         .framing = rm_port_framing(made->port),
-        .network = network,
         .reserve = reserve,
         .send = send,
         .release = release,
@@ -52,28 +52,21 @@ static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t network, str
     return RM_OK;
 }
 
-static bool is_open(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4) {
+static bool is_open(struct rm_port_sinks const *sinks, uint32_t port, uint32_t source_ipv4) {
     for (uint32_t s = 0; s < sinks->count; ++s)
-        if (sinks->sink[s].network == network && sinks->port[s].source_ipv4 == source_ipv4)
+        if (sinks->port[s].index == port && sinks->port[s].source_ipv4 == source_ipv4)
             return true;
     return false;
 }
 
-/** One port, or one for every source address. */
-static enum rm_code open_network(struct rm_port_sinks *sinks, struct rm_ring_config const *ring, uint32_t network,
-                                 struct rm_error *error) {
-    struct rm_port_config one = ring->network[network].port;
-    one.bind_ipv4 = 0;
-    if (one.kind != RM_PORT_UDP)
-        return open_port(sinks, network, &one, error);
-    for (uint32_t g = 0; g < ring->group_count; ++g) {
-        one.bind_ipv4 = ring->groups[g].source_ipv4[network];
-        enum rm_code const code =
-            is_open(sinks, network, one.bind_ipv4) ? RM_OK : open_port(sinks, network, &one, error);
-        if (code != RM_OK)
-            return code;
-    }
-    return RM_OK;
+/** What one group needs on one network: its port, or there a socket of its source address. */
+static enum rm_code open_for(struct rm_port_sinks *sinks, struct rm_ring_config const *ring,
+                             struct rm_virtual_group const *group, uint32_t network, struct rm_error *error) {
+    struct rm_port_config one = ring->ports[group->port[network]].port;
+    one.bind_ipv4 = one.kind == RM_PORT_UDP ? group->source_ipv4[network] : 0;
+    if (is_open(sinks, group->port[network], one.bind_ipv4))
+        return RM_OK;
+    return open_port(sinks, group->port[network], &one, error);
 }
 
 enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks,
@@ -88,8 +81,9 @@ enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_por
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u instruments", ring->instrument_count);
     }
     enum rm_code code = RM_OK;
-    for (uint32_t n = 0; n < ring->network_count && code == RM_OK; ++n)
-        code = open_network(sinks, ring, n, error);
+    for (uint32_t n = 0; n < ring->network_count; ++n)
+        for (uint32_t g = 0; g < ring->group_count && code == RM_OK; ++g)
+            code = open_for(sinks, ring, &ring->groups[g], n, error);
     if (code != RM_OK)
         rm_port_sinks_close(sinks);
     return code;
@@ -103,13 +97,20 @@ void rm_port_sinks_close(struct rm_port_sinks *sinks) {
     *sinks = (struct rm_port_sinks){0};
 }
 
-uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4) {
+uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t port, uint32_t source_ipv4) {
     uint32_t found = 0;
     for (uint32_t s = 0; s < sinks->count; ++s)
-        if (sinks->sink[s].network == network &&
+        if (sinks->port[s].index == port &&
             (sinks->port[s].source_ipv4 == 0 || sinks->port[s].source_ipv4 == source_ipv4))
             found = s;
     return found;
+}
+
+struct rm_port *rm_port_sinks_port(struct rm_port_sinks const *sinks, uint32_t port) {
+    for (uint32_t s = 0; s < sinks->count; ++s)
+        if (sinks->port[s].index == port)
+            return sinks->port[s].port;
+    return NULL;
 }
 
 uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The ports that a ring sends through, as sinks: of each network one for everything where frames carry the source
+/** The ports that a ring sends through, as sinks: of each port one for everything where frames carry the source
  * address; where the kernel writes the headers, one socket for each source address, which must be an address of this
  * machine. */
 #ifndef RM_INSTRUMENTS_PORT_SINKS_H
@@ -16,6 +16,7 @@
 /** One port and what was seen of it. */
 struct rm_port_sink {
     struct rm_port *port;
+    uint32_t index;       /**< of the ring's ports */
     uint32_t source_ipv4; /**< of a socket; else 0 */
     uint64_t unsent;      /**< at the last look: datagrams refused on their way out */
 };
@@ -30,8 +31,11 @@ struct rm_port_sinks {
 enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks, struct rm_error *error);
 void rm_port_sinks_close(struct rm_port_sinks *sinks);
 
-/** The sink that takes datagrams from this source address to this network. */
-uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t network, uint32_t source_ipv4);
+/** The sink that takes datagrams from this source address to this port of the ring. */
+uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t port, uint32_t source_ipv4);
+
+/** This port of the ring where frames leave by it, to be shared; NULL where none is open. */
+struct rm_port *rm_port_sinks_port(struct rm_port_sinks const *sinks, uint32_t port);
 
 /** Datagrams that devices or the kernel refused on their way out. */
 uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks);

@@ -113,11 +113,12 @@ static enum rm_code check_unique(struct rm_resolve const *resolve, uint32_t entr
     return RM_OK;
 }
 
-static enum rm_code resolve_one(struct rm_resolve const *resolve, uint32_t entry, uint32_t place) {
+static enum rm_code resolve_one(struct rm_resolve const *resolve, uint32_t entry, uint32_t place, uint32_t port) {
     struct rm_ring_file_chain const *from = &resolve->file->supplies->chains[entry];
     uint32_t const index = resolve->config->supplies.chain_count++;
     struct rm_ring_chain *to = &resolve->config->supplies.chains[index];
     double const timeout_ms = from->timeout_ms == NULL ? DEFAULT_TIMEOUT_MS : *from->timeout_ms;
+    to->port = port;
     to->udp_port = from->udp_port == NULL ? DEFAULT_SETPOINT_PORT : *from->udp_port;
     to->config.id = (uint16_t)(from->id + place);
     to->config.timeout_s = timeout_ms == 0 ? INFINITY : 1e-3 * timeout_ms;
@@ -130,23 +131,41 @@ static enum rm_code resolve_one(struct rm_resolve const *resolve, uint32_t entry
     return code == RM_OK ? check_unique(resolve, entry, index) : code;
 }
 
-static enum rm_code resolve_port(struct rm_resolve const *resolve) {
+/** Chains have frames: a socket of the kernel is no port for them. */
+static enum rm_code check_frames(struct rm_resolve const *resolve, uint32_t port) {
+    char place[32];
+    if (resolve->config->ports[port].port.kind != RM_PORT_UDP)
+        return RM_OK;
+    strcpy(place, resolve->file->supplies->port != NULL ? "supplies.port.kind" : "port.kind");
+    if (port < resolve->file->ports_count)
+        snprintf(place, sizeof place, "ports[%u].kind", port);
+    return rm_yaml_fail(resolve->error, resolve->path, place,
+                        "found udp, expected a port of frames for the supplies, such as memif or af_packet");
+}
+
+/** The port of the chains that name none: `supplies.port`, or the ring's first. */
+static enum rm_code resolve_port(struct rm_resolve const *resolve, uint32_t *port) {
     struct rm_ring_file_supplies const *from = resolve->file->supplies;
-    struct rm_ring_supplies *to = &resolve->config->supplies;
-    to->answer_port = from->udp_port == NULL ? DEFAULT_ANSWER_PORT : *from->udp_port;
-    if (to->answer_port == 0)
+    struct rm_ring_config *config = resolve->config;
+    config->supplies.answer_port = from->udp_port == NULL ? DEFAULT_ANSWER_PORT : *from->udp_port;
+    if (config->supplies.answer_port == 0)
         return rm_yaml_fail(resolve->error, resolve->path, "supplies.udp_port", "found 0, expected 1 to 65535");
-    if (from->port == NULL && resolve->file->port == NULL)
+    *port = 0;
+    if (from->port == NULL && config->port_count == 0)
         return rm_yaml_fail(resolve->error, resolve->path, "supplies",
                             "the key \"port\" is missing, expected the port that setpoints come by");
-    to->shared = from->port == NULL && resolve->config->network_count != 0;
-    to->port = resolve->config->network[0].port;
-    enum rm_code const code =
-        from->port == NULL ? RM_OK : rm_resolve_port(resolve, "supplies.port", from->port, "supplies", &to->port);
-    if (code == RM_OK && to->port.kind == RM_PORT_UDP)
-        return rm_yaml_fail(resolve->error, resolve->path, from->port == NULL ? "port.kind" : "supplies.port.kind",
-                            "found udp, expected a port of frames for the supplies, such as memif or af_packet");
-    return code;
+    if (from->port == NULL)
+        return RM_OK;
+    *port = config->port_count++;
+    return rm_resolve_port(resolve, "supplies.port", from->port, "supplies", &config->ports[*port].port);
+}
+
+static enum rm_code resolve_chain_port(struct rm_resolve const *resolve, uint32_t entry, uint32_t otherwise,
+                                       uint32_t *port) {
+    char const *name = resolve->file->supplies->chains[entry].port;
+    *port = otherwise;
+    enum rm_code const code = name == NULL ? RM_OK : rm_resolve_port_name(resolve, CHAINS, entry, name, port);
+    return code == RM_OK ? check_frames(resolve, *port) : code;
 }
 
 static enum rm_code allocate(struct rm_resolve const *resolve) {
@@ -161,13 +180,16 @@ static enum rm_code allocate(struct rm_resolve const *resolve) {
     return RM_OK;
 }
 
-static enum rm_code resolve_chains(struct rm_resolve const *resolve) {
+static enum rm_code resolve_chains(struct rm_resolve const *resolve, uint32_t otherwise) {
     enum rm_code code = RM_OK;
     for (uint32_t e = 0; code == RM_OK && e < resolve->file->supplies->chains_count; ++e) {
-        code = check_entry(resolve, e);
         uint32_t const count = count_of(resolve->file->supplies->chains[e].count);
+        uint32_t port = otherwise;
+        code = check_entry(resolve, e);
+        if (code == RM_OK)
+            code = resolve_chain_port(resolve, e, otherwise, &port);
         for (uint32_t place = 0; code == RM_OK && place < count; ++place)
-            code = resolve_one(resolve, e, place);
+            code = resolve_one(resolve, e, place, port);
     }
     return code;
 }
@@ -175,11 +197,12 @@ static enum rm_code resolve_chains(struct rm_resolve const *resolve) {
 enum rm_code rm_resolve_supplies(struct rm_resolve const *resolve) {
     if (resolve->file->supplies == NULL)
         return RM_OK;
-    enum rm_code code = resolve_port(resolve);
+    uint32_t port = 0;
+    enum rm_code code = resolve_port(resolve, &port);
     if (code == RM_OK)
         code = allocate(resolve);
     if (code == RM_OK)
-        code = resolve_chains(resolve);
+        code = resolve_chains(resolve, port);
     if (code == RM_OK)
         code = rm_resolve_responses(resolve);
     return code == RM_OK ? rm_resolve_chain_faults(resolve) : code;

@@ -80,9 +80,9 @@ static enum rm_code resolve(struct rm_resolve const *resolve) {
         return rm_yaml_fail(resolve->error, resolve->path, "instruments",
                             "the key is missing, expected a list of them, or the key \"supplies\"");
     enum rm_code (*const parts[])(struct rm_resolve const *) = {
-        resolve_core,      resolve_patience,    resolve_lock_step,      rm_resolve_networks,
+        resolve_core,      resolve_patience,    resolve_lock_step,      rm_resolve_ports,
         rm_resolve_beam,   rm_resolve_formats,  rm_resolve_instruments, rm_resolve_groups,
-        rm_resolve_faults, rm_resolve_supplies, rm_resolve_machine};
+        rm_resolve_faults, rm_resolve_supplies, rm_resolve_machine,     rm_resolve_ports_used};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         enum rm_code const code = parts[p](resolve);
         if (code != RM_OK)
@@ -121,6 +121,14 @@ enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config
     if (code != RM_OK)
         rm_ring_config_free(config);
     return code;
+}
+
+bool rm_ring_sends_through(struct rm_ring_config const *config, uint32_t port) {
+    for (uint32_t g = 0; g < config->group_count; ++g)
+        for (uint32_t n = 0; n < config->network_count; ++n)
+            if (config->groups[g].port[n] == port)
+                return true;
+    return false;
 }
 
 void rm_ring_config_free(struct rm_ring_config *config) {

@@ -22,7 +22,9 @@
 enum {
     RM_RING_INSTRUMENTS_MAX = 1024,
     RM_RING_FAULTS_MAX = 1024,
-    RM_RING_FORMATS_MAX = 16, /**< in the file */
+    RM_RING_FORMATS_MAX = 16,                       /**< in the file */
+    RM_RING_FILE_PORTS_MAX = 16,                    /**< `ports` of the file */
+    RM_RING_PORTS_MAX = RM_RING_FILE_PORTS_MAX + 2, /**< with the mirror's, and the supplies' own */
     RM_RING_ANY_CORE = -1,
     RM_RING_BOTH_NETWORKS = -1,
 };
@@ -35,8 +37,8 @@ struct rm_ring_fault {
     struct rm_fault fault;
 };
 
-/** One way that the ring's datagrams go: the network, or one of two mirrored ones. */
-struct rm_ring_network {
+/** A port and what the datagrams that leave through it have in common. */
+struct rm_ring_port {
     struct rm_port_config port; /**< of kind udp: bind_ipv4 is each group's own */
     struct rm_flow flow;        /**< where to; the source address is each group's own */
     uint32_t mtu; /**< bytes of an IPv4 packet; longer datagrams are fragmented. The kernel knows its own */
@@ -48,8 +50,9 @@ struct rm_ring_config {
     double patience_s; /**< of the sender; 0: it sends every turn, however late */
     struct rm_lock_step_config lock_step;
     int32_t core;           /**< CPU to run on, or RM_RING_ANY_CORE */
-    uint32_t network_count; /**< 0 where there are no instruments */
-    struct rm_ring_network network[RM_NETWORKS];
+    uint32_t network_count; /**< 0 where there are no instruments; 2: every group sends through two ports */
+    uint32_t port_count, mirror_port;
+    struct rm_ring_port ports[RM_RING_PORTS_MAX]; /**< those of `port` or `ports` come first */
     bool udp_checksum;
     struct rm_beam_config beam;
     struct rm_format *formats; /**< the first is native */
@@ -73,6 +76,9 @@ void rm_ring_flow_default(struct rm_flow *flow);
 /** Fills in formats and groups of instruments that all send native datagrams of their own, every turn. RM_E_NO_SPACE.
  */
 enum rm_code rm_ring_all_native(struct rm_ring_config *config, struct rm_error *error);
+
+/** Whether a group sends through this port. */
+bool rm_ring_sends_through(struct rm_ring_config const *config, uint32_t port);
 
 /** Frees what loading allocated. */
 void rm_ring_config_free(struct rm_ring_config *config);

@@ -120,16 +120,22 @@ static enum rm_code find_instrument(struct rm_resolve const *resolve, uint32_t i
                            "found \"%s\", expected the name of an instrument, or \"all\"", name);
 }
 
+/** Whether the kernel writes the datagrams of a group that a fault befalls. */
+static bool meets_udp(struct rm_ring_config const *config, struct rm_ring_fault const *fault) {
+    for (uint32_t g = fault->first_group; g < fault->first_group + fault->group_count; ++g)
+        for (uint32_t n = 0; n < config->network_count; ++n)
+            if ((fault->network == RM_RING_BOTH_NETWORKS || fault->network == (int32_t)n) &&
+                config->ports[config->groups[g].port[n]].port.kind == RM_PORT_UDP)
+                return true;
+    return false;
+}
+
 static enum rm_code check_network(struct rm_resolve const *resolve, uint32_t index, int32_t network) {
     struct rm_ring_config const *config = resolve->config;
     if (network != RM_RING_BOTH_NETWORKS && config->network_count < 2)
         return fail(resolve, index, "network", "there is only one network, take it out");
-    for (uint32_t n = 0; n < config->network_count; ++n) {
-        bool const meant = network == RM_RING_BOTH_NETWORKS || network == (int32_t)n;
-        if (meant && config->network[n].port.kind == RM_PORT_UDP &&
-            rm_fault_is_of_fragments(resolve->file->faults[index].fault))
-            return fail(resolve, index, NULL, "a udp port has no fragments of ours: the kernel makes them");
-    }
+    if (rm_fault_is_of_fragments(resolve->file->faults[index].fault) && meets_udp(config, &config->faults[index]))
+        return fail(resolve, index, NULL, "a udp port has no fragments of ours: the kernel makes them");
     return RM_OK;
 }
 

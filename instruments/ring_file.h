@@ -25,10 +25,10 @@ struct rm_ring_file_port {
     char *device;
 };
 
-/* The second of two mirrored networks. */
-struct rm_ring_file_mirror {
+/* One of several ports, or that of the mirrored network, and where to its datagrams go. */
+struct rm_ring_file_outlet {
     struct rm_ring_file_port port;
-    char *destination; /* NULL: as on the first */
+    char *destination; /* NULL, as the others: the ring's */
     char *destination_mac;
     uint16_t *vlan;
 };
@@ -45,6 +45,7 @@ struct rm_ring_file_instrument {
     char *name;
     uint8_t kind;
     uint16_t id;
+    char *port; /* NULL: the first */
     char *source;
     char *mirror_source; /* NULL: the same */
     char *format;        /* NULL: native */
@@ -80,8 +81,10 @@ struct rm_ring_file {
     struct rm_ring_file_lock_step *lock_step;
     uint32_t *core;
     uint64_t *seed;
-    struct rm_ring_file_port *port; /* NULL only where there are no instruments */
-    struct rm_ring_file_mirror *mirror;
+    struct rm_ring_file_port *port; /* NULL where there are several, or no instruments */
+    struct rm_ring_file_outlet *ports;
+    uint32_t ports_count;
+    struct rm_ring_file_outlet *mirror;
     uint32_t *mtu;
     uint16_t *vlan;
     uint16_t *udp_port;

@@ -31,6 +31,13 @@ static uint32_t blocks_of(struct rm_format const *format) {
     return format->layout == NULL ? ONE_BLOCK : rm_layout_described(format->layout)->instrument_count;
 }
 
+/** As rm_resolve_instruments has checked. */
+static uint32_t port_of(struct rm_resolve const *resolve, uint32_t instrument) {
+    uint32_t port;
+    rm_resolve_port_name(resolve, "instruments", resolve->entry[instrument], written(resolve, instrument)->port, &port);
+    return port;
+}
+
 static enum rm_code resolve_sources(struct rm_resolve const *resolve, struct rm_virtual_group *group) {
     char const *mirror = written(resolve, group->first)->mirror_source;
     group->source_ipv4[0] = group->source_ipv4[1] = resolve->config->instruments[group->first].source_ipv4;
@@ -54,6 +61,8 @@ static enum rm_code open_group(struct rm_resolve const *resolve, uint32_t instru
     strcpy(group->name, many ? from->name : config->instruments[instrument].name);
     if (group->period_turns == 0 || group->period_turns > PERIOD_MOST)
         return fail(resolve, instrument, "period_turns", "expected turns of 1 to 65536");
+    group->port[0] = port_of(resolve, instrument);
+    group->port[1] = config->mirror_port;
     return resolve_sources(resolve, group);
 }
 
@@ -62,7 +71,7 @@ static bool text_is_equal(char const *a, char const *b) { return a == b || (a !=
 /** Whether an instrument can share the datagrams of a group. */
 static bool belongs(struct rm_resolve const *resolve, struct rm_virtual_group const *group, uint32_t instrument) {
     struct rm_virtual_instrument const *all = resolve->config->instruments;
-    return group->format == format_of(resolve, instrument) &&
+    return group->format == format_of(resolve, instrument) && group->port[0] == port_of(resolve, instrument) &&
            all[group->first].source_ipv4 == all[instrument].source_ipv4 &&
            text_is_equal(written(resolve, group->first)->mirror_source, written(resolve, instrument)->mirror_source);
 }
@@ -148,10 +157,10 @@ static void fit_ports(struct rm_ring_config *config) {
         uint32_t const bytes = rm_payload_bytes(&config->groups[g], &config->instruments[config->groups[g].first]);
         longest = bytes > longest ? bytes : longest;
     }
-    for (uint32_t n = 0; n < config->network_count; ++n) {
-        struct rm_ring_network *network = &config->network[n];
-        network->port.longest_frame =
-            network->port.kind == RM_PORT_UDP ? longest : network->mtu + RM_ETHERNET_BYTES + RM_VLAN_BYTES;
+    for (uint32_t p = 0; p < config->port_count; ++p) {
+        struct rm_ring_port *port = &config->ports[p];
+        port->port.longest_frame =
+            port->port.kind == RM_PORT_UDP ? longest : port->mtu + RM_ETHERNET_BYTES + RM_VLAN_BYTES;
     }
 }
 

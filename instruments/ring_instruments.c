@@ -34,7 +34,8 @@ static enum rm_code check_entry(struct rm_resolve const *resolve, uint32_t entry
                                "found \"%s\", expected native, libera_grouping, libera_grouping_counter_first, or the "
                                "name of an entry of `formats`",
                                from->format);
-    return RM_OK;
+    uint32_t port;
+    return rm_resolve_port_name(resolve, "instruments", entry, from->port, &port);
 }
 
 /** NAME, or NAME and a number from 1 on with as many digits as the last one has. */

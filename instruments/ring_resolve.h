@@ -19,7 +19,7 @@ struct rm_resolve {
     struct rm_error *error;
 };
 
-enum rm_code rm_resolve_networks(struct rm_resolve const *resolve);
+enum rm_code rm_resolve_ports(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_beam(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_formats(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_instruments(struct rm_resolve const *resolve);
@@ -27,6 +27,8 @@ enum rm_code rm_resolve_groups(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_faults(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_supplies(struct rm_resolve const *resolve);
 
+/** All parts are done: that each port of the file has something to carry. */
+enum rm_code rm_resolve_ports_used(struct rm_resolve const *resolve);
 enum rm_code rm_resolve_machine(struct rm_resolve const *resolve);
 
 /** The file that a lattice's name means, to be freed. */
@@ -41,6 +43,10 @@ enum rm_code rm_resolve_chain_faults(struct rm_resolve const *resolve);
 /** A port, at the key `place` of the file; `name` where it has none of its own. */
 enum rm_code rm_resolve_port(struct rm_resolve const *resolve, char const *place, struct rm_ring_file_port const *from,
                              char const *name, struct rm_port_config *to);
+
+/** The port of this name; `name` NULL: the first. An error is at `list[index].port`. */
+enum rm_code rm_resolve_port_name(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *name,
+                                  uint32_t *port);
 
 /** The format that an instrument names, NULL when there is none of that name. */
 struct rm_format const *rm_resolve_format(struct rm_resolve const *resolve, char const *name);

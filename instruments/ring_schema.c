@@ -58,24 +58,32 @@ static cyaml_strval_t const orders[] = {{"reversed", RM_FRAGMENTS_REVERSED}, {"s
 
 static cyaml_strval_t const networks[] = {{"a", RM_RING_FILE_NETWORK_A}, {"b", RM_RING_FILE_NETWORK_B}};
 
-cyaml_schema_field_t const rm_ring_port_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", MAYBE, struct rm_ring_file_port, name, 1, RM_PORT_NAME_BYTES - 1),
-    CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_port, kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),
-    CYAML_FIELD_STRING_PTR("socket", MAYBE, struct rm_ring_file_port, socket, 1, RM_PORT_PATH_BYTES - 1),
-    CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, struct rm_ring_file_port, role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),
-    CYAML_FIELD_STRING_PTR("interface", MAYBE, struct rm_ring_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
-    CYAML_FIELD_STRING_PTR("peer", MAYBE, struct rm_ring_file_port, peer, 1, ENDPOINT_LONGEST),
-    CYAML_FIELD_STRING_PTR("device", MAYBE, struct rm_ring_file_port, device, 1, 12),
-    CYAML_FIELD_END,
-};
+/** The keys of a struct rm_ring_file_port; `at` says where in a `type` it is. */
+#define PORT_FIELDS(type, at)                                                                                          \
+    CYAML_FIELD_STRING_PTR("name", MAYBE, type, at name, 1, RM_PORT_NAME_BYTES - 1),                                   \
+        CYAML_FIELD_ENUM("kind", WORD, type, at kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),                        \
+        CYAML_FIELD_STRING_PTR("socket", MAYBE, type, at socket, 1, RM_PORT_PATH_BYTES - 1),                           \
+        CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, type, at role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),            \
+        CYAML_FIELD_STRING_PTR("interface", MAYBE, type, at interface, 1, 15), /* IFNAMSIZ - 1 */                      \
+        CYAML_FIELD_STRING_PTR("peer", MAYBE, type, at peer, 1, ENDPOINT_LONGEST),                                     \
+        CYAML_FIELD_STRING_PTR("device", MAYBE, type, at device, 1, 12)
+
+/** Where to, beside a port. */
+#define DESTINATION_FIELDS                                                                                             \
+    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_outlet, destination, 1, IPV4_LONGEST),            \
+        CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_outlet, destination_mac, 1, MAC_LONGEST), \
+        CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_outlet, vlan)
+
+cyaml_schema_field_t const rm_ring_port_fields[] = {PORT_FIELDS(struct rm_ring_file_port, ), CYAML_FIELD_END};
+
+static cyaml_schema_field_t const ports_fields[] = {PORT_FIELDS(struct rm_ring_file_outlet, port.), DESTINATION_FIELDS,
+                                                    CYAML_FIELD_END};
+
+static cyaml_schema_value_t const ports_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_outlet, ports_fields)};
 
 static cyaml_schema_field_t const mirror_fields[] = {
-    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_mirror, port, rm_ring_port_fields),
-    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_mirror, destination, 1, IPV4_LONGEST),
-    CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_mirror, destination_mac, 1, MAC_LONGEST),
-    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_mirror, vlan),
-    CYAML_FIELD_END,
-};
+    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_outlet, port, rm_ring_port_fields), DESTINATION_FIELDS,
+    CYAML_FIELD_END};
 
 static cyaml_schema_field_t const beam_fields[] = {
     CYAML_FIELD_FLOAT_PTR("tune_x", MAYBE, struct rm_ring_file_beam, tune_x),
@@ -103,6 +111,7 @@ static cyaml_schema_field_t const instrument_fields[] = {
     CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_instrument, kind, instrument_kinds,
                      CYAML_ARRAY_LEN(instrument_kinds)),
     CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_instrument, id),
+    CYAML_FIELD_STRING_PTR("port", MAYBE, struct rm_ring_file_instrument, port, 1, RM_PORT_NAME_BYTES - 1),
     CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_ring_file_instrument, source, 1, IPV4_LONGEST),
     CYAML_FIELD_STRING_PTR("mirror_source", MAYBE, struct rm_ring_file_instrument, mirror_source, 1, IPV4_LONGEST),
     CYAML_FIELD_STRING_PTR("format", MAYBE, struct rm_ring_file_instrument, format, 1, RM_FORMAT_NAME_BYTES - 1),
@@ -146,6 +155,7 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
     CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file, port, rm_ring_port_fields),
+    CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_ring_file, ports, &ports_schema, 1, RM_RING_FILE_PORTS_MAX),
     CYAML_FIELD_MAPPING_PTR("mirror", MAYBE, struct rm_ring_file, mirror, mirror_fields),
     CYAML_FIELD_UINT_PTR("mtu", MAYBE, struct rm_ring_file, mtu),
     CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file, vlan),

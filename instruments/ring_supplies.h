@@ -21,6 +21,7 @@ struct rm_ring_chain {
     char name[RM_VIRTUAL_NAME_BYTES]; /**< "c01" */
     uint32_t ipv4;                    /**< host byte order */
     uint8_t mac[6];
+    uint32_t port;     /**< of the ring's; setpoints that come by another are not for it */
     uint16_t udp_port; /**< setpoints arrive at it, and answers come from it */
     uint32_t first;    /**< supply, in the order of all */
     struct rm_chain_config config;
@@ -41,9 +42,7 @@ struct rm_ring_response {
 };
 
 struct rm_ring_supplies {
-    bool shared;                /**< the port is that of the ring's first network */
-    struct rm_port_config port; /**< else this */
-    uint16_t answer_port;       /**< UDP port that answers go to */
+    uint16_t answer_port; /**< UDP port that answers go to */
     struct rm_ring_chain *chains;
     uint32_t chain_count;
     struct rm_supply_config *supplies; /**< of all chains */

@@ -31,6 +31,7 @@ struct rm_ring_file_chain {
     char *name;
     uint32_t *count;
     uint16_t id;
+    char *port; /* NULL: that of all chains, or the first */
     char *address;
     char *mac;
     uint16_t *udp_port;

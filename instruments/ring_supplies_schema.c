@@ -58,6 +58,7 @@ static cyaml_schema_field_t const chain_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_ring_file_chain, name, 1, RM_VIRTUAL_NAME_BYTES - 1),
     CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_ring_file_chain, count),
     CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_chain, id),
+    CYAML_FIELD_STRING_PTR("port", MAYBE, struct rm_ring_file_chain, port, 1, RM_PORT_NAME_BYTES - 1),
     CYAML_FIELD_STRING_PTR("address", TEXT, struct rm_ring_file_chain, address, 1, IPV4_LONGEST),
     CYAML_FIELD_STRING_PTR("mac", MAYBE, struct rm_ring_file_chain, mac, 1, MAC_LONGEST),
     CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file_chain, udp_port),

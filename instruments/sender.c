@@ -32,7 +32,7 @@ struct sender {
     struct rm_lock_step lock_step;
     uint64_t stood_ticks; /**< in lock-step: for so long the ring's time has stood */
     uint64_t behind;      /**< as last published */
-    uint64_t look_ticks;  /**< how often a link that is down is looked at while another network sends */
+    uint64_t look_ticks;  /**< how often a link that is down is looked at while another one sends */
     uint64_t look_tsc;
 };
 
@@ -48,7 +48,7 @@ static struct rm_sender_way way_of(struct sender *sender, struct rm_sender_membe
     struct rm_sender_outlet const *outlet = &member->outlet[network];
     struct rm_virtual_group const *group = member->group;
     uint8_t const no_mac[6] = {0};
-    struct rm_flow flow = setup->network[network].flow;
+    struct rm_flow flow = outlet->flow;
     flow.source_ipv4 = group->source_ipv4[network];
     if (memcmp(flow.source_mac, no_mac, sizeof no_mac) == 0)
         default_mac(flow.source_mac, flow.source_ipv4);
@@ -57,7 +57,7 @@ static struct rm_sender_way way_of(struct sender *sender, struct rm_sender_membe
     return (struct rm_sender_way){
         .link = &sender->links[outlet->sink],
         .flow = flow,
-        .mtu = setup->network[network].mtu,
+        .mtu = outlet->mtu,
         .udp_checksum = setup->udp_checksum,
         .counters = outlet->counters,
         .faults = outlet->faults,
@@ -183,22 +183,17 @@ static void look_at_links(struct sender *sender) {
     }
 }
 
-/** How many networks have all their links. */
-static uint32_t networks_up(struct sender const *sender) {
-    bool down[RM_NETWORKS] = {false};
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
-        if (sender->links[l].lost)
-            down[sender->links[l].sink.network] = true;
+static uint32_t links_up(struct sender const *sender) {
     uint32_t up = 0;
-    for (uint32_t n = 0; n < sender->setup->network_count; ++n)
-        up += !down[n];
+    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
+        up += !sender->links[l].lost;
     return up;
 }
 
-/** Waits until so many networks are up; false when the sender is to stop. */
-static bool wait_for_networks(struct sender *sender, uint32_t wanted) {
+/** Waits until so many links are up; false when the sender is to stop. */
+static bool wait_for_links(struct sender *sender, uint32_t wanted) {
     look_at_links(sender);
-    while (networks_up(sender) < wanted) {
+    while (links_up(sender) < wanted) {
         if (stopped(sender))
             return false;
         struct timespec const pause = {.tv_nsec = 1000 * 1000};
@@ -231,13 +226,13 @@ static void publish_passed(struct sender *sender, uint64_t passed) {
             rm_counter_add(sender->groups[g].path[p].counters, RM_SENDER_PASSED_TURNS, passed);
 }
 
-/** With the last network down, waits; with one of two, goes on and looks now and then. */
+/** With the last link down, waits; with some of them, goes on and looks now and then. */
 static void mind_the_links(struct sender *sender) {
-    uint32_t const up = networks_up(sender);
-    if (up == sender->setup->network_count)
+    uint32_t const up = links_up(sender);
+    if (up == sender->setup->sink_count)
         return;
     if (up == 0) {
-        if (wait_for_networks(sender, 1))
+        if (wait_for_links(sender, 1))
             sender->link_down_turns += skip_to_present(sender);
     } else if (rm_tsc() > sender->look_tsc) {
         look_at_links(sender);
@@ -377,7 +372,7 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     sender->stop = stop;
     sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
     enum rm_code code = make(sender, tsc_hz, error);
-    if (code == RM_OK && wait_for_networks(sender, setup->network_count)) {
+    if (code == RM_OK && wait_for_links(sender, setup->sink_count)) {
         rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
         sender->patience_turns = patience_turns(setup);
         sender->patience_ticks = (uint64_t)(setup->patience_s * tsc_hz);

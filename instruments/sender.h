@@ -6,8 +6,9 @@
  * the last of them. After a stall the sender catches up as fast as the link takes it, for turn numbers belong to the
  * clock and not to the sender; it never sends a turn before its time.
  *
- * It begins when all links are up. Later, while a link is down, its network's turns pass unsent, as those of a real
- * instrument would; the sender goes on with the turn that is due when it is back. Of two networks the other goes on.
+ * It begins when all links are up. Later, while a link is down, its turns pass unsent, as those of a real instrument
+ * would, and the other links go on. While all are down the sender waits; it goes on with the turn that is due when one
+ * is back.
  *
  * Who closes a loop through it has a patience: a machine does not wait for whoever sends its readings, and readings
  * that come when their turn is long over make every loop unstable. Turns further back than that pass unsent, and are
@@ -42,6 +43,9 @@ struct rm_turn_source {
 /** A group on one network. */
 struct rm_sender_outlet {
     uint32_t sink;        /**< index of the sink that takes its datagrams */
+    struct rm_flow flow;  /**< its source address, and a source MAC of zeros, are replaced by the group's own, and its
+                               destination port by the format's where that has one */
+    uint32_t mtu;         /**< RM_MTU_LEAST … RM_MTU_MOST */
     rm_counter *counters; /**< its block, set `sender` */
     struct rm_fault const *faults;
     uint32_t fault_count;
@@ -51,12 +55,6 @@ struct rm_sender_outlet {
 struct rm_sender_member {
     struct rm_virtual_group const *group;
     struct rm_sender_outlet outlet[RM_NETWORKS];
-};
-
-struct rm_sender_network {
-    struct rm_flow flow; /**< its source address, and a source MAC of zeros, are replaced by the group's own, and its
-                              destination port by the format's where that has one */
-    uint32_t mtu;        /**< RM_MTU_LEAST … RM_MTU_MOST */
 };
 
 /** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
@@ -76,7 +74,6 @@ struct rm_sender_setup {
     struct rm_sender_member const *members; /**< in the order of their instruments */
     uint32_t member_count;
     uint32_t network_count; /**< 1, or 2: mirrored */
-    struct rm_sender_network network[RM_NETWORKS];
     struct rm_sink const *sinks;
     uint32_t sink_count;
     bool udp_checksum; /**< write UDP checksums */
@@ -91,7 +88,7 @@ struct rm_sender_setup {
 
 struct rm_sender_result {
     uint64_t turns;           /**< that were due and handed to a link */
-    uint64_t link_down_turns; /**< that passed while no network was up */
+    uint64_t link_down_turns; /**< that passed while no link was up */
     uint64_t passed_turns;    /**< that passed while it was further behind than its patience */
     double seconds;           /**< from the first to the last */
 };

@@ -42,10 +42,10 @@ static enum rm_code pin(int32_t core, struct rm_error *error) {
 
 /** Whether DPDK is needed. */
 static bool needs_net(struct rm_ring_config const *ring) {
-    for (uint32_t n = 0; n < ring->network_count; ++n)
-        if (ring->network[n].port.kind != RM_PORT_UDP)
+    for (uint32_t p = 0; p < ring->port_count; ++p)
+        if (ring->ports[p].port.kind != RM_PORT_UDP)
             return true;
-    return ring->supplies.chain_count != 0; /* whose port has frames */
+    return false;
 }
 
 static enum rm_code start_net(struct rm_ring_config const *ring, struct rm_error *error) {
@@ -61,17 +61,17 @@ static enum rm_code make_members(struct run *run, struct rm_error *error) {
     enum rm_code const code = rm_members_make(ring, run->publication.counters, &run->members, error);
     for (uint32_t g = 0; code == RM_OK && g < ring->group_count; ++g)
         for (uint32_t n = 0; n < ring->network_count; ++n)
-            run->members.member[g].outlet[n].sink = rm_port_sinks_find(&run->sinks, n, ring->groups[g].source_ipv4[n]);
+            run->members.member[g].outlet[n].sink =
+                rm_port_sinks_find(&run->sinks, ring->groups[g].port[n], ring->groups[g].source_ipv4[n]);
     return code;
 }
 
 static void tell_of_waiting(struct rm_port_sinks const *sinks, struct rm_ring_config const *ring) {
     for (uint32_t s = 0; s < sinks->count; ++s)
         if (!sinks->sink[s].link_up(sinks->sink[s].state)) {
-            struct rm_port_config const *port = &ring->network[sinks->sink[s].network].port;
+            struct rm_port_config const *port = &ring->ports[sinks->port[s].index].port;
             fprintf(stderr, "ringmaster-instruments: waiting for the other end of %s\n",
                     port->socket_path[0] != '\0' ? port->socket_path : port->interface);
-            return;
         }
 }
 
@@ -87,15 +87,25 @@ static void begin_turns(void *state, struct rm_pace const *pace) {
         run->session->responses->pace = pace;
 }
 
+/** Whether chains share a port with instruments. */
+static bool shares_ports(struct run const *run) {
+    for (uint32_t p = 0; p < run->duty.port_count; ++p)
+        if (run->duty.own_port[p] == NULL)
+            return true;
+    return false;
+}
+
 static bool has_chains(struct run const *run) { return run->session->ring->supplies.chain_count != 0; }
 
 static enum rm_code open_chains(struct run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
     if (!has_chains(run))
         return RM_OK;
-    struct rm_port *shared = ring->supplies.shared ? run->sinks.port[0].port : NULL;
-    enum rm_code const code = rm_chain_duty_open(&ring->supplies, shared, ring->beam.seed,
-                                                 run->publication.supply_counters, run->tsc_hz, &run->duty, error);
+    struct rm_port *open[RM_RING_PORTS_MAX];
+    for (uint32_t p = 0; p < RM_RING_PORTS_MAX; ++p)
+        open[p] = rm_port_sinks_port(&run->sinks, p);
+    enum rm_code const code =
+        rm_chain_duty_open(ring, open, run->publication.supply_counters, run->tsc_hz, &run->duty, error);
     if (code != RM_OK)
         return code;
     run->duty.resets = &run->signals.resets;
@@ -149,15 +159,13 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .patience_s = ring->patience_s,
         .turn_rate_hz = session->turn_rate_hz,
     };
-    for (uint32_t n = 0; n < ring->network_count; ++n)
-        setup.network[n] = (struct rm_sender_network){ring->network[n].flow, ring->network[n].mtu};
     if (has_chains(run))
         setup.guest = (struct rm_sender_guest){
             .poll = rm_chain_duty_poll,
             .begin = begin_turns,
             .has = rm_chain_duty_has,
             .state = &run->duty,
-            .elsewhere = !ring->supplies.shared,
+            .elsewhere = !shares_ports(run),
         };
     tell_of_waiting(&run->sinks, ring);
     struct rm_sender_result result;

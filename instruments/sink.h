@@ -9,7 +9,6 @@
 
 struct rm_sink {
     enum rm_framing framing;
-    uint32_t network;                                                         /**< 0, or 1: of the mirror */
     uint32_t (*reserve)(void *state, struct rm_burst *burst, uint32_t count); /**< as rm_port_reserve */
     uint32_t (*send)(void *state, struct rm_burst *burst);                    /**< as rm_port_send */
     void (*release)(void *state, struct rm_burst *burst);                     /**< as rm_port_release */

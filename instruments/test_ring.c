@@ -21,7 +21,8 @@ struct test_ring *test_ring_make(char const *lines) {
     FILE *file = fdopen(mkstemp(path), "w");
     struct rm_error error = {0};
     assert_non_null(file);
-    fprintf(file, "port: {kind: af_packet, interface: none}\nfirst_turn: %d\nbeam: {kick_um: 0}\n%s", TEST_RING_FIRST,
+    fprintf(file, "%sfirst_turn: %d\nbeam: {kick_um: 0}\n%s",
+            strstr(lines, "ports:") != NULL ? "" : "port: {kind: af_packet, interface: none}\n", TEST_RING_FIRST,
             lines);
     fclose(file);
     if (rm_ring_config_load(path, &bench->ring, &error) != RM_OK)
@@ -29,6 +30,7 @@ struct test_ring *test_ring_make(char const *lines) {
     unlink(path);
     struct rm_ring_config const *ring = &bench->ring;
     assert_in_range(ring->group_count * ring->network_count, 1, TEST_RING_BLOCKS);
+    assert_in_range(ring->port_count, 1, TEST_RING_PORTS);
     for (uint32_t b = 0; b < TEST_RING_BLOCKS; ++b)
         bench->blocks[b] = bench->counters[b];
     assert_int_equal(rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &bench->beam, NULL), RM_OK);
@@ -51,26 +53,24 @@ static union rm_lane const *read_beam(void *state, uint64_t index, uint32_t firs
 
 void test_ring_run(struct test_ring *bench, uint64_t turns) {
     struct rm_ring_config const *ring = &bench->ring;
-    struct rm_sink sinks[RM_NETWORKS];
+    struct rm_sink sinks[TEST_RING_PORTS];
     struct rm_sender_setup setup = {
         .instruments = ring->instruments,
         .members = bench->members.member,
         .member_count = ring->group_count,
         .network_count = ring->network_count,
         .sinks = sinks,
-        .sink_count = ring->network_count,
+        .sink_count = ring->port_count,
         .udp_checksum = ring->udp_checksum,
         .source = {read_beam, bench->beam},
         .first_turn = TEST_RING_FIRST,
         .turns = turns,
     };
-    for (uint32_t n = 0; n < ring->network_count; ++n) {
-        bench->sink[n].network = n;
-        sinks[n] = test_sink_as_sink(&bench->sink[n]);
-        setup.network[n] = (struct rm_sender_network){ring->network[n].flow, ring->network[n].mtu};
-        for (uint32_t g = 0; g < ring->group_count; ++g)
-            bench->members.member[g].outlet[n].sink = n;
-    }
+    for (uint32_t p = 0; p < ring->port_count; ++p)
+        sinks[p] = test_sink_as_sink(&bench->sink[p]);
+    for (uint32_t g = 0; g < ring->group_count; ++g)
+        for (uint32_t n = 0; n < ring->network_count; ++n)
+            bench->members.member[g].outlet[n].sink = ring->groups[g].port[n];
     struct rm_sender_result result;
     assert_int_equal(rm_sender_run(&setup, 1e9, &bench->stop, &result, NULL), RM_OK);
     assert_int_equal(bench->sink[0].lent + bench->sink[1].lent, 0);
@@ -119,8 +119,8 @@ static void check_datagram(struct test_ring *bench, struct rm_datagram const *da
     ++reading->datagrams;
 }
 
-struct test_reading test_ring_read(struct test_ring *bench, uint32_t network) {
-    struct test_sink const *sink = &bench->sink[network];
+struct test_reading test_ring_read(struct test_ring *bench, uint32_t port) {
+    struct test_sink const *sink = &bench->sink[port];
     struct rm_reassembly *reassembly = rm_reassembly_new(8, 9300, TIMEOUT);
     struct test_reading reading = {0};
     assert_non_null(reassembly);

@@ -8,7 +8,7 @@
 #include "members.h"
 #include "test_sink.h"
 
-enum { TEST_RING_BLOCKS = 16, TEST_RING_FIRST = 1000000 };
+enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 
 /** A ring between its file and two sinks. */
 struct test_ring {
@@ -18,7 +18,7 @@ struct test_ring {
     struct rm_members members;
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
-    struct test_sink sink[RM_NETWORKS];
+    struct test_sink sink[TEST_RING_PORTS]; /**< of each port; a mirror is the second */
     atomic_bool stop;
 };
 
@@ -30,7 +30,7 @@ struct test_reading {
     rm_turn turn; /**< of the last record */
 };
 
-/** A ring of a file of these lines, which name no port. Its first turn is TEST_RING_FIRST. */
+/** A ring of a file of these lines, which may name `ports`, or none. Its first turn is TEST_RING_FIRST. */
 struct test_ring *test_ring_make(char const *lines);
 void test_ring_destroy(struct test_ring *bench);
 
@@ -40,7 +40,7 @@ void test_ring_run(struct test_ring *bench, uint64_t turns);
 uint64_t test_ring_counted(struct test_ring const *bench, uint32_t block, enum rm_sender_counter counter);
 
 /** Reads a sink, all of it of the first group's format, and compares every record with the beam. */
-struct test_reading test_ring_read(struct test_ring *bench, uint32_t network);
+struct test_reading test_ring_read(struct test_ring *bench, uint32_t port);
 
 /** The instrument of this id. */
 uint32_t test_ring_index(struct rm_ring_config const *ring, uint32_t id);

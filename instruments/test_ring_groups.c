@@ -109,16 +109,16 @@ static void a_mirror_is_a_second_network(void **state) {
                    "  - {instrument: all, fault: turn_reset, at_turn: 7}\n",
               &config);
     assert_int_equal(config.network_count, 2);
-    assert_int_equal(config.network[0].mtu, 9000);
-    assert_int_equal(config.network[0].flow.vlan, 8);
-    assert_int_equal(config.network[0].port.longest_frame, 9018);
-    assert_int_equal(config.network[1].flow.vlan, 9);
-    assert_int_equal(config.network[1].port.kind, RM_PORT_UDP);
-    assert_int_equal(config.network[1].port.longest_frame, RM_SEND_BYTES);
-    assert_int_equal(config.network[1].flow.destination_ipv4, 0xEF000102);
+    assert_int_equal(config.ports[0].mtu, 9000);
+    assert_int_equal(config.ports[0].flow.vlan, 8);
+    assert_int_equal(config.ports[0].port.longest_frame, 9018);
+    assert_int_equal(config.ports[1].flow.vlan, 9);
+    assert_int_equal(config.ports[1].port.kind, RM_PORT_UDP);
+    assert_int_equal(config.ports[1].port.longest_frame, RM_SEND_BYTES);
+    assert_int_equal(config.ports[1].flow.destination_ipv4, 0xEF000102);
     uint8_t const multicast[6] = {0x01, 0, 0x5E, 0, 1, 2};
-    assert_memory_equal(config.network[1].flow.destination_mac, multicast, 6);
-    assert_int_equal(config.network[0].flow.destination_mac[5], 7);
+    assert_memory_equal(config.ports[1].flow.destination_mac, multicast, 6);
+    assert_int_equal(config.ports[0].flow.destination_mac[5], 7);
     assert_int_equal(config.groups[1].source_ipv4[1], 0x7F000009);
     assert_int_equal(config.groups[2].source_ipv4[1], 0x0A140302);
     assert_int_equal(config.faults[0].network, 1);
@@ -143,7 +143,7 @@ static void every_kind_of_port_that_sends_is_taken(void **state) {
         snprintf(text, sizeof text, "port: %s\ninstruments: [{name: a, kind: bpm, id: 9, source: 10.20.3.1}]\n",
                  cases[c].port);
         load_good(text, &config);
-        assert_int_equal(config.network[0].port.kind, cases[c].kind);
+        assert_int_equal(config.ports[0].port.kind, cases[c].kind);
         rm_ring_config_free(&config);
     }
 }

@@ -54,8 +54,8 @@ static void absent_keys_make_an_ideal_supply(void **state) {
     assert_int_equal(supplies->chain_count, 12);
     assert_int_equal(supplies->supply_count, 12 * 13);
     assert_int_equal(supplies->answer_port, 4660);
-    assert_false(supplies->shared);
-    assert_string_equal(supplies->port.socket_path, "/tmp/supplies.sock");
+    assert_int_equal(supplies->chains[0].port, 1);
+    assert_string_equal(config.ports[1].port.socket_path, "/tmp/supplies.sock");
     struct rm_ring_chain const *last = &supplies->chains[11];
     uint8_t const mac[6] = {2, 0, 10, 30, 0, 12};
     assert_string_equal(last->name, "c12");
@@ -109,7 +109,7 @@ static void every_key_is_taken(void **state) {
     struct rm_ring_chain const *one = &supplies->chains[0];
     struct rm_supply_config const *supply = &supplies->supplies[0];
     assert_int_equal(config.instrument_count + config.network_count, 0);
-    assert_int_equal(supplies->port.kind, RM_PORT_AF_PACKET);
+    assert_int_equal(config.ports[0].port.kind, RM_PORT_AF_PACKET);
     assert_int_equal(supplies->answer_port, 99);
     assert_int_equal(one->udp_port, 77);
     assert_float_equal(one->config.timeout_s, 0.02, 1e-9);
@@ -164,11 +164,11 @@ static void without_a_port_of_their_own_they_use_the_rings(void **state) {
     char const chains[] = "supplies: {chains: [{name: c, id: 1, address: 10.30.0.1, supplies: [{}]}]}\n";
     struct rm_ring_config config;
     check_loads(RING, chains, "", &config);
-    assert_true(config.supplies.shared);
+    assert_true(rm_ring_sends_through(&config, config.supplies.chains[0].port));
     rm_ring_config_free(&config);
     check_loads("port: {kind: memif, socket: /tmp/ring.sock}\n", chains, "", &config);
-    assert_false(config.supplies.shared);
-    assert_string_equal(config.supplies.port.socket_path, "/tmp/ring.sock");
+    assert_false(rm_ring_sends_through(&config, config.supplies.chains[0].port));
+    assert_string_equal(config.ports[0].port.socket_path, "/tmp/ring.sock");
     rm_ring_config_free(&config);
 }
 

@@ -55,7 +55,10 @@ static int make(void **state) {
             .first = m, .count = 1, .source_ipv4 = {source}, .period_turns = 1, .format = &bench->native};
         bench->members[m] = (struct rm_sender_member){
             .group = &bench->groups[m],
-            .outlet = {{.counters = bench->counters[m], .faults = &bench->faults[m]}},
+            .outlet = {{.flow = {.destination_ipv4 = 0x0A14FF01, .source_port = 4660, .destination_port = 4660},
+                        .mtu = 1500,
+                        .counters = bench->counters[m],
+                        .faults = &bench->faults[m]}},
         };
     }
     bench->as_sink = test_sink_as_sink(&bench->sink);
@@ -64,8 +67,6 @@ static int make(void **state) {
         .members = bench->members,
         .member_count = COUNT,
         .network_count = 1,
-        .network = {{.flow = {.destination_ipv4 = 0x0A14FF01, .source_port = 4660, .destination_port = 4660},
-                     .mtu = 1500}},
         .sinks = &bench->as_sink,
         .sink_count = 1,
         .source = {digits, bench},

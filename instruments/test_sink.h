@@ -17,7 +17,6 @@ enum {
 
 struct test_sink {
     enum rm_framing framing;
-    uint32_t network;
     uint32_t most;       /**< datagrams taken at once; 0: all */
     uint32_t refusals;   /**< sends that take nothing, before each that takes something */
     uint32_t down_after; /**< the link goes down when so many datagrams were sent; 0: never */
@@ -95,7 +94,6 @@ static inline bool test_sink_link_up(void *state) {
 static inline struct rm_sink test_sink_as_sink(struct test_sink *sink) {
     return (struct rm_sink){
         .framing = sink->framing,
-        .network = sink->network,
         .reserve = test_sink_reserve,
         .send = test_sink_send,
         .release = test_sink_release,

@@ -37,6 +37,7 @@ struct rm_virtual_group {
     uint32_t first;                   /**< instrument */
     uint32_t count;                   /**< instruments, at least 1 */
     uint32_t source_ipv4[RM_NETWORKS];
+    uint32_t port[RM_NETWORKS];     /**< of the ring's */
     uint32_t period_turns;          /**< from one reading to the next, at least 1 */
     struct rm_format const *format; /**< constant, and there as long as the group */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "address.h"
+#include "base/nearest.h"
 #include "fragments.h"
 #include "ring_resolve.h"
 
@@ -124,36 +125,124 @@ static enum rm_code resolve_mtu(struct rm_resolve const *resolve, uint32_t *mtu)
     return RM_OK;
 }
 
-static enum rm_code resolve_mirror(struct rm_resolve const *resolve) {
-    struct rm_ring_file_mirror const *from = resolve->file->mirror;
-    struct rm_ring_network *to = &resolve->config->network[1];
+/** A port of the file's list, or the mirror's: `place` is its key, `ports[1].`, `at` that of the port itself. */
+static enum rm_code resolve_outlet(struct rm_resolve const *resolve, char const *place, char const *at,
+                                   struct rm_ring_file_outlet const *from, struct rm_ring_port *to) {
+    char keys[3][40];
+    char const *const names[3] = {"destination", "destination_mac", "vlan"};
+    for (int k = 0; k < 3; ++k)
+        snprintf(keys[k], sizeof keys[k], "%s.%s", place, names[k]);
+    struct destination const where = {keys[0], from->destination, keys[1], from->destination_mac, keys[2], from->vlan};
+    enum rm_code const code = rm_resolve_port(resolve, at, &from->port, place, &to->port);
+    return code == RM_OK ? resolve_destination(resolve, &where, &to->flow) : code;
+}
+
+/** A further port, that does as the ring does if its keys say nothing else. */
+static struct rm_ring_port *add_port(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
+    struct rm_ring_port *port = &resolve->config->ports[resolve->config->port_count++];
+    *port = *ring;
+    return port;
+}
+
+static enum rm_code resolve_mirror(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
+    struct rm_ring_file_outlet const *from = resolve->file->mirror;
     if (from == NULL)
         return RM_OK;
     resolve->config->network_count = 2;
-    to->flow = resolve->config->network[0].flow;
-    to->mtu = resolve->config->network[0].mtu;
-    enum rm_code const code = rm_resolve_port(resolve, "mirror.port", &from->port, "mirror", &to->port);
-    if (code != RM_OK)
-        return code;
-    struct destination const where = {"mirror.destination",  from->destination, "mirror.destination_mac",
-                                      from->destination_mac, "mirror.vlan",     from->vlan};
-    return resolve_destination(resolve, &where, &to->flow);
+    resolve->config->mirror_port = resolve->config->port_count;
+    return resolve_outlet(resolve, "mirror", "mirror.port", from, add_port(resolve, ring));
 }
 
-enum rm_code rm_resolve_networks(struct rm_resolve const *resolve) {
-    struct rm_ring_network *first = &resolve->config->network[0];
-    bool const instruments = resolve->file->instruments_count != 0;
-    if (resolve->file->port == NULL)
-        return instruments ? rm_yaml_fail(resolve->error, resolve->path, "port",
-                                          "the key is missing, expected the port that datagrams leave by")
-                           : RM_OK;
-    enum rm_code code = rm_resolve_port(resolve, "port", resolve->file->port, "ring", &first->port);
-    if (!instruments)
+static enum rm_code check_port_name(struct rm_resolve const *resolve, uint32_t index) {
+    struct rm_ring_file_outlet const *ports = resolve->file->ports;
+    char const *name = ports[index].port.name;
+    if (name == NULL)
+        return rm_resolve_fail(resolve, "ports", index, NULL,
+                               "the key \"name\" is missing, expected the name that instruments and chains call it by");
+    if (!rm_virtual_name_is_good(name))
+        return rm_resolve_fail(resolve, "ports", index, "name", "found \"%s\", expected a name of a-z, 0-9, _ and -",
+                               name);
+    for (uint32_t p = 0; p < index; ++p)
+        if (strcmp(ports[p].port.name, name) == 0)
+            return rm_resolve_fail(resolve, "ports", index, "name",
+                                   "\"%s\" is already the name of ports[%u], expected one of its own", name, p);
+    return RM_OK;
+}
+
+static enum rm_code resolve_list(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
+    enum rm_code code = RM_OK;
+    for (uint32_t p = 0; p < resolve->file->ports_count && code == RM_OK; ++p) {
+        char place[24];
+        snprintf(place, sizeof place, "ports[%u]", p);
+        code = check_port_name(resolve, p);
+        if (code == RM_OK)
+            code = resolve_outlet(resolve, place, place, &resolve->file->ports[p], add_port(resolve, ring));
+    }
+    return code;
+}
+
+/** The keys `port` and `ports`: one of them, or neither where there are only supplies. */
+static enum rm_code check_keys(struct rm_resolve const *resolve) {
+    struct rm_ring_file const *file = resolve->file;
+    if (file->port != NULL && file->ports_count != 0)
+        return rm_yaml_fail(resolve->error, resolve->path, "ports",
+                            "found beside \"port\", expected one of them: a ring has one port, or a list");
+    if (file->port == NULL && file->ports_count == 0 && file->instruments_count != 0)
+        return rm_yaml_fail(resolve->error, resolve->path, "port",
+                            "the key is missing, expected the port that datagrams leave by, or \"ports\"");
+    return RM_OK;
+}
+
+enum rm_code rm_resolve_ports(struct rm_resolve const *resolve) {
+    struct rm_ring_file_port const *one = resolve->file->port;
+    struct rm_ring_port ring = {0};
+    enum rm_code code = check_keys(resolve);
+    if (code == RM_OK)
+        code = resolve_flow(resolve, &ring.flow);
+    if (code == RM_OK)
+        code = resolve_mtu(resolve, &ring.mtu);
+    if (code == RM_OK)
+        code = one == NULL ? resolve_list(resolve, &ring)
+                           : rm_resolve_port(resolve, "port", one, "ring", &add_port(resolve, &ring)->port);
+    if (code != RM_OK || resolve->file->instruments_count == 0)
         return code;
     resolve->config->network_count = 1;
-    if (code == RM_OK)
-        code = resolve_flow(resolve, &first->flow);
-    if (code == RM_OK)
-        code = resolve_mtu(resolve, &first->mtu);
-    return code == RM_OK ? resolve_mirror(resolve) : code;
+    return resolve_mirror(resolve, &ring);
+}
+
+enum rm_code rm_resolve_port_name(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *name,
+                                  uint32_t *port) {
+    struct rm_nearest nearest = {.wanted = name};
+    *port = 0;
+    if (name == NULL)
+        return RM_OK;
+    if (resolve->file->ports_count == 0)
+        return rm_resolve_fail(resolve, list, index, "port",
+                               "the ring has no list \"ports\" to choose from, take it out");
+    for (; *port < resolve->file->ports_count; ++*port) {
+        if (strcmp(resolve->file->ports[*port].port.name, name) == 0)
+            return RM_OK;
+        rm_nearest_offer(&nearest, resolve->file->ports[*port].port.name);
+    }
+    return rm_resolve_fail(resolve, list, index, "port",
+                           "found \"%s\", expected the name of an entry of \"ports\"%s%s%s", name,
+                           nearest.name == NULL ? "" : " (did you mean \"", nearest.name == NULL ? "" : nearest.name,
+                           nearest.name == NULL ? "" : "\"?)");
+}
+
+static bool has_chains(struct rm_ring_supplies const *supplies, uint32_t port) {
+    for (uint32_t c = 0; c < supplies->chain_count; ++c)
+        if (supplies->chains[c].port == port)
+            return true;
+    return false;
+}
+
+enum rm_code rm_resolve_ports_used(struct rm_resolve const *resolve) {
+    struct rm_ring_config const *config = resolve->config;
+    for (uint32_t p = 0; p < resolve->file->ports_count; ++p)
+        if (!rm_ring_sends_through(config, p) && !has_chains(&config->supplies, p))
+            return rm_resolve_fail(resolve, "ports", p, NULL,
+                                   "no instrument and no chain uses \"%s\", write `port: %s` where one should",
+                                   config->ports[p].port.name, config->ports[p].port.name);
+    return RM_OK;
 }
