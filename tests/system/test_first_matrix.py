@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from harness import PATIENCE_S, RING_CORE, SERVER_CORE, command_line, ringmaster
 from living import joined
 
 from ringmaster import Workspace
+from ringmaster.errors import RequestRefused, RequestUnanswered
 from ringmaster.feedback.compare import difference
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix, load_csv
@@ -168,9 +169,22 @@ def ws(facility: Facility) -> Iterator[Workspace]:
         yield found
 
 
+def ask(ws: Workspace, name: str, value: float) -> bool:
+    """False where it is refused: a chain that is lost for a moment, a step that the host holds up."""
+    with suppress(RequestRefused, RequestUnanswered):
+        ws.put(name, value)
+        return True
+    return False
+
+
 def put(ws: Workspace, name: str, value: float) -> None:
-    ws.put(f"{name}/setpoint", value)
-    wait_for(lambda: stands(ws, name) == pytest.approx(value, abs=1e-6), f"{name} to be at {value}")
+    def is_there() -> bool:
+        if stands(ws, name) == pytest.approx(value, abs=1e-6):
+            return True
+        ask(ws, f"{name}/setpoint", value)
+        return False
+
+    wait_for(is_there, f"{name} to be at {value}")
 
 
 def stands(ws: Workspace, name: str) -> float:
@@ -207,11 +221,9 @@ def test_it_is_that_of_the_lattice(facility: Facility, measured: Path) -> None:
     assert max(map(abs, off.column_gain.values())) < 0.02, off.column_gain
 
 
-def test_a_supply_that_the_guard_refuses_is_named_and_the_others_are_measured(
-    facility: Facility, ws: Workspace
-) -> None:
+def test_a_supply_at_its_limit_is_named_and_the_others_are_measured(facility: Facility, ws: Workspace) -> None:
     output = facility.folder / "some.csv"
-    put(ws, "ps/h2", 9.0)  # 2 A more are beyond its limit
+    put(ws, "ps/h2", 9.0)  # 2 A more are beyond its limit, which the guard has published
     options = ("--supplies", "ps/h*", "--readings", "bpm[12]", "--averages", "1", "-o", str(output))
     said = ringmaster(*facility.measure(*options), expect=1).stderr
     assert "not measured: ps/h2: 11 A is above its upper limit of 10 A" in said
@@ -253,12 +265,11 @@ def test_the_feedback_runs_with_it_and_measures_it_anew(facility: Facility, meas
         assert difference(before, after).relative_rms < 0.02
         changed = (before.values != after.values).any(axis=0)
         assert changed.tolist() == [True, False, False, False, False]  # an excitation does not reach the RF
-        ringmaster("feedback", "golden", "-w", facility.name, "current")
-        feedback.put("loop", 1)
+        wait_for(lambda: ask(ws, "feedback/loop", 1), "the command to be taken")
 
         def is_on() -> bool:
             if feedback.state == State.FAULT:  # a host that was away for long: a person would do just that
-                feedback.put("reset", feedback.number("reset") + 1)
+                ask(ws, "feedback/reset", feedback.number("reset") + 1)
             return feedback.state == State.ON
 
         wait_for(is_on, lambda: f"the loop to close: {ringmaster('feedback', 'why', '-w', facility.name).stdout}")

@@ -67,11 +67,19 @@ class Hand:
         self._follower = Follower(ws, supplies, pause)
         self._stood: dict[str, float] = {}
 
-    def begin(self, name: str) -> None:
-        """Offsets count from where it stands now. Raises NotFollowed where nobody knows that."""
-        stands = self._ws.supplies[name].setpoint.number
+    def begin(self, name: str, amplitude: float) -> None:
+        """Offsets count from where it stands now. Raises NotFollowed where nobody knows that, RequestRefused where the
+        guard would refuse to go so far: before anything moves.
+        """
+        setpoint = self._ws.supplies[name].setpoint
+        stands, unit = setpoint.number, setpoint.unit
         if not math.isfinite(stands):
             raise NotFollowed(f"{name}: where it stands is not known; its chain has not answered yet")
+        low, high = setpoint.limits.control_low, setpoint.limits.control_high
+        if high is not None and stands + amplitude > high:
+            raise RequestRefused(f"{name}: {stands + amplitude:g} {unit} is above its upper limit of {high:g} {unit}")
+        if low is not None and stands - amplitude < low:
+            raise RequestRefused(f"{name}: {stands - amplitude:g} {unit} is below its lower limit of {low:g} {unit}")
         self._follower.begin(name)
         self._stood[name] = stands
 
@@ -101,7 +109,7 @@ class Hand:
         while True:
             try:
                 self._ws.put(supply.setpoint.name, value)
-                wait_until(self._ws, supply, supply.setpoint, value, near, pause, _STILL_S)
+                wait_until(self._ws, supply, supply.setpoint, value, near, pause, Patience(self._ws, _STILL_S, 0.0))
                 return
             except (RequestRefused, RequestUnanswered, NotFollowed):
                 stands = supply.setpoint.number
@@ -133,7 +141,7 @@ def measure(
         hand = Hand(ws, columns, pause)
 
         def one(i: int) -> list[Sample]:
-            hand.begin(columns[i])
+            hand.begin(columns[i], plans[i].amplitude)
             try:
                 return [
                     by_signs(readings, plans[i], lambda offset: hand.go(columns[i], offset))

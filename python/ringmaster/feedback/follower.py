@@ -78,10 +78,11 @@ def wait_until(
     target: float,
     near: float,
     pause: Pause,
-    still_s: float = STILL_S,
+    patience: Patience | None = None,
 ) -> None:
-    """Until ``which``, its setpoint or readback, is ``near`` the target. Raises NotFollowed."""
-    last, patience = float("nan"), Patience(ws, still_s)
+    """Until ``which``, its setpoint or readback, is ``near`` the target. Raises NotFollowed when it stands still."""
+    last = float("nan")
+    patience = patience or Patience(ws, STILL_S)
     while True:
         now = which.number
         if abs(now - target) <= near:

@@ -7,19 +7,22 @@ else. The first matrix is measured without one: by_hand.py.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import sleep
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.errors import RequestRefused
+from ringmaster.errors import RequestRefused, RequestUnanswered
 from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.names import Excitation, State
+from ringmaster.feedback.patience import Patience
 from ringmaster.feedback.readings import Readings, mean_of_records, rms_of_records
 from ringmaster.feedback.stopping import Pause, stopped_at_pauses
 
 Floats = NDArray[np.float64]
+ASK_S = 10.0
 Sample = tuple[Floats, float]
 """Response of each row, and the noise."""
 Progress = Callable[[int, str], None]
@@ -77,7 +80,7 @@ def measure(
                 feedback, rows, columns, numbers, plans, Readings(feedback.ws, rows, rate, pause), progress, pause
             )
         finally:
-            feedback.put("excite", Excitation.QUIET)
+            _ask(feedback, "excite", Excitation.QUIET)
     if found.silent:
         raise RuntimeError(
             f"{len(found.silent)} readings did not come all the time, as {found.silent[0]}: the matrix of "
@@ -96,28 +99,41 @@ def _measure(
     progress: Progress,
     pause: Pause,
 ) -> Response:
-    feedback.put("excite", Excitation.QUIET)
-    feedback.put("excite_at", 1)
+    _ask(feedback, "excite", Excitation.QUIET)
+    _ask(feedback, "excite_at", 1, pause)
     follower = Follower(feedback.ws, columns, pause)
 
     def one(i: int) -> list[Sample]:
-        feedback.put("excite_number", numbers[i])
+        _ask(feedback, "excite_number", numbers[i], pause)
         times = range(plans[i].averages)
 
         def go(offset: float) -> None:
-            feedback.put("excite_amplitude", offset)
-            feedback.put("excite", Excitation.CONSTANT)
+            _ask(feedback, "excite_amplitude", offset, pause)
+            _ask(feedback, "excite", Excitation.CONSTANT, pause)
             follower.wait_for(columns[i], offset)
 
         try:
             if plans[i].hz > 0:
-                return [_by_sine(feedback, readings, plans[i]) for _ in times]
+                return [_by_sine(feedback, readings, plans[i], pause) for _ in times]
             follower.begin(columns[i])
             return [by_signs(readings, plans[i], go) for _ in times]
         finally:
-            feedback.put("excite", Excitation.QUIET)
+            _ask(feedback, "excite", Excitation.QUIET)
 
     return collect(rows, columns, one, progress)
+
+
+def _ask(feedback: Feedback, short: str, value: float, pause: Pause = sleep) -> None:
+    """Again and again: a busy host refuses for a moment. Raises RequestRefused or RequestUnanswered when that lasts."""
+    patience = Patience(feedback.ws, ASK_S)
+    while True:
+        try:
+            feedback.put(short, value)
+            return
+        except (RequestRefused, RequestUnanswered):
+            if patience.over():
+                raise
+        pause(0.1)
 
 
 def collect(
@@ -168,11 +184,11 @@ def by_signs(readings: Readings, plan: Plan, go: Callable[[float], None]) -> Sam
     return sums / (4 * plan.amplitude), noise
 
 
-def _by_sine(feedback: Feedback, readings: Readings, plan: Plan) -> Sample:
+def _by_sine(feedback: Feedback, readings: Readings, plan: Plan, pause: Pause) -> Sample:
     """A fit of the sine; its sign from the first reading's phase to the excitation that was recorded beside."""
-    feedback.put("excite_low", plan.hz)
-    feedback.put("excite_amplitude", plan.amplitude)
-    feedback.put("excite", Excitation.SINE)
+    _ask(feedback, "excite_low", plan.hz, pause)
+    _ask(feedback, "excite_amplitude", plan.amplitude, pause)
+    _ask(feedback, "excite", Excitation.SINE, pause)
     stream = feedback.ws.streams[f"{feedback.name}/orbit"]
     time_s, values = readings.take(plan.seconds, plan.settle_s)
     turns = np.round(time_s * readings.rate_hz * readings.clock.period).astype(np.int64)

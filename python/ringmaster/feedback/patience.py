@@ -5,24 +5,24 @@ from time import monotonic
 
 from ringmaster.workspace import Workspace
 
-_HANG_S = 60.0
+HANG_S = 60.0
 """A server that lives and has sent no cycle for so long hangs."""
 
 
 class Patience:
-    """Over when the server has sent cycles for so many seconds, or hangs."""
+    """Over when the server has sent cycles for so many seconds, or when ``hang_s`` more have passed without."""
 
-    def __init__(self, ws: Workspace, seconds: float) -> None:
+    def __init__(self, ws: Workspace, seconds: float, hang_s: float = HANG_S) -> None:
         self._cycles = ws.counters("transmit")
         turn_rate_hz = ws.parameters["server/turn_rate_hz"].number
         self._wanted = seconds * turn_rate_hz / ws.grants["operator"].period_turns
-        self.seconds = seconds
+        self._most_s = seconds + hang_s
         self.begin()
 
     def begin(self) -> None:
         """Anew."""
         self._first = self._cycles["cycles"]
-        self._give_up = monotonic() + self.seconds + _HANG_S
+        self._give_up = monotonic() + self._most_s
 
     def over(self) -> bool:
         """Whether it is."""
