@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "fabric/workspace_leave.h"
 #include <ringmaster/parameter.h>
 
 static rm_planned_index plan_number(struct rm_publication *publication, char const *name, char const *unit,
@@ -57,6 +58,7 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
     if (code != RM_OK)
         return code;
     publication->shared = true;
+    publication->workspace = ring->workspace;
     for (uint32_t c = 0; c < publication->count; ++c)
         publication->counters[c] = rm_segment_memory(&publication->segment, plan, c);
     for (uint32_t c = 0; c < publication->chains; ++c)
@@ -122,8 +124,10 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_
 
 void rm_publication_close(struct rm_publication *publication) {
     rm_machine_knobs_stop(&publication->knobs);
-    if (publication->shared)
+    if (publication->shared) {
         rm_segment_close(&publication->segment);
+        rm_workspace_leave(publication->workspace);
+    }
     rm_plan_free(&publication->plan);
     free(publication->private_counters);
     free(publication->counters);

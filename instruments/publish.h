@@ -24,6 +24,7 @@ struct rm_publication {
     rm_counter **supply_counters; /**< of each chain, set `supply` */
     uint32_t chains, supplies;
     bool shared;
+    char const *workspace;      /**< where it is shared; the configuration's */
     rm_planned_index kick_turn; /**< where there is a beam */
     rm_planned_index currents;  /**< where there are supplies */
     void *private_counters;

@@ -90,6 +90,7 @@ static void the_ring_publishes_what_it_sent(void **state) {
     char lines[512];
     snprintf(lines, sizeof lines, "%sfaults: [{instrument: blm01, fault: drop, probability: 0.5}]\n", RING);
     test_world_write(world, lines);
+    test_world_keep(world);
     assert_int_equal(test_world_run(world, "", "run %s --turns 100"), 0);
     struct rm_mapped_segment mapped;
     test_world_map(world, &mapped);

@@ -51,6 +51,7 @@ static void libera_goes_through_both_networks(void **state) {
         "faults: [{instrument: bpm, fault: drop, probability: 0.5, network: b}]\n",
         world->udp_port[1], BPMS, PERIOD);
     test_world_write(world, lines);
+    test_world_keep(world);
     char arguments[64];
     snprintf(arguments, sizeof arguments, "run %%s --turns %d", DATAGRAMS * PERIOD);
     assert_int_equal(test_world_run(world, "", arguments), 0);

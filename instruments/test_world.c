@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,7 +54,8 @@ struct test_world *test_world_make(char const *program) {
 }
 
 void test_world_destroy(struct test_world *world) {
-    char const *const files[] = {"ring.yaml", "beam.replay", "said", "ws/ring.segment", "ws/ring.lock", "ws", ""};
+    char const *const files[] = {"ring.yaml",    "beam.replay",       "said", "ws/ring.segment",
+                                 "ws/ring.lock", "ws/server.segment", "ws",   ""};
     for (unsigned f = 0; f < sizeof files / sizeof files[0]; ++f) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", world->directory, files[f]);
@@ -151,6 +153,16 @@ void const *test_world_object(struct rm_mapped_segment const *mapped, char const
             return start + directory[i].offset;
     fail_msg("no object \"%s\"", name);
     return NULL;
+}
+
+void test_world_keep(struct test_world const *world) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/ws", world->directory);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/ws/server.segment", world->directory);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
 }
 
 void test_world_map(struct test_world const *world, struct rm_mapped_segment *mapped) {

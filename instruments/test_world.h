@@ -54,6 +54,9 @@ struct test_arrival const *test_world_receive(struct test_world *world, uint32_t
 void const *test_world_object(struct rm_mapped_segment const *mapped, char const *name);
 
 /** Maps the ring's segment; rm_segment_unmap. */
+/** Puts what a server left into the workspace: beside it stays what the ring left. */
+void test_world_keep(struct test_world const *world);
+
 void test_world_map(struct test_world const *world, struct rm_mapped_segment *mapped);
 
 #endif

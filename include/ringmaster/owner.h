@@ -85,7 +85,8 @@ struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *nam
 struct rm_segment_header const *rm_owner_header(struct rm_owner const *owner);
 bool rm_owner_adopted(struct rm_owner const *owner);
 
-/** Closes in good order; the segment stays for readers. That of a requester is removed. NULL is allowed. */
+/** Closes in good order. The segment stays for readers as long as the workspace has a server's, and is removed where it
+ * has none. That of a requester is removed. NULL is allowed. */
 void rm_owner_close(struct rm_owner *owner);
 
 #endif

@@ -36,7 +36,7 @@ enum rm_segment_state {
     RM_SEGMENT_BUILDING = 0,
     RM_SEGMENT_LIVE = 1,     /**< the owner runs, or was killed: ask the lock */
     RM_SEGMENT_CLOSED = 2,   /**< the owner stopped in good order; the content is final */
-    RM_SEGMENT_REPLACED = 3, /**< a later owner made a new segment of another layout: attach again */
+    RM_SEGMENT_REPLACED = 3, /**< this one was removed, or a later owner made one of another layout: attach again */
 };
 
 struct rm_segment_header {

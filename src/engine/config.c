@@ -23,6 +23,7 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
         return rm_config_fail(config, error, "turn_rate_hz", "found %g Hz, expected more than 0, up to %g Hz",
                               config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
     config->simulated_time = file->simulated_time != NULL && *file->simulated_time;
+    config->keep_after_stop = file->keep_after_stop != NULL && *file->keep_after_stop;
     return RM_OK;
 }
 

@@ -223,6 +223,8 @@ struct rm_config {
     /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and no cycle has a time.
      */
     bool simulated_time;
+    bool keep_after_stop; /**< a stop in good order leaves the workspace as a kill does: for the next start to take over
+                           */
     struct rm_errors *errors; /**< takes what rm_config_fail says while the file is read; then NULL */
     double turn_rate_hz;      /**< nominal revolution frequency, above 0, up to 100 MHz */
     struct rm_config_buffers buffers;

@@ -174,6 +174,7 @@ struct rm_config_file {
     char *workspace;
     double *turn_rate_hz;
     bool *simulated_time;
+    bool *keep_after_stop;
     struct rm_file_port *ports;
     uint32_t ports_count;
     struct rm_file_instrument *instruments; /* NULL: only chains that answer */

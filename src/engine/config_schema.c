@@ -273,6 +273,7 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR("workspace", TEXT, struct rm_config_file, workspace, 1, NAME_MAX_BYTES),
     CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_config_file, turn_rate_hz),
     CYAML_FIELD_BOOL_PTR("simulated_time", MAYBE, struct rm_config_file, simulated_time),
+    CYAML_FIELD_BOOL_PTR("keep_after_stop", MAYBE, struct rm_config_file, keep_after_stop),
     CYAML_FIELD_SEQUENCE("ports", CYAML_FLAG_POINTER, struct rm_config_file, ports, &port_schema, 1,
                          RM_CONFIG_PORTS_MAX),
     CYAML_FIELD_SEQUENCE("instruments", MAYBE, struct rm_config_file, instruments, &instrument_schema, 1,

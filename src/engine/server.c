@@ -8,6 +8,7 @@
 #include "base/timebase.h"
 #include "engine/instrument_rates.h"
 #include "engine/server_state.h"
+#include "fabric/workspace_leave.h"
 
 enum { NATIVE_COUNTER_BITS = 64 };
 
@@ -177,6 +178,17 @@ static void free_instrument(struct rm_instrument *instrument) {
     }
 }
 
+/** A start that failed touches nothing that the last server left. */
+static void leave_workspace(struct rm_server *server) {
+    struct rm_segment *const segment = &server->store.segment;
+    bool const live = segment->header != NULL &&
+                      atomic_load_explicit(&segment->header->state, memory_order_relaxed) == RM_SEGMENT_LIVE;
+    if (live && !server->config->keep_after_stop)
+        rm_segment_remove(segment);
+    rm_store_close(&server->store);
+    rm_workspace_leave(server->config->workspace);
+}
+
 void rm_server_stop(struct rm_server *server) {
     if (server == NULL)
         return;
@@ -192,7 +204,7 @@ void rm_server_stop(struct rm_server *server) {
     if (server->net_started)
         rm_net_stop();
     if (server->store_open)
-        rm_store_close(&server->store);
+        leave_workspace(server);
     free(server);
 }
 

@@ -11,6 +11,7 @@
 #include "fabric/owner_parts.h"
 #include "fabric/requester.h"
 #include "fabric/segment_map.h"
+#include "fabric/workspace_leave.h"
 
 static enum rm_code make(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error) {
     if (!rm_owner_name_good(name))
@@ -184,6 +185,8 @@ void rm_owner_close(struct rm_owner *owner) {
         rm_segment_remove(&owner->segment);
     else if (owner->open)
         rm_segment_close(&owner->segment);
+    if (owner->open)
+        rm_workspace_leave(owner->workspace);
     rm_plan_free(&owner->plan);
     free(owner);
 }

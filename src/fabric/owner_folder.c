@@ -15,8 +15,6 @@
 #include "fabric/directories.h"
 #include "fabric/segment_map.h"
 
-enum { FOLDER_MODE = 0755 };
-
 static bool file_name_good(char const *name) {
     size_t const length = strlen(name);
     return length > 0 && length < RM_OWNER_BYTES && name[0] != '.' && strchr(name, '/') == NULL;
@@ -63,8 +61,8 @@ static int give(int folder, uid_t uid, bool keeps_mode) {
     if (status.st_uid == uid && keeps_mode)
         return 0;
     if (status.st_uid == uid)
-        return fchmod(folder, FOLDER_MODE) == 0 ? 0 : errno;
-    if (fchown(folder, uid, (gid_t)-1) != 0 || fchmod(folder, FOLDER_MODE) != 0)
+        return fchmod(folder, RM_FOLDER_MODE) == 0 ? 0 : errno;
+    if (fchown(folder, uid, (gid_t)-1) != 0 || fchmod(folder, RM_FOLDER_MODE) != 0)
         return errno;
     int const again = dup(folder);
     if (again >= 0)
@@ -82,7 +80,7 @@ enum rm_code rm_workspace_folder(char const *workspace, char const *name, uid_t 
     if (code != RM_OK)
         return code;
     snprintf(path, sizeof path, "%.*s/%.*s", (int)(PATH_MAX - RM_OWNER_BYTES - 2), directory, RM_OWNER_BYTES, name);
-    bool const made = mkdir(path, FOLDER_MODE) == 0;
+    bool const made = mkdir(path, RM_FOLDER_MODE) == 0;
     if (!made && errno != EEXIST)
         return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be made: %s", path,
                        strerror(errno));

@@ -18,6 +18,8 @@
 /** The folder of those who only ask. */
 #define RM_REQUESTS_FOLDER "requests"
 
+enum { RM_FOLDER_MODE = 0755 };
+
 /** True for a name that an owner may have: 1 to 31 bytes, no slash, no dot in front, not RM_REQUESTS_FOLDER. */
 bool rm_owner_name_good(char const *owner);
 

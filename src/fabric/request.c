@@ -71,13 +71,13 @@ static enum rm_code check_part(char const *name, struct rm_parameter const *para
 
 static enum rm_code check_alive(struct rm_workspace *workspace, char const *name, struct target const *target,
                                 struct rm_error *error) {
-    uint32_t const state = atomic_load_explicit(&target->holder->header->state, memory_order_acquire);
-    if (state == RM_SEGMENT_REPLACED)
-        return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, began anew with other objects; attach again", name,
-                       target->holder->owner);
-    if (rm_segment_lock_held(rm_workspace_directory(workspace), target->holder->owner))
-        return RM_OK;
-    return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, has ended; start it again", name, target->holder->owner);
+    char const *const owner = target->holder->owner;
+    if (!rm_segment_lock_held(rm_workspace_directory(workspace), owner))
+        return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, has ended; start it again", name, owner);
+    /* Acquire: pairs with the release of adopt() and rm_segment_remove (segment_file.c). */
+    if (atomic_load_explicit(&target->holder->header->state, memory_order_acquire) == RM_SEGMENT_REPLACED)
+        return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, began anew with other objects; attach again", name, owner);
+    return RM_OK;
 }
 
 static uint64_t post(struct rm_requests *requests, struct target const *target, char const *name, uint64_t first,

@@ -30,7 +30,7 @@ static void clear_dead(char const *folder) {
 static enum rm_code requests_folder(struct rm_owner const *owner, char folder[PATH_MAX], struct rm_error *error) {
     if (snprintf(folder, PATH_MAX, "%s/%s", owner->workspace, RM_REQUESTS_FOLDER) >= PATH_MAX)
         return rm_fail(error, RM_E_ARGUMENT, "%s: too long a path", owner->workspace);
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+    if (mkdir(folder, RM_FOLDER_MODE) != 0 && errno != EEXIST)
         return rm_fail(error, errno == ENOENT ? RM_E_ABSENT : RM_E_SYSTEM, "%s: cannot be made: %s", folder,
                        strerror(errno));
     if (access(folder, W_OK | X_OK) != 0)

@@ -20,6 +20,7 @@
 #include "fabric/directories.h"
 #include "fabric/huge_pages.h"
 #include "fabric/owner_folder.h"
+#include "fabric/segment_link.h"
 #include "fabric/segment_lock.h"
 #include "fabric/segment_map.h"
 #include "fabric/segment_objects.h"
@@ -37,34 +38,11 @@ static bool adoptable(struct rm_segment_header const *header, uint64_t mapped_by
     return header->segment_bytes == bytes && mapped_bytes >= bytes && rm_objects_equal(header, plan);
 }
 
-/** The segment's file on huge pages: below the mount, the workspace's whole path again, so that no two workspaces meet.
- */
-static bool huge_path(char target[PATH_MAX], char const *mount, char const *path) {
-    char folder[PATH_MAX], real[PATH_MAX];
-    char const *file = strrchr(path, '/');
-    if (file == NULL || snprintf(folder, sizeof folder, "%.*s", (int)(file - path), path) >= PATH_MAX)
-        return false;
-    return realpath(folder, real) != NULL &&
-           snprintf(target, PATH_MAX, "%s/ringmaster%s%s", mount, real, file) < PATH_MAX;
-}
-
-/** Where the link at `path` leads, if it is one that an owner of this segment makes; false for every other file. Other
- * links are somebody's attempt to have us open, or remove, what is none of ours. */
-static bool own_link(char target[PATH_MAX], char const *path) {
-    struct rm_huge_pages pages;
-    char expected[PATH_MAX];
-    ssize_t const length = readlink(path, target, PATH_MAX - 1);
-    if (length <= 0)
-        return false;
-    target[length] = '\0';
-    return rm_huge_pages_find(&pages) && huge_path(expected, pages.mount, path) && strcmp(target, expected) == 0;
-}
-
 /** Opens what an earlier owner of the same user left. Another user could write it still. */
 static int open_left(char const *path) {
     char target[PATH_MAX];
     int const how = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int const file = open(own_link(target, path) ? target : path, how);
+    int const file = open(rm_segment_link(target, path) ? target : path, how);
     struct stat status;
     if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
         return file;
@@ -99,13 +77,6 @@ static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_
     return false;
 }
 
-static void remove_segment(char const *path) {
-    char target[PATH_MAX];
-    if (own_link(target, path))
-        unlink(target);
-    unlink(path);
-}
-
 /** Reserves every page of a fresh file now, because a file system that fills up later would end the server with SIGBUS,
  * and maps it. 0, or what errno says. */
 static int reserve(int file, uint64_t bytes, struct rm_segment *segment) {
@@ -132,7 +103,7 @@ static bool create_huge(uint64_t bytes, struct rm_segment *segment) {
     struct rm_huge_pages pages;
     char target[PATH_MAX];
     if (!rm_huge_pages_find(&pages) || pages.free_bytes < bytes + pages.page_bytes ||
-        !huge_path(target, pages.mount, segment->path) || !make_folders(target))
+        !rm_segment_huge_path(target, pages.mount, segment->path) || !make_folders(target))
         return false;
     unlink(target);
     int const file = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SEGMENT_MODE);
@@ -193,7 +164,7 @@ enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct
         rm_objects_renew(segment->header, plan);
         return RM_OK;
     }
-    remove_segment(segment->path);
+    rm_segment_unlink(segment->path);
     code = create(directory, bytes, segment, error);
     if (code == RM_OK)
         rm_objects_begin(segment->header, plan, owner, bytes);
@@ -213,12 +184,16 @@ enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm
                        RM_OWNER_BYTES - 1, RM_REQUESTS_FOLDER);
     if (code == RM_OK)
         code = rm_workspace_path(workspace, path, error);
-    if (code == RM_OK)
+    bool again = code == RM_OK;
+    for (int tries = 0; again && tries < 3; ++tries) {
         code = rm_directories_make(path, error);
-    if (code != RM_OK)
-        return code;
-    rm_owner_directory(directory, path, owner);
-    return rm_segment_open_in(directory, owner, plan, segment, error);
+        if (code != RM_OK)
+            break;
+        rm_owner_directory(directory, path, owner);
+        code = rm_segment_open_in(directory, owner, plan, segment, error);
+        again = code != RM_OK && access(directory, F_OK) != 0; // the last of others has just left, with the folder
+    }
+    return code;
 }
 
 void *rm_segment_memory(struct rm_segment const *segment, struct rm_segment_plan const *plan, rm_planned_index index) {
@@ -243,7 +218,7 @@ void rm_segment_close(struct rm_segment *segment) {
     if (rm_segment_whole(segment->header))
         atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
     else
-        remove_segment(segment->path);
+        rm_segment_unlink(segment->path);
     munmap(segment->header, segment->bytes);
     close(segment->lock_file);
     segment->header = NULL;
@@ -260,8 +235,9 @@ static void remove_lock(char const *segment_path) {
 void rm_segment_remove(struct rm_segment *segment) {
     if (segment->header == NULL)
         return;
-    atomic_store_explicit(&segment->header->state, RM_SEGMENT_CLOSED, memory_order_release);
-    remove_segment(segment->path);
+    /* Release: for readers, who keep the mapping: what comes under this name is another segment. */
+    atomic_store_explicit(&segment->header->state, RM_SEGMENT_REPLACED, memory_order_release);
+    rm_segment_unlink(segment->path);
     remove_lock(segment->path);
     munmap(segment->header, segment->bytes);
     close(segment->lock_file);

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "fabric/owner_folder.h"
+#include "fabric/segment_link.h"
 #include "fabric/segment_map.h"
 
 static void lock_path(char path[PATH_MAX], char const *directory, char const *owner) {
@@ -116,7 +117,7 @@ void rm_segment_lock_clear(char const *directory, char const *owner) {
     if (file < 0)
         return;
     if (lock_whole(file) && still_there(path, file)) {
-        unlink(segment);
+        rm_segment_unlink(segment);
         unlink(path);
     }
     close(file);

@@ -196,17 +196,20 @@ static void test_adoption(void **state) {
     rm_owner_close(other.owner);
 }
 
-/** Rows that nobody can have written are not gone on with. */
-static void test_confused_rows(void **state) {
-    (void)state;
+static void confuse_rows(struct test *test) {
+    (void)test;
     struct application ramp = start("ramp");
     write_row(&ramp, 1);
     struct rm_setpoint_row *row = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.rows) + 1);
     atomic_store(&row->sequence, UINT64_MAX - 1);
-    rm_owner_close(ramp.owner);
-    ramp = start("ramp");
+}
+
+/** Rows that nobody can have written are not gone on with. */
+static void test_confused_rows(void **state) {
+    kill_owner(fork_owner(*state, confuse_rows));
+    struct application ramp = start("ramp");
     assert_true(rm_owner_adopted(ramp.owner));
-    row = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.rows) + 1);
+    struct rm_setpoint_row *row = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.rows) + 1);
     assert_int_equal(atomic_load(&row->sequence), 0);
     rm_owner_close(ramp.owner);
 }
@@ -375,6 +378,56 @@ static void test_stream(void **state) {
     rm_owner_close(owner);
 }
 
+static bool is_there(struct test const *test, char const *file) {
+    char path[PATH_MAX];
+    struct stat status;
+    path_of(test, file, path);
+    return lstat(path, &status) == 0;
+}
+
+/** Without a server an owner leaves nothing; beside a server's segment it stays, for readers of both, until one that
+ * goes finds no server's. */
+static void test_leaving(void **state) {
+    struct test *test = *state;
+    struct rm_owner *server;
+    struct application ramp = start("ramp");
+    rm_owner_close(ramp.owner);
+    assert_false(is_there(test, ""));
+    assert_ok(rm_owner_new("demo", "server", &server, &test->error), &test->error);
+    assert_ok(rm_owner_open(server, &test->error), &test->error);
+    ramp = start("ramp");
+    rm_owner_close(ramp.owner);
+    rm_owner_close(server);
+    assert_true(is_there(test, "ramp.segment"));
+    char path[PATH_MAX];
+    path_of(test, "server.segment", path);
+    assert_int_equal(unlink(path), 0);
+    path_of(test, "server.lock", path);
+    assert_int_equal(unlink(path), 0);
+    ramp = start("other");
+    struct application living = start("living");
+    rm_owner_close(ramp.owner);
+    assert_false(is_there(test, "ramp.segment"));
+    assert_false(is_there(test, "other.segment"));
+    assert_true(is_there(test, "living.segment"));
+    rm_owner_close(living.owner);
+    assert_false(is_there(test, ""));
+}
+
+/** What an administrator has said of who may ask is not forgotten. */
+static void test_leaving_a_folder_of_requesters(void **state) {
+    struct test *test = *state;
+    char path[PATH_MAX];
+    for (int chosen = 0; chosen <= 1; ++chosen) {
+        struct application ramp = start("ramp");
+        assert_ok(rm_workspace_folder("demo", RM_REQUESTS_FOLDER, geteuid(), &test->error), &test->error);
+        path_of(test, RM_REQUESTS_FOLDER, path);
+        assert_int_equal(chmod(path, chosen ? 02775 : 0755), 0);
+        rm_owner_close(ramp.owner);
+        assert_int_equal(is_there(test, RM_REQUESTS_FOLDER), chosen);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_objects, set_up, tear_down),
@@ -385,6 +438,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_folder_modes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stream, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_leaving, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_leaving_a_folder_of_requesters, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

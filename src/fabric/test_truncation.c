@@ -188,9 +188,9 @@ static void test_workspace(void **state) {
 static void test_stopped(void **state) {
     struct test *test = *state;
     struct application ramp;
-    struct rm_setpoints_place place = {0};
     double values[ACTUATORS];
     for (int i = 0; i < RM_WATCHED_MAX + 100; ++i) { // more than there are places: each is given back
+        struct rm_setpoints_place place = {0};
         start(test, &ramp);
         write_row(&ramp);
         assert_true(copy(&ramp, &place, values));

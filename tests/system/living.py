@@ -125,7 +125,7 @@ def machine(root: Path, word: str, stop: str = "hold", faults: str = "") -> Iter
                 yield made
             finally:
                 made.end()
-    shutil.rmtree(root / name)
+    shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
 
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, SERVER_CORE, free_udp_port, ringmaster, server, terminate, unique_name
+from harness import PATIENCE_S, SERVER_CORE, free_udp_port, kill_at_once, ringmaster, server, terminate, unique_name
 
 from ringmaster import layout
 from ringmaster.programs import attach_to, find_program
@@ -25,8 +25,9 @@ def configuration(
     return f"workspace: {name}\nports: [{port}]\ninstruments: [{BPM}]\nroles: {roles}\n{more}"
 
 
-def on_loopback(name: str, udp_port: int) -> str:
-    return configuration(name, f'{{name: door, kind: udp, address: "127.0.0.1:{udp_port}"}}')
+def on_loopback(name: str, udp_port: int, keep: bool = False) -> str:
+    more = BUFFERS + ("keep_after_stop: true\n" if keep else "")
+    return configuration(name, f'{{name: door, kind: udp, address: "127.0.0.1:{udp_port}"}}', more=more)
 
 
 HALL = "{name: door, kind: af_packet, interface: veth0, queues: 2}"
@@ -191,7 +192,7 @@ def test_a_second_server_names_the_first(root: Path, tmp_path: Path) -> None:
 
 def test_each_unusable_workspace_has_its_own_words_and_exit_code(root: Path, tmp_path: Path) -> None:
     config, name = tmp_path / "server.yaml", unique_name("states")
-    config.write_text(on_loopback(name, free_udp_port()))
+    config.write_text(on_loopback(name, free_udp_port(), keep=True))
     assert "no server has made a workspace" in only_line(ringmaster("ls", "-w", name, expect=3).stderr)
     with server(config) as running:
         attach_to(name, running).close()
@@ -208,6 +209,25 @@ def test_each_unusable_workspace_has_its_own_words_and_exit_code(root: Path, tmp
     segment.write_bytes(bytes(8) + whole[8:])
     assert "never finished" in only_line(ringmaster("ls", "-w", name, expect=4).stderr)
     with server(config) as running, attach_to(name, running) as ws:  # which makes all of that good
+        assert ws.alive
+
+
+def test_a_stop_in_good_order_leaves_nothing(root: Path, tmp_path: Path) -> None:
+    """Not even where the server before was killed; who has read it until then can read on."""
+    config, name = tmp_path / "server.yaml", unique_name("clean")
+    config.write_text(on_loopback(name, free_udp_port()))
+    with server(config) as running:
+        attach_to(name, running).close()
+        kill_at_once(running.pid)
+        running.wait(PATIENCE_S)
+    assert (root / name / "server.segment").exists()
+    with server(config) as running, attach_to(name, running) as ws:
+        assert terminate(running) == 0
+        assert not ws.alive
+        assert ws.parameters["server/turn_rate_hz"].value > 0
+    assert not (root / name).exists()
+    assert "no server has made a workspace" in only_line(ringmaster("ls", "-w", name, expect=3).stderr)
+    with server(config) as running, attach_to(name, running) as ws:
         assert ws.alive
 
 
@@ -249,7 +269,7 @@ def test_a_full_file_system_of_shared_memory(root: Path, tmp_path: Path) -> None
 
 def test_a_start_that_fails_keeps_what_the_last_server_left(root: Path, tmp_path: Path) -> None:
     config, name, udp_port = tmp_path / "server.yaml", unique_name("kept"), free_udp_port()
-    config.write_text(on_loopback(name, udp_port))
+    config.write_text(on_loopback(name, udp_port, keep=True))
     with server(config) as running:
         attach_to(name, running).close()
         assert terminate(running) == 0

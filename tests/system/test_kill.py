@@ -76,7 +76,8 @@ def facility(root: Path) -> Iterator[Facility]:
     link = f"kind: memif, socket: {root}/{name}.sock"
     config, ring_config = root / f"{name}.yaml", root / f"{name}-ring.yaml"
     config.write_text(
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\nports: [{{name: ring, {link}, role: server}}]\n"
+        f"workspace: {name}\nkeep_after_stop: true\nturn_rate_hz: {TURN_RATE_HZ}\n"
+        f"ports: [{{name: ring, {link}, role: server}}]\n"
         f"buffers: {{turn_records: {TURN_RECORDS}, fast_records: 16384}}\n"
         f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [ring]}}]\ninstruments:\n"
         + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1}}\n" for i, n in numbered())
@@ -92,7 +93,7 @@ def facility(root: Path) -> Iterator[Facility]:
             with attach_to(name, running, ("server", "ring")) as ws:
                 facility.stream_moves_on(ws)
             yield facility
-    shutil.rmtree(root / name)
+    shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(DPDK / f"rm-{name}", ignore_errors=True)
 
 

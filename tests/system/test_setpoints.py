@@ -83,7 +83,7 @@ supplies:
         attach_to(name, running).close()
         with Program("ringmaster-instruments", "run", ring_config):
             yield Facility(name, config, running)
-    shutil.rmtree(root / name)
+    shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(DPDK / f"rm-{name}", ignore_errors=True)
 
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A segment on huge pages: its file lies below their mount, and the workspace has a link to it. */
+#ifndef RM_FABRIC_SEGMENT_LINK_H
+#define RM_FABRIC_SEGMENT_LINK_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/** Where the segment `path` of a workspace lies on huge pages: below the mount, the workspace's whole path again, so
+ * that no two workspaces meet. */
+bool rm_segment_huge_path(char target[PATH_MAX], char const *mount, char const *path);
+
+/** Where the link at `path` leads, if it is one that an owner of this segment makes; false for every other file. Other
+ * links are an attempt to have us open, or remove, what is not ours. */
+bool rm_segment_link(char target[PATH_MAX], char const *path);
+
+/** Removes the segment `path`, and what it is the link to. Does nothing where there is none. */
+void rm_segment_unlink(char const *path);
+
+#endif
