@@ -14,7 +14,7 @@ from ringmaster.counters import lost, refused, refused_packets
 from ringmaster.monitor import Monitor, Snapshot
 from ringmaster.programs import Program, attach_to
 from ringmaster.remains import scratch_folder
-from ringmaster.workspace import Workspace, workspaces_root
+from ringmaster.workspace import Workspace, directory_of
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 WORKSPACE = "demo"
@@ -218,7 +218,7 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
 def remove_workspace(name: str) -> None:
     """Gives back the memory that an ended server's rings still hold; does nothing while one of their owners lives."""
     with suppress(remains.StillOwned, OSError):
-        remains.remove_workspace(workspaces_root() / name)
+        remains.remove_workspace(directory_of(name))
 
 
 def achieved_turn_rate_hz(demo: Demo, seconds: float = TRIAL_S) -> float:

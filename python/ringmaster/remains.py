@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ringmaster.segment import LOCK, owner_lives
-from ringmaster.workspace import workspaces_root
+from ringmaster.workspace import COMMON_ROOT, workspaces_roots
 
 OF_A_PROCESS = re.compile(r"ringmaster-(?:ring|wire|bench|demo)-(\d+)(?:-\w+)?")
 """Names of folders with the process that made them."""
@@ -49,9 +49,17 @@ def scratch_folder(word: str, directory: str | None = None) -> "tempfile.Tempora
 
 def find_remains() -> list[Remains]:
     """All of this user's and, for root, everybody's."""
-    root = workspaces_root()
-    workspaces = [path for path in sorted(root.glob("*")) if path.is_dir() and not path.is_symlink()]
+    found = (path for root in _roots() for path in sorted(root.glob("*")))
+    workspaces = [path for path in found if path.is_dir() and not path.is_symlink()]
     return [*(left for path in workspaces if (left := _dead_workspace(path))), *_folders_of_processes()]
+
+
+def _roots() -> list[Path]:
+    """For root, the folders of all users."""
+    roots = workspaces_roots()
+    if COMMON_ROOT in roots and os.geteuid() == 0:
+        roots += [path for path in COMMON_ROOT.parent.glob(f"{COMMON_ROOT.name}-[0-9]*") if path not in roots]
+    return [root for root in roots if not root.is_symlink()]
 
 
 def remove_remains(remains: Remains) -> None:

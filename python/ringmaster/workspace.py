@@ -55,9 +55,23 @@ ANSWER_TIMEOUT_S = 10.0
 """How long the owner of a parameter has to answer. The server itself waits up to 5 s for a role without its core."""
 
 
-def workspaces_root() -> Path:
-    """Where workspaces are: $RINGMASTER_WORKSPACES, or /dev/shm/ringmaster."""
-    return Path(os.environ.get("RINGMASTER_WORKSPACES") or "/dev/shm/ringmaster")
+COMMON_ROOT = Path("/dev/shm/ringmaster")
+"""Workspaces of all who may write there; it is root who makes it."""
+
+
+def workspaces_roots() -> list[Path]:
+    """Where workspaces are: in $RINGMASTER_WORKSPACES, or in the common folder and in the user's own."""
+    if chosen := os.environ.get("RINGMASTER_WORKSPACES"):
+        return [Path(chosen)]
+    own = COMMON_ROOT.with_name(f"{COMMON_ROOT.name}-{os.geteuid()}")
+    return [COMMON_ROOT, own] if _is_mine(own) else [COMMON_ROOT]
+
+
+def _is_mine(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True
 
 
 def attach(name: str | None = None, dead: bool = False) -> "Workspace":
@@ -75,20 +89,30 @@ def attach(name: str | None = None, dead: bool = False) -> "Workspace":
 def directory_of(name: str | None) -> Path:
     """The directory of a workspace, named as in ``attach``."""
     if name is None:
-        return _only_workspace(workspaces_root())
-    return Path(name) if "/" in name else workspaces_root() / name
+        return _only_workspace(workspaces_roots())
+    if "/" in name:
+        return Path(name)
+    places = [root / name for root in workspaces_roots()]
+    found = [place for place in places if place.is_dir()]
+    if len(found) > 1:
+        raise WorkspaceAbsent(
+            f"workspace {name!r} is in two places, {found[0].parent} and {found[1].parent}: stop one and let "
+            f"`ringmaster clean` remove what it left, or say which by its path"
+        )
+    return found[0] if found else places[0]
 
 
-def _only_workspace(root: Path) -> Path:
-    found = sorted(path.parent for path in root.glob(f"*/{SERVER}.segment"))
+def _only_workspace(roots: list[Path]) -> Path:
+    found = sorted(path.parent for root in roots for path in root.glob(f"*/{SERVER}.segment"))
     living = [path for path in found if owner_lives(path, SERVER)]
     for candidates in (living, found):
         if len(candidates) == 1:
             return candidates[0]
+    where = " or ".join(map(str, roots))
     if not found:
-        raise WorkspaceAbsent(f"no workspace in {root}: start one with `ringmaster run CONFIG.yaml`")
+        raise WorkspaceAbsent(f"no workspace in {where}: start one with `ringmaster run CONFIG.yaml`")
     names = ", ".join(path.name for path in living or found)
-    raise WorkspaceAbsent(f"several workspaces in {root}: {names}; say which one (`-w NAME` on the command line)")
+    raise WorkspaceAbsent(f"several workspaces in {where}: {names}; say which one (`-w NAME` on the command line)")
 
 
 class Workspace:

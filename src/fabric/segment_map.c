@@ -20,18 +20,6 @@
 #include "fabric/segment_check.h"
 #include "fabric/segment_lock.h"
 
-enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error) {
-    char const *base = getenv("RINGMASTER_WORKSPACES");
-    if (base == NULL || base[0] == '\0')
-        base = "/dev/shm/ringmaster";
-    int const length = strchr(name, '/') != NULL ? snprintf(path, PATH_MAX, "%s", name)
-                                                 : snprintf(path, PATH_MAX, "%s/%s", base, name);
-    bool const dots = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-    if (name[0] == '\0' || dots || length >= PATH_MAX - RM_OWNER_BYTES - 16)
-        return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is no workspace name", name);
-    return RM_OK;
-}
-
 void rm_segment_path(char path[PATH_MAX], char const *directory, char const *owner) {
     if (snprintf(path, PATH_MAX, "%s/%s.segment", directory, owner) >= PATH_MAX)
         path[0] = '\0';

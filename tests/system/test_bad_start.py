@@ -224,7 +224,7 @@ def test_a_stop_in_good_order_leaves_nothing(root: Path, tmp_path: Path) -> None
     with server(config) as running, attach_to(name, running) as ws:
         assert terminate(running) == 0
         assert not ws.alive
-        assert ws.parameters["server/turn_rate_hz"].value > 0
+        assert ws.parameters["server/turn_rate_hz"].number > 0
     assert not (root / name).exists()
     assert "no server has made a workspace" in only_line(ringmaster("ls", "-w", name, expect=3).stderr)
     with server(config) as running, attach_to(name, running) as ws:

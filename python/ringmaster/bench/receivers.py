@@ -22,7 +22,7 @@ from ringmaster.monitor import Totals
 from ringmaster.programs import START_S, Program, ProgramFailed, attach_to
 from ringmaster.remains import scratch_folder
 from ringmaster.segment import Segment
-from ringmaster.workspace import Workspace, workspaces_root
+from ringmaster.workspace import Workspace, directory_of
 
 RINGMASTER, TESTPMD = "ringmaster", "testpmd"
 SETTLE_S = 0.5
@@ -157,7 +157,7 @@ def _sender_segment(workspace: str, sender: Program) -> Segment:
     while True:
         sender.check()
         with suppress(WorkspaceError, FileNotFoundError):
-            return Segment(workspaces_root() / workspace / "ring.segment")
+            return Segment(directory_of(workspace) / "ring.segment")
         if monotonic() > deadline:
             raise ProgramFailed(f"{sender.name} does not send after {START_S:.0f} s: {sender.words}")
         sleep(0.02)
