@@ -8,7 +8,7 @@ import numpy as np
 
 from ringmaster import snapshot
 from ringmaster.conversion import same_unit
-from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceError
+from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceDead, WorkspaceError, WorkspaceStopped
 from ringmaster.parameter import Parameter
 from ringmaster.snapshot import Entry
 from ringmaster.wording import show
@@ -42,7 +42,10 @@ def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool)
         return Step(name, "gone", f"there is no such parameter now; it was {_show(entry)}", entry.get("group"))
     parameter = ws.parameters[name]
     group = parameter.group
-    now = snapshot.live(ws, [name])
+    try:
+        now = snapshot.live(ws, [name])
+    except (WorkspaceDead, WorkspaceStopped) as error:
+        return Step(name, "unanswered", str(error), group)
     difference = next(snapshot.compare({name: now[name]}, {name: entry}), None)
     if difference is None:
         return Step(name, "unchanged", "", group)

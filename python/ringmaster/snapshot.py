@@ -46,10 +46,11 @@ class Snapshot:
         return chosen
 
 
-def take(ws: Workspace, patterns: Sequence[str] = (), readings: bool = False) -> Snapshot:
+def take(ws: Workspace, patterns: Sequence[str] = (), readings: bool = False, dead: bool = False) -> Snapshot:
     """All settings that match one of the patterns, or all there are; ``readings``: other parameters, too.
 
-    Members of a group are of one and the same change. Raises ObjectNotFound where nothing matches.
+    Members of a group are of one and the same change. Raises ObjectNotFound where nothing matches, WorkspaceDead or
+    WorkspaceStopped where an owner of one has ended or is stopped; not with ``dead``.
     """
     found = ws.parameters.match(*(patterns or ("*",)))
     chosen = {name: parameter for name, parameter in found.items() if readings or parameter.setting}
@@ -60,8 +61,15 @@ def take(ws: Workspace, patterns: Sequence[str] = (), readings: bool = False) ->
             if found
             else f"there is no parameter{of}; `ringmaster ls` shows those that there are"
         )
+    if not dead:
+        _check_owners(ws, chosen)
     entries = _read(ws, chosen)
     return Snapshot(ws.name, moment.iso(moment.now_tai_ns()), _turn(ws), entries)
+
+
+def _check_owners(ws: Workspace, chosen: dict[str, Parameter]) -> None:
+    for owner in sorted({parameter.owner for parameter in chosen.values()}):
+        ws.check(owner)
 
 
 def _read(ws: Workspace, chosen: dict[str, Parameter]) -> dict[str, Entry]:
@@ -239,6 +247,9 @@ def _same(one: Entry, other: Entry, tolerance: Tolerance) -> bool:
     return all(tolerance.holds(float(x), float(y)) for x, y in pairs)
 
 
-def live(ws: Workspace, names: Sequence[str]) -> dict[str, Entry]:
-    """What those of the names that are there say now."""
-    return _read(ws, {name: ws.parameters[name] for name in names if name in ws.parameters})
+def live(ws: Workspace, names: Sequence[str], dead: bool = False) -> dict[str, Entry]:
+    """What those of the names that are there say now. Raises as ``take``."""
+    chosen = {name: ws.parameters[name] for name in names if name in ws.parameters}
+    if not dead:
+        _check_owners(ws, chosen)
+    return _read(ws, chosen)

@@ -265,6 +265,24 @@ def test_restore_says_what_is_refused_and_what_is_gone(ramp: Ramp, tmp_path: Pat
     assert "1 unchanged" in only.stderr
 
 
+def test_restore_gives_no_permission_and_asks_no_owner_that_has_ended(ramp: Ramp, tmp_path: Path) -> None:
+    """A file that was written by hand: `save` leaves permissions out."""
+    file = tmp_path / "hand.yaml"
+    entries: dict[str, snapshot.Entry] = {"square/enable": {"value": 1.0}, "ramp/mode": {"value": 1}}
+    snapshot.write(Snapshot("demo", "2026-03-01T00:00:00Z", 5, entries), file)
+    square = Owner("square", "demo")
+    square.parameter("square/enable", 0.0, writable=True)
+    square.parameter("square/withdrawn", 1.0)
+    with square:
+        done = ringmaster("restore", str(file), expect=1)
+        assert "refused     square/enable: it is a permission to act, which no file gives" in done.stdout
+        assert "1 unchanged, 1 refused" in done.stderr
+    ramp.stop()
+    ramp.owner.close()
+    done = ringmaster("restore", str(file), expect=1)
+    assert "unanswered  ramp/mode: 'ramp' of workspace 'demo' has ended" in done.stdout
+
+
 def test_two_snapshots_are_compared(tmp_path: Path) -> None:
     nan = float("nan")
     both: snapshot.Entry = {"value": [1.0, nan]}

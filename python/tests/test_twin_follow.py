@@ -123,7 +123,7 @@ def test_the_command_follows(make_owner: MakeOwner, tmp_path: Path) -> None:
     assert "model follows demo: 4 BPMs, 2 actuators, lattice elettra2_like; QF1_S01_01: gradient × 1.02" in said
     with attach("demo", dead=True) as ws:
         assert ws.parameters["model/rms_x"].number < 0.002
-    assert "somebody else's name" in ringmaster(*common, "--as", "server", expect=7).stderr
+    assert "another owner's name" in ringmaster(*common, "--as", "server", expect=7).stderr
     assert (
         "no element of elettra2_like is named NOBODY"
         in ringmaster(*common, "--as", "model", "--set", "NOBODY=1", expect=1).stderr

@@ -158,21 +158,32 @@ def owner(make_owner: MakeOwner, name: str = "ramp", **more: object) -> fabric.O
 
 
 @pytest.mark.parametrize("how", ["dead", "stopped"])
-def test_an_owner_that_says_nothing_of_now(make_owner: MakeOwner, process: int, how: str) -> None:
+def test_an_owner_that_says_nothing_of_now(make_owner: MakeOwner, process: int, how: str, tmp_path: Path) -> None:
     """The server lives; the application has ended, or is stopped."""
+    before = tmp_path / "before.yaml"
+    before.write_text(
+        "snapshot: 1\nworkspace: demo\ntime: now\nturn: 1\nparameters: {ramp/target: {value: 1.0, unit: A}}\n"
+    )
     server(make_owner)
     it = owner(make_owner, header={"owner_pid": process if how == "stopped" else os.getpid()})
     if how == "dead":
         it.die()
     wanted = WorkspaceDead if how == "dead" else WorkspaceStopped
-    for words in (["get", "ramp/target"], ["monitor", "ramp/target", "--seconds", "0.1"]):
+    asking = (
+        ["get", "ramp/target"],
+        ["monitor", "ramp/target", "--seconds", "0.1"],
+        ["save", "-", "--all"],
+        ["diff", str(before)],
+    )
+    for words in asking:
         done = CliRunner().invoke(cli, words, standalone_mode=False)
         assert type(done.exception) is wanted, done
     done = CliRunner().invoke(cli, ["get", "*"], standalone_mode=False)
     assert type(done.exception) is wanted
     assert "server/turn_rate_hz" in done.stdout
     assert "ramp/target" not in done.stdout
-    assert "4.0" in CliRunner().invoke(cli, ["get", "--dead", "ramp/target"], standalone_mode=False).stdout
+    for words in (["get", "--dead", "ramp/target"], ["save", "--dead", "--all", "-"], ["diff", "--dead", str(before)]):
+        assert "4.0" in CliRunner().invoke(cli, words, standalone_mode=False).stdout
 
 
 def test_an_owner_that_is_not_there(make_owner: MakeOwner) -> None:

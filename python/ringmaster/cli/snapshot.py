@@ -44,7 +44,7 @@ def save(
     if file.exists() and not force:
         raise click.ClickException(f"{file} exists; --force writes over it")
     with attach(workspace, dead) as ws:
-        taken = snapshot.take(ws, patterns, readings)
+        taken = snapshot.take(ws, patterns, readings, dead)
     snapshot.write(taken, file)
     if as_json:
         print_json({"file": str(file), "parameters": list(taken.parameters), "time": taken.time, "turn": taken.turn})
@@ -123,7 +123,7 @@ def diff(
     before = saved.only(patterns)
     if other == LIVE:
         with attach(workspace, dead) as ws:
-            after = snapshot.live(ws, list(before))
+            after = snapshot.live(ws, list(before), dead)
     else:
         second = _read(Path(other))
         after = {

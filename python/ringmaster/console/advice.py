@@ -19,7 +19,7 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ),
     ("port", "bad_fragment"): (
         True,
-        "Two senders use one address, or somebody forges fragments: find out who sends them.",
+        "Two senders use one address, or a sender forges fragments: find it.",
     ),
     ("port", "truncated"): (True, f"{_CABLE} A capture cut by its snap length looks the same."),
     ("port", "bad_ip_header"): (True, f"The sender writes a wrong header or checksum. {_SENDER}"),

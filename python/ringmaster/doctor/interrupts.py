@@ -122,7 +122,7 @@ CHECKS = (
         affinity,
         FEEDBACK_NEEDS,
         "An interrupt takes a polling core away for microseconds, and what its soft IRQ does for milliseconds. One "
-        "that a disk keeps for each core cannot be moved, and does not come where nobody uses the disk.",
+        "that a disk keeps for each core cannot be moved, and does not come while the disk is not used.",
         "FPGA slides, pages 6 and 7: interrupts on one core, the process on another",
     ),
     Check("irqbalance", irqbalance, FEEDBACK_NEEDS, "It moves interrupts about, also to where they were moved from."),

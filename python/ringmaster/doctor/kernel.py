@@ -152,7 +152,7 @@ CHECKS = (
         mitigations,
         NEVER,
         "They make system calls dearer, which sockets feel and polling does not. On a closed machine "
-        "`mitigations=off` is a choice; nobody should make it for you.",
+        "`mitigations=off` is a choice that you have to make.",
     ),
     Check(
         "steal",

@@ -207,7 +207,7 @@ def rounds_table(pooled: Sequence[Pooled]) -> Table:
         "Rounds; times in µs",
         head,
         rows,
-        about="Undisturbed: nobody but the load took a core away; the headlines are of those, where there are any. "
+        about="Undisturbed: nothing but the load took a core away; the headlines are of those, where there are any. "
         "Had: sender and reflector of their cores, the least of any round; who sleeps needs little. Gaps: of the "
         "sender's own loop, between two looks at the clock, the worst round.",
     )

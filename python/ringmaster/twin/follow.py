@@ -172,7 +172,7 @@ def _tell(owner: Owner, follower: Follower, words: str) -> _Told:
             owner.parameter(f"{name}/rms_x", 0.0, "µm", "RMS of residual_x over BPMs"),
             owner.parameter(f"{name}/rms_y", 0.0, "µm", "RMS of residual_y over BPMs"),
         ),
-        unknown=owner.parameter(f"{name}/unknown", 0, "", "actuators whose current nobody knows: taken as 0"),
+        unknown=owner.parameter(f"{name}/unknown", 0, "", "actuators whose current is not known: taken as 0"),
         silent=owner.parameter(f"{name}/silent", 0, "", "readings that sent nothing: their residual is NaN"),
         looks=owner.parameter(f"{name}/looks", 0, "", "comparisons so far"),
         duration=owner.parameter(f"{name}/duration_ms", 0.0, "ms", "what the newest comparison took"),
@@ -220,7 +220,7 @@ def _check_name(ws: Workspace, name: str) -> None:
         name in ws.segments and ws.segments[name].alive and f"{name}/residual_x" not in ws.parameters
     ):
         raise ObjectNotFound(
-            f"{name!r} is somebody else's name in workspace {ws.name!r}, as {', '.join(taken[:5])} are"
+            f"{name!r} is another owner's name in workspace {ws.name!r}, as {', '.join(taken[:5])} are"
         )
 
 
