@@ -73,7 +73,8 @@ static enum rm_code check_unique(struct rm_resolve const *resolve, uint32_t entr
             return fail_name(resolve, entry, resolve->entry[i], all[i].name);
         if (all[i].id == one->id && all[i].source_ipv4 == one->source_ipv4)
             return rm_resolve_fail(resolve, "instruments", entry, "id",
-                                   "\"%s\" has the same id and source: nobody could tell them apart", all[i].name);
+                                   "\"%s\" has the same id and source, so their datagrams could not be told apart",
+                                   all[i].name);
     }
     return RM_OK;
 }

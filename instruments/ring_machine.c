@@ -348,7 +348,7 @@ static enum rm_code count_bpms(struct rm_resolve const *resolve) {
     if (machine->bpm_count != 0)
         return RM_OK;
     return rm_yaml_fail(resolve->error, resolve->path, "machine",
-                        "nobody would see it, expected instruments of kind bpm");
+                        "no instrument would show it, expected instruments of kind bpm");
 }
 
 enum rm_code rm_resolve_machine(struct rm_resolve const *resolve) {

@@ -107,7 +107,7 @@ static void nobody_sees_a_machine_without_bpms(void **state) {
                                "instruments: [{name: blm, kind: blm, id: 1, source: 10.20.3.1}]\n",
                                "machine: {lattice: elettra2_like}\n", &config, &error),
                      RM_E_CONFIG);
-    assert_non_null(strstr(error.text, "nobody would see it, expected instruments of kind bpm"));
+    assert_non_null(strstr(error.text, "no instrument would show it, expected instruments of kind bpm"));
 }
 
 static void every_key_is_taken(void **state) {

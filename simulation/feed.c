@@ -78,7 +78,7 @@ static enum rm_code find_instrument(struct finding const *finding, struct rm_con
     memcpy(input->name, wanted->name, sizeof input->name);
     if (wanted->follows)
         return rm_fail(finding->error, RM_E_CONFIG,
-                       "input \"%s\" is the readback of a chain: nobody else sets supplies in a simulation, so there "
+                       "input \"%s\" is the readback of a chain: nothing else sets supplies in a simulation, so there "
                        "is nothing to compare with. Leave it out of a copy of the configuration",
                        finding->name);
     input->instrument = rm_plant_instrument(finding->plant, wanted->source_ipv4, wanted->id);

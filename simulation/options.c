@@ -23,7 +23,7 @@ char const rm_simulate_usage[] =
     "  --cycles N          steps of the application\n"
     "What happens meanwhile:\n"
     "  --at T:NAME=VALUE   at T seconds; as often as you like:\n"
-    "                        APPLICATION/SETTING=V, APPLICATION/SETTING[I]=V   somebody sets a parameter\n"
+    "                        APPLICATION/SETTING=V, APPLICATION/SETTING[I]=V   a parameter is set\n"
     "                        machine/KNOB=V                                    and one of the living machine\n"
     "                        drop=INSTRUMENT, freeze=INSTRUMENT, back=INSTRUMENT\n"
     "                        trip=SUPPLY, reset=SUPPLY\n"

@@ -62,7 +62,7 @@ static enum rm_code check(struct rm_catch_options const *options, struct rm_erro
     double const rows = options->rate_hz * options->seconds * options->link_count;
     if (options->rate_hz == 0)
         return rm_fail(error, RM_E_ARGUMENT,
-                       "--cycles needs a --rate: without it nobody knows how many rows there "
+                       "--cycles needs a --rate: without it the number of rows is not known; there "
                        "will be");
     if (rows > RM_CYCLES_MOST)
         return rm_fail(error, RM_E_ARGUMENT,

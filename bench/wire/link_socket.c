@@ -153,7 +153,7 @@ enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) 
     if (why == 0)
         return RM_OK;
     if (why == ECONNREFUSED)
-        return rm_fail(error, RM_E_ABSENT, "link %s: nobody listens at the peer's UDP port", link->config.text);
+        return rm_fail(error, RM_E_ABSENT, "link %s: no program listens at the peer's UDP port", link->config.text);
     if (why == EMSGSIZE)
         return rm_fail(error, RM_E_SYSTEM,
                        "link %s: the datagrams do not fit the interface's MTU; send shorter ones, or `ip link set "

@@ -35,7 +35,8 @@ enum rm_attach_flags {
 };
 
 /** Attaches to the workspace NAME (`/dev/shm/ringmaster/NAME`, or below $RINGMASTER_WORKSPACES, or the user's own
- * `/dev/shm/ringmaster-UID/NAME`; a name with a slash is taken as a path). Maps the server's segment and those of all other owners that are whole.
+ * `/dev/shm/ringmaster-UID/NAME`; a name with a slash is taken as a path). Maps the server's segment and those of all
+ * other owners that are whole.
  *
  * Errors, each with its own text: RM_E_ABSENT, RM_E_HALF_MADE, RM_E_VERSION, RM_E_DEAD (unless RM_ATTACH_DEAD),
  * RM_E_SYSTEM (no permission, for instance). */

@@ -70,7 +70,7 @@ static void doubt_silence(struct rm_config const *config, struct rm_config_doubt
     for (uint32_t i = 0; i < config->chain_count; i++) {
         if (config->chain[i].readback)
             continue;
-        rm_config_doubt(doubts, "chain %s does not answer: nobody will notice a supply of it that does not obey",
+        rm_config_doubt(doubts, "chain %s does not answer: a supply of it that does not obey is not noticed",
                         config->chain[i].name);
     }
 }

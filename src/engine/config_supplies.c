@@ -133,7 +133,7 @@ static enum rm_code resolve_limits(struct resolving const *resolving, struct rm_
     if (!within && written->safe == NULL)
         return fail(resolving, NULL,
                     "0 is not within the limits [%g, %g], expected the key \"safe\" with the value to "
-                    "go to when nobody says anything",
+                    "go to when no setpoint arrives",
                     supply->low, supply->high);
     if (!within)
         return fail(resolving, "safe", "found %g, expected a value within the limits, %g to %g", supply->safe,

@@ -478,7 +478,7 @@ static void supply_values(void **state) {
          "point numbers between them: setpoints are sent as such"},
         {WITH("limits: [1, 2], slew: 1"),
          "17:9: chains[0].supplies[0]: 0 is not within the limits [1, 2], expected the key \"safe\" with the value to "
-         "go to when nobody says anything"},
+         "go to when no setpoint arrives"},
         {WITH("limits: [1, 2], slew: 1, safe: 2.5"),
          "17:60: chains[0].supplies[0].safe: found 2.5, expected a value within the limits, 1 to 2"},
         {WITH("limits: [1, 2], slew: 1, safe: 0.5"),

@@ -155,7 +155,7 @@ static void doubts(void **state) {
                          "supplies: [{name: d, unit: A, limits: [-1, 1], slew: 1}]}\n",
                  "to think about:\n  frames to 2 chains (c, …) are broadcast: a switch sends them to everybody; "
                  "\"mac\" says to whom\n"
-                 "  chain d does not answer: nobody will notice a supply of it that does not obey\n");
+                 "  chain d does not answer: a supply of it that does not obey is not noticed\n");
     expect_doubt(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast]"), "");
     expect_doubt(file,
                  MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], freshness_turns: 107"),

@@ -35,7 +35,7 @@ static enum rm_code requests_folder(struct rm_owner const *owner, char folder[PA
                        strerror(errno));
     if (access(folder, W_OK | X_OK) != 0)
         return rm_fail(error, RM_E_SYSTEM,
-                       "%s: %s: whoever may write in that folder may ask for parameters to be set; be its user", folder,
+                       "%s: %s: a user who may write in that folder may set parameters; run as its user", folder,
                        strerror(errno));
     return RM_OK;
 }

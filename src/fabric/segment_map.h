@@ -13,8 +13,8 @@
 
 /** Directory of the workspace NAME: below $RINGMASTER_WORKSPACES where that is set; else below /dev/shm/ringmaster, or
  * below the user's own /dev/shm/ringmaster-UID, wherever it is. One that is in neither is made in the common folder by
- * root and by those who may write there, in his own by any other. RM_E_ARGUMENT for a name that is in both. A name with a
- * slash is a path. */
+ * root and by those who may write there, in his own by any other. RM_E_ARGUMENT for a name that is in both. A name with
+ * a slash is a path. */
 enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error);
 
 /** File of OWNER's segment in a workspace's directory. */

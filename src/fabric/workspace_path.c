@@ -68,8 +68,7 @@ enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_
         code = find_root(name, root, error);
     if (code != RM_OK)
         return code;
-    int const length =
-        is_path ? snprintf(path, PATH_MAX, "%s", name) : snprintf(path, PATH_MAX, "%s/%s", root, name);
+    int const length = is_path ? snprintf(path, PATH_MAX, "%s", name) : snprintf(path, PATH_MAX, "%s/%s", root, name);
     if (name[0] == '\0' || dots || length >= PATH_MAX - RM_OWNER_BYTES - 16)
         return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is no workspace name", name);
     return RM_OK;

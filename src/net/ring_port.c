@@ -52,8 +52,8 @@ static enum rm_code check(struct rm_port_config const *config, uint16_t queues, 
         return rm_fail(error, RM_E_CONFIG, "port '%s': %u ring slots; ring takes at most %d", config->name,
                        config->ring_slots, MOST_SLOTS);
     if (config->slow_path)
-        return rm_fail(error, RM_E_CONFIG, "port '%s': ring has no slow path, for nobody is there to be answered",
-                       config->name);
+        return rm_fail(error, RM_E_CONFIG,
+                       "port '%s': ring has no slow path: it has no other end that could be answered", config->name);
     if (rte_lcore_count() == 0)
         return rm_fail(error, RM_E_ARGUMENT, "port '%s' needs DPDK; call rm_net_start before opening it", config->name);
     return RM_OK;

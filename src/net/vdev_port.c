@@ -173,7 +173,7 @@ static enum rm_code check(struct rm_port_config const *config, struct vdev const
                        config->ring_slots, vdev->word, vdev->most_slots,
                        vdev->most_slots == 0 ? ", for its own number" : "");
     if (config->slow_path && !vdev->answers)
-        return rm_fail(error, RM_E_CONFIG, "port '%s': %s has no slow path, for nobody is there to be answered",
+        return rm_fail(error, RM_E_CONFIG, "port '%s': %s has no slow path: it has no other end that could be answered",
                        config->name, vdev->word);
     return RM_OK;
 }

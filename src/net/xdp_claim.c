@@ -76,7 +76,7 @@ enum rm_code rm_xdp_claim_clear(struct rm_port_config const *config, uint32_t in
                        config->name, owner, config->interface);
     if (owner == 0)
         return rm_fail(error, RM_E_BUSY,
-                       "port '%s': interface '%s' has an XDP program of somebody else's; `ip link set dev %s xdp off` "
+                       "port '%s': interface '%s' has an XDP program of another owner; `ip link set dev %s xdp off` "
                        "removes it",
                        config->name, config->interface, config->interface);
     int const result = bpf_xdp_detach((int)interface_index, 0, NULL);

@@ -161,7 +161,9 @@ def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], 
     _note_motion(loop, seen, "open")
     figures = loop.close()
     if figures.mostly != State.ON:
-        log.note(f"the loop is {figures.mostly.name.lower()}: {'; '.join(figures.missing) or 'the feedback gives no cause'}")
+        log.note(
+            f"the loop is {figures.mostly.name.lower()}: {'; '.join(figures.missing) or 'the feedback gives no cause'}"
+        )
     sleep(demo_loop.SETTLES_S)
     begun, waited = monotonic(), _waited_ns(loop)
     before = _counts(loop)

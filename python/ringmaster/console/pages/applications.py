@@ -22,7 +22,7 @@ SORTS: dict[str, SortKey[ApplicationFigures]] = {
 ABOUT = (
     "STATE is the guard's: joined has an epoch and has sent no good row yet; stalled lives and sends nothing good; "
     "dead ended in the midst of it. TAKEN are rows that were not refused whole; REFUSED rows and values; SLEW values "
-    "whose step was shortened. Below stands the newest refusal, and why. The operator is a person who sets a supply by hand."
+    "whose step was shortened. Below stands the newest refusal, and why. The operator sets supplies by hand."
 )
 OPERATOR = "operator"
 """Who is no program, and cannot stall."""
