@@ -72,7 +72,7 @@ def test_ls_lists_everything(live: demo.Demo) -> None:
     streams = {entry["name"]: entry for entry in listed["objects"] if entry["kind"] == "stream"}
     assert streams.keys() == {f"stream/{name}/{rate}" for name in INSTRUMENTS for rate in RATES}
     turn = streams["stream/bpm01/turn"]
-    assert turn["rate_hz"] == pytest.approx(TURN_RATE_HZ, rel=0.05)
+    assert turn["rate_hz"] == pytest.approx(TURN_RATE_HZ, rel=0.5), "of a ring that may not get its core"
     assert [streams[f"stream/bpm01/{rate}"]["period_turns"] for rate in ("fast", "loop", "slow")] == [12, 120, 120000]
     assert turn["head_turn"] > turn["first_turn"]
     assert {entry["owner"] for entry in listed["objects"]} == {"server", "ring"}

@@ -23,7 +23,7 @@ def live(root: Path) -> Iterator[demo.Demo]:
 
 
 def run(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=10 * PATIENCE_S)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
