@@ -47,8 +47,9 @@ correctors:
 rf: {actuator: ps/rf, hz_per_unit: 1}
 """
 SUPPLIES = (*(f"ps/{plane}{i}" for plane in "hv" for i in (1, 2)), "ps/rf")
-SLEW_A_PER_S = 20.0
-"""One unit takes 50 cycles: a reading before the supply is there would show."""
+LIMIT_A = 3.0
+SLEW_A_PER_S = 100.0
+"""One unit takes 10 cycles: a reading before the supply is there would show, and a starved core manages it."""
 PATIENT_FEEDBACK = """
 families:
   - {name: all, actuators: ["ps/h*", "ps/v*"], plant: {bandwidth_hz: 100, delay_us: 1000}, integral_hz: 1}
@@ -82,9 +83,9 @@ class Facility:
         chains = "".join(
             f"  - {{name: {name}, id: {i}, port: ring, address: 10.30.0.{i}, supplies: [{supplies}]}}\n"
             for i, name, supplies in (
-                (1, "h", supplies_text("ps/h", "A", 10, SLEW_A_PER_S)),
-                (2, "v", supplies_text("ps/v", "A", 10, SLEW_A_PER_S)),
-                (3, "rf", "{name: ps/rf, unit: Hz, limits: [-1000, 1000], slew: 2000}"),
+                (1, "h", supplies_text("ps/h", "A", LIMIT_A, SLEW_A_PER_S)),
+                (2, "v", supplies_text("ps/v", "A", LIMIT_A, SLEW_A_PER_S)),
+                (3, "rf", "{name: ps/rf, unit: Hz, limits: [-1000, 1000], slew: 20000}"),
             )
         )
         config = self.folder / "server.yaml"
@@ -223,13 +224,13 @@ def test_it_is_that_of_the_lattice(facility: Facility, measured: Path) -> None:
 
 def test_a_supply_at_its_limit_is_named_and_the_others_are_measured(facility: Facility, ws: Workspace) -> None:
     output = facility.folder / "some.csv"
-    put(ws, "ps/h2", 9.0)  # 2 A more are beyond its limit, which the guard has published
+    put(ws, "ps/h2", 1.5)  # 2 A more are beyond its limit, which the guard has published
     options = ("--supplies", "ps/h*", "--readings", "bpm[12]", "--averages", "1", "-o", str(output))
     said = ringmaster(*facility.measure(*options), expect=1).stderr
-    assert "not measured: ps/h2: 11 A is above its upper limit of 10 A" in said
+    assert "not measured: ps/h2: 3.5 A is above its upper limit of 3 A" in said
     found = load_csv(output)
     assert (found.columns, len(found.rows)) == (("ps/h1",), 8)
-    assert stands(ws, "ps/h2") == pytest.approx(9.0)
+    assert stands(ws, "ps/h2") == pytest.approx(1.5)
     put(ws, "ps/h2", 0.25)
     assert_back(ws)
 

@@ -11,7 +11,7 @@ from time import sleep
 import numpy as np
 
 from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered, WorkspaceError
-from ringmaster.feedback.follower import ROUNDING, Follower, NotFollowed, wait_until
+from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.golden import matching
 from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
 from ringmaster.feedback.patience import Patience
@@ -19,13 +19,14 @@ from ringmaster.feedback.readings import Readings
 from ringmaster.feedback.stopping import Pause, stopped_at_pauses
 from ringmaster.workspace import Workspace
 
-_GO_S = 2.0
+_GO_S = 10.0
 """So long a request is made again that was refused or forgotten: a chain that is lost for a moment, a busy host."""
 _PUT_BACK_S = 30.0
 """The same where it is to be put back."""
+_TRIES = 3
 _AGAIN_S = 0.2
 _STILL_S = 1.0
-"""A setpoint that does not move for so long, and is not there, was forgotten on its way."""
+"""A supply that does not move for so long, and is not there: its setpoint was forgotten on its way."""
 
 
 class NotPutBack(RuntimeError):
@@ -80,20 +81,19 @@ class Hand:
             raise RequestRefused(f"{name}: {stands + amplitude:g} {unit} is above its upper limit of {high:g} {unit}")
         if low is not None and stands - amplitude < low:
             raise RequestRefused(f"{name}: {stands - amplitude:g} {unit} is below its lower limit of {low:g} {unit}")
-        self._follower.begin(name)
+        self._follower.begin(name, amplitude)
         self._stood[name] = stands
 
     def go(self, name: str, offset: float) -> None:
         """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
-        self._put(name, self._stood[name] + offset, 1e-3 * abs(offset), _GO_S, self._pause)
-        self._follower.wait_for(name, offset)
+        self._reach(name, offset, _GO_S, self._pause)
 
     def put_back(self) -> None:
         """All that were moved. No pause can end this. Raises NotPutBack."""
         failed = {}
         for name, stood in list(self._stood.items()):
             try:
-                self._put(name, stood, 0.0, _PUT_BACK_S, sleep)
+                self._reach(name, 0.0, _PUT_BACK_S, sleep)
             except (RequestRefused, RequestUnanswered, NotFollowed, WorkspaceError) as error:
                 failed[name] = (stood, str(error))
             del self._stood[name]
@@ -101,22 +101,17 @@ class Hand:
             told = [f"`ringmaster put {name}/setpoint {stood:.9g}` ({why})" for name, (stood, why) in failed.items()]
             raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
 
-    def _put(self, name: str, value: float, near: float, timeout_s: float, pause: Pause) -> None:
-        """Until the setpoint is there. Where it stands still it is asked for again, for so long."""
-        supply = self._ws.supplies[name]
-        near += ROUNDING * abs(value)
-        stood, patience = math.nan, Patience(self._ws, timeout_s)
+    def _reach(self, name: str, offset: float, timeout_s: float, pause: Pause) -> None:
+        """Until setpoint and readback are there. What stands still is asked for again: some times, and for so long."""
+        setpoint, patience, tries = self._ws.supplies[name].setpoint, Patience(self._ws, timeout_s), 0
         while True:
             try:
-                self._ws.put(supply.setpoint.name, value)
-                wait_until(self._ws, supply, supply.setpoint, value, near, pause, Patience(self._ws, _STILL_S, 0.0))
+                self._ws.put(setpoint.name, self._stood[name] + offset)
+                self._follower.wait_for(name, offset, pause, Patience(self._ws, _STILL_S, 0.0))
                 return
             except (RequestRefused, RequestUnanswered, NotFollowed):
-                stands = supply.setpoint.number
-                if not abs(stands - stood) <= near:
-                    stood = stands
-                    patience.begin()
-                elif patience.over():
+                tries += 1
+                if tries >= _TRIES and patience.over():
                     raise
             pause(_AGAIN_S)
 

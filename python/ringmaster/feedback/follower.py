@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from time import sleep
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,30 +46,38 @@ class Follower:
             samples.append([readback_of(supply) for supply in self._supplies.values()])
             pause(_NOISE_S / _NOISE_SAMPLES)
         self._noise = dict(zip(self._supplies, np.std(np.array(samples), axis=0), strict=True))
-        self._rest: dict[str, tuple[float, float]] = {}
+        self._rest: dict[str, _Rest] = {}
 
-    def begin(self, name: str) -> None:
-        """Offsets of this supply count from where it stands now."""
+    def begin(self, name: str, amplitude: float) -> None:
+        """Offsets of this supply, up to an amplitude, count from where it stands now."""
         if name not in self._supplies:
             return
         supply, samples = self._supplies[name], []
         for _ in range(_REST_SAMPLES):
             samples.append(readback_of(supply))
             self._pause(_REST_S / _REST_SAMPLES)
-        self._rest[name] = (supply.setpoint.number, float(np.mean(samples)))
+        near = max(SHARE * amplitude, SIGMAS * self._noise[name])
+        self._rest[name] = _Rest(supply.setpoint.number, float(np.mean(samples)), 1e-3 * amplitude, near)
 
-    def wait_for(self, name: str, offset: float) -> None:
+    def wait_for(self, name: str, offset: float, pause: Pause | None = None, patience: Patience | None = None) -> None:
         """Until it stands ``offset`` from where it was at ``begin``. Raises NotFollowed."""
         if name not in self._supplies:
             return
-        supply = self._supplies[name]
-        setpoint, readback = self._rest[name]
-        near = 1e-3 * abs(offset) + ROUNDING * abs(setpoint)
-        wait_until(self._ws, supply, supply.setpoint, setpoint + offset, near, self._pause)
-        if supply.readback is None or not np.isfinite(readback):  # a chain that does not answer is taken to obey
-            return
-        near = max(SHARE * abs(offset), SIGMAS * self._noise[name])
-        wait_until(self._ws, supply, supply.readback, readback + offset, near, self._pause)
+        supply, rest, pause = self._supplies[name], self._rest[name], pause or self._pause
+        near = (rest.setpoint_near if offset else 0.0) + ROUNDING * abs(rest.setpoint)
+        wait_until(self._ws, supply, supply.setpoint, rest.setpoint + offset, near, pause, patience)
+        if supply.readback is not None and np.isfinite(rest.readback):  # else its chain is taken to obey
+            target = rest.readback + offset
+            wait_until(self._ws, supply, supply.readback, target, rest.readback_near, pause, patience)
+
+
+class _Rest(NamedTuple):
+    """Where a supply stood, and how near to that is there."""
+
+    setpoint: float
+    readback: float
+    setpoint_near: float
+    readback_near: float
 
 
 def wait_until(
@@ -83,6 +92,7 @@ def wait_until(
     """Until ``which``, its setpoint or readback, is ``near`` the target. Raises NotFollowed when it stands still."""
     last = float("nan")
     patience = patience or Patience(ws, STILL_S)
+    patience.begin()
     while True:
         now = which.number
         if abs(now - target) <= near:

@@ -115,7 +115,7 @@ def _measure(
         try:
             if plans[i].hz > 0:
                 return [_by_sine(feedback, readings, plans[i], pause) for _ in times]
-            follower.begin(columns[i])
+            follower.begin(columns[i], plans[i].amplitude)
             return [by_signs(readings, plans[i], go) for _ in times]
         finally:
             _ask(feedback, "excite", Excitation.QUIET)
