@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "address.h"
+#include "base/errors.h"
 #include "base/fail.h"
 #include "beam.h"
 #include "fragments.h"
@@ -13,6 +14,8 @@
 #include "responses.h"
 #include "ring_config.h"
 #include "session.h"
+
+#define PROGRAM "ringmaster-instruments"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -157,9 +160,13 @@ static enum rm_code describe_machine(struct rm_ring_config const *ring, struct r
 
 static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
     struct rm_ring_config ring;
-    enum rm_code code = rm_ring_config_load(options->path, &ring, error);
-    if (code != RM_OK)
+    struct rm_errors errors = {.count = 0};
+    enum rm_code code = rm_ring_config_load_all(options->path, &ring, &errors);
+    if (code != RM_OK) {
+        rm_errors_print(&errors, PROGRAM, stderr);
+        error->text[0] = '\0'; /* nothing is left to say */
         return code;
+    }
     if (options->command == RM_COMMAND_RUN)
         code = run_ring(options, &ring, error);
     else
@@ -246,7 +253,8 @@ int main(int argc, char **argv) {
         code = options.command == RM_COMMAND_REPLAY ? replay(&options, &error) : run_or_check(&options, &error);
     if (code == RM_OK)
         return EXIT_GOOD;
-    fprintf(stderr, "ringmaster-instruments: %s\n", error.text);
+    if (error.text[0] != '\0')
+        fprintf(stderr, PROGRAM ": %s\n", error.text);
     if (code != RM_E_ARGUMENT)
         return EXIT_FAILED;
     fputs("Try: ringmaster-instruments --help\n", stderr);

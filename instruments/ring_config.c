@@ -61,7 +61,7 @@ static enum rm_code resolve_lock_step(struct rm_resolve const *resolve) {
     return RM_OK;
 }
 
-static enum rm_code resolve(struct rm_resolve const *resolve) {
+static enum rm_code resolve_head(struct rm_resolve const *resolve) {
     struct rm_ring_file const *file = resolve->file;
     struct rm_ring_config *config = resolve->config;
     config->first_turn = file->first_turn == NULL ? DEFAULT_FIRST_TURN : *file->first_turn;
@@ -79,16 +79,36 @@ static enum rm_code resolve(struct rm_resolve const *resolve) {
     if (file->instruments_count == 0 && file->supplies == NULL)
         return rm_yaml_fail(resolve->error, resolve->path, "instruments",
                             "the key is missing, expected a list of them, or the key \"supplies\"");
-    enum rm_code (*const parts[])(struct rm_resolve const *) = {
-        resolve_core,      resolve_patience,    resolve_lock_step,      rm_resolve_ports,
-        rm_resolve_beam,   rm_resolve_formats,  rm_resolve_instruments, rm_resolve_groups,
-        rm_resolve_faults, rm_resolve_supplies, rm_resolve_machine,     rm_resolve_ports_used};
-    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
-        enum rm_code const code = parts[p](resolve);
-        if (code != RM_OK)
-            return code;
-    }
     return RM_OK;
+}
+
+typedef enum rm_code resolve_part(struct rm_resolve const *resolve);
+
+/** Resolves parts in their order up to a NULL. Of those that stand on each other the first that is wrong ends it. */
+static enum rm_code resolve_parts(struct rm_resolve const *resolve, resolve_part *const *part, bool each_alone,
+                                  struct rm_errors *errors) {
+    enum rm_code first = RM_OK;
+    for (; *part != NULL && (first == RM_OK || each_alone); ++part) {
+        enum rm_code const code = (*part)(resolve);
+        if (code != RM_OK)
+            rm_errors_add(errors, resolve->error);
+        first = rm_code_first(first, code);
+    }
+    return first;
+}
+
+/** What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
+static enum rm_code resolve(struct rm_resolve const *resolve, struct rm_errors *errors) {
+    static resolve_part *const alone[] = {resolve_head,     resolve_core,    resolve_patience,   resolve_lock_step,
+                                          rm_resolve_ports, rm_resolve_beam, rm_resolve_formats, NULL};
+    static resolve_part *const senders[] = {rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults, NULL};
+    static resolve_part *const supplies[] = {rm_resolve_supplies, NULL};
+    static resolve_part *const whole[] = {rm_resolve_machine, rm_resolve_ports_used, NULL};
+    enum rm_code code = resolve_parts(resolve, alone, true, errors);
+    if (code == RM_OK)
+        code = rm_code_first(resolve_parts(resolve, senders, false, errors),
+                             resolve_parts(resolve, supplies, false, errors));
+    return code == RM_OK ? resolve_parts(resolve, whole, false, errors) : code;
 }
 
 enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,
@@ -105,21 +125,32 @@ enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list,
     return code;
 }
 
-enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config, struct rm_error *error) {
+enum rm_code rm_ring_config_load_all(char const *path, struct rm_ring_config *config, struct rm_errors *errors) {
     struct rm_ring_file *file = NULL;
+    struct rm_error error;
     *config = (struct rm_ring_config){0};
-    enum rm_code code = rm_yaml_load(path, &rm_ring_schema, (void **)&file, error);
+    enum rm_code code = rm_yaml_load_all(path, &rm_ring_schema, (void **)&file, errors);
     if (code != RM_OK)
         return code;
     uint32_t *entry = calloc(RM_RING_INSTRUMENTS_MAX, sizeof *entry);
-    if (entry == NULL)
-        code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory for the instruments", path);
-    else
-        code = resolve(&(struct rm_resolve){path, file, config, entry, error});
+    if (entry == NULL) {
+        code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory for the instruments", path);
+        rm_errors_add(errors, &error);
+    } else {
+        code = resolve(&(struct rm_resolve){path, file, config, entry, &error}, errors);
+    }
     free(entry);
     rm_yaml_free(&rm_ring_schema, file);
     if (code != RM_OK)
         rm_ring_config_free(config);
+    return code;
+}
+
+enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = rm_ring_config_load_all(path, config, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
 
+#include "base/errors.h"
 #include "fault.h"
 #include "lock_step.h"
 #include "motion.h"
@@ -69,6 +70,9 @@ struct rm_ring_config {
 
 /** Reads and checks a file. Errors name file, line, column and what was expected: RM_E_CONFIG, RM_E_SYSTEM. */
 enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config, struct rm_error *error);
+
+/** The same, with all that is wrong: against the schema, or of each part that stands on no other that is wrong. */
+enum rm_code rm_ring_config_load_all(char const *path, struct rm_ring_config *config, struct rm_errors *errors);
 
 /** Where datagrams go when nobody says: 10.20.255.1, UDP port 4660, a MAC that is nobody's. */
 void rm_ring_flow_default(struct rm_flow *flow);

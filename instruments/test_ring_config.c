@@ -19,7 +19,8 @@ static char const GOOD[] = "port: {kind: udp, peer: 127.0.0.1:4660}\n"
                            "  - {name: blm01, kind: blm, id: 1, source: 10.20.1.1}\n";
 
 /** Loads GOOD with lines before and after it. */
-static enum rm_code load(char const *before, char const *after, struct rm_ring_config *config, struct rm_error *error) {
+static enum rm_code load_all(char const *before, char const *after, struct rm_ring_config *config,
+                             struct rm_errors *errors) {
     char path[] = "/tmp/test_ring_config.XXXXXX";
     int const descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
@@ -27,8 +28,15 @@ static enum rm_code load(char const *before, char const *after, struct rm_ring_c
     assert_non_null(file);
     fprintf(file, "%s%s%s", before, GOOD, after);
     fclose(file);
-    enum rm_code const code = rm_ring_config_load(path, config, error);
+    enum rm_code const code = rm_ring_config_load_all(path, config, errors);
     unlink(path);
+    return code;
+}
+
+static enum rm_code load(char const *before, char const *after, struct rm_ring_config *config, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = load_all(before, after, config, &errors);
+    *error = errors.first[0];
     return code;
 }
 
@@ -111,7 +119,7 @@ static void what_is_wrong_is_named_with_its_place(void **state) {
         {"destination: 10.0.0\n", "", {":1:14: destination", "IPv4"}},
         {"source_mac: \"02:00:00:00:00\"\n", "", {":1:13: source_mac", "MAC"}},
         {"", "  - {name: bpm01, kind: bpm, id: 2, source: 10.0.0.1}\n", {":5:12: instruments[2].name", "already"}},
-        {"", "  - {name: b, kind: bpm, id: 1, source: 10.20.0.1}\n", {"instruments[2].id", "tell them apart"}},
+        {"", "  - {name: b, kind: bpm, id: 1, source: 10.20.0.1}\n", {"instruments[2].id", "told apart"}},
         {"", "  - {name: all, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "other than"}},
         {"", "  - {name: a/b, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "a-z"}},
         {"", "  - {name: a, kind: bpm, id: 1, source: 10.0.0}\n", {"instruments[2].source", "IPv4"}},
@@ -138,6 +146,23 @@ static void what_is_wrong_is_named_with_its_place(void **state) {
 }
 
 /** The port's keys, in a file of their own. */
+/** Of parts that stand on each other the first alone: a fault of an instrument that is wrong is not judged. */
+static void all_that_is_wrong_is_said_at_once(void **state) {
+    (void)state;
+    struct rm_ring_config config;
+    struct rm_errors errors = {.count = 0};
+    assert_int_equal(load_all("first_turn: 9223372036854775808\npatience_ms: -3\n", "", &config, &errors), RM_E_CONFIG);
+    assert_int_equal(errors.count, 2);
+    assert_non_null(strstr(errors.first[0].text, ":1:13: first_turn"));
+    assert_non_null(strstr(errors.first[1].text, ":2:14: patience_ms"));
+    errors = (struct rm_errors){.count = 0};
+    assert_int_equal(
+        load_all("", "  - {name: bpm01, kind: bpm, id: 9}\nfaults: [{instrument: x, fault: drop}]\n", &config, &errors),
+        RM_E_CONFIG);
+    assert_int_equal(errors.count, 1);
+    assert_non_null(strstr(errors.first[0].text, "instruments[2]"));
+}
+
 static void each_kind_of_port_has_its_own_keys(void **state) {
     (void)state;
     struct {
@@ -222,6 +247,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_key_is_taken),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(each_kind_of_port_has_its_own_keys),
+        cmocka_unit_test(all_that_is_wrong_is_said_at_once),
         cmocka_unit_test_prestate(shipped_files_are_good, (void *)shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
