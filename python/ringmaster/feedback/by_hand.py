@@ -24,6 +24,8 @@ _GO_S = 10.0
 _PUT_BACK_S = 30.0
 """The same where it is to be put back."""
 _TRIES = 3
+_NEARER = 0.9
+"""Of the way that was left: so a slow slew that is cut into pieces gets there, and one that does not move ends."""
 _AGAIN_S = 0.2
 _STILL_S = 1.0
 """A supply that does not move for so long, and is not there: its setpoint was forgotten on its way."""
@@ -102,16 +104,21 @@ class Hand:
             raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
 
     def _reach(self, name: str, offset: float, timeout_s: float, pause: Pause) -> None:
-        """Until setpoint and readback are there. What stands still is asked for again: some times, and for so long."""
-        setpoint, patience, tries = self._ws.supplies[name].setpoint, Patience(self._ws, timeout_s), 0
+        """Until setpoint and readback are there. What stands still is asked for again, for so long."""
+        setpoint, target = self._ws.supplies[name].setpoint, self._stood[name] + offset
+        patience, nearest, tries = Patience(self._ws, timeout_s), math.inf, 0
         while True:
             try:
-                self._ws.put(setpoint.name, self._stood[name] + offset)
+                self._ws.put(setpoint.name, target)
                 self._follower.wait_for(name, offset, pause, Patience(self._ws, _STILL_S, 0.0))
                 return
             except (RequestRefused, RequestUnanswered, NotFollowed):
                 tries += 1
-                if tries >= _TRIES and patience.over():
+                left = abs(setpoint.number - target)
+                if left < _NEARER * nearest:
+                    nearest = left
+                    patience.begin()
+                elif tries >= _TRIES and patience.over():
                     raise
             pause(_AGAIN_S)
 
