@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,6 +127,33 @@ static void remove_runtime_directory(void) {
     rmdir(rte_eal_get_runtime_dir()); // DPDK makes it and leaves it; another process of the same prefix may use it
 }
 
+/** True for STEM followed by the number of a process that is no more. */
+static bool was_left(char const *name, char const *stem, size_t length) {
+    char *end;
+    if (strncmp(name, stem, length) != 0 || name[length] < '1' || name[length] > '9')
+        return false;
+    long const pid = strtol(name + length, &end, 10);
+    return *end == '\0' && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/** Removes the empty directories of programs that were killed, where the prefix ends with the process: "…ring-4711".
+ * The next program of that name never has theirs. */
+static void remove_left_directories(void) {
+    char const *const own = rte_eal_get_runtime_dir(), *const slash = strrchr(own, '/'),
+                      *const dash = strrchr(own, '-');
+    char parent[PATH_MAX];
+    if (slash == NULL || dash < slash || strspn(dash + 1, "0123456789") != strlen(dash + 1) ||
+        snprintf(parent, sizeof parent, "%.*s", (int)(slash - own), own) >= PATH_MAX)
+        return;
+    DIR *const listing = opendir(parent);
+    if (listing == NULL)
+        return;
+    for (struct dirent const *entry; (entry = readdir(listing)) != NULL;)
+        if (was_left(entry->d_name, slash + 1, (size_t)(dash - slash)))
+            unlinkat(dirfd(listing), entry->d_name, AT_REMOVEDIR); // which fails, as it should, if something is in it
+    closedir(listing);
+}
+
 static bool started(void) { return rte_lcore_count() != 0; }
 
 void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port) {
@@ -164,8 +195,10 @@ enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *e
     add_all(&arguments, config, &cpus);
     int const result = initialise(&arguments);
     sched_setaffinity(0, sizeof cpus, &cpus);
-    if (result >= 0)
+    if (result >= 0) {
+        remove_left_directories();
         return RM_OK;
+    }
 
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);

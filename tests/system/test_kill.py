@@ -59,6 +59,7 @@ class Facility:
 
     name: str
     config: Path
+    ring_config: Path
     running: Program
     ring: Program
 
@@ -89,7 +90,7 @@ def facility(root: Path) -> Iterator[Facility]:
     with server(config) as running:
         attach_to(name, running).close()
         with Program("ringmaster-instruments", "run", ring_config) as ring:
-            facility = Facility(name, config, running, ring)
+            facility = Facility(name, config, ring_config, running, ring)
             with attach_to(name, running, ("server", "ring")) as ws:
                 facility.stream_moves_on(ws)
             yield facility
@@ -132,6 +133,18 @@ def test_an_interrupted_ring_prints_what_it_sent(facility: Facility) -> None:
     with attach(facility.name) as ws:
         assert facility.ring.stop() == 0
         assert f"sent {sent(ws)} datagrams of 3 instruments" in facility.ring.words
+
+
+def test_the_next_ring_removes_the_folder_of_one_that_was_killed(facility: Facility) -> None:
+    left = DPDK / f"ringmaster-ring-{facility.ring.pid}"
+    assert left.is_dir()
+    killed(facility.ring)
+    assert left.is_dir()
+    with Program("ringmaster-instruments", "run", facility.ring_config) as ring, attach(facility.name) as ws:
+        facility.stream_moves_on(ws)
+        assert not left.exists()
+        assert (DPDK / f"ringmaster-ring-{ring.pid}").is_dir()
+        assert ring.stop() == 0
 
 
 class Error(ctypes.Structure):
