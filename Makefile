@@ -70,7 +70,7 @@ asan tsan: | test-dependencies
 	@test -f build-$@/build.ninja || CC=clang meson setup build-$@ -Db_sanitize=$(SANITIZE) -Db_lundef=false
 	@meson test -C build-$@ --timeout-multiplier 10 --print-errorlogs $(LEFT_OUT)
 asan: SANITIZE = address,undefined ## run the C tests under the address and undefined-behaviour sanitizers
-tsan: LEFT_OUT = --no-suite net # DPDK is not built for it, and its own threads would be reported
+tsan: LEFT_OUT = --no-suite net --no-suite one-thread # DPDK is not built for it, and its own threads would be reported
 tsan: SANITIZE = thread ## run the C tests under the thread sanitizer
 
 torture: build .venv/dev ## make each fault of the guard's tests REPEATS=1000 times: some half an hour

@@ -329,8 +329,9 @@ int main(int argc, char **argv) {
     program = argv[1];
     application = realpath(argv[2], NULL);
     kills = (unsigned)atoi(argv[3]);
-    /* A crash is to end the process by its signal: the address sanitizer would make an exit of it. */
+    /* A crash is to end the process by its signal: a sanitizer would make an exit of it. */
     setenv("ASAN_OPTIONS", "handle_segv=0", 0);
+    setenv("TSAN_OPTIONS", "handle_segv=0", 0);
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_ends_in_good_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_comes_before_its_server, set_up, tear_down),
