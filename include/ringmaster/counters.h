@@ -75,7 +75,8 @@ enum rm_stream_counter {
     RM_STREAM_UNANCHORED = 9, /**< records: refused: a short counter, and no turn clock yet to tell its turn by */
     RM_STREAM_PHASE_BEHIND = 10, /**< turns, gauge: phase error: its newest turn was so far below the turn due by the clock, at best in a second */
     RM_STREAM_PHASE_AHEAD = 11, /**< turns, gauge: phase error: its newest turn was so far above the turn due by the clock, at best in a second */
-    RM_STREAM_COUNTERS = 12,
+    RM_STREAM_TURN_OUT_OF_RANGE = 12, /**< records: refused: the turn is 2^62 or more, which no machine reaches, or below 0 with its offset; it has no vote */
+    RM_STREAM_COUNTERS = 13,
 };
 
 /** counters/path/NAME/PORT */

@@ -76,8 +76,9 @@ void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
 
 /** Stores a record in a stream of this owner's and shows it to readers, as of `tsc`. Its turn is a multiple of the
  * period. One that is not above the newest begins the stream anew: readers see another machine epoch, as when the count
- * of turns begins anew. Allocates nothing, calls no system. One thread at a time for each stream. */
-void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
+ * of turns begins anew. False, and nothing is stored, where the turn is RM_TURN_END or above, or the owner is not open
+ * or has no such stream. Allocates nothing, calls no system. One thread at a time for each stream. */
+bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
 
 /** The parameter of that name in this owner's segment, or NULL. */
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);

@@ -319,6 +319,12 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "turns",
             "phase error: its newest turn was so far above the turn due by the clock, at best in a second",
         ),
+        Counter(
+            "turn_out_of_range",
+            "count",
+            "records",
+            "refused: the turn is 2^62 or more, which no machine reaches, or below 0 with its offset; it has no vote",
+        ),
     ),
     "path": (
         Counter(

@@ -236,7 +236,7 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error);
 
 void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
 
-void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
+bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
 
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);
 

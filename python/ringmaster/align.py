@@ -189,6 +189,8 @@ class Aligner:
             return (
                 f"all its turns are refused ({ahead} too far ahead, {behind} too far behind): set a rough turn_offset"
             )
+        if counters.get("turn_out_of_range", 0):
+            return "all its turns are out of range: correct its turn_offset, or the counter's field in its format"
         return "sends nothing"
 
 

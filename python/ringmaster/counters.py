@@ -62,7 +62,7 @@ def refused_packets(port: Mapping[str, int]) -> int:
 
 def refused(stream: Mapping[str, int]) -> int:
     """Records that a stream refused: their turn lay outside the accepted window, or nobody could tell it."""
-    return stream["turn_ahead"] + stream["turn_behind"] + stream["unanchored"]
+    return sum(stream[name] for name in ("turn_ahead", "turn_behind", "turn_out_of_range", "unanchored"))
 
 
 def refused_together(streams: Iterable[Mapping[str, int]]) -> bool:

@@ -10,6 +10,7 @@ from ringmaster._abi import (
     RM_LANES,
     RM_SEGMENT_MAGIC,
     RM_SETPOINT_BUFFERS,
+    RM_TURN_END,
     RM_TURN_NONE,
     ApplicationState,
     Calibrated,
@@ -31,6 +32,9 @@ ABI_VERSION = RM_ABI_VERSION
 SEGMENT_MAGIC = RM_SEGMENT_MAGIC
 TURN_NONE = RM_TURN_NONE
 """No turn: a slot that was never filled, a stream to which nothing has come."""
+
+TURN_END = RM_TURN_END
+"""All turns are below this."""
 
 SEGMENT_HEADER = DTYPES["rm_segment_header"]
 OBJECT = DTYPES["rm_object"]
@@ -99,6 +103,7 @@ __all__ = [
     "SETPOINT_ROW",
     "STREAM",
     "TAG_TSC_BITS",
+    "TURN_END",
     "TURN_NONE",
     "ApplicationState",
     "Calibrated",

@@ -358,6 +358,8 @@ class OwnedStream:
 
         A turn that is not above the newest begins the stream anew, in another machine epoch.
         """
+        if not 0 <= turn < layout.TURN_END:
+            raise ValueError(f"turn {turn} is not a turn: expected 0 to 2^62 - 1")
         numbers = np.ascontiguousarray(values, np.float32).ravel()
         if numbers.size != self._lanes:
             raise ValueError(f"a record has {self._lanes} values, not {numbers.size}")

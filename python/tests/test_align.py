@@ -106,8 +106,10 @@ def make_ring(make_owner: MakeOwner) -> MakeRing:
             fabric.stream("blm01/turn", capacity=CAPACITY, lanes=BLM_LANES, kind=InstrumentKind.BLM),
             fabric.stream("llrf01/turn", capacity=CAPACITY, lanes=LLRF_LANES, kind=InstrumentKind.LLRF),
             fabric.stream("bpm90/turn", capacity=CAPACITY, lanes=BPM_LANES),
+            fabric.stream("bpm91/turn", capacity=CAPACITY, lanes=BPM_LANES),
             fabric.counters("stream/bpm90", "stream", turn_ahead=5000),
-            fabric.text("server/config", configuration(names | {"bpm90": 0})),
+            fabric.counters("stream/bpm91", "stream", turn_out_of_range=7),
+            fabric.text("server/config", configuration(names | {"bpm90": 0, "bpm91": 0})),
         ]
         owner = make_owner(objects)
         for i, (name, offset) in enumerate(offsets.items()):
@@ -140,6 +142,7 @@ def test_known_offsets_are_found_to_the_turn(make_ring: MakeRing) -> None:
     assert (found["blm01"].offset, found["blm01"].sure) == (3, True)
     assert (found["llrf01"].offset, found["llrf01"].note) == (None, "shows no kick")
     assert "all its turns are refused (5000 too far ahead" in found["bpm90"].note
+    assert "all its turns are out of range" in found["bpm91"].note
 
 
 def test_a_reference_takes_the_place_of_the_majority(make_ring: MakeRing) -> None:
@@ -231,7 +234,7 @@ def test_a_ring_that_is_too_short_is_refused(make_ring: MakeRing) -> None:
 
 def test_the_command_prints_a_table_and_writes_the_configuration(make_ring: MakeRing, tmp_path: Path) -> None:
     make_ring(OFFSETS)
-    names = {name: 10 * i for i, name in enumerate(OFFSETS)} | {"blm01": 0, "llrf01": 0, "bpm90": 0}
+    names = {name: 10 * i for i, name in enumerate(OFFSETS)} | {"blm01": 0, "llrf01": 0, "bpm90": 0, "bpm91": 0}
     config = tmp_path / "server.yaml"
     config.write_text(configuration(names))
     done = ringmaster("align", *OPTIONS, "--write", str(config))

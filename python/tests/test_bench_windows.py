@@ -170,7 +170,15 @@ def test_the_sender_sums_itself_up_on_its_last_line() -> None:
 
 
 def test_everything_out_of_its_place_is_wrong() -> None:
-    stream = {"passed_over": 5, "late": 2, "duplicate": 1, "turn_ahead": 1, "turn_behind": 0, "unanchored": 0}
+    stream = {
+        "passed_over": 5,
+        "late": 2,
+        "duplicate": 1,
+        "turn_ahead": 1,
+        "turn_behind": 0,
+        "turn_out_of_range": 0,
+        "unanchored": 0,
+    }
     port = {"received": 10, "decoded": 8, "fragment": 0, "set_aside": 1}
     faults = faults_of({"stream/bpm01": stream, "port/ring": port, "core/1": {}}, 4)
     assert faults == {"lost": 3, "duplicate": 1, "late": 2, "turn_ahead": 1, "refused": 1, "missing": 4}

@@ -2,7 +2,9 @@
 /* One entry of `instruments` becomes one instrument, or `count` of them that differ in name and id. */
 #include "base/fail.h"
 #include "engine/config_resolve.h"
+#include "engine/counting.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,13 @@ static enum rm_code resolve_period(struct resolving const *resolving, struct rm_
     return RM_OK;
 }
 
+static enum rm_code check_offset(struct resolving const *resolving, int64_t offset_turns) {
+    if (offset_turns < -RM_TURN_OFFSET_MAX || offset_turns > RM_TURN_OFFSET_MAX)
+        return fail(resolving, "turn_offset", "found %" PRId64 ", expected %" PRId64 " to %" PRId64, offset_turns,
+                    -RM_TURN_OFFSET_MAX, RM_TURN_OFFSET_MAX);
+    return RM_OK;
+}
+
 /* Everything but name and id. */
 static enum rm_code resolve_common(struct resolving const *resolving, struct rm_config_instrument *instrument) {
     struct rm_file_instrument const *const written = resolving->written;
@@ -97,6 +106,7 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
     if (format != RM_OK)
         return format;
     code = rm_code_first(code, resolve_period(resolving, instrument));
+    code = rm_code_first(code, check_offset(resolving, instrument->turn_offset));
     return rm_code_first(
         code, rm_config_resolve_lanes(resolving->config, instrument, written, resolving->index, resolving->error));
 }

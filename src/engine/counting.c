@@ -3,9 +3,19 @@
 
 enum { TELLING_BITS = 48 }; /**< at 1.16 MHz they last seven years */
 
+/** A counter whose lap is this long never comes round: at 1.2 MHz in 60 000 years. */
+static uint64_t const LAP_TURNS_END = RM_TURN_END / 2;
+
+/** Turn and offset are multiples of the period, and their sum may be above INT64_MAX. */
 static void begin_lap(struct rm_counting *counting, rm_turn turn) {
+    int64_t const offset = counting->offset_turns / (int64_t)counting->period_turns;
     counting->lap_begin = turn;
-    counting->lap_number = (uint64_t)(((int64_t)turn + counting->offset_turns) / (int64_t)counting->period_turns);
+    counting->lap_number = turn / counting->period_turns + (uint64_t)offset;
+}
+
+static uint64_t lap_turns(uint32_t bits, uint32_t period_turns) {
+    uint64_t const turns = bits < TELLING_BITS ? (uint64_t)period_turns << bits : LAP_TURNS_END;
+    return turns < LAP_TURNS_END ? turns : 0;
 }
 
 void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records, uint32_t period_turns,
@@ -17,20 +27,20 @@ void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records,
         .counter_end = RM_TURN_END / period_turns,
         .offset_turns = offset_turns - over,
         .records = records,
-        .tells = bits >= TELLING_BITS,
+        .lap_turns = lap_turns(bits, period_turns),
     };
-    if (bits < TELLING_BITS) {
-        counting->lap_turns = (uint64_t)period_turns << bits;
-        counting->half_lap = counting->lap_turns / 2;
-    }
+    counting->half_lap = counting->lap_turns / 2;
+    counting->tells = counting->lap_turns == 0;
     begin_lap(counting, 0);
 }
 
 rm_turn rm_counting_search(struct rm_counting *counting, uint64_t begin, rm_turn due) {
-    /* Turns below 0 are due only in the first lap: there the counter is taken as it is. */
-    uint64_t const wanted = due - (uint64_t)counting->offset_turns + counting->half_lap;
-    bool const possible = (int64_t)(wanted - begin) >= 0;
-    uint64_t const lap_begin = possible ? (wanted - begin) / counting->lap_turns * counting->lap_turns : 0;
+    /* Neither sum overflows, as due and offset are within RM_TURN_END and a lap within half of it; their difference
+     * does, as a signed number. Turns below 0 are due only in the first lap: there the counter is taken as it is. */
+    int64_t const end = (int64_t)(due + counting->half_lap);
+    int64_t const first = (int64_t)begin + counting->offset_turns;
+    uint64_t const above = end >= first ? (uint64_t)end - (uint64_t)first : 0;
+    uint64_t const lap_begin = above / counting->lap_turns * counting->lap_turns;
     begin_lap(counting, lap_begin);
     return lap_begin + begin;
 }

@@ -16,12 +16,8 @@
 
 #include <ringmaster/record.h>
 
-/** No machine gets here: 2^62 turns take 100 000 years. Turns from here on are refused without a vote, so that sums of
- * turns never wrap. */
-#define RM_TURN_END (1ull << 62)
-
-/** What rm_counting_turn returns for a turn before 0: above RM_TURN_END, as all that it cannot tell. */
-#define RM_TURN_BELOW (UINT64_MAX - 1)
+/** An instrument's offset is at most this, either way. So counter and offset do not overflow together. */
+#define RM_TURN_OFFSET_MAX ((int64_t)RM_TURN_END)
 
 struct rm_counting {
     uint64_t period_turns; /**< at least 1 */
@@ -42,23 +38,23 @@ void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records,
 /** Finds the lap of a short counter again, where the one it had does not fit. Returns the turn without offset. */
 rm_turn rm_counting_search(struct rm_counting *counting, uint64_t begin, rm_turn due);
 
-/** The turn that `counter` means while `due` is due; RM_TURN_END or above when there is none. */
+/** The turn that `counter` means while `due` is due; RM_TURN_NONE where that is below 0, or RM_TURN_END or above. */
 static inline rm_turn rm_counting_turn(struct rm_counting *counting, uint64_t counter, rm_turn due) {
     uint64_t turn = counter;
     if (counting->records) {
         if (counter >= counting->counter_end)
-            return RM_TURN_END;
+            return RM_TURN_NONE;
         uint64_t const begin = counter * counting->period_turns;
         turn = counting->lap_begin + begin;
         if (counting->lap_turns != 0 &&
             turn + (uint64_t)counting->offset_turns - due + counting->half_lap >= counting->lap_turns)
             turn = rm_counting_search(counting, begin, due);
     } else if (counter >= RM_TURN_END) {
-        return RM_TURN_END;
+        return RM_TURN_NONE;
     }
     turn += (uint64_t)counting->offset_turns;
     if (turn >= RM_TURN_END)
-        return counting->offset_turns < 0 ? RM_TURN_BELOW : RM_TURN_END;
+        return RM_TURN_NONE;
     return counting->records || counting->period_turns == 1 ? turn : turn - turn % counting->period_turns;
 }
 

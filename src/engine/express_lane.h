@@ -31,7 +31,7 @@ struct window {
 
 RM_EXPRESS_TARGET static inline struct window window_of(struct rm_turn_gate const *gate) {
     if (gate->observable >= RM_TURN_END / 2)
-        return (struct window){RM_TURN_BELOW, 0, 0};
+        return (struct window){RM_TURN_NONE - 1, 0, 0}; /* no lane's next: that is at most RM_TURN_END, or none */
     uint64_t const observable = gate->observable - gate->lowest;
     return (struct window){gate->lowest, observable < gate->span ? observable : gate->span, gate->due};
 }

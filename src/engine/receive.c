@@ -84,8 +84,8 @@ static bool anchor(struct rm_receive *receive, struct rm_instrument *instrument,
         return false;
     }
     rm_turn const turn = rm_counting_turn(counting, counter, counting->tells ? 0 : turn_by_tai(receive));
-    if (turn >= RM_TURN_END) {
-        count_refusal(instrument, turn == RM_TURN_BELOW);
+    if (turn == RM_TURN_NONE) {
+        rm_counter_add(instrument->counters, RM_STREAM_TURN_OUT_OF_RANGE, 1);
         return false;
     }
     rm_turn_gate_first(&receive->gate, turn, tsc);
@@ -164,10 +164,9 @@ static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrum
     if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
         return RM_TURN_NONE;
     rm_turn const turn = rm_counting_turn(&instrument->counting, counter, gate->due);
-    if (turn < RM_TURN_END)
-        return turn;
-    count_refusal(instrument, turn == RM_TURN_BELOW);
-    return RM_TURN_NONE;
+    if (turn == RM_TURN_NONE)
+        rm_counter_add(instrument->counters, RM_STREAM_TURN_OUT_OF_RANGE, 1);
+    return turn;
 }
 
 /** Stores a record if its turn is believed. */

@@ -202,6 +202,9 @@ static void instruments(void **state) {
         {ONE_INSTRUMENT("name: a, kind: bpm, id: 1, port: ring, source: 10.20.0.1, turn_offset: 1.5"),
          "5:77: instruments[0].turn_offset: found \"1.5\", expected a whole number from -9223372036854775808 to "
          "9223372036854775807"},
+        {ONE_INSTRUMENT("name: a, kind: bpm, id: 1, port: ring, source: 10.20.0.1, turn_offset: -4611686018427387905"),
+         "5:77: instruments[0].turn_offset: found -4611686018427387905, expected -4611686018427387904 to "
+         "4611686018427387904"},
         {TWO_INSTRUMENTS("name: a, kind: bpm, id: 1, port: ring, source: 10.20.0.1",
                          "name: a, kind: bpm, id: 2, port: ring, source: 10.20.0.2"),
          "6:12: instruments[1].name: \"a\" is already the name of instruments[0], expected one of its own"},

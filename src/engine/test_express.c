@@ -208,8 +208,9 @@ static void expect_a_bad_day(struct rig const *rig) {
         RM_PORT_WRONG_KIND,     RM_PORT_WRONG_LANES,     RM_PORT_TOO_LONG,
     };
     static enum rm_stream_counter const stream[] = {
-        RM_STREAM_ACCEPTED,    RM_STREAM_LATE,        RM_STREAM_DUPLICATE,    RM_STREAM_TURN_AHEAD,
-        RM_STREAM_TURN_BEHIND, RM_STREAM_PASSED_OVER, RM_STREAM_FAST_MISSING, RM_STREAM_EPOCHS,
+        RM_STREAM_ACCEPTED,    RM_STREAM_LATE,         RM_STREAM_DUPLICATE,
+        RM_STREAM_TURN_AHEAD,  RM_STREAM_TURN_BEHIND,  RM_STREAM_TURN_OUT_OF_RANGE,
+        RM_STREAM_PASSED_OVER, RM_STREAM_FAST_MISSING, RM_STREAM_EPOCHS,
     };
     for (unsigned i = 0; i < sizeof port / sizeof port[0]; ++i)
         if (rig_port_count(rig, port[i]) == 0)

@@ -233,7 +233,8 @@ static void no_turn_is_beyond_the_end(void **state) {
         run(rig, START, 40, 3, (int64_t)(RM_TURN_END - 20 - START));
         for (uint32_t i = 0; i < 2; ++i) {
             expect(rig, i, RM_STREAM_ACCEPTED, 20);
-            expect_refusals(rig, i, 20, 0);
+            expect_refusals(rig, i, 0, 0);
+            expect(rig, i, RM_STREAM_TURN_OUT_OF_RANGE, 20);
         }
         rig_free(rig);
     }

@@ -91,7 +91,7 @@ static rm_turn some_turn(struct traffic *traffic, struct traffic_sender *sender)
     rm_turn const next = sender->next;
     switch (dice % 1024) {
     case 0: /* wild */
-        return traffic_random(traffic) << 16 >> amount % 64;
+        return traffic_random(traffic) << 16 >> (once_in(traffic, 2) ? 0 : amount % 64);
     case 1: /* ahead of the window */
         return next + 20000 * period;
     case 2: /* early, or beyond what is observable */

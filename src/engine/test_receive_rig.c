@@ -397,7 +397,7 @@ static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
     return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_LATE) +
            rig_count(rig, index, RM_STREAM_DUPLICATE) + rig_count(rig, index, RM_STREAM_TURN_AHEAD) +
            rig_count(rig, index, RM_STREAM_TURN_BEHIND) + rig_count(rig, index, RM_STREAM_MIRRORED) +
-           rig_count(rig, index, RM_STREAM_UNANCHORED);
+           rig_count(rig, index, RM_STREAM_TURN_OUT_OF_RANGE) + rig_count(rig, index, RM_STREAM_UNANCHORED);
 }
 
 static char const *broken_instrument(struct rig const *rig, uint32_t index) {

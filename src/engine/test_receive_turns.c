@@ -32,7 +32,7 @@ static void late_twice_and_behind(void **state) {
 }
 
 /** One wild turn among good ones: refused by its counter, and nobody else's business. */
-static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind) {
+static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind, uint64_t out_of_range) {
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     rig_send(rig, 1, wild);
@@ -43,6 +43,7 @@ static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind) {
         expect(rig, i, RM_STREAM_PASSED_OVER, 0);
         expect(rig, i, RM_STREAM_EPOCHS, 0);
         expect_refusals(rig, i, i == 1 ? ahead : 0, i == 1 ? behind : 0);
+        expect(rig, i, RM_STREAM_TURN_OUT_OF_RANGE, i == 1 ? out_of_range : 0);
         assert_int_equal(rig_head(rig, i), START + LEARNT + 99);
     }
     rig_free(rig);
@@ -51,38 +52,77 @@ static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind) {
 static void a_wild_turn_disturbs_nobody(void **state) {
     (void)state;
     rm_turn const now = START + LEARNT - 1;
-    expect_wild(now + 2048 + 2, 1, 0);
-    expect_wild(now + (1u << 20), 1, 0);
-    expect_wild(1ull << 62, 1, 0);
-    expect_wild(RM_TURN_NONE - 1, 1, 0);
-    expect_wild(RM_TURN_NONE, 1, 0);
-    expect_wild(now - (1u << 18) - 2, 0, 1);
-    expect_wild(0, 0, 1);
+    expect_wild(now + 2048 + 2, 1, 0, 0);
+    expect_wild(now + (1u << 20), 1, 0, 0);
+    expect_wild(RM_TURN_END - 1, 1, 0, 0);
+    expect_wild(RM_TURN_END, 0, 0, 1);
+    expect_wild(1ull << 63, 0, 0, 1);
+    expect_wild(RM_TURN_NONE - 1, 0, 0, 1);
+    expect_wild(RM_TURN_NONE, 0, 0, 1);
+    expect_wild(now - (1u << 18) - 2, 0, 1, 0);
+    expect_wild(0, 0, 1, 0);
 }
 
-static void no_turn_never_starts_anything(void **state) {
+/** However many agree on a turn that is out of range, and whether they are the first that come. */
+static void a_turn_out_of_range_never_starts_anything(void **state) {
     (void)state;
+    uint64_t const votes = 10 * RM_GATE_VOTE_RUN;
     int64_t const offset[] = {0, 5, -5};
-    for (unsigned k = 0; k < 3; ++k) {
+    rm_turn const turns[] = {RM_TURN_END, RM_TURN_END + 1, 1ull << 63, RM_TURN_NONE - 1, RM_TURN_NONE};
+    for (unsigned k = 0; k < 15; ++k) {
         struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
-        rig->instrument[0]->counting.offset_turns = rig->instrument[1]->counting.offset_turns = offset[k];
-        for (unsigned i = 0; i < 10 * RM_GATE_VOTE_RUN; ++i)
-            rig_send_all(rig, RM_TURN_NONE);
+        rig->instrument[0]->counting.offset_turns = rig->instrument[1]->counting.offset_turns = offset[k % 3];
+        for (unsigned i = 0; i < votes; ++i)
+            rig_send_all(rig, turns[k / 3]);
         assert_null(rig_poll(rig));
-        expect_refusals(rig, 0, 10 * RM_GATE_VOTE_RUN, 0);
+        expect(rig, 0, RM_STREAM_TURN_OUT_OF_RANGE, votes);
         assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 0);
         run(rig, START, 10, 3, 0);
         expect(rig, 0, RM_STREAM_ACCEPTED, 10);
-        for (unsigned i = 0; i < 10 * RM_GATE_VOTE_RUN; ++i)
-            rig_send_all(rig, RM_TURN_NONE);
+        for (unsigned i = 0; i < votes; ++i)
+            rig_send_all(rig, turns[k / 3]);
         assert_null(rig_poll(rig));
+        expect(rig, 0, RM_STREAM_TURN_OUT_OF_RANGE, 2 * votes);
         expect(rig, 0, RM_STREAM_EPOCHS, 0);
-        assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 1);
+        expect_nobody_refused(rig);
         rig_free(rig);
     }
 }
 
-static void a_turn_before_zero_is_behind(void **state) {
+/** A counter runs to the end of turns, of every record and of every 120th, and begins again at 0 after a silence. */
+static void the_last_turns_are_stored_and_the_first_follow(void **state) {
+    (void)state;
+    for (uint64_t period = 1; period <= 120; period += 119) {
+        struct rig *rig = rig_make(&(struct rig_config){.instruments = 2, .period = period});
+        rm_turn const first = (RM_TURN_END / period - LEARNT) * period, last = first + (LEARNT - 1) * period;
+        for (uint64_t i = 0; i < LEARNT + 100; ++i) {
+            rig_set_tsc(rig_tsc_of(START + i * period));
+            rig_send_all(rig, first + i * period);
+            assert_null(rig_poll(rig));
+        }
+        rig_set_tsc(rig_tsc_of(START + 10000000));
+        assert_null(rig_idle(rig));
+        for (uint32_t i = 0; i < 2; ++i) {
+            uint64_t const beyond = rig_count(rig, i, RM_STREAM_TURN_OUT_OF_RANGE);
+            assert_int_equal(beyond, period == 1 ? 100 : 99); // 2^62 is no multiple of 120
+            expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + 100 - beyond);
+            assert_true(rig_shows(rig, i, last));
+            assert_in_range(rig_head(rig, i), last, RM_TURN_END - 1);
+        }
+        for (uint64_t i = 0; i < LEARNT; ++i) {
+            rig_set_tsc(rig_tsc_of(START + 10000000 + i * period));
+            rig_send_all(rig, i * period);
+            assert_null(rig_poll(rig));
+        }
+        for (uint32_t i = 0; i < 2; ++i) {
+            expect(rig, i, RM_STREAM_EPOCHS, 1);
+            assert_true(rig_shows(rig, i, (LEARNT - 1) * period));
+        }
+        rig_free(rig);
+    }
+}
+
+static void a_turn_before_zero_is_out_of_range(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
     rig->instrument[0]->counting.offset_turns = -100;
@@ -91,8 +131,8 @@ static void a_turn_before_zero_is_behind(void **state) {
         rig_send_all(rig, turn);
         assert_null(rig_poll(rig));
     }
-    expect_refusals(rig, 0, 0, 100);
-    expect_refusals(rig, 1, 0, 0);
+    expect_nobody_refused(rig);
+    expect(rig, 0, RM_STREAM_TURN_OUT_OF_RANGE, 100);
     expect(rig, 0, RM_STREAM_ACCEPTED, 100);
     expect(rig, 1, RM_STREAM_ACCEPTED, 200);
     assert_true(rig_shows(rig, 0, 99));
@@ -232,8 +272,9 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(late_twice_and_behind),
         cmocka_unit_test(a_wild_turn_disturbs_nobody),
-        cmocka_unit_test(no_turn_never_starts_anything),
-        cmocka_unit_test(a_turn_before_zero_is_behind),
+        cmocka_unit_test(a_turn_out_of_range_never_starts_anything),
+        cmocka_unit_test(the_last_turns_are_stored_and_the_first_follow),
+        cmocka_unit_test(a_turn_before_zero_is_out_of_range),
         cmocka_unit_test(turn_offsets_shift_both_ways),
         cmocka_unit_test(a_silent_instrument_is_followed_and_comes_back),
         cmocka_unit_test(live_streams_are_counted),

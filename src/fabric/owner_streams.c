@@ -40,12 +40,13 @@ void rm_owner_streams_close(struct rm_owner *owner) {
     owner->writer = NULL;
 }
 
-void rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc) {
-    if (!owner->open || owner->writer == NULL || !is_stream(owner, index))
-        return;
+bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc) {
+    if (!owner->open || owner->writer == NULL || !is_stream(owner, index) || record->turn >= RM_TURN_END)
+        return false;
     struct rm_stream_writer *writer = owner->writer[index];
     if (writer->head != RM_TURN_NONE && record->turn <= writer->head)
         rm_stream_writer_restart(writer);
     rm_stream_writer_put(writer, record);
     rm_stream_writer_publish(writer, tsc);
+    return true;
 }

@@ -343,9 +343,9 @@ static rm_owner_index add_stream(struct rm_owner *owner) {
     return rm_owner_stream(owner, "server/orbit", "what it computes", &stream);
 }
 
-static void put_stream(struct rm_owner *owner, rm_owner_index index, rm_turn turn, float value) {
+static bool put_stream(struct rm_owner *owner, rm_owner_index index, rm_turn turn, float value) {
     struct rm_record const record = {.turn = turn, .lane = {{.f = value}}};
-    rm_owner_stream_put(owner, index, &record, 77);
+    return rm_owner_stream_put(owner, index, &record, 77);
 }
 
 /** Records are read under their turns; the next owner goes on, and a count of turns that begins anew is another epoch.
@@ -375,6 +375,12 @@ static void test_stream(void **state) {
     assert_int_equal(read_stream("server/orbit", 240, &record, &after), RM_READ_OK);
     assert_int_equal(after, before + 1);
     assert_int_equal(read_stream("server/orbit", 1560, &record, &after), RM_READ_NOT_YET);
+    rm_turn const last = RM_TURN_END / 120 * 120;
+    assert_true(put_stream(owner, index, last, 5.5f));
+    assert_false(put_stream(owner, index, RM_TURN_END, 6.5f));
+    assert_false(put_stream(owner, index, RM_TURN_NONE, 6.5f));
+    assert_int_equal(read_stream("server/orbit", last, &record, &after), RM_READ_OK);
+    assert_true(record.lane[0].f == 5.5f);
     rm_owner_close(owner);
 }
 

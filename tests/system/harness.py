@@ -36,7 +36,7 @@ REASONS = (
     "repeated_id",
 )
 """Counters of a port, one of which every frame is in that was not decoded."""
-OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind", "mirrored", "unanchored")
+OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind", "turn_out_of_range", "mirrored", "unanchored")
 """Counters of a stream, one of which every record is in."""
 
 RING_CORE, SERVER_CORE = cores()

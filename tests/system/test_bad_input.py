@@ -140,10 +140,11 @@ WRONG = [
     ("turn_behind", native(turn=0)),
     ("turn_behind", native(turn=FIRST_TURN - 500_000)),
     ("turn_ahead", native(turn=1 << 40)),
-    ("turn_ahead", native(turn=1 << 62)),
-    ("turn_ahead", native(turn=1 << 63)),
-    ("turn_ahead", native(turn=(1 << 64) - 2)),
-    ("turn_ahead", native(turn=(1 << 64) - 1)),
+    ("turn_ahead", native(turn=(1 << 62) - 1)),
+    ("turn_out_of_range", native(turn=1 << 62)),
+    ("turn_out_of_range", native(turn=1 << 63)),
+    ("turn_out_of_range", native(turn=(1 << 64) - 2)),
+    ("turn_out_of_range", native(turn=(1 << 64) - 1)),
     ("duplicate", native(turn=FIRST_TURN)),
 ]
 

@@ -65,6 +65,10 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         True,
         "Its turn counter is not the ring's: set its `turn_offset`, and look at its timing input.",
     ),
+    ("stream", "turn_out_of_range"): (
+        True,
+        "No machine counts that far: correct its `turn_offset`, or the counter's field in its format.",
+    ),
     ("stream", "unanchored"): (
         True,
         "Normal at the start. If it goes on, no instrument with a whole counter sets the clock.",
