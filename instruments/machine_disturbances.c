@@ -9,6 +9,7 @@ enum { KEY_STEP = 7 << 20, KEY_PHASE = 8 << 20, KEY_GROUND = 9 << 20, WANDERS = 
 
 static double const KNOT_S = 1e-3;                         /**< the ground does not move faster than that */
 static double const CORNER_SHARE = 0.05;                   /**< of a corner's period a knot may take */
+static double const FORGOTTEN = 20;                        /**< a motion that has fallen by e^20 */
 static double const WANDER_S[WANDERS] = {7.3, 17.9, 41.3}; /**< periods of the mains' frequency */
 
 static uint64_t key_of(struct rm_machine const *machine, uint64_t what) {
@@ -120,6 +121,7 @@ bool rm_machine_ground_make(struct rm_machine *machine) {
     ground->knot_s = corner * KNOT_S > CORNER_SHARE ? CORNER_SHARE / corner : KNOT_S;
     ground->pole = exp(-2 * M_PI * corner * ground->knot_s);
     ground->drive = drive_of(ground->pole);
+    ground->memory = -FORGOTTEN / log(ground->pole);
     bool good = true;
     for (int k = 0; k < 3; ++k) {
         ground->orbit[k] = rm_orbit_vector(&machine->active->ground);
@@ -191,6 +193,8 @@ void rm_machine_move_ground(struct rm_machine *machine, double time) {
     if (ground->column == 0)
         return;
     double const knots = time / ground->knot_s;
+    if (knots > (double)ground->knot + ground->memory) /* a ring that joined late: what was before has no effect */
+        ground->knot = (uint64_t)(knots - ground->memory);
     while (knots >= (double)(ground->knot + 1))
         next_knot(machine);
     double const share = share_of(machine, time);

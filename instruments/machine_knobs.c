@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/timebase.h"
@@ -125,6 +126,43 @@ static void *attend(void *argument) {
     return NULL;
 }
 
+/** What people set at the other ring is set here. */
+static void *follow(void *argument) {
+    struct rm_machine_knobs *knobs = argument;
+    struct timespec const pause = {.tv_nsec = (long)SLEEP_NS};
+    while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
+        for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
+            double const value = knobs->followed[k] == NULL ? NAN : rm_parameter_read_f64(knobs->followed[k]);
+            if (isfinite(value))
+                rm_machine_set(knobs->machine, k, value);
+        }
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static enum rm_code start_thread(struct rm_machine_knobs *knobs, void *(*run)(void *), struct rm_error *error) {
+    int const reason = pthread_create(&knobs->thread, NULL, run, knobs);
+    if (reason != 0)
+        return rm_fail(error, RM_E_SYSTEM, "cannot start a thread for the machine's knobs: %s", strerror(reason));
+    knobs->started = true;
+    return RM_OK;
+}
+
+enum rm_code rm_machine_knobs_follow(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+                                     struct rm_fellows const *of, struct rm_error *error) {
+    uint32_t const count = rm_machine_knobs(machine);
+    *knobs = (struct rm_machine_knobs){.machine = machine, .followed = calloc(count, sizeof *knobs->followed)};
+    if (knobs->followed == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
+    for (uint32_t k = 0; k < count; ++k) {
+        char name[RM_NAME_BYTES];
+        snprintf(name, sizeof name, "machine/%s", rm_machine_knob_name(machine, k));
+        knobs->followed[k] = rm_fellows_parameter(of, name);
+    }
+    return start_thread(knobs, follow, error);
+}
+
 enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *workspace,
                                     struct rm_segment_plan const *plan, struct rm_segment const *segment,
                                     struct rm_error *error) {
@@ -142,11 +180,7 @@ enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *
         code = rm_inbox_new(knobs->owner, &knobs->inbox, error);
     if (code != RM_OK)
         return code;
-    int const reason = pthread_create(&knobs->thread, NULL, attend, knobs);
-    if (reason != 0)
-        return rm_fail(error, RM_E_SYSTEM, "cannot start a thread for the machine's knobs: %s", strerror(reason));
-    knobs->started = true;
-    return RM_OK;
+    return start_thread(knobs, attend, error);
 }
 
 void rm_machine_knobs_stop(struct rm_machine_knobs *knobs) {
@@ -159,5 +193,6 @@ void rm_machine_knobs_stop(struct rm_machine_knobs *knobs) {
     rm_owner_close(knobs->owner);
     free(knobs->planned);
     free((void *)knobs->parameter);
+    free((void *)knobs->followed);
     *knobs = (struct rm_machine_knobs){0};
 }

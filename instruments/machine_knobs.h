@@ -12,6 +12,7 @@
 #include <ringmaster/request.h>
 
 #include "fabric/segment_file.h"
+#include "fellows.h"
 #include "machine.h"
 
 enum { RM_MACHINE_READINGS = 6 };
@@ -22,6 +23,7 @@ struct rm_machine_knobs {
     rm_planned_index said[RM_MACHINE_READINGS];
     struct rm_parameter **parameter; /**< of each knob */
     struct rm_parameter *reading[RM_MACHINE_READINGS];
+    struct rm_parameter const **followed; /**< of each knob, or NULL; where another ring's are followed */
     struct rm_owner *owner;
     struct rm_inbox *inbox;
     atomic_bool ending;
@@ -32,6 +34,11 @@ struct rm_machine_knobs {
 /** Adds what is published to the plan of a segment. */
 enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_machine *machine,
                                    struct rm_segment_plan *plan, struct rm_error *error);
+
+/** Follows the knobs of another ring's machine, which `of` gives by their names, NULL where it has none such; instead
+ * of the two others. What `of` gives stays until rm_machine_knobs_stop. */
+enum rm_code rm_machine_knobs_follow(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+                                     struct rm_fellows const *of, struct rm_error *error);
 
 /** Writes the knobs as the machine has them, and begins to answer; the segment is open and stays so. */
 enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *workspace,

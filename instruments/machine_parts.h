@@ -78,6 +78,7 @@ struct rm_machine_model {
 /** The ground: the orbit of all magnets' motion at three knots of time, the last of which is being computed. */
 struct rm_machine_ground {
     double knot_s;
+    double memory;          /**< knots after which nothing is left of a motion */
     uint64_t knot;          /**< `from` is at knot · knot_s */
     float *orbit[3];        /**< from, to, next */
     float *place[3];        /**< [columns] displacements, m */

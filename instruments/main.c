@@ -2,11 +2,13 @@
 /** ringmaster-instruments: a virtual ring, or a recorded one. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "address.h"
 #include "base/errors.h"
 #include "base/fail.h"
 #include "beam.h"
+#include "fellows.h"
 #include "fragments.h"
 #include "machine_lanes.h"
 #include "options.h"
@@ -74,12 +76,75 @@ static void free_beam(struct simulation *simulation) {
     rm_beam_free(simulation->beam);
 }
 
+static void wait_for_fellow(bool *said) {
+    struct timespec const pause = {.tv_nsec = 50 * 1000 * 1000};
+    if (!*said)
+        fputs("ringmaster-instruments: waiting for the first turn of the ring that is in this workspace already\n",
+              stderr);
+    *said = true;
+    nanosleep(&pause, NULL);
+}
+
+/** Finds the rings that are in this workspace already, and takes their time where they have one. */
+static enum rm_code join(struct rm_options const *options, struct rm_ring_config *ring, struct rm_fellows *fellows,
+                         struct rm_session *session, struct rm_error *error) {
+    double const rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
+    enum rm_fellows_time answer = RM_FELLOWS_NO_TIME;
+    bool said = false;
+    for (;;) {
+        enum rm_code code = rm_fellows_open(ring->workspace, fellows, error);
+        if (code == RM_OK)
+            code = rm_fellows_check_names(fellows, ring, error);
+        if (code == RM_OK && ring->instrument_count != 0)
+            code = rm_fellows_time(fellows, ring, rate_hz, &answer, &session->joins, error);
+        if (code == RM_OK && answer != RM_FELLOWS_WAIT)
+            break;
+        rm_fellows_close(fellows);
+        if (code != RM_OK)
+            return code;
+        wait_for_fellow(&said);
+    }
+    session->fellows = fellows;
+    session->joined = answer == RM_FELLOWS_TIME;
+    if (session->joined)
+        ring->first_turn = session->joins.first_turn;
+    return RM_OK;
+}
+
 /** Without instruments there is no beam. */
-static enum rm_code run_supplies(struct rm_options const *options, struct rm_ring_config const *ring,
+static enum rm_code run_supplies(struct rm_options const *options, struct rm_ring_config *ring,
                                  struct rm_error *error) {
     struct rm_session session = session_of(options, ring);
+    struct rm_fellows fellows;
     session.turn_rate_hz = ring->beam.turn_rate_hz;
-    return rm_session_run(&session, error);
+    enum rm_code code = join(options, ring, &fellows, &session, error);
+    if (code != RM_OK)
+        return code;
+    code = rm_session_run(&session, error);
+    rm_fellows_close(&fellows);
+    return code;
+}
+
+/** Joins last, as the beam takes its time: from then to the segment, which others see, is but a moment. */
+static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_config *ring,
+                             struct simulation *simulation, struct rm_error *error) {
+    struct rm_session session = session_of(options, ring);
+    struct rm_fellows fellows;
+    enum rm_code code = make_beam(ring, simulation, error);
+    if (code == RM_OK)
+        code = join(options, ring, &fellows, &session, error);
+    if (code != RM_OK)
+        return code;
+    simulation->first_turn = ring->first_turn;
+    session.source = (struct rm_turn_source){simulate, simulation};
+    session.simulated = true;
+    session.kicks = &simulation->kicks;
+    session.responses = &simulation->responses;
+    session.machine = simulation->machine;
+    session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
+    code = rm_session_run(&session, error);
+    rm_fellows_close(&fellows);
+    return code;
 }
 
 static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
@@ -89,20 +154,8 @@ static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_co
         ring->beam.turn_rate_hz = options->rate_hz;
     if (ring->instrument_count == 0)
         return run_supplies(options, ring, error);
-    struct simulation simulation = {.first_turn = ring->first_turn};
-    enum rm_code code = make_beam(ring, &simulation, error);
-    if (code != RM_OK) {
-        free_beam(&simulation);
-        return code;
-    }
-    struct rm_session session = session_of(options, ring);
-    session.source = (struct rm_turn_source){simulate, &simulation};
-    session.simulated = true;
-    session.kicks = &simulation.kicks;
-    session.responses = &simulation.responses;
-    session.machine = simulation.machine;
-    session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
-    code = rm_session_run(&session, error);
+    struct simulation simulation = {0};
+    enum rm_code const code = run_beam(options, ring, &simulation, error);
     free_beam(&simulation);
     return code;
 }

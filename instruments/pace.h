@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+#include <ringmaster/record.h>
+
+/** A turn and the TSC at which it is due, by which rings agree on all turns. */
+struct rm_ring_time {
+    uint64_t start_tsc; /**< `first_turn` is due */
+    rm_turn first_turn;
+    double ticks_per_turn; /**< 0: unpaced, or in lock-step: it cannot be shared */
+};
+
 struct rm_pace {
     uint64_t start_tsc;
     uint64_t sleep_ticks; /**< a wait longer than this is slept, a shorter one spun */

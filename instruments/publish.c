@@ -3,14 +3,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "fabric/workspace_leave.h"
 #include <ringmaster/parameter.h>
 
+/** OWNER/NAME: each ring has its own. */
+static rm_planned_index plan_own(struct rm_publication *publication, char const *name, char const *unit,
+                                 char const *description, enum rm_element_type type, uint64_t count) {
+    char full[RM_NAME_BYTES];
+    snprintf(full, sizeof full, "%s/%s", publication->owner, name);
+    return rm_plan_parameter(&publication->plan, full, unit, description, type, count, NULL);
+}
+
 static rm_planned_index plan_number(struct rm_publication *publication, char const *name, char const *unit,
                                     char const *description) {
-    return rm_plan_parameter(&publication->plan, name, unit, description, RM_ELEMENT_F64, 1, NULL);
+    return plan_own(publication, name, unit, description, RM_ELEMENT_F64, 1);
 }
 
 static void write_number(struct rm_publication *publication, rm_planned_index index, double value) {
@@ -33,28 +42,47 @@ static void plan_counters(struct rm_publication *publication, struct rm_ring_con
     }
 }
 
-static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring, double turn_rate_hz,
-                            bool simulated, struct rm_machine *machine, struct rm_error *error) {
+static void plan_time(struct rm_publication *publication) {
+    if (!publication->has_turns)
+        return;
+    publication->turn_zero =
+        plan_own(publication, "turn_zero", "", "a TSC count, and the turn that was due then; turn 2^64 - 1: none yet",
+                 RM_ELEMENT_U64, 2);
+    publication->ticks_per_turn =
+        plan_number(publication, "ticks_per_turn", "tick", "TSC ticks from one turn to the next; 0: not shared");
+}
+
+static rm_planned_index plan_currents(struct rm_publication *publication) {
+    static char const DESCRIPTION[] = "what the virtual supplies do, each in its own unit";
+    bool const first = strcmp(publication->owner, "ring") == 0;
+    if (!first)
+        return plan_own(publication, "supply/current", "", DESCRIPTION, RM_ELEMENT_F64, publication->supplies);
+    return rm_plan_parameter(&publication->plan, "supply/current", "", DESCRIPTION, RM_ELEMENT_F64,
+                             publication->supplies, NULL);
+}
+
+static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring,
+                            struct rm_fellows const *fellows, double turn_rate_hz, bool simulated,
+                            struct rm_machine *machine, struct rm_error *error) {
     struct rm_segment_plan *plan = &publication->plan;
     plan_counters(publication, ring);
     rm_planned_index const rate =
-        plan_number(publication, "ring/turn_rate_hz", "Hz", "turns per second that the ring sends; 0: unpaced");
+        plan_number(publication, "turn_rate_hz", "Hz", "turns per second that the ring sends; 0: unpaced");
     rm_planned_index tune_x = 0, tune_y = 0;
     if (simulated) {
-        tune_x = plan_number(publication, "ring/tune_x", "1/turn", "horizontal betatron tune as simulated");
-        tune_y = plan_number(publication, "ring/tune_y", "1/turn", "vertical betatron tune as simulated");
-        publication->kick_turn =
-            rm_plan_parameter(plan, "ring/kick_turn", "turn", "the last kick that SIGUSR1 asked for; 2^64 - 1: none",
-                              RM_ELEMENT_U64, 1, NULL);
+        tune_x = plan_number(publication, "tune_x", "1/turn", "horizontal betatron tune as simulated");
+        tune_y = plan_number(publication, "tune_y", "1/turn", "vertical betatron tune as simulated");
+        publication->kick_turn = plan_own(publication, "kick_turn", "turn",
+                                          "the last kick that SIGUSR1 asked for; 2^64 - 1: none", RM_ELEMENT_U64, 1);
     }
+    plan_time(publication);
     if (publication->supplies != 0)
-        publication->currents =
-            rm_plan_parameter(plan, "supply/current", "", "what the virtual supplies do, each in its own unit",
-                              RM_ELEMENT_F64, publication->supplies, NULL);
-    enum rm_code code = rm_machine_knobs_plan(&publication->knobs, machine, plan, error);
+        publication->currents = plan_currents(publication);
+    bool const follows = machine != NULL && fellows != NULL && rm_fellows_parameter(fellows, "machine/beam") != NULL;
+    enum rm_code code = rm_machine_knobs_plan(&publication->knobs, follows ? NULL : machine, plan, error);
     if (code != RM_OK)
         return code;
-    code = rm_segment_open(ring->workspace, "ring", plan, &publication->segment, error);
+    code = rm_segment_open(ring->workspace, publication->owner, plan, &publication->segment, error);
     if (code != RM_OK)
         return code;
     publication->shared = true;
@@ -64,13 +92,25 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
     for (uint32_t c = 0; c < publication->chains; ++c)
         publication->supply_counters[c] = rm_segment_memory(&publication->segment, plan, publication->count + c);
     write_number(publication, rate, turn_rate_hz);
+    rm_publication_time(publication, &(struct rm_ring_time){0, RM_TURN_NONE, 0});
     if (simulated) {
         write_number(publication, tune_x, ring->beam.tune_x);
         write_number(publication, tune_y, ring->beam.tune_y);
         rm_publication_kick(publication, RM_TURN_NONE);
     }
     rm_segment_finish(&publication->segment);
+    if (follows)
+        return rm_machine_knobs_follow(&publication->knobs, machine, fellows, error);
     return rm_machine_knobs_start(&publication->knobs, ring->workspace, plan, &publication->segment, error);
+}
+
+void rm_publication_time(struct rm_publication *publication, struct rm_ring_time const *time) {
+    if (!publication->shared || !publication->has_turns)
+        return;
+    uint64_t const zero[2] = {time->start_tsc, time->first_turn};
+    write_number(publication, publication->ticks_per_turn, publication->lock_step ? 0 : time->ticks_per_turn);
+    rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->turn_zero), zero,
+                       sizeof zero, rm_stamp_now());
 }
 
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
@@ -98,15 +138,18 @@ static enum rm_code keep_private(struct rm_publication *publication, struct rm_e
     return RM_OK;
 }
 
-enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
-                                 struct rm_machine *machine, struct rm_publication *publication,
-                                 struct rm_error *error) {
+enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fellows const *fellows,
+                                 double turn_rate_hz, bool simulated, struct rm_machine *machine,
+                                 struct rm_publication *publication, struct rm_error *error) {
     *publication = (struct rm_publication){
         .count = ring->group_count * ring->network_count,
         .networks = ring->network_count,
         .chains = ring->supplies.chain_count,
         .supplies = ring->supplies.supply_count,
+        .has_turns = ring->instrument_count != 0,
+        .lock_step = ring->lock_step.period_turns != 0,
     };
+    strcpy(publication->owner, fellows == NULL ? "ring" : fellows->owner);
     rm_plan_init(&publication->plan);
     publication->counters = calloc(publication->count + 1, sizeof *publication->counters);
     publication->supply_counters = calloc(publication->chains + 1, sizeof *publication->supply_counters);
@@ -116,7 +159,7 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_
     else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
     else
-        code = publish(publication, ring, turn_rate_hz, simulated, machine, error);
+        code = publish(publication, ring, fellows, turn_rate_hz, simulated, machine, error);
     if (code != RM_OK)
         rm_publication_close(publication);
     return code;

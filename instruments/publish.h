@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
  * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
- * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/tune_x, ring/tune_y,
- * ring/kick_turn, and supply/current: what the supplies truly do; of a living machine what machine_knobs.h says.
+ * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/turn_zero,
+ * ring/ticks_per_turn, ring/tune_x, ring/tune_y, ring/kick_turn, and supply/current: what the supplies truly do; of a
+ * living machine what machine_knobs.h says. A ring that joins another is the owner "ring-2", and so are its parameters.
  * Without a workspace the same counters lie in private memory. */
 #ifndef RM_INSTRUMENTS_PUBLISH_H
 #define RM_INSTRUMENTS_PUBLISH_H
@@ -14,19 +15,23 @@
 #include <ringmaster/error.h>
 
 #include "fabric/segment_file.h"
+#include "fellows.h"
 #include "machine_knobs.h"
 #include "ring_config.h"
 
 struct rm_publication {
+    char owner[RM_OWNER_BYTES];
     rm_counter **counters; /**< [group · networks + network] its block, set `sender` */
     uint32_t count;        /**< of blocks */
     uint32_t networks;
     rm_counter **supply_counters; /**< of each chain, set `supply` */
     uint32_t chains, supplies;
     bool shared;
-    char const *workspace;      /**< where it is shared; the configuration's */
-    rm_planned_index kick_turn; /**< where there is a beam */
-    rm_planned_index currents;  /**< where there are supplies */
+    char const *workspace; /**< where it is shared; the configuration's */
+    bool has_turns, lock_step;
+    rm_planned_index turn_zero, ticks_per_turn; /**< where there are instruments */
+    rm_planned_index kick_turn;                 /**< where there is a beam */
+    rm_planned_index currents;                  /**< where there are supplies */
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
@@ -34,11 +39,14 @@ struct rm_publication {
 };
 
 /** Opens with all counters at 0. `ring->workspace` may be empty; `simulated` is false where nobody knows the beam (a
- * replay); `machine` may be NULL. */
-enum rm_code rm_publication_open(struct rm_ring_config const *ring, double turn_rate_hz, bool simulated,
-                                 struct rm_machine *machine, struct rm_publication *publication,
-                                 struct rm_error *error);
+ * replay); `machine` may be NULL, and `fellows` where it joins none: then its owner is "ring". */
+enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fellows const *fellows,
+                                 double turn_rate_hz, bool simulated, struct rm_machine *machine,
+                                 struct rm_publication *publication, struct rm_error *error);
 void rm_publication_close(struct rm_publication *publication);
+
+/** Tells the time of the turns, as they begin. Rings in lock-step, and unpaced ones, tell that they share none. */
+void rm_publication_time(struct rm_publication *publication, struct rm_ring_time const *time);
 
 /** Tells the turn of a kick; from one thread. */
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn);

@@ -23,6 +23,7 @@ struct sender {
     struct rm_sender_link *links;
     struct rm_sender_desk desk;
     uint64_t index;           /**< next turn of the run */
+    uint64_t joined, end;     /**< its first turn, and the one after its last */
     uint64_t batch_turns;     /**< that fill a burst */
     uint64_t longest_delay;   /**< datagrams, of all groups */
     uint64_t link_down_turns; /**< skipped */
@@ -207,8 +208,8 @@ static bool wait_for_links(struct sender *sender, uint32_t wanted) {
 /** Leaves turns out, up to the one that is due. Returns how many. */
 static uint64_t skip_to_present(struct sender *sender) {
     uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
-    if (due > sender->setup->turns)
-        due = sender->setup->turns;
+    if (due > sender->end)
+        due = sender->end;
     if (sender->pace.ticks_per_turn == 0 || due <= sender->index)
         return 0;
     uint64_t const skipped = due - sender->index;
@@ -279,7 +280,7 @@ static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, str
 }
 
 static enum rm_code run(struct sender *sender, struct rm_error *error) {
-    uint64_t const turns = sender->setup->turns;
+    uint64_t const turns = sender->end;
     while (sender->index < turns && !stopped(sender)) {
         mind_guest(sender);
         uint64_t next = rm_schedule_next(&sender->schedule);
@@ -354,6 +355,20 @@ static void destroy(struct sender *sender) {
     free(sender);
 }
 
+/** From its own start; or with the turn that is due by another ring's. */
+static void begin_turns(struct sender *sender, double tsc_hz) {
+    struct rm_sender_setup const *setup = sender->setup;
+    rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+    sender->end = UINT64_MAX;
+    if (setup->joins != NULL) {
+        sender->pace.start_tsc = setup->joins->start_tsc;
+        sender->pace.ticks_per_turn = setup->joins->ticks_per_turn;
+        sender->joined = skip_to_present(sender);
+    }
+    if (setup->turns != UINT64_MAX)
+        sender->end = sender->joined + setup->turns;
+}
+
 /** A batch at least: a sender that is in time is up to one behind. */
 static uint64_t patience_turns(struct rm_sender_setup const *setup) {
     double const turns = setup->patience_s * setup->turn_rate_hz;
@@ -373,15 +388,16 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
     enum rm_code code = make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_links(sender, setup->sink_count)) {
-        rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+        begin_turns(sender, tsc_hz);
         sender->patience_turns = patience_turns(setup);
         sender->patience_ticks = (uint64_t)(setup->patience_s * tsc_hz);
+        uint64_t const begun_tsc = rm_tsc();
         if (setup->guest.begin != NULL)
             setup->guest.begin(setup->guest.state, &sender->pace);
         code = run(sender, error);
-        result->seconds = (double)(rm_tsc() - sender->pace.start_tsc) / tsc_hz;
+        result->seconds = (double)(rm_tsc() - begun_tsc) / tsc_hz;
     }
-    result->turns = sender->index - sender->link_down_turns - sender->passed_turns;
+    result->turns = sender->index - sender->joined - sender->link_down_turns - sender->passed_turns;
     result->link_down_turns = sender->link_down_turns;
     result->passed_turns = sender->passed_turns;
     destroy(sender);

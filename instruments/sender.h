@@ -81,8 +81,10 @@ struct rm_sender_setup {
     rm_turn first_turn;
     uint64_t turns; /**< to send, UINT64_MAX for no end */
     struct rm_lock_step_config lock_step;
-    double patience_s;   /**< so far it may be behind; then turns pass unsent. 0: it sends all */
-    double turn_rate_hz; /**< 0: as fast as the link takes them */
+    double patience_s;                /**< so far it may be behind; then turns pass unsent. 0: it sends all */
+    double turn_rate_hz;              /**< 0: as fast as the link takes them */
+    struct rm_ring_time const *joins; /**< another ring's time, whose turns it joins in: `first_turn` is that one's, and
+                                           it begins with the turn that is due. NULL: its own */
     struct rm_sender_guest guest;
 };
 

@@ -80,9 +80,12 @@ static void publish_currents(void *state, double const *currents) {
     rm_publication_currents(&run->publication, currents);
 }
 
+/** `state` is the duty, of chains or of none. */
 static void begin_turns(void *state, struct rm_pace const *pace) {
-    struct rm_chain_duty *duty = state;
+    struct rm_chain_duty const *duty = state;
     struct run *run = duty->state;
+    rm_publication_time(&run->publication,
+                        &(struct rm_ring_time){pace->start_tsc, run->session->ring->first_turn, pace->ticks_per_turn});
     if (run->session->responses != NULL)
         run->session->responses->pace = pace;
 }
@@ -158,15 +161,15 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .lock_step = ring->lock_step,
         .patience_s = ring->patience_s,
         .turn_rate_hz = session->turn_rate_hz,
+        .joins = session->joined ? &session->joins : NULL,
     };
-    if (has_chains(run))
-        setup.guest = (struct rm_sender_guest){
-            .poll = rm_chain_duty_poll,
-            .begin = begin_turns,
-            .has = rm_chain_duty_has,
-            .state = &run->duty,
-            .elsewhere = !shares_ports(run),
-        };
+    run->duty.state = run;
+    setup.guest = (struct rm_sender_guest){.begin = begin_turns, .state = &run->duty};
+    if (has_chains(run)) {
+        setup.guest.poll = rm_chain_duty_poll;
+        setup.guest.has = rm_chain_duty_has;
+        setup.guest.elsewhere = !shares_ports(run);
+    }
     tell_of_waiting(&run->sinks, ring);
     struct rm_sender_result result;
     enum rm_code const code = rm_sender_run(&setup, run->tsc_hz, &run->signals.stop, &result, error);
@@ -239,8 +242,8 @@ static enum rm_code run_with_machine(struct run *run, struct rm_error *error) {
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error) {
     struct run run = {.session = session};
     rm_signals_block();
-    enum rm_code code = rm_publication_open(session->ring, session->turn_rate_hz, session->simulated, session->machine,
-                                            &run.publication, error);
+    enum rm_code code = rm_publication_open(session->ring, session->fellows, session->turn_rate_hz, session->simulated,
+                                            session->machine, &run.publication, error);
     if (code != RM_OK)
         return code;
     code = rm_signals_start(&run.signals, session->seconds, session->kicks, tell_of_kick, &run, error);

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two virtual rings of one workspace: their turns, and the machine's knobs are shared."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from harness import SERVER_CORE, free_udp_port, nonzero, ringmaster, server, terminate, unique_name, wait_for
+
+from ringmaster import Workspace
+from ringmaster.programs import Program, attach_to
+
+TURN_RATE_HZ, FIRST_TURN = 1000, 1_000_000
+
+
+@dataclass
+class Pair:
+    """A server for two rings: bpm01 of the one, blm01 or bpm02 of the other."""
+
+    name: str
+    root: Path
+    running: Program
+    socket: str
+
+    def ring(self, instrument: str, source: str, *, lines: str = "", rate: float = TURN_RATE_HZ) -> Path:
+        """Writes a ring's file with one instrument."""
+        file = self.root / f"{self.name}-{instrument}.yaml"
+        file.write_text(f"""
+workspace: {self.name}
+turn_rate_hz: {rate}
+first_turn: {FIRST_TURN}
+port: {{kind: udp, peer: "{self.socket}"}}
+instruments: [{{name: {instrument}, kind: {instrument[:3]}, id: 1, source: {source}}}]
+{lines}""")
+        return file
+
+    def look(self) -> Workspace:
+        """The workspace as it is now."""
+        return attach_to(self.name, self.running)
+
+    def turn_zero(self, owner: str) -> list[int]:
+        """What a ring publishes of its time, once its turns have begun."""
+        found: list[int] = []
+
+        def there() -> bool:
+            with self.look() as ws:
+                if f"{owner}/turn_zero" in ws.parameters:
+                    zero: npt.NDArray[np.uint64] = np.asarray(ws.parameters[f"{owner}/turn_zero"].value, np.uint64)
+                    found[:] = [int(part) for part in zero.ravel()]
+            return bool(found) and found[1] != 2**64 - 1
+
+        wait_for(there, f"the turns of {owner}")
+        return found
+
+
+@pytest.fixture
+def pair(root: Path) -> Iterator[Pair]:
+    name, socket = unique_name("tworings"), f"127.0.0.1:{free_udp_port()}"
+    config = root / f"{name}.yaml"
+    config.write_text(f"""
+workspace: {name}
+turn_rate_hz: {TURN_RATE_HZ}
+ports: [{{name: kernel, kind: udp, address: "{socket}"}}]
+buffers: {{turn_records: 65536, fast_records: 1024}}
+roles: [{{role: receive, core: {SERVER_CORE}, ports: [kernel]}}]
+instruments:
+  - {{name: bpm01, kind: bpm, id: 1, port: kernel, source: 127.0.0.1}}
+  - {{name: blm01, kind: blm, id: 1, port: kernel, source: 127.0.0.2}}
+  - {{name: bpm02, kind: bpm, id: 1, port: kernel, source: 127.0.0.3}}
+""")
+    with server(config) as running:
+        attach_to(name, running).close()
+        yield Pair(name, root, running, socket)
+    shutil.rmtree(root / name, ignore_errors=True)
+
+
+def start(ring: Path) -> Program:
+    return Program("ringmaster-instruments", "run", ring)
+
+
+def test_a_ring_that_joins_takes_the_turns_of_the_one_that_is_there(pair: Pair) -> None:
+    """And so does the first one, when it has ended and comes again."""
+    bpm, blm = pair.ring("bpm01", "127.0.0.1"), pair.ring("blm01", "127.0.0.2")
+    with start(bpm) as first:
+        zero = pair.turn_zero("ring")
+        assert zero[1] == FIRST_TURN
+        with pair.look() as ws:
+            wait_for(lambda: ws.counters("stream/bpm01")["accepted"] > TURN_RATE_HZ, "turns of the first ring")
+        with start(blm):
+            assert pair.turn_zero("ring-2") == zero
+            with pair.look() as ws:
+                streams = {name: ws.counters(f"stream/{name}") for name in ("bpm01", "blm01")}
+                wait_for(lambda: streams["blm01"]["accepted"] > TURN_RATE_HZ, lambda: str(nonzero(streams["blm01"])))
+                first_turn = ws.streams["blm01/turn"].first
+                assert first_turn is not None
+                assert first_turn > FIRST_TURN + TURN_RATE_HZ
+            assert terminate(first) == 0
+            with start(bpm):
+                assert pair.turn_zero("ring") == zero
+
+
+def test_a_second_sender_of_an_instrument_is_refused_by_name(pair: Pair) -> None:
+    bpm = pair.ring("bpm01", "127.0.0.1")
+    with start(bpm):
+        pair.turn_zero("ring")
+        said = ringmaster("virtual", bpm, expect=1).stderr
+        assert 'instrument "bpm01"' in said
+        other = pair.ring("blm01", "127.0.0.2", rate=2 * TURN_RATE_HZ)
+        assert "turn_rate_hz: found 2000, expected 1000" in ringmaster("virtual", other, expect=1).stderr
+        blm = pair.ring("blm01", "127.0.0.2")
+        unpaced = ringmaster("virtual", blm, "--turn-rate", "0", expect=1).stderr
+        assert "turn_rate_hz: found 0, expected 1000" in unpaced
+
+
+MACHINE = """machine:
+  lattice: elettra2_like
+  seed: 7
+  bpms: "{bpms}"
+  step_turns: 1
+  disturbances: {{mains: [{{hz: 50, orbit_um: 50}}]}}
+"""
+
+
+def rms(ws: Workspace, stream: str) -> float:
+    """Of x of the newest 200 turns, nm, as far as they were had; NaN while they are few."""
+    window = ws.streams[stream].latest(200)
+    there = window.values("x1")[window.ok]
+    return float(np.std(there)) if len(there) >= 50 else float("nan")
+
+
+def test_what_is_set_at_one_machine_acts_on_the_beam_of_both(pair: Pair) -> None:
+    noise = "beam: {betatron_um: 0, synchrotron_um: 0, noise_um: 0}\n"
+    bpm = pair.ring("bpm01", "127.0.0.1", lines=noise + MACHINE.format(bpms="BPM_S01_0[12]"))
+    other = pair.ring("bpm02", "127.0.0.3", lines=noise + MACHINE.format(bpms="BPM_S01_0[34]"))
+    with start(bpm):
+        pair.turn_zero("ring")
+        with start(other):
+            pair.turn_zero("ring-2")
+            with pair.look() as ws:
+                assert not [name for name in ws.parameters if name.startswith("ring-2/machine")]
+                wait_for(lambda: all(rms(ws, f"{name}/turn") > 1000 for name in ("bpm01", "bpm02")), "the mains")
+                ws.put("machine/mains", 0)
+                wait_for(lambda: all(rms(ws, f"{name}/turn") < 100 for name in ("bpm01", "bpm02")), "no mains")
