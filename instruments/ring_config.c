@@ -105,9 +105,10 @@ static enum rm_code resolve(struct rm_resolve const *resolve, struct rm_errors *
     static resolve_part *const supplies[] = {rm_resolve_supplies, NULL};
     static resolve_part *const whole[] = {rm_resolve_machine, rm_resolve_ports_used, NULL};
     enum rm_code code = resolve_parts(resolve, alone, true, errors);
-    if (code == RM_OK)
-        code = rm_code_first(resolve_parts(resolve, senders, false, errors),
-                             resolve_parts(resolve, supplies, false, errors));
+    if (code == RM_OK) {
+        code = resolve_parts(resolve, senders, false, errors); /* first: responses of supplies name instruments */
+        code = rm_code_first(code, resolve_parts(resolve, supplies, false, errors));
+    }
     return code == RM_OK ? resolve_parts(resolve, whole, false, errors) : code;
 }
 
