@@ -6,12 +6,16 @@ import pwd
 import re
 import shutil
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness import (
     LIBEXEC,
+    NOBODY,
     PATIENCE_S,
     RING_CORE,
     ROOT,
@@ -24,6 +28,7 @@ from harness import (
 )
 
 from ringmaster import Workspace
+from ringmaster.errors import ObjectNotFound, WorkspaceError
 from ringmaster.programs import Program, attach_to
 
 
@@ -81,6 +86,22 @@ def status_of(pid: int, key: str) -> list[str]:
     return next(line.split()[1:] for line in lines if line.startswith(f"{key}:"))
 
 
+def assert_all_survive_a_cut(name: str, running: Program) -> None:
+    """The user of one application cuts its segment; who has it mapped reads zeros, and goes on."""
+    watching = ["-m", "ringmaster", "monitor", "-w", name, "server/turn_rate_hz", "ramp/target"]
+    with attach_to(name, running, ("server", "ramp")) as ws, Program(sys.executable, *watching) as monitor:
+        wait_for(lambda: "ramp/target" in monitor.words, "the monitor to read it")
+        cut = ws.segments["ramp"].path
+        subprocess.run([*NOBODY, "truncate", "--size=0", cut], check=True)
+        with suppress(WorkspaceError, ObjectNotFound):
+            assert value(ws, "ramp/target") == 0.0
+        assert ws.segments["ramp"].cut
+        assert ws.parameters["server/turn_rate_hz"].number > 0
+        wait_for(lambda: "ramp has ended" in monitor.words, lambda: f"the monitor to notice: {monitor.words}")
+        assert (monitor.running, running.running) == (True, True)
+        ringmaster("get", "-w", name, "square/amplitude")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="NOT ROOT HERE: nobody can be another user")
 def test_an_application_becomes_its_user(root: Path, tmp_path: Path) -> None:
     """Started by root, before its code is loaded: code that only root may read it cannot load."""
@@ -98,6 +119,7 @@ def test_an_application_becomes_its_user(root: Path, tmp_path: Path) -> None:
             assert "0" not in status_of(ramp.pid, "Groups")
             assert status_of(ramp.pid, "CapPrm") == ["0" * 16]
             assert status_of(ramp.pid, "NoNewPrivs") == ["1"]
+            assert_all_survive_a_cut(name, running)
         as_daemon = ("setpriv", "--reuid=daemon", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
         refused = Program("ringmaster-application", config, "ramp", prefix=as_daemon)
         assert refused.wait(PATIENCE_S) == 1
