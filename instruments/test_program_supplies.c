@@ -282,6 +282,25 @@ static struct seen next_seen(struct bench *bench) {
     return (struct seen){native.turn, record.lane[0].i};
 }
 
+/** Sends `value` and compares the way to it, turn by turn, with a first order's; how many turns that were. Fewer where
+ * the host took the ring's core away in the midst of it: turns that are due meanwhile are not sent. */
+static unsigned follow_step(struct bench *bench, float value) {
+    double const per_turn = -6.283185307179586 * 1000 / 20000, target = 2e6 * (double)value;
+    int32_t const start = next_seen(bench).x;
+    struct seen seen, before = {0};
+    unsigned compared = 0;
+    send(bench, 1, 0, value);
+    while ((seen = next_seen(bench)).x == start)
+        ;
+    for (bool first = true; seen.x != (int32_t)target; before = seen, seen = next_seen(bench), first = false) {
+        double const left = exp(per_turn * (double)(seen.turn - before.turn));
+        assert_true(first || fabs((target - seen.x) - (target - before.x) * left) < 3);
+        compared += !first;
+    }
+    assert_in_range(compared, 0, 60);
+    return compared;
+}
+
 /** A quiet beam sees a step of a supply of 1000 Hz as what it is: a first order, to the nanometre, each turn at its own
  * time. */
 static void instruments_follow_a_supply(void **state) {
@@ -295,22 +314,14 @@ static void instruments_follow_a_supply(void **state) {
                       "       supplies: [{count: 12, bandwidth_hz: 1000}]}\n"
                       "  responses:\n"
                       "    - {supply: c/12, instrument: bpm01, lane: x1, per_unit: 2000000}\n");
-    double const per_turn = -6.283185307179586 * 1000 / 20000;
     assert_int_equal(next_seen(bench).x, 0);
-    send(bench, 1, 0, 1);
-    struct seen seen, before = {0};
-    unsigned compared = 0;
-    while ((seen = next_seen(bench)).x == 0)
-        ;
-    for (; seen.x < 2000000; before = seen, seen = next_seen(bench))
-        if (before.x > 0) {
-            double const left = exp(per_turn * (double)(seen.turn - before.turn));
-            assert_true(fabs((2e6 - seen.x) - (2e6 - before.x) * left) < 3);
-            ++compared;
-        }
-    assert_in_range(compared, 5, 60);
+    unsigned whole = 0;
+    for (unsigned step = 0; whole == 0 && step < 100; ++step)
+        whole += follow_step(bench, step % 2 == 0 ? 1 : 0) >= 5;
+    assert_int_equal(whole, 1);
+    int32_t const reached = next_seen(bench).x;
     for (unsigned k = 0; k < 100; ++k)
-        assert_int_equal(next_seen(bench).x, 2000000);
+        assert_int_equal(next_seen(bench).x, reached);
     end(bench);
     destroy(bench);
 }
