@@ -11,6 +11,7 @@ from ringmaster.doctor.ethtool import Ethtool
 from ringmaster.doctor.examine import AREAS, NAMES, examine
 from ringmaster.doctor.findings import Finding, Verdict, summary
 from ringmaster.doctor.host import Host
+from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
 
 
@@ -40,10 +41,31 @@ def test_a_perfect_server_is_good_for_every_use(server: Path, use: Use) -> None:
     not_good = {name: finding.verdict for name, finding in found.items() if finding.verdict is not Verdict.GOOD}
     told_of_the_kernels_cards = ("card-irqs", "coalescing", "rings", "pause")
     assert not_good == {
-        **dict.fromkeys((*told_of_the_kernels_cards, "swappiness", "idle-latency"), Verdict.ABSENT),
+        **dict.fromkeys((*told_of_the_kernels_cards, "swappiness", "idle-latency", "watchdog-cycles"), Verdict.ABSENT),
         **dict.fromkeys(("firmware", "link"), Verdict.UNKNOWN),
     }
-    assert summary(found.values()) == f"2 cannot be told, {len(NAMES) - 8} good, 6 not here"
+    assert summary(found.values()) == f"2 cannot be told, {len(NAMES) - 9} good, 7 not here"
+
+
+@pytest.mark.parametrize(
+    ("stalled_s", "verdict", "is_now", "should_be"),
+    [
+        (None, Verdict.UNKNOWN, "no server of this configuration works", ""),
+        (0.0009, Verdict.GOOD, "longest stall 0.9 ms; all watchdogs wait for longer", ""),
+        (0.0161, Verdict.BETTER, "longest stall 16.1 ms; ramp: 10 cycles are 1 ms", "ramp: watchdog_cycles 322"),
+    ],
+)
+def test_a_watchdog_is_proposed_from_measured_stalls(
+    server: Path, stalled_s: float | None, verdict: Verdict, is_now: str, should_be: str
+) -> None:
+    patient = Watched("patient", 1000, 1e-4, stalled_s)
+    watched = (Watched("ramp", 10, 1e-4, stalled_s), patient)
+    found = examine(host(server), Use.TRY, (4,), (DPDK,), watched=watched)
+    (finding,) = (finding for finding in found if finding.name == "watchdog-cycles")
+    assert finding.verdict is verdict
+    assert finding.is_now.startswith(is_now)
+    assert should_be in finding.should_be
+    assert "patient" not in finding.should_be
 
 
 def test_a_card_of_the_kernels_is_good_too(server: Path) -> None:
@@ -221,7 +243,7 @@ def test_what_a_use_does_not_need_is_not_asked_of_it(server: Path) -> None:
 def test_of_a_host_that_says_nothing_nothing_can_be_told(tmp_path: Path) -> None:
     for use in Use:
         found = examine(host(tmp_path), use)
-        assert {finding.name for finding in found if finding.verdict is not Verdict.UNKNOWN} == set()
+        assert {finding.name for finding in found if finding.verdict is not Verdict.UNKNOWN} == {"watchdog-cycles"}
         assert len(found) == len(NAMES)
 
 

@@ -3,6 +3,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,7 @@ def doctor(
     from ringmaster.doctor.findings import Verdict, count, summary
     from ringmaster.doctor.host import Host
     from ringmaster.doctor.script import script
+    from ringmaster.doctor.stalls import measure
 
     if as_json and as_script:
         raise click.UsageError("--json and --script print to the same place, expected one of them")
@@ -87,7 +89,8 @@ def doctor(
     try:
         setting = _setting(config, host, use, cores, cards)
         our_cores = choose_cores(host, setting.cores)
-        everything = examine(host, setting.use, setting.cores, setting.cards)
+        watched = measure(setting.workspace, setting.watched) if setting.watched else ()
+        everything = examine(host, setting.use, setting.cores, setting.cards, watched=watched)
     except (OSError, ValueError) as error:  # what this host has not; 1 would say that something is wrong with it
         raise click.UsageError(str(error)) from error
     findings = [finding for finding in everything if not wanted or {finding.name, finding.area} & wanted]
@@ -132,7 +135,7 @@ def _setting(config: Path | None, host: "Host", use: str | None, cores: str | No
     if listed is None or (cores is not None and not listed):
         raise click.BadParameter(f"found {cores!r}, expected a list of cores such as 2-5,8", param_hint="--cores")
     named = read.cards if cards is None else tuple(card for part in cards.split(",") if (card := part.strip()))
-    return Setting(Use(use) if use else read.use, listed, named)
+    return replace(read, use=Use(use) if use else read.use, cores=listed, cards=named)
 
 
 def _print(setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding]", at_length: bool) -> None:

@@ -3,12 +3,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ringmaster.doctor.cards import Card
 from ringmaster.doctor.findings import Finding, Verdict
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.sample import Sample
 from ringmaster.doctor.uses import Use
+
+if TYPE_CHECKING:
+    from ringmaster.doctor.stalls import Watched
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Look:
     cards: tuple[Card, ...]
     """Those that are asked about: the named ones, or all."""
     sample: Sample
+    watched: "tuple[Watched, ...]" = ()
+    """The configuration's applications, and how long a running server saw them stall."""
 
     @property
     def leaves_none(self) -> bool:

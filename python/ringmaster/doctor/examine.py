@@ -15,6 +15,7 @@ from ringmaster.doctor import (
     processor,
     rights,
     sockets,
+    stalls,
     topology,
 )
 from ringmaster.doctor.cards import find_cards
@@ -22,6 +23,7 @@ from ringmaster.doctor.check import Check, Look
 from ringmaster.doctor.findings import Finding
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.sample import take
+from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
 
 AREAS: Mapping[str, Sequence[Check]] = {
@@ -36,6 +38,7 @@ AREAS: Mapping[str, Sequence[Check]] = {
     "kernel": kernel.CHECKS,
     "processor": processor.CHECKS,
     "rights": rights.CHECKS,
+    "applications": stalls.CHECKS,
 }
 """In the order in which they are shown."""
 NAMES = tuple(check.name for checks in AREAS.values() for check in checks)
@@ -54,14 +57,20 @@ def choose_cores(host: Host, cores: Sequence[int] = ()) -> tuple[int, ...]:
 
 
 def examine(
-    host: Host, use: Use, cores: Sequence[int] = (), cards: Sequence[str] = (), look_s: float = LOOK_S
+    host: Host,
+    use: Use,
+    cores: Sequence[int] = (),
+    cards: Sequence[str] = (),
+    look_s: float = LOOK_S,
+    watched: Sequence[Watched] = (),
 ) -> list[Finding]:
     """All findings, by area, the worst first within each.
 
     ``cores``: the server's; without, those of choose_cores. ``cards``: Ethernet cards by address, when DPDK shall have
-    them, or by interface, when they stay the kernel's; without, all. Raises ValueError for what the host has not.
+    them, or by interface, when they stay the kernel's; without, all. ``watched``: applications of the configuration.
+    Raises ValueError for what the host has not.
     """
-    look = Look(host, use, choose_cores(host, cores), find_cards(host, cards), take(host, look_s))
+    look = Look(host, use, choose_cores(host, cores), find_cards(host, cards), take(host, look_s), tuple(watched))
     found: list[Finding] = []
     for area, checks in AREAS.items():
         findings = [check.finding(area, look) for check in checks]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ringmaster.doctor.host import Host
+from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
 
 
@@ -20,6 +21,9 @@ class Setting:
     """Of all roles but housekeeping and slow path, which may share a core with Linux."""
     cards: tuple[str, ...]
     """Addresses of those that DPDK shall have, interfaces of those that stay the kernel's."""
+    workspace: str = ""
+    watched: tuple[Watched, ...] = ()
+    """Its applications."""
 
 
 LINUX_MAY_SHARE = ("housekeeping", "slow_path")
@@ -40,12 +44,28 @@ def read_setting(path: Path, host: Host) -> Setting:
         )
     cards = tuple(_cards(read, host))
     use = (Use.FEEDBACK if read.get("applications") else Use.INGEST) if cards else Use.TRY
-    return Setting(use, _cores(path, read), cards)
+    return Setting(use, _cores(path, read), cards, str(read.get("workspace", "")), tuple(_watched(read)))
 
 
 def _entries(read: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
     listed = read.get(key)
     yield from (entry for entry in (listed if isinstance(listed, list) else []) if isinstance(entry, dict))
+
+
+DEFAULT_TURN_RATE_HZ = 1157000.0
+DEFAULT_WATCHDOG_CYCLES = 10
+
+
+def _watched(read: Mapping[str, Any]) -> Iterator[Watched]:
+    """Applications whose figures are such; `ringmaster check` says what is wrong with others."""
+    setpoints = read.get("setpoints")
+    period = setpoints.get("period_turns") if isinstance(setpoints, dict) else None
+    for entry in _entries(read, "applications"):
+        turns = entry.get("period_turns", period)
+        cycles, rate = entry.get("watchdog_cycles", DEFAULT_WATCHDOG_CYCLES), read.get("turn_rate_hz")
+        rate_hz = DEFAULT_TURN_RATE_HZ if rate is None else rate
+        if isinstance(turns, int) and isinstance(cycles, int) and isinstance(rate_hz, int | float) and rate_hz > 0:
+            yield Watched(str(entry.get("name", "")), cycles, turns / rate_hz)
 
 
 def _cards(read: Mapping[str, Any], host: Host) -> Iterator[str]:
