@@ -142,6 +142,45 @@ def state_of(name: str) -> str:
     return found[1]
 
 
+HANGS = """
+#include <unistd.h>
+#include <ringmaster/application.h>
+static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
+                                struct rm_wish *wish) {
+    (void)setup, (void)state, (void)given, (void)wish;
+    for (;;)
+        pause();
+}
+struct rm_application_code const ringmaster_application = {
+    .abi_version = RM_ABI_VERSION, .state_bytes = 8, .step = step};
+"""
+
+
+@pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
+def test_one_that_hangs_in_its_first_step_has_stalled(root: Path, tmp_path: Path) -> None:
+    """It never had a row that could stop, and counts as stalled all the same; its supplies go where `stop` says."""
+    name = unique_name("hangs")
+    (tmp_path / "hangs.c").write_text(HANGS)
+    command = ("cc", "-shared", "-fPIC", "-I", ROOT / "include", "-o", tmp_path / "hangs.so", tmp_path / "hangs.c")
+    subprocess.run(command, check=True)
+    config = adapted("application.yaml", root, name, SERVER_CORE)
+    text = config.read_text().replace("    code: ramp\n", f"    code: {tmp_path}/hangs.so\n")
+    config.write_text(text.replace("    settings: [{name: rate, value: 2}]\n", ""))
+    ring = adapted("ring-application.yaml", root, name, RING_CORE)
+    with server(config) as running:
+        attach_to(name, running).close()
+        with Program("ringmaster-instruments", "run", ring), Program("ringmaster-application", config, "ramp") as ramp:
+            wait_for(
+                lambda: state_of(name) == "stalled", lambda: f"the server to see it: {state_of(name)} {ramp.words}"
+            )
+            assert ramp.running
+            with attach_to(name, running) as ws:
+                assert ws.grants["ramp"].read().stalls == 1
+            kill_at_once(ramp.pid)
+    shutil.rmtree(root / name, ignore_errors=True)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: supplies need one, and their server another")
 def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
     """It brings its supplies to a target; killed, and started again, it has its settings, but does not act unasked."""
