@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sender.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,10 +274,11 @@ static uint64_t allowed(struct sender *sender, uint64_t next, uint64_t due) {
 }
 
 static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, struct rm_error *error) {
+    rm_turn const turn = sender->setup->first_turn + next;
     return rm_fail(error, RM_E_DEAD,
-                   "no setpoints for %d s at turn %llu, expected some in each cycle, as the ring waits for them "
+                   "no setpoints for %d s at turn %" PRIu64 ", expected some in each cycle, as the ring waits for them "
                    "(lock_step); does the server still run? `ringmaster ls` says",
-                   RM_LOCK_STEP_SECONDS, (unsigned long long)(sender->setup->first_turn + next));
+                   RM_LOCK_STEP_SECONDS, turn);
 }
 
 static enum rm_code run(struct sender *sender, struct rm_error *error) {

@@ -337,7 +337,7 @@ static void test_following(void **state) {
     rm_turn_clock_follow(&clock);
     uint64_t tsc = FIRST_TSC;
     rm_turn_clock_step(&clock, FIRST_TURN, tsc);
-    uint64_t const slower = 4; /* the ring's rate is a quarter */
+    double const slower = 4; /* the ring's rate is a quarter */
     for (rm_turn turn = FIRST_TURN; turn < FIRST_TURN + turns_of(1); turn += 120) {
         tsc += (uint64_t)(slower * 120 * TSC_HZ / TURN_HZ);
         rm_turn_clock_observe(&clock, turn + 119, tsc);
