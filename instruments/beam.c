@@ -167,3 +167,5 @@ void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32
 }
 
 rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) { return rm_motion_kick(&beam->motion, read); }
+
+void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick) { rm_motion_kick_at(&beam->motion, kick); }

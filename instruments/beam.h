@@ -47,4 +47,7 @@ void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32
 /** Kicks the beam soon after turn `read`, the latest that was read: rm_motion_kick. Returns the turn of the kick. */
 rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read);
 
+/** At the turn of another beam's kick: rm_motion_kick_at. */
+void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick);
+
 #endif

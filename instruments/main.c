@@ -30,21 +30,46 @@ static struct rm_session session_of(struct rm_options const *options, struct rm_
     };
 }
 
+static double const KICK_LEAD_S = 0.25;
+
 /** The beam as a source: turn `index` of the run is the beam's turn first_turn + index. */
 struct simulation {
     struct rm_beam *beam;
     struct rm_kicks kicks;
+    uint64_t kick_lead_turns; /**< so long before its turn a kick is published, for rings that follow it */
+    struct rm_parameter const *followed_kick; /**< turn of the last kick of the ring that was joined; or NULL */
+    rm_turn seen_kick;
     struct rm_responses responses;
     struct rm_machine *machine; /**< NULL: the beam's orbit is as configured */
     struct rm_machine_lanes lanes;
     rm_turn first_turn;
 };
 
+static rm_turn followed_kick(struct simulation const *simulation) {
+    rm_turn kick = RM_TURN_NONE;
+    struct rm_parameter_reading reading;
+    if (simulation->followed_kick != NULL)
+        rm_parameter_read(simulation->followed_kick, &kick, sizeof kick, &reading);
+    return kick;
+}
+
+/** What kicks the beam of the ring that was joined kicks this one, at the same turn. */
+static void follow_kick(struct simulation *simulation) {
+    rm_turn const kick = followed_kick(simulation);
+    if (kick == simulation->seen_kick)
+        return;
+    simulation->seen_kick = kick;
+    if (kick != RM_TURN_NONE)
+        rm_beam_kick_at(simulation->beam, kick);
+}
+
 static union rm_lane const *simulate(void *state, uint64_t index, uint32_t first, uint32_t count) {
     struct simulation *simulation = state;
     rm_turn const turn = simulation->first_turn + index;
     if (rm_kicks_wanted(&simulation->kicks))
-        rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn));
+        rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn + simulation->kick_lead_turns));
+    if (simulation->followed_kick != NULL)
+        follow_kick(simulation);
     union rm_lane const *lanes = rm_beam_turn(simulation->beam, turn, first, count);
     if (simulation->responses.chains != NULL)
         rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
@@ -136,6 +161,11 @@ static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_co
     if (code != RM_OK)
         return code;
     simulation->first_turn = ring->first_turn;
+    if (ring->workspace[0] != '\0')
+        simulation->kick_lead_turns = (uint64_t)(KICK_LEAD_S * ring->beam.turn_rate_hz);
+    if (session.joined)
+        simulation->followed_kick = rm_fellows_parameter(&fellows, "ring/kick_turn");
+    simulation->seen_kick = followed_kick(simulation);
     session.source = (struct rm_turn_source){simulate, simulation};
     session.simulated = true;
     session.kicks = &simulation->kicks;

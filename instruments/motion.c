@@ -126,19 +126,26 @@ static void fill_slow(struct rm_motion *motion, rm_turn first) {
 }
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config) {
-    *motion = (struct rm_motion){.config = *config, .block = RM_TURN_NONE, .asked_kick = RM_TURN_NONE};
+    *motion = (struct rm_motion){
+        .config = *config, .block = RM_TURN_NONE, .asked_kick = RM_TURN_NONE, .next_kick = RM_TURN_NONE};
 }
 
 static rm_turn block_of(rm_turn turn) { return turn & ~(rm_turn)(RM_MOTION_BLOCK - 1); }
 
 rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read) {
-    motion->asked_kick = block_of(read) + RM_MOTION_BLOCK;
-    return motion->asked_kick;
+    motion->next_kick = block_of(read) + RM_MOTION_BLOCK;
+    return motion->next_kick;
 }
+
+void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick) { motion->next_kick = block_of(kick); }
 
 float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
     rm_turn const block = block_of(turn);
     if (block != motion->block) {
+        if (motion->next_kick <= block) { /* RM_TURN_NONE is above all */
+            motion->asked_kick = motion->next_kick;
+            motion->next_kick = RM_TURN_NONE;
+        }
         fill_betatron(motion, block);
         fill_slow(motion, block);
         motion->block = block;

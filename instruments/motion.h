@@ -54,17 +54,22 @@ enum { RM_MOTION_BLOCK = 64 };
 
 struct rm_motion {
     struct rm_beam_config config;
-    rm_turn asked_kick; /**< the last that rm_motion_kick made, or RM_TURN_NONE */
+    rm_turn asked_kick; /**< the last that was asked for and has been, or RM_TURN_NONE */
+    rm_turn next_kick;  /**< the one that is to come, or RM_TURN_NONE */
     rm_turn block;      /**< first turn of the block below, or RM_TURN_NONE */
     float column[RM_MOTION_BLOCK][RM_MOTION_COLUMNS];
 };
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config);
 
-/** Kicks the beam at the start of the block after that of turn `read`, so that nothing that was read changes; by
- * kick_um, or by 100 µm where that is 0. Whatever is left of an earlier kick of this sort ends. Returns the turn of the
+/** Kicks the beam at the start of the block after that of turn `read`, the latest that was read or a later one, so that
+ * nothing that was read changes; by kick_um, or by 100 µm where that is 0. Whatever is left by then of an earlier kick
+ * of this sort ends. Returns the turn of the
  * kick: the first whose readings show it. */
 rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read);
+
+/** The same at a turn that another beam's rm_motion_kick returned. One that is past has been since then. */
+void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick);
 
 /** Columns of `turn`: RM_MOTION_COLUMNS floats, valid until the next call. Some 10 ns per turn when turns come in
  * order. */

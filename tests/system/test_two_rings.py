@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two virtual rings of one workspace: their turns, and the machine's knobs are shared."""
 
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +132,28 @@ def rms(ws: Workspace, stream: str) -> float:
     window = ws.streams[stream].latest(200)
     there = window.values("x1")[window.ok]
     return float(np.std(there)) if len(there) >= 50 else float("nan")
+
+
+def test_a_kick_of_one_beam_is_one_of_both(pair: Pair) -> None:
+    """At one turn, which the first ring publishes: `align` finds both by it."""
+    quiet = "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
+    with start(pair.ring("bpm01", "127.0.0.1", lines=quiet)) as first:
+        pair.turn_zero("ring")
+        with start(pair.ring("bpm02", "127.0.0.3", lines=quiet)):
+            pair.turn_zero("ring-2")
+            with pair.look() as ws:
+                streams = [ws.streams[f"{name}/turn"] for name in ("bpm01", "bpm02")]
+                wait_for(lambda: all(stream.head is not None for stream in streams), "turns of both")
+                os.kill(first.pid, signal.SIGUSR1)
+                kick = ws.parameters["ring/kick_turn"]
+                wait_for(lambda: int(kick.value) != 2**64 - 1, "the kick")
+                turn = int(kick.value)
+                wait_for(lambda: all((stream.head or 0) > turn + 40 for stream in streams), "turns after the kick")
+                for stream in streams:
+                    window = stream.read(turn - 40, 80)
+                    x, there = window.values("x1"), window.ok
+                    assert not x[:40][there[:40]].any(), "before the kick"
+                    assert np.ptp(x[40:][there[40:]]) > 10_000, "nm, after the kick"
 
 
 def test_what_is_set_at_one_machine_acts_on_the_beam_of_both(pair: Pair) -> None:
