@@ -115,7 +115,7 @@ def test_a_page_of_instruments_follows_its_cursor(watch: Watch) -> None:
 
 
 def test_details_say_everything_about_an_instrument(watch: Watch) -> None:
-    text = "\n".join(drawn(watch, View("streams", detail="bpm001"), 80, 60))
+    text = "\n".join(drawn(watch, View("streams", detail="bpm001"), 80, 200))
     for words in ("id 7, sent from 10.0.0.1", "bpm001/slow", "120 turns", "sharp", "status 0x0005  bits set: 0, 2"):
         assert words in text
     assert re.search(r"x1 +2000 nm", text)
