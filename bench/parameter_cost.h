@@ -24,7 +24,9 @@ int measure_request(char const *where, int first, int second);
 /** Between two processes. */
 struct ball {
     _Alignas(64) atomic_uint plain;
-    _Alignas(64) atomic_bool go; /**< both have what they need */
+    /** Both have what they need. */
+    _Alignas(64) atomic_bool go;
+
     _Alignas(64) atomic_uint phase;
 };
 

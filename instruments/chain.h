@@ -29,23 +29,36 @@
 /** What a chain is; where it is on the network is chain_port.h's affair. */
 struct rm_chain_config {
     uint16_t id;
-    uint32_t supply_count;                 /**< 1 … RM_CHAIN_SUPPLIES_MAX */
-    double timeout_s;                      /**< INFINITY: waits for ever */
-    bool ramps;                            /**< when setpoints stop: to its safe values; else it holds */
-    struct rm_supply_config const *supply; /**< of each */
+    /** 1 … RM_CHAIN_SUPPLIES_MAX. */
+    uint32_t supply_count;
+    /** INFINITY: waits for ever. */
+    double timeout_s;
+    /** When setpoints stop: to its safe values; else it holds. */
+    bool ramps;
+    /** Of each. */
+    struct rm_supply_config const *supply;
 };
 
 struct rm_chain {
     struct rm_chain_config const *config;
     struct rm_supply *supply;
-    rm_counter *counters; /**< set `supply` */
-    bool heard;           /**< somebody, once: then these are of the newest server */
+    /** Set `supply`. */
+    rm_counter *counters;
+    /** Somebody, once: then these are of the newest server. */
+    bool heard;
+
     uint64_t epoch, sequence;
-    rm_turn turn;    /**< of the newest datagram */
-    double stops_at; /**< when setpoints will have stopped; INFINITY: have not begun, or have stopped */
+    /** Of the newest datagram. */
+    rm_turn turn;
+    /** When setpoints will have stopped; INFINITY: have not begun, or have stopped. */
+    double stops_at;
+
     bool stopped;
-    uint16_t refused;            /**< enum rm_chain_status, since the last answer */
-    uint64_t tripped, saturated; /**< as last said, bit per supply */
+    /** enum rm_chain_status, since the last answer. */
+    uint16_t refused;
+    /** As last said, bit per supply. */
+    uint64_t tripped, saturated;
+
     float said[RM_CHAIN_SUPPLIES_MAX];
     struct rm_chain_faults faults;
 };

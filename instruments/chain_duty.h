@@ -17,15 +17,25 @@
 
 struct rm_chain_duty {
     struct rm_chains chains;
-    struct rm_chain_port *chain_port; /**< of each port that chains are at */
-    struct rm_port **own_port;        /**< of each of these; NULL: it is the sender's too */
+    /** Of each port that chains are at. */
+    struct rm_chain_port *chain_port;
+    /** Of each of these; NULL: it is the sender's too. */
+    struct rm_port **own_port;
+
     uint32_t port_count;
-    _Atomic uint64_t const *resets; /**< asked for, so far */
-    uint64_t reset;                 /**< done, so far */
+    /** Asked for, so far. */
+    _Atomic uint64_t const *resets;
+    /** Done, so far. */
+    uint64_t reset;
+
     uint64_t tick_ticks, publish_ticks;
-    uint64_t tick_tsc, publish_tsc; /**< of the next */
+    /** Of the next. */
+    uint64_t tick_tsc, publish_tsc;
+
     double *currents;
-    void (*publish)(void *state, double const *currents); /**< some 50 times a second */
+    /** Some 50 times a second. */
+    void (*publish)(void *state, double const *currents);
+
     void *state;
 };
 

@@ -15,12 +15,19 @@
 #include "supply.h"
 
 enum rm_chain_fault_kind {
-    RM_CHAIN_FAULT_TRIP,     /**< the supply goes off; it is reset when the fault's time is over */
-    RM_CHAIN_FAULT_SATURATE, /**< the supply can no more than ±limit */
-    RM_CHAIN_FAULT_STUCK,    /**< the supply says the current that it had at the beginning */
-    RM_CHAIN_FAULT_DEAF,     /**< setpoints are answered and not obeyed, by one supply or by all */
-    RM_CHAIN_FAULT_SILENT,   /**< answers are lost */
-    RM_CHAIN_FAULT_OTHER_ID, /**< answers have the id of another chain */
+    /** The supply goes off; it is reset when the fault's time is over. */
+    RM_CHAIN_FAULT_TRIP,
+    /** The supply can no more than ±limit. */
+    RM_CHAIN_FAULT_SATURATE,
+    /** The supply says the current that it had at the beginning. */
+    RM_CHAIN_FAULT_STUCK,
+    /** Setpoints are answered and not obeyed, by one supply or by all. */
+    RM_CHAIN_FAULT_DEAF,
+    /** Answers are lost. */
+    RM_CHAIN_FAULT_SILENT,
+    /** Answers have the id of another chain. */
+    RM_CHAIN_FAULT_OTHER_ID,
+
     RM_CHAIN_FAULT_KINDS,
 };
 
@@ -28,24 +35,36 @@ enum { RM_CHAIN_ALL_SUPPLIES = -1 };
 
 struct rm_chain_fault {
     enum rm_chain_fault_kind kind;
-    int32_t supply;     /**< index in its chain, or RM_CHAIN_ALL_SUPPLIES */
-    double from_s;      /**< since the start of the run */
-    double to_s;        /**< INFINITY: never ends */
-    double probability; /**< silent, other_id: per answer */
-    double limit;       /**< saturate */
-    uint16_t other_id;  /**< other_id */
-    uint64_t key;       /**< seeds its draws */
-    bool begun, over;   /**< so far */
+    /** Index in its chain, or RM_CHAIN_ALL_SUPPLIES. */
+    int32_t supply;
+    /** Since the start of the run. */
+    double from_s;
+    /** INFINITY: never ends. */
+    double to_s;
+    /** Silent, other_id: per answer. */
+    double probability;
+    /** Saturate. */
+    double limit;
+    /** other_id */
+    uint16_t other_id;
+    /** Seeds its draws. */
+    uint64_t key;
+    /** So far. */
+    bool begun, over;
 };
 
 /** Those of one chain, and what they amount to now. */
 struct rm_chain_faults {
     struct rm_chain_fault *fault;
     uint32_t count;
-    double next_s;  /**< when one begins or ends */
-    uint64_t deaf;  /**< bit per supply */
-    uint64_t stuck; /**< bit per supply */
-    bool answers;   /**< some of those that befall answers are at work */
+    /** When one begins or ends. */
+    double next_s;
+    /** Bit per supply. */
+    uint64_t deaf;
+    /** Bit per supply. */
+    uint64_t stuck;
+    /** Some of those that befall answers are at work. */
+    bool answers;
 };
 
 /** `fault` stays in use, and is written to. */

@@ -18,18 +18,25 @@
 struct rm_chain_peer {
     struct rm_flow flow;
     uint32_t header_bytes;
-    uint8_t header[2][RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES]; /**< of a full part, and of the last one */
+    /** Of a full part, and of the last one. */
+    uint8_t header[2][RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES];
 };
 
 struct rm_chain_port {
     struct rm_port *port;
-    uint32_t index; /**< of the ring's ports: only chains of this one are asked here */
+    /** Of the ring's ports: only chains of this one are asked here. */
+    uint32_t index;
+
     struct rm_chains *chains;
-    struct rm_chain_peer *peer; /**< of each chain */
+    /** Of each chain. */
+    struct rm_chain_peer *peer;
+
     struct rm_chain_answer answer;
     struct rm_burst in, out;
-    uint32_t filled;             /**< of `out` */
-    rm_counter *owner[RM_BURST]; /**< counters of the chain that each is of */
+    /** Of `out`. */
+    uint32_t filled;
+    /** Counters of the chain that each is of. */
+    rm_counter *owner[RM_BURST];
 };
 
 /** Queue 0 of `port` is polled; nobody else may receive from it, or have a burst reserved meanwhile. RM_E_NO_SPACE. */

@@ -17,9 +17,13 @@ enum { RM_CHAINS_NOBODY = UINT32_MAX };
 struct rm_chains {
     struct rm_ring_supplies const *config;
     struct rm_chain *chain;
-    struct rm_supply *supply;     /**< of all chains */
-    struct rm_chain_fault *fault; /**< of all chains */
-    uint32_t *table;              /**< chains by a hash of their address; RM_CHAINS_NOBODY: free */
+    /** Of all chains. */
+    struct rm_supply *supply;
+    /** Of all chains. */
+    struct rm_chain_fault *fault;
+    /** Chains by a hash of their address; RM_CHAINS_NOBODY: free. */
+    uint32_t *table;
+
     uint64_t start_tsc;
     double seconds_per_tick;
 };

@@ -13,10 +13,15 @@
 
 /** What all datagrams of one group on one network share. */
 struct rm_datagram_template {
-    uint32_t header_bytes; /**< of `header`, or 0 where the kernel writes them */
+    /** Of `header`, or 0 where the kernel writes them. */
+    uint32_t header_bytes;
+
     uint32_t payload_bytes;
-    uint32_t version_at; /**< byte of the payload by which a receiver knows the format, or RM_NO_VERSION */
-    bool checksum;       /**< write a UDP checksum */
+    /** Byte of the payload by which a receiver knows the format, or RM_NO_VERSION. */
+    uint32_t version_at;
+    /** Write a UDP checksum. */
+    bool checksum;
+
     uint8_t header[RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES];
 };
 
@@ -24,10 +29,14 @@ enum { RM_NO_VERSION = UINT32_MAX };
 
 /** What may be wrong with a datagram; bits. */
 enum rm_damage {
-    RM_DAMAGE_VERSION = 1,        /**< a format version, or another constant of the format, that nobody knows */
-    RM_DAMAGE_CORRUPT = 2,        /**< a flipped bit of the payload, under a UDP checksum that tells */
-    RM_DAMAGE_CORRUPT_UNSEEN = 4, /**< a flipped bit that no checksum tells of */
-    RM_DAMAGE_TRUNCATED = 8,      /**< shorter than its headers say, by 1 byte to all of the payload but one */
+    /** A format version, or another constant of the format, that nobody knows. */
+    RM_DAMAGE_VERSION = 1,
+    /** A flipped bit of the payload, under a UDP checksum that tells. */
+    RM_DAMAGE_CORRUPT = 2,
+    /** A flipped bit that no checksum tells of. */
+    RM_DAMAGE_CORRUPT_UNSEEN = 4,
+    /** Shorter than its headers say, by 1 byte to all of the payload but one. */
+    RM_DAMAGE_TRUNCATED = 8,
 };
 
 /** Where in a payload of this format RM_DAMAGE_VERSION strikes; RM_NO_VERSION where it has nothing to be known by. */

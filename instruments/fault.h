@@ -14,20 +14,35 @@
 #include <ringmaster/record.h>
 
 enum rm_fault_kind {
-    RM_FAULT_TURN_JUMP,          /**< the turn counter is off by `turns` for `duration` datagrams */
-    RM_FAULT_TURN_RESET,         /**< the turn counter starts again at 0 */
-    RM_FAULT_DROP,               /**< not sent */
-    RM_FAULT_DUPLICATE,          /**< sent twice */
-    RM_FAULT_REORDER,            /**< sent after the datagrams of `turns` later turns; 1 swaps it with the next */
-    RM_FAULT_LATE,               /**< the same, counted as delayed */
-    RM_FAULT_DELAY,              /**< every datagram late by `turns`: an instrument with a longer way than the others */
-    RM_FAULT_CORRUPT,            /**< a bit of the payload flipped */
-    RM_FAULT_TRUNCATED,          /**< too short */
-    RM_FAULT_WRONG_VERSION,      /**< of a format version that does not exist */
-    RM_FAULT_FRAGMENT_ORDER,     /**< the fragments of a datagram leave in another order */
-    RM_FAULT_FRAGMENT_DROP,      /**< one of them does not leave */
-    RM_FAULT_FRAGMENT_DUPLICATE, /**< one of them leaves twice */
-    RM_FAULT_FRAGMENT_OVERLAP,   /**< a further one claims bytes that another has brought: what an attacker sends */
+    /** The turn counter is off by `turns` for `duration` datagrams. */
+    RM_FAULT_TURN_JUMP,
+    /** The turn counter starts again at 0. */
+    RM_FAULT_TURN_RESET,
+    /** Not sent. */
+    RM_FAULT_DROP,
+    /** Sent twice. */
+    RM_FAULT_DUPLICATE,
+    /** Sent after the datagrams of `turns` later turns; 1 swaps it with the next. */
+    RM_FAULT_REORDER,
+    /** The same, counted as delayed. */
+    RM_FAULT_LATE,
+    /** Every datagram late by `turns`: an instrument with a longer way than the others. */
+    RM_FAULT_DELAY,
+    /** A bit of the payload flipped. */
+    RM_FAULT_CORRUPT,
+    /** Too short. */
+    RM_FAULT_TRUNCATED,
+    /** Of a format version that does not exist. */
+    RM_FAULT_WRONG_VERSION,
+    /** The fragments of a datagram leave in another order. */
+    RM_FAULT_FRAGMENT_ORDER,
+    /** One of them does not leave. */
+    RM_FAULT_FRAGMENT_DROP,
+    /** One of them leaves twice. */
+    RM_FAULT_FRAGMENT_DUPLICATE,
+    /** A further one claims bytes that another has brought: what an attacker sends. */
+    RM_FAULT_FRAGMENT_OVERLAP,
+
     RM_FAULT_KINDS,
 };
 
@@ -36,16 +51,24 @@ enum rm_fragment_order { RM_FRAGMENTS_REVERSED, RM_FRAGMENTS_SHUFFLED };
 /** One fault of one instrument, on one network. */
 struct rm_fault {
     enum rm_fault_kind kind;
-    rm_turn at_turn;              /**< strikes once, at this turn; RM_TURN_NONE: by probability */
-    double probability;           /**< per datagram, 0–1 */
-    int64_t turns;                /**< reorder, late, delay: 1 … RM_FAULT_DELAY_MAX; jump: ahead, or negative: back */
-    uint64_t duration;            /**< jump: datagrams that it lasts; 0: to the end */
-    bool unseen;                  /**< corrupt: so that no checksum tells */
-    enum rm_fragment_order order; /**< fragment_order */
-    uint64_t key;                 /**< seeds its draws: equal ones strike at the same turns */
+    /** Strikes once, at this turn; RM_TURN_NONE: by probability. */
+    rm_turn at_turn;
+    /** Per datagram, 0–1. */
+    double probability;
+    /** Reorder, late, delay: 1 … RM_FAULT_DELAY_MAX; jump: ahead, or negative: back. */
+    int64_t turns;
+    /** jump: datagrams that it lasts; 0: to the end. */
+    uint64_t duration;
+    /** corrupt: so that no checksum tells. */
+    bool unseen;
+    /** fragment_order */
+    enum rm_fragment_order order;
+    /** Seeds its draws: equal ones strike at the same turns. */
+    uint64_t key;
 };
 
-enum { RM_FAULT_DELAY_MAX = 65536 /**< turns, of one fault */ };
+/** Turns, of one fault. */
+enum { RM_FAULT_DELAY_MAX = 65536 };
 
 static inline bool rm_fault_is_of_counter(enum rm_fault_kind kind) {
     return kind == RM_FAULT_TURN_JUMP || kind == RM_FAULT_TURN_RESET;
@@ -58,8 +81,10 @@ static inline bool rm_fault_is_of_fragments(enum rm_fault_kind kind) {
 /** A fault ready to be asked. */
 struct rm_armed_fault {
     struct rm_fault fault;
-    uint64_t threshold;  /**< strikes when a random u64 lies below */
-    uint64_t span_turns; /**< turns from one datagram to the next */
+    /** Strikes when a random u64 lies below. */
+    uint64_t threshold;
+    /** Turns from one datagram to the next. */
+    uint64_t span_turns;
 };
 
 struct rm_armed_fault rm_fault_arm(struct rm_fault const *fault, uint64_t span_turns);

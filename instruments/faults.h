@@ -19,10 +19,14 @@
 /** A datagram to send, as the faults left it. */
 struct rm_outgoing {
     uint8_t const *payload;
-    uint32_t copies;    /**< 1 or more */
-    unsigned damage;    /**< enum rm_damage, bits */
-    unsigned fragments; /**< enum rm_fragment_fault, bits */
-    uint64_t random;    /**< for rm_datagram_damage and rm_fragments_plan */
+    /** 1 or more. */
+    uint32_t copies;
+    /** enum rm_damage, bits. */
+    unsigned damage;
+    /** enum rm_fragment_fault, bits. */
+    unsigned fragments;
+    /** For rm_datagram_damage and rm_fragments_plan. */
+    uint64_t random;
 };
 
 struct rm_faults;

@@ -15,12 +15,17 @@
 #include "pace.h"
 #include "ring_config.h"
 
-enum { RM_FELLOWS_MAX = 8 /**< rings of one workspace */ };
+/** Rings of one workspace. */
+enum { RM_FELLOWS_MAX = 8 };
 
 struct rm_fellows {
-    char owner[RM_OWNER_BYTES]; /**< that this ring becomes: the first that no living ring has */
-    bool begins;                /**< another one lives whose segment is not whole yet */
-    uint32_t count;             /**< living rings */
+    /** That this ring becomes: the first that no living ring has. */
+    char owner[RM_OWNER_BYTES];
+    /** Another one lives whose segment is not whole yet. */
+    bool begins;
+    /** Living rings. */
+    uint32_t count;
+
     struct rm_mapped_segment ring[RM_FELLOWS_MAX];
 };
 
@@ -34,9 +39,12 @@ enum rm_code rm_fellows_check_names(struct rm_fellows const *fellows, struct rm_
 
 /** Where the turns come from of a ring of this file at `turn_rate_hz`. */
 enum rm_fellows_time {
-    RM_FELLOWS_NO_TIME, /**< no other ring has turns: from its own start */
-    RM_FELLOWS_WAIT,    /**< another has not begun: open again, and look */
-    RM_FELLOWS_TIME,    /**< `*time` is another's */
+    /** No other ring has turns: from its own start. */
+    RM_FELLOWS_NO_TIME,
+    /** Another has not begun: open again, and look. */
+    RM_FELLOWS_WAIT,
+    /** `*time` is another's. */
+    RM_FELLOWS_TIME,
 };
 
 /** RM_E_CONFIG: a ring in lock-step, unpaced, or of another turn rate shares no time. */

@@ -12,9 +12,12 @@
 #include "fault.h"
 
 enum {
-    RM_MTU_LEAST = 576,    /**< bytes of an IPv4 packet, that every network carries */
-    RM_MTU_MOST = 9000,    /**< of jumbo frames */
-    RM_FRAGMENTS_MAX = 24, /**< of the longest payload at the least MTU, 17, and what faults add */
+    /** Bytes of an IPv4 packet, that every network carries. */
+    RM_MTU_LEAST = 576,
+    /** Of jumbo frames. */
+    RM_MTU_MOST = 9000,
+    /** Of the longest payload at the least MTU, 17, and what faults add. */
+    RM_FRAGMENTS_MAX = 24,
 };
 
 /** What is wrong with a datagram's fragments; bits. */
@@ -22,14 +25,18 @@ enum rm_fragment_fault {
     RM_FRAGMENT_FAULT_REVERSED = 1,
     RM_FRAGMENT_FAULT_SHUFFLED = 2,
     RM_FRAGMENT_FAULT_DROP = 4,
-    RM_FRAGMENT_FAULT_DUPLICATE = 8, /**< before the last, so that the datagram is not whole yet */
-    RM_FRAGMENT_FAULT_OVERLAP = 16,  /**< likewise */
+    /** Before the last, so that the datagram is not whole yet. */
+    RM_FRAGMENT_FAULT_DUPLICATE = 8,
+    /** Likewise. */
+    RM_FRAGMENT_FAULT_OVERLAP = 16,
 };
 
 /** A fragment on its way. */
 struct rm_fragment {
-    uint32_t index; /**< for rm_fragment_write */
-    bool overlaps;  /**< to be told by rm_fragment_overlap that it begins earlier */
+    /** For rm_fragment_write. */
+    uint32_t index;
+    /** To be told by rm_fragment_overlap that it begins earlier. */
+    bool overlaps;
 };
 
 /** The bit of a fault of fragments. */

@@ -13,7 +13,8 @@
 struct rm_kicks {
     _Atomic uint64_t wanted;
     _Atomic uint64_t given;
-    _Atomic rm_turn turn; /**< of the last that was given */
+    /** Of the last that was given. */
+    _Atomic rm_turn turn;
 };
 
 static inline void rm_kicks_ask(struct rm_kicks *kicks) {

@@ -11,8 +11,10 @@
 struct rm_lane_model {
     double base;
     double weight[RM_MOTION_COLUMNS];
-    double noise;        /**< RMS, in the lane's unit */
-    double poisson_mean; /**< 0: none; at most RM_POISSON_MEAN_MAX */
+    /** RMS, in the lane's unit. */
+    double noise;
+    /** 0: none; at most RM_POISSON_MEAN_MAX. */
+    double poisson_mean;
 };
 
 #define RM_POISSON_MEAN_MAX 8.0

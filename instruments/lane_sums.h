@@ -11,9 +11,13 @@
 struct rm_lane_sums {
     uint32_t lanes;
     float *base;
-    float *spread; /**< RMS of the lane's noise */
-    float *weight; /**< [RM_MOTION_COLUMNS][lanes] */
-    uint32_t *key; /**< seeds the lane's random numbers */
+    /** RMS of the lane's noise. */
+    float *spread;
+    /** [RM_MOTION_COLUMNS][lanes] */
+    float *weight;
+    /** Seeds the lane's random numbers. */
+    uint32_t *key;
+
     int32_t *value;
 };
 

@@ -20,16 +20,20 @@
 enum { RM_LOCK_STEP_PERIOD_MAX = 1000000, RM_LOCK_STEP_SECONDS = 10 };
 
 struct rm_lock_step_config {
-    uint32_t period_turns; /**< 0: the ring does not wait */
-    uint32_t answer_turns; /**< 1 … period_turns */
+    /** 0: the ring does not wait. */
+    uint32_t period_turns;
+    /** 1 … period_turns. */
+    uint32_t answer_turns;
 };
 
 struct rm_lock_step {
     struct rm_lock_step_config config;
     double tsc_hz;
     bool waits;
-    uint64_t waits_tsc; /**< since then, … */
-    uint64_t looks;     /**< … and it has looked so often since */
+    /** Since then, … */
+    uint64_t waits_tsc;
+    /** … and it has looked so often since. */
+    uint64_t looks;
 };
 
 /** The cycle whose setpoints must be there before `turn` may be sent. False: there is none. */

@@ -71,7 +71,9 @@ void rm_machine_stop(struct rm_machine *machine);
 /** Optics of the lattice with its errors, at a BPM, as it was made. */
 struct rm_machine_optics {
     double beta_m[2];
-    double phase_rad[2]; /**< from the start of the lattice */
+    /** From the start of the lattice. */
+    double phase_rad[2];
+
     double dispersion_m;
 };
 
@@ -79,12 +81,18 @@ struct rm_machine_optics rm_machine_optics(struct rm_machine const *machine, uin
 
 /** How it is; from any thread. */
 struct rm_machine_says {
-    double tune[2];        /**< fractional, as of the last look */
-    double orbit_rms_m[2]; /**< of the true orbit at the BPMs, as of the last step */
-    double beta_beat;      /**< RMS, that was drawn */
-    double refresh_s;      /**< that the last look took */
+    /** Fractional, as of the last look. */
+    double tune[2];
+    /** Of the true orbit at the BPMs, as of the last step. */
+    double orbit_rms_m[2];
+    /** RMS, that was drawn. */
+    double beta_beat;
+    /** That the last look took. */
+    double refresh_s;
+
     uint64_t refreshes;
-    uint64_t failures; /**< looks that found no closed orbit: the beam is lost until one finds it again */
+    /** Looks that found no closed orbit: the beam is lost until one finds it again. */
+    uint64_t failures;
 };
 
 struct rm_machine_says rm_machine_says(struct rm_machine const *machine);

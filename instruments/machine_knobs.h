@@ -18,12 +18,19 @@
 enum { RM_MACHINE_READINGS = 6 };
 
 struct rm_machine_knobs {
-    struct rm_machine *machine; /**< NULL: none */
-    rm_planned_index *planned;  /**< of each knob */
+    /** NULL: none. */
+    struct rm_machine *machine;
+    /** Of each knob. */
+    rm_planned_index *planned;
+
     rm_planned_index said[RM_MACHINE_READINGS];
-    struct rm_parameter **parameter; /**< of each knob */
+    /** Of each knob. */
+    struct rm_parameter **parameter;
+
     struct rm_parameter *reading[RM_MACHINE_READINGS];
-    struct rm_parameter const **followed; /**< of each knob, or NULL; where another ring's are followed */
+    /** Of each knob, or NULL; where another ring's are followed. */
+    struct rm_parameter const **followed;
+
     struct rm_owner *owner;
     struct rm_inbox *inbox;
     atomic_bool ending;

@@ -19,10 +19,15 @@ struct rm_machine_lanes {
     struct rm_ring_config const *ring;
     struct rm_machine *machine;
     struct rm_machine_currents currents;
-    double *current;       /**< of each supply, 0 where there are no chains */
-    int32_t (*reading)[2]; /**< nm, of each BPM, as of the last step */
-    uint32_t *first_bpm;   /**< [instrument]: of its BPMs, which stand together; [count] the end */
-    uint64_t due;          /**< turn of the run of the next step */
+    /** Of each supply, 0 where there are no chains. */
+    double *current;
+    /** nm, of each BPM, as of the last step. */
+    int32_t (*reading)[2];
+    /** [instrument]: of its BPMs, which stand together; [count] the end. */
+    uint32_t *first_bpm;
+    /** Turn of the run of the next step. */
+    uint64_t due;
+
     double beam;
 };
 

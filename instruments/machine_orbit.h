@@ -12,12 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RM_ORBIT_BLOCK = 112 }; /**< rows: seven AVX-512 registers */
+/** rows: seven AVX-512 registers. */
+enum { RM_ORBIT_BLOCK = 112 };
 
 struct rm_orbit_matrix {
     uint32_t rows, columns;
-    uint32_t padded; /**< rows, to whole blocks */
-    float *value;    /**< [block][column][RM_ORBIT_BLOCK] */
+    /** Rows, to whole blocks. */
+    uint32_t padded;
+    /** [block][column][RM_ORBIT_BLOCK] */
+    float *value;
 };
 
 /** False without memory; all entries are 0. */

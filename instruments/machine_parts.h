@@ -18,9 +18,12 @@
 #include "machine_orbit.h"
 
 enum {
-    RM_MACHINE_STEPPERS = 8,    /**< dipole kicks that steps come from */
-    RM_MACHINE_HISTORY = 64,    /**< orbits that a BPM's filter may delay by */
-    RM_MACHINE_KNOBS_FIRST = 6, /**< before the magnets' */
+    /** Dipole kicks that steps come from. */
+    RM_MACHINE_STEPPERS = 8,
+    /** Orbits that a BPM's filter may delay by. */
+    RM_MACHINE_HISTORY = 64,
+    /** Before the magnets'. */
+    RM_MACHINE_KNOBS_FIRST = 6,
 };
 
 enum rm_machine_knob {
@@ -39,21 +42,25 @@ struct rm_machine_term {
 };
 
 struct rm_machine_column {
-    uint32_t first, count; /**< of terms */
+    /** Of terms. */
+    uint32_t first, count;
 };
 
 /** A corrector's or the RF's supply as a column. */
 struct rm_machine_lever {
     uint32_t supply;
-    uint32_t group;  /**< RM_MACHINE_GROUPS_MAX: none, it is the RF's */
-    double filtered; /**< its current behind the chamber */
+    /** RM_MACHINE_GROUPS_MAX: none, it is the RF's. */
+    uint32_t group;
+    /** Its current behind the chamber. */
+    double filtered;
 };
 
 /** Magnets of one name, and what changes their gradient. */
 struct rm_machine_magnet {
     uint32_t element;
     uint32_t knob;
-    double gradient; /**< polynom_b[1], with its error */
+    /** polynom_b[1], with its error. */
+    double gradient;
 };
 
 struct rm_machine_strength {
@@ -71,26 +78,38 @@ struct rm_machine_bpm {
 /** What the background found, and the fast part uses until the next one. */
 struct rm_machine_model {
     struct rm_orbit_matrix fast, ground;
-    float *base;  /**< [padded] the orbit less what the ground's columns were then */
-    double *then; /**< [columns] about which it is linear */
+    /** [padded] the orbit less what the ground's columns were then. */
+    float *base;
+    /** [columns] about which it is linear. */
+    double *then;
 };
 
 /** The ground: the orbit of all magnets' motion at three knots of time, the last of which is being computed. */
 struct rm_machine_ground {
     double knot_s;
-    double memory;          /**< knots after which nothing is left of a motion */
-    uint64_t knot;          /**< `from` is at knot · knot_s */
-    float *orbit[3];        /**< from, to, next */
-    float *place[3];        /**< [columns] displacements, m */
-    double *state[2];       /**< [columns] of the two first orders */
-    double pole, drive;     /**< of both, for an RMS of 1 */
-    uint32_t column, known; /**< how many there are, and how many are in `next` */
+    /** Knots after which nothing is left of a motion. */
+    double memory;
+    /** `from` is at knot · knot_s. */
+    uint64_t knot;
+    /** From, to, next. */
+    float *orbit[3];
+    /** [columns] displacements, m. */
+    float *place[3];
+    /** [columns] of the two first orders. */
+    double *state[2];
+    /** Of both, for an RMS of 1. */
+    double pole, drive;
+    /** How many there are, and how many are in `next`. */
+    uint32_t column, known;
 };
 
 /** Everything else that disturbs, as a function of time. */
 struct rm_machine_events {
-    uint64_t step;                       /**< that happened last */
-    double stepped[RM_MACHINE_STEPPERS]; /**< sums of all steps, rad */
+    /** That happened last. */
+    uint64_t step;
+    /** Sums of all steps, rad. */
+    double stepped[RM_MACHINE_STEPPERS];
+
     double mains_phase[RM_MACHINE_MAINS_MAX];
     double wander_phase[3];
 };
@@ -99,24 +118,39 @@ struct rm_machine {
     struct rm_ring_machine const *config;
     double turn_rate_hz;
     struct rm_lattice *lattice;
-    bool has_start;   /**< the background has found an orbit, from which it seeks the next */
-    bool stepped;     /**< the fast part has, once at least */
-    bool started;     /**< the background is a thread */
-    atomic_bool stop; /**< it is to end */
-    atomic_bool lost; /**< it found no closed orbit */
+    /** The background has found an orbit, from which it seeks the next. */
+    bool has_start;
+    /** The fast part has, once at least. */
+    bool stepped;
+    /** The background is a thread. */
+    bool started;
+    /** It is to end. */
+    atomic_bool stop;
+    /** It found no closed orbit. */
+    atomic_bool lost;
 
     /* the background's */
     struct rm_twin *twin;
-    uint32_t *bpm_element; /**< ascending, as rm_twin_response wants points */
+    /** Ascending, as rm_twin_response wants points. */
+    uint32_t *bpm_element;
+
     uint32_t bpm_count, steerer_count;
-    uint32_t *bpm_of; /**< [BPM of the instruments] which of these: some are read twice */
+    /** [BPM of the instruments] which of these: some are read twice. */
+    uint32_t *bpm_of;
+
     struct rm_steerer *steerer;
-    double (*base_kick)[2]; /**< [element] of the design */
-    double (*kick)[2];      /**< [element] */
-    double *response;       /**< [2][bpm][steerer + 1] */
+    /** [element] of the design. */
+    double (*base_kick)[2];
+    /** [element] */
+    double (*kick)[2];
+    /** [2][bpm][steerer + 1]. */
+    double *response;
+
     double (*orbit)[RM_COORDINATES];
     double at_start[RM_COORDINATES];
-    double *column_now; /**< [columns] */
+    /** [columns] */
+    double *column_now;
+
     struct rm_machine_model *build;
     struct rm_machine_model model[3];
 
@@ -129,12 +163,18 @@ struct rm_machine {
 
     /* made once */
     struct rm_machine_column *column;
-    uint32_t column_count, fast_count; /**< the ground's stand last */
+    /** The ground's stand last. */
+    uint32_t column_count, fast_count;
+
     struct rm_machine_term *term;
     uint32_t term_count;
-    struct rm_machine_lever *lever; /**< columns [0, lever_count) */
+    /** columns [0, lever_count). */
+    struct rm_machine_lever *lever;
+
     uint32_t lever_count;
-    int32_t rf_column; /**< or −1 */
+    /** Or −1. */
+    int32_t rf_column;
+
     uint32_t mains_column, step_column, insertion_column, topup_column, ground_column;
     struct rm_machine_magnet *magnet;
     uint32_t magnet_count;
@@ -153,20 +193,30 @@ struct rm_machine {
     struct rm_machine_model *active;
     struct rm_machine_ground ground;
     struct rm_machine_events events;
-    double *now;       /**< [columns] */
-    float *weight;     /**< [fast_count] now − then */
-    float *true_orbit; /**< [padded] x of all BPMs, then y */
-    float *rest;       /**< [padded] what is still to blend away … */
-    double rest_since; /**< … since then */
-    float *late;       /**< [padded] that the BPMs' filter lets through now */
-    float *seen;       /**< [padded] behind the BPMs' filter */
+    /** [columns] */
+    double *now;
+    /** [fast_count] now − then. */
+    float *weight;
+    /** [padded] x of all BPMs, then y. */
+    float *true_orbit;
+    /** [padded] what is still to blend away … */
+    float *rest;
+    /** … since then. */
+    double rest_since;
+    /** [padded] that the BPMs' filter lets through now. */
+    float *late;
+    /** [padded] behind the BPMs' filter. */
+    float *seen;
+
     float *history[RM_MACHINE_HISTORY];
     double history_time[RM_MACHINE_HISTORY];
 
     /* from the fast part to the background: a sequence lock */
     _Atomic uint64_t now_sequence;
-    _Atomic double *now_shared;      /**< [columns] */
-    _Atomic double *strength_shared; /**< [strength_count] relative changes */
+    /** [columns] */
+    _Atomic double *now_shared;
+    /** [strength_count] relative changes. */
+    _Atomic double *strength_shared;
 };
 
 /* machine_lattice.c: the lattice, its BPMs, steerers, magnets and columns. */

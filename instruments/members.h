@@ -7,8 +7,10 @@
 #include "sender.h"
 
 struct rm_members {
-    struct rm_sender_member *member; /**< of each group; the sinks of its outlets are the caller's to fill in */
-    struct rm_fault *faults;         /**< of all outlets */
+    /** Of each group; the sinks of its outlets are the caller's to fill in. */
+    struct rm_sender_member *member;
+    /** Of all outlets. */
+    struct rm_fault *faults;
 };
 
 /** `ring` and `counters`, [group · network_count + network], stay in use. To be freed even when it fails:

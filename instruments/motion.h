@@ -14,37 +14,66 @@
 
 /** The beam as a person describes it; ranges are checked where it is read (ring_config.h). */
 struct rm_beam_config {
-    double turn_rate_hz;        /**< revolutions per second; ties turns to the mains' hertz */
-    double tune_x;              /**< betatron oscillations per turn, fractional part, 0–0.5 */
-    double tune_y;              /**< the same, vertically */
-    double synchrotron_tune;    /**< synchrotron oscillations per turn, 0–0.5 */
-    double betatron_um;         /**< steadily driven amplitude at mean beta */
-    double betatron_modulation; /**< slow relative modulation of that amplitude, 0–1 */
-    double modulation_hz;       /**< its frequency */
-    double kick_um;             /**< amplitude that a kick adds; 0: no kicks */
-    double kick_every_turns;    /**< kicks happen at multiples of this turn number */
-    double damping_turns;       /**< turns in which a kick's oscillation falls to 1/e */
-    double synchrotron_um;      /**< amplitude of the energy oscillation at mean dispersion */
-    double mains_um;            /**< amplitude at 50 Hz; half of it at 100 Hz */
-    double drift_um;            /**< amplitude of the slow drift */
-    double drift_period_s;      /**< its period */
-    double orbit_um;            /**< RMS of the closed orbit */
-    double noise_um;            /**< RMS of the white noise of a position at turn rate */
-    double sum_counts;          /**< mean of a BPM's sum signal */
-    double loss_counts;         /**< mean counts of a loss monitor's channel per turn */
+    /** Revolutions per second; ties turns to the mains' hertz. */
+    double turn_rate_hz;
+    /** Betatron oscillations per turn, fractional part, 0–0.5. */
+    double tune_x;
+    /** The same, vertically. */
+    double tune_y;
+    /** Synchrotron oscillations per turn, 0–0.5. */
+    double synchrotron_tune;
+    /** Steadily driven amplitude at mean beta. */
+    double betatron_um;
+    /** Slow relative modulation of that amplitude, 0–1. */
+    double betatron_modulation;
+    /** Its frequency. */
+    double modulation_hz;
+    /** Amplitude that a kick adds; 0: no kicks. */
+    double kick_um;
+    /** Kicks happen at multiples of this turn number. */
+    double kick_every_turns;
+    /** Turns in which a kick's oscillation falls to 1/e. */
+    double damping_turns;
+    /** Amplitude of the energy oscillation at mean dispersion. */
+    double synchrotron_um;
+    /** Amplitude at 50 Hz; half of it at 100 Hz. */
+    double mains_um;
+    /** Amplitude of the slow drift. */
+    double drift_um;
+    /** Its period. */
+    double drift_period_s;
+    /** RMS of the closed orbit. */
+    double orbit_um;
+    /** RMS of the white noise of a position at turn rate. */
+    double noise_um;
+    /** Mean of a BPM's sum signal. */
+    double sum_counts;
+    /** Mean counts of a loss monitor's channel per turn. */
+    double loss_counts;
+
     uint64_t seed;
 };
 
 enum rm_motion_column {
-    RM_MOTION_X_COSINE, /**< nm: horizontal betatron oscillation at mean beta, in phase … */
-    RM_MOTION_X_SINE,   /**< … and a quarter period behind */
-    RM_MOTION_Y_COSINE, /**< nm: the same, vertically */
+    /** nm: horizontal betatron oscillation at mean beta, in phase … */
+    RM_MOTION_X_COSINE,
+    /** … and a quarter period behind. */
+    RM_MOTION_X_SINE,
+    /** nm: the same, vertically. */
+    RM_MOTION_Y_COSINE,
+
     RM_MOTION_Y_SINE,
-    RM_MOTION_SYNCHROTRON_COSINE, /**< energy oscillation, of amplitude 1 */
+    /** Energy oscillation, of amplitude 1. */
+    RM_MOTION_SYNCHROTRON_COSINE,
+
     RM_MOTION_SYNCHROTRON_SINE,
-    RM_MOTION_MAINS, /**< 50 Hz of amplitude 1 with 100 Hz of amplitude 1/2 */
-    RM_MOTION_DRIFT, /**< amplitude 1 */
-    RM_MOTION_KICK,  /**< 1 at a kick, falling with its oscillation's energy: what scrapes the beam */
+    /** 50 Hz of amplitude 1 with 100 Hz of amplitude 1/2. */
+    RM_MOTION_MAINS,
+    /** Amplitude 1 */
+    RM_MOTION_DRIFT,
+    /** 1 at a kick, falling with its oscillation's energy: what scrapes the beam. */
+    RM_MOTION_KICK,
+
     RM_MOTION_COLUMNS,
 };
 
@@ -54,9 +83,13 @@ enum { RM_MOTION_BLOCK = 64 };
 
 struct rm_motion {
     struct rm_beam_config config;
-    rm_turn asked_kick; /**< the last that was asked for and has been, or RM_TURN_NONE */
-    rm_turn next_kick;  /**< the one that is to come, or RM_TURN_NONE */
-    rm_turn block;      /**< first turn of the block below, or RM_TURN_NONE */
+    /** The last that was asked for and has been, or RM_TURN_NONE. */
+    rm_turn asked_kick;
+    /** The one that is to come, or RM_TURN_NONE. */
+    rm_turn next_kick;
+    /** First turn of the block below, or RM_TURN_NONE. */
+    rm_turn block;
+
     float column[RM_MOTION_BLOCK][RM_MOTION_COLUMNS];
 };
 

@@ -15,12 +15,19 @@ enum rm_command { RM_COMMAND_HELP, RM_COMMAND_RUN, RM_COMMAND_CHECK, RM_COMMAND_
 /** Options that were not given are NULL, or have the value that says so. */
 struct rm_options {
     enum rm_command command;
-    char const *path;   /**< of RING.yaml or FILE */
-    double rate_hz;     /**< --turn-rate, --rate; negative: not given */
-    uint64_t turns;     /**< 0: not given */
-    double seconds;     /**< 0: no end */
-    int64_t first_turn; /**< negative: not given */
-    int32_t core;       /**< RM_RING_ANY_CORE: not given */
+    /** Of RING.yaml or FILE. */
+    char const *path;
+    /** --turn-rate, --rate; negative: not given. */
+    double rate_hz;
+    /** 0: not given. */
+    uint64_t turns;
+    /** 0: no end. */
+    double seconds;
+    /** negative: not given. */
+    int64_t first_turn;
+    /** RM_RING_ANY_CORE: not given. */
+    int32_t core;
+
     bool json;
     bool loop;
     enum rm_port_kind port_kind;

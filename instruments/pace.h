@@ -9,16 +9,22 @@
 
 /** A turn and the TSC at which it is due, by which rings agree on all turns. */
 struct rm_ring_time {
-    uint64_t start_tsc; /**< `first_turn` is due */
+    /** `first_turn` is due. */
+    uint64_t start_tsc;
+
     rm_turn first_turn;
-    double ticks_per_turn; /**< 0: unpaced, or in lock-step: it cannot be shared */
+    /** 0: unpaced, or in lock-step: it cannot be shared. */
+    double ticks_per_turn;
 };
 
 struct rm_pace {
     uint64_t start_tsc;
-    uint64_t sleep_ticks; /**< a wait longer than this is slept, a shorter one spun */
+    /** A wait longer than this is slept, a shorter one spun. */
+    uint64_t sleep_ticks;
+
     double tsc_hz;
-    double ticks_per_turn; /**< 0: every turn is due at once */
+    /** 0: every turn is due at once. */
+    double ticks_per_turn;
 };
 
 /** Turn 0 is due at `start_tsc`. A rate of 0 Hz means: as fast as the link takes them. */

@@ -13,7 +13,9 @@
 
 /** Lanes of a layout come from lanes of a kind, with another unit perhaps. */
 struct rm_lane_source {
-    uint32_t lane; /**< of the kind's, or RM_KIND_LANE_NONE: 0 */
+    /** Of the kind's, or RM_KIND_LANE_NONE: 0 */
+    uint32_t lane;
+
     float factor;
     bool as_float;
 };
@@ -23,15 +25,22 @@ struct rm_lane_source rm_lane_source_find(unsigned kind, struct rm_layout_lane c
 union rm_lane rm_lane_source_take(struct rm_lane_source const *source, union rm_lane const *lanes);
 
 struct rm_payload {
-    struct rm_virtual_instrument const *instruments; /**< the group's first */
+    /** The group's first. */
+    struct rm_virtual_instrument const *instruments;
+
     uint32_t count;
-    struct rm_layout const *layout; /**< NULL: native */
-    uint32_t turns;                 /**< in a datagram */
+    /** NULL: native. */
+    struct rm_layout const *layout;
+    /** In a datagram. */
+    uint32_t turns;
+
     uint32_t period_turns;
     uint32_t bytes;
     uint8_t *data;
-    uint32_t lane_count;                       /**< of the layout */
-    struct rm_lane_source (*source)[RM_LANES]; /**< of each instrument; NULL: native */
+    /** Of the layout. */
+    uint32_t lane_count;
+    /** Of each instrument; NULL: native. */
+    struct rm_lane_source (*source)[RM_LANES];
 };
 
 /** Bytes of the group's payload. `first` is its first instrument. */

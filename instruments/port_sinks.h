@@ -16,14 +16,19 @@
 /** One port and what was seen of it. */
 struct rm_port_sink {
     struct rm_port *port;
-    uint32_t index;       /**< of the ring's ports */
-    uint32_t source_ipv4; /**< of a socket; else 0 */
-    uint64_t unsent;      /**< at the last look: datagrams refused on their way out */
+    /** Of the ring's ports. */
+    uint32_t index;
+    /** Of a socket; else 0. */
+    uint32_t source_ipv4;
+    /** At the last look: datagrams refused on their way out. */
+    uint64_t unsent;
 };
 
 struct rm_port_sinks {
     struct rm_port_sink *port;
-    struct rm_sink *sink; /**< sink[i] is port[i]'s */
+    /** sink[i] is port[i]'s. */
+    struct rm_sink *sink;
+
     uint32_t count;
 };
 

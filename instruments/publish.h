@@ -21,21 +21,33 @@
 
 struct rm_publication {
     char owner[RM_OWNER_BYTES];
-    rm_counter **counters; /**< [group · networks + network] its block, set `sender` */
-    uint32_t count;        /**< of blocks */
+    /** [group · networks + network] its block, set `sender`. */
+    rm_counter **counters;
+    /** Of blocks. */
+    uint32_t count;
+
     uint32_t networks;
-    rm_counter **supply_counters; /**< of each chain, set `supply` */
+    /** Of each chain, set `supply`. */
+    rm_counter **supply_counters;
+
     uint32_t chains, supplies;
     bool shared;
-    char const *workspace; /**< where it is shared; the configuration's */
+    /** Where it is shared; the configuration's. */
+    char const *workspace;
+
     bool has_turns, lock_step;
-    rm_planned_index turn_zero, ticks_per_turn; /**< where there are instruments */
-    rm_planned_index kick_turn;                 /**< where there is a beam */
-    rm_planned_index currents;                  /**< where there are supplies */
+    /** Where there are instruments. */
+    rm_planned_index turn_zero, ticks_per_turn;
+    /** Where there is a beam. */
+    rm_planned_index kick_turn;
+    /** Where there are supplies. */
+    rm_planned_index currents;
+
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    struct rm_machine_knobs knobs; /**< where there is a machine */
+    /** Where there is a machine. */
+    struct rm_machine_knobs knobs;
 };
 
 /** Opens with all counters at 0. `ring->workspace` may be empty; `simulated` is false where nobody knows the beam (a

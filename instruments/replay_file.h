@@ -28,7 +28,9 @@ struct rm_replay_file {
     uint32_t instrument_count;
     uint64_t turn_count;
     rm_turn first_turn;
-    union rm_lane const *lanes; /**< [turn][instrument][RM_LANES], in the mapping */
+    /** [turn][instrument][RM_LANES], in the mapping. */
+    union rm_lane const *lanes;
+
     void *mapping;
     size_t mapping_bytes;
 };

@@ -11,8 +11,10 @@
 
 /** Without chains there are none. */
 struct rm_responses {
-    struct rm_chains *chains;   /**< NULL until they are there */
-    struct rm_pace const *pace; /**< NULL until turns begin */
+    /** NULL until they are there. */
+    struct rm_chains *chains;
+    /** NULL until turns begin. */
+    struct rm_pace const *pace;
 };
 
 /** When turn `index` of the run is due, on the chains' clock; without a pace, now. */

@@ -23,9 +23,13 @@
 enum {
     RM_RING_INSTRUMENTS_MAX = 1024,
     RM_RING_FAULTS_MAX = 1024,
-    RM_RING_FORMATS_MAX = 16,                       /**< in the file */
-    RM_RING_FILE_PORTS_MAX = 16,                    /**< `ports` of the file */
-    RM_RING_PORTS_MAX = RM_RING_FILE_PORTS_MAX + 2, /**< with the mirror's, and the supplies' own */
+    /** In the file. */
+    RM_RING_FORMATS_MAX = 16,
+    /** `ports` of the file. */
+    RM_RING_FILE_PORTS_MAX = 16,
+    /** With the mirror's, and the supplies' own. */
+    RM_RING_PORTS_MAX = RM_RING_FILE_PORTS_MAX + 2,
+
     RM_RING_ANY_CORE = -1,
     RM_RING_BOTH_NETWORKS = -1,
 };
@@ -34,33 +38,51 @@ enum {
 struct rm_ring_fault {
     uint32_t first_group;
     uint32_t group_count;
-    int32_t network; /**< 0, 1, or RM_RING_BOTH_NETWORKS: then the same datagrams of both */
+    /** 0, 1, or RM_RING_BOTH_NETWORKS: then the same datagrams of both. */
+    int32_t network;
+
     struct rm_fault fault;
 };
 
 /** A port and what the datagrams that leave through it have in common. */
 struct rm_ring_port {
-    struct rm_port_config port; /**< of kind udp: bind_ipv4 is each group's own */
-    struct rm_flow flow;        /**< where to; the source address is each group's own */
-    uint32_t mtu; /**< bytes of an IPv4 packet; longer datagrams are fragmented. The kernel knows its own */
+    /** Of kind udp: bind_ipv4 is each group's own. */
+    struct rm_port_config port;
+    /** Where to; the source address is each group's own. */
+    struct rm_flow flow;
+    /** Bytes of an IPv4 packet; longer datagrams are fragmented. The kernel knows its own. */
+    uint32_t mtu;
 };
 
 struct rm_ring_config {
-    char workspace[RM_OWNER_BYTES]; /**< where the ring publishes its segment; empty: nowhere */
+    /** Where the ring publishes its segment; empty: nowhere. */
+    char workspace[RM_OWNER_BYTES];
+
     rm_turn first_turn;
-    double patience_s; /**< of the sender; 0: it sends every turn, however late */
+    /** Of the sender; 0: it sends every turn, however late. */
+    double patience_s;
+
     struct rm_lock_step_config lock_step;
-    int32_t core;           /**< CPU to run on, or RM_RING_ANY_CORE */
-    uint32_t network_count; /**< 0 where there are no instruments; 2: every group sends through two ports */
+    /** CPU to run on, or RM_RING_ANY_CORE. */
+    int32_t core;
+    /** 0 where there are no instruments; 2: every group sends through two ports. */
+    uint32_t network_count;
+
     uint32_t port_count, mirror_port;
-    struct rm_ring_port ports[RM_RING_PORTS_MAX]; /**< those of `port` or `ports` come first */
+    /** Those of `port` or `ports` come first. */
+    struct rm_ring_port ports[RM_RING_PORTS_MAX];
+
     bool udp_checksum;
     struct rm_beam_config beam;
-    struct rm_format *formats; /**< the first is native */
+    /** The first is native. */
+    struct rm_format *formats;
+
     uint32_t format_count;
     struct rm_virtual_instrument *instruments;
     uint32_t instrument_count;
-    struct rm_virtual_group *groups; /**< in the order of their instruments, each of which is in one */
+    /** In the order of their instruments, each of which is in one. */
+    struct rm_virtual_group *groups;
+
     uint32_t group_count;
     struct rm_ring_fault *faults;
     uint32_t fault_count;

@@ -45,33 +45,49 @@ enum {
 /** A group of supplies and the elements that they drive, one each. */
 struct rm_machine_group {
     char *elements;
-    char plane;       /**< 'x', 'y'; of strengths 'q' */
-    uint32_t *supply; /**< in the order of all supplies */
+    /** 'x', 'y'; of strengths 'q'. */
+    char plane;
+    /** In the order of all supplies. */
+    uint32_t *supply;
+
     uint32_t supply_count;
-    double per_unit; /**< rad, or relative change of gradient */
-    double eddy_hz;  /**< first order; 0: none */
+    /** rad, or relative change of gradient. */
+    double per_unit;
+    /** First order; 0: none. */
+    double eddy_hz;
 };
 
 struct rm_ring_machine {
     bool present;
-    char *lattice; /**< resolved path */
+    /** Resolved path. */
+    char *lattice;
+
     uint64_t seed;
     char *bpms;
-    uint32_t
-        bpm_count; /**< that the instruments have: two of each of kind bpm with x2, one where its format names no x2 */
-    uint32_t *bpm_instrument; /**< [bpm_count] that reads it … */
-    uint32_t *bpm_lane;       /**< … as this lane and the next */
-    uint32_t supply_count;    /**< of the ring */
+    /** That the instruments have: two of each of kind bpm with x2, one where its format names no x2. */
+    uint32_t bpm_count;
+    /** [bpm_count] that reads it … */
+    uint32_t *bpm_instrument;
+    /** … as this lane and the next. */
+    uint32_t *bpm_lane;
+    /** Of the ring. */
+    uint32_t supply_count;
+
     uint32_t step_turns;
     double refresh_s, blend_s;
     struct {
         double beta_beat, bpm_gain, bpm_offset_m, bpm_roll_rad, bpm_crosstalk, corrector_gain, corrector_roll_rad;
     } errors;
-    double bpm_delay_s;      /**< of the BPMs' filter */
-    double bpm_bandwidth_hz; /**< of its first order; 0: none */
+    /** Of the BPMs' filter. */
+    double bpm_delay_s;
+    /** Of its first order; 0: none. */
+    double bpm_bandwidth_hz;
+
     struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];
     uint32_t group_count;
-    int32_t rf_supply; /**< or −1 */
+    /** Or −1. */
+    int32_t rf_supply;
+
     double rf_hz_per_unit;
     struct {
         struct {

@@ -15,7 +15,9 @@ struct rm_resolve {
     char const *path;
     struct rm_ring_file const *file;
     struct rm_ring_config *config;
-    uint32_t *entry; /**< [instrument]: which of the file's `instruments` it is of; RM_RING_INSTRUMENTS_MAX of them */
+    /** [instrument]: which of the file's `instruments` it is of; RM_RING_INSTRUMENTS_MAX of them. */
+    uint32_t *entry;
+
     struct rm_error *error;
 };
 

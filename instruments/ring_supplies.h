@@ -12,18 +12,27 @@
 
 enum {
     RM_RING_CHAINS_MAX = 256,
-    RM_RING_CHAIN_FAULTS_MAX = 256, /**< in the file */
+    /** In the file. */
+    RM_RING_CHAIN_FAULTS_MAX = 256,
+
     RM_RING_RESPONSES_MAX = 1024,
 };
 
 /** A chain and where it is. */
 struct rm_ring_chain {
-    char name[RM_VIRTUAL_NAME_BYTES]; /**< "c01" */
-    uint32_t ipv4;                    /**< host byte order */
+    /** "c01" */
+    char name[RM_VIRTUAL_NAME_BYTES];
+    /** Host byte order. */
+    uint32_t ipv4;
+
     uint8_t mac[6];
-    uint32_t port;     /**< of the ring's; setpoints that come by another are not for it */
-    uint16_t udp_port; /**< setpoints arrive at it, and answers come from it */
-    uint32_t first;    /**< supply, in the order of all */
+    /** Of the ring's; setpoints that come by another are not for it. */
+    uint32_t port;
+    /** Setpoints arrive at it, and answers come from it. */
+    uint16_t udp_port;
+    /** Supply, in the order of all. */
+    uint32_t first;
+
     struct rm_chain_config config;
 };
 
@@ -35,21 +44,29 @@ struct rm_ring_chain_fault {
 
 /** By so much does a lane of an instrument follow a supply's current. */
 struct rm_ring_response {
-    uint32_t supply; /**< in the order of all */
+    /** In the order of all. */
+    uint32_t supply;
+
     uint32_t instrument;
     uint32_t lane;
     double per_unit;
 };
 
 struct rm_ring_supplies {
-    uint16_t answer_port; /**< UDP port that answers go to */
+    /** UDP port that answers go to. */
+    uint16_t answer_port;
+
     struct rm_ring_chain *chains;
     uint32_t chain_count;
-    struct rm_supply_config *supplies; /**< of all chains */
+    /** Of all chains. */
+    struct rm_supply_config *supplies;
+
     uint32_t supply_count;
     struct rm_ring_chain_fault *faults;
     uint32_t fault_count;
-    struct rm_ring_response *responses; /**< in the order of their instruments */
+    /** In the order of their instruments. */
+    struct rm_ring_response *responses;
+
     uint32_t response_count;
 };
 

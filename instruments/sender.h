@@ -42,11 +42,16 @@ struct rm_turn_source {
 
 /** A group on one network. */
 struct rm_sender_outlet {
-    uint32_t sink;        /**< index of the sink that takes its datagrams */
-    struct rm_flow flow;  /**< its source address, and a source MAC of zeros, are replaced by the group's own, and its
-                               destination port by the format's where that has one */
-    uint32_t mtu;         /**< RM_MTU_LEAST … RM_MTU_MOST */
-    rm_counter *counters; /**< its block, set `sender` */
+    /** Index of the sink that takes its datagrams. */
+    uint32_t sink;
+    /** Its source address, and a source MAC of zeros, are replaced by the group's own, and its destination port by the
+     * format's where that has one. */
+    struct rm_flow flow;
+    /** RM_MTU_LEAST … RM_MTU_MOST. */
+    uint32_t mtu;
+    /** Its block, set `sender`. */
+    rm_counter *counters;
+
     struct rm_fault const *faults;
     uint32_t fault_count;
 };
@@ -63,36 +68,56 @@ struct rm_sender_guest {
     /** NULL: there is nobody. `tsc` is now; or, with a patience, the ring's time, which is behind by that at most while
      * turns wait that are due: what happens to the guest now happens before them. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
-    void (*begin)(void *state, struct rm_pace const *pace); /**< the first turn is due; `pace` stays to the end */
-    bool (*has)(void *state, rm_turn turn); /**< in lock-step: it has the setpoints of the cycle at `turn` */
+    /** The first turn is due; `pace` stays to the end. */
+    void (*begin)(void *state, struct rm_pace const *pace);
+    /** In lock-step: it has the setpoints of the cycle at `turn`. */
+    bool (*has)(void *state, rm_turn turn);
+
     void *state;
-    bool elsewhere; /**< uses none of the sender's links, so that it is looked after while one of them is full, too */
+    /** Uses none of the sender's links, so that it is looked after while one of them is full, too. */
+    bool elsewhere;
 };
 
 struct rm_sender_setup {
     struct rm_virtual_instrument const *instruments;
-    struct rm_sender_member const *members; /**< in the order of their instruments */
+    /** In the order of their instruments. */
+    struct rm_sender_member const *members;
+
     uint32_t member_count;
-    uint32_t network_count; /**< 1, or 2: mirrored */
+    /** 1, or 2: mirrored. */
+    uint32_t network_count;
+
     struct rm_sink const *sinks;
     uint32_t sink_count;
-    bool udp_checksum; /**< write UDP checksums */
+    /** Write UDP checksums. */
+    bool udp_checksum;
+
     struct rm_turn_source source;
     rm_turn first_turn;
-    uint64_t turns; /**< to send, UINT64_MAX for no end */
+    /** To send, UINT64_MAX for no end. */
+    uint64_t turns;
+
     struct rm_lock_step_config lock_step;
-    double patience_s;                /**< so far it may be behind; then turns pass unsent. 0: it sends all */
-    double turn_rate_hz;              /**< 0: as fast as the link takes them */
-    struct rm_ring_time const *joins; /**< another ring's time, whose turns it joins in: `first_turn` is that one's, and
-                                           it begins with the turn that is due. NULL: its own */
+    /** So far it may be behind; then turns pass unsent. 0: it sends all. */
+    double patience_s;
+    /** 0: as fast as the link takes them. */
+    double turn_rate_hz;
+    /** Another ring's time, whose turns it joins in: `first_turn` is that one's, and it begins with the turn that is
+     * due. NULL: its own. */
+    struct rm_ring_time const *joins;
+
     struct rm_sender_guest guest;
 };
 
 struct rm_sender_result {
-    uint64_t turns;           /**< that were due and handed to a link */
-    uint64_t link_down_turns; /**< that passed while no link was up */
-    uint64_t passed_turns;    /**< that passed while it was further behind than its patience */
-    double seconds;           /**< from the first to the last */
+    /** That were due and handed to a link. */
+    uint64_t turns;
+    /** That passed while no link was up. */
+    uint64_t link_down_turns;
+    /** That passed while it was further behind than its patience. */
+    uint64_t passed_turns;
+    /** From the first to the last. */
+    double seconds;
 };
 
 /** Runs until all turns are sent or `stop` becomes true. Arrays of the setup stay in use until it returns.

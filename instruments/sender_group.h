@@ -17,28 +17,41 @@
 
 /** What all groups of a sender share. */
 struct rm_sender_desk {
-    uint16_t identification;             /**< of the next datagram that is fragmented */
-    uint8_t whole[RM_LONGEST_FRAME_MAX]; /**< a datagram that is about to be cut */
+    /** Of the next datagram that is fragmented. */
+    uint16_t identification;
+    /** A datagram that is about to be cut. */
+    uint8_t whole[RM_LONGEST_FRAME_MAX];
 };
 
 /** A network as a group sees it. */
 struct rm_sender_path {
     struct rm_datagram_template template;
     struct rm_sender_link *link;
-    rm_counter *counters;     /**< a block of the set `sender` */
-    struct rm_faults *faults; /**< or NULL */
-    uint32_t longest;         /**< frames longer than this are fragmented */
-    uint32_t mtu;             /**< bytes of an IPv4 packet */
-    uint32_t buffers;         /**< that a datagram takes */
+    /** A block of the set `sender`. */
+    rm_counter *counters;
+    /** Or NULL. */
+    struct rm_faults *faults;
+    /** Frames longer than this are fragmented. */
+    uint32_t longest;
+    /** Bytes of an IPv4 packet. */
+    uint32_t mtu;
+    /** That a datagram takes. */
+    uint32_t buffers;
 };
 
 struct rm_sender_group {
     struct rm_payload payload;
-    struct rm_counter_faults *counter_faults; /**< or NULL */
-    uint64_t counter_error;                   /**< of the datagram in hand */
-    uint64_t number;                          /**< of the datagram in hand, from the beginning of turns */
-    bool undisturbed_native;                  /**< native, and without faults */
-    bool begun;                               /**< the datagram in hand has its first turn */
+    /** Or NULL. */
+    struct rm_counter_faults *counter_faults;
+    /** Of the datagram in hand. */
+    uint64_t counter_error;
+    /** Of the datagram in hand, from the beginning of turns. */
+    uint64_t number;
+    /** Native, and without faults. */
+    bool undisturbed_native;
+    /** The datagram in hand has its first turn. */
+    bool begun;
+
     uint32_t path_count;
     struct rm_sender_path path[RM_NETWORKS];
     struct rm_sender_desk *desk;
@@ -47,11 +60,15 @@ struct rm_sender_group {
 /** How a group reaches one network. */
 struct rm_sender_way {
     struct rm_sender_link *link;
-    struct rm_flow flow; /**< complete */
+    /** Complete. */
+    struct rm_flow flow;
+
     uint32_t mtu;
     bool udp_checksum;
     rm_counter *counters;
-    struct rm_fault const *faults; /**< only while the group is made */
+    /** Only while the group is made. */
+    struct rm_fault const *faults;
+
     uint32_t fault_count;
 };
 

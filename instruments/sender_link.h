@@ -17,14 +17,23 @@
 struct rm_sender_link {
     struct rm_sink sink;
     atomic_bool const *stop;
-    uint64_t look_ticks;            /**< how often a waiting sender asks whether the link is still up */
-    uint32_t expected;              /**< buffers that will be asked for before the next flush, as far as known */
-    uint32_t filled;                /**< of the burst's buffers */
-    bool lost;                      /**< the link went down; the caller clears it */
-    void (*meanwhile)(void *state); /**< called again and again while it waits; or NULL */
+    /** How often a waiting sender asks whether the link is still up. */
+    uint64_t look_ticks;
+    /** Buffers that will be asked for before the next flush, as far as known. */
+    uint32_t expected;
+    /** Of the burst's buffers. */
+    uint32_t filled;
+    /** The link went down; the caller clears it. */
+    bool lost;
+    /** Called again and again while it waits; or NULL. */
+    void (*meanwhile)(void *state);
+
     void *meanwhile_state;
-    rm_counter *owner[RM_BURST]; /**< counters (set `sender`) of the datagram that each buffer is of */
-    bool last[RM_BURST];         /**< the buffer is the last of its datagram, the only one of most */
+    /** counters (set `sender`) of the datagram that each buffer is of. */
+    rm_counter *owner[RM_BURST];
+    /** The buffer is the last of its datagram, the only one of most. */
+    bool last[RM_BURST];
+
     struct rm_burst burst;
 };
 

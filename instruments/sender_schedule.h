@@ -16,11 +16,14 @@ struct rm_section {
     uint32_t first_instrument;
     uint32_t instrument_count;
     uint64_t period;
-    uint64_t next; /**< turn of the run, from 0, of its next reading */
+    /** Turn of the run, from 0, of its next reading. */
+    uint64_t next;
 };
 
 struct rm_schedule {
-    rm_turn first_turn; /**< of the run */
+    /** Of the run. */
+    rm_turn first_turn;
+
     uint32_t count;
     struct rm_section *section;
 };

@@ -17,20 +17,32 @@
 
 /** What to send, and how. */
 struct rm_session {
-    struct rm_ring_config const
-        *ring; /**< of a replay: network, core, workspace and its instruments; no faults, no supplies */
+    /** Of a replay: network, core, workspace and its instruments; no faults, no supplies. */
+    struct rm_ring_config const *ring;
+
     struct rm_turn_source source;
-    bool simulated;                   /**< the ring's beam is what is sent */
-    struct rm_kicks *kicks;           /**< that the source gives; NULL where it gives none */
-    struct rm_responses *responses;   /**< filled in for the source, which gives them; NULL where it gives none */
-    struct rm_machine *machine;       /**< whose knobs are published, and which is refreshed; or NULL */
-    struct rm_fellows const *fellows; /**< other rings of the workspace */
-    bool joined;                      /**< the ring's turns are those of `joins`, the time of another */
+    /** The ring's beam is what is sent. */
+    bool simulated;
+    /** That the source gives; NULL where it gives none. */
+    struct rm_kicks *kicks;
+    /** Filled in for the source, which gives them; NULL where it gives none. */
+    struct rm_responses *responses;
+    /** Whose knobs are published, and which is refreshed; or NULL. */
+    struct rm_machine *machine;
+    /** Other rings of the workspace. */
+    struct rm_fellows const *fellows;
+    /** The ring's turns are those of `joins`, the time of another. */
+    bool joined;
+
     struct rm_ring_time joins;
-    double turn_rate_hz; /**< of sending; 0: as fast as the link takes it */
-    uint64_t turns;      /**< UINT64_MAX: no end */
-    double seconds;      /**< 0: no end */
-    bool json;           /**< the summary is a JSON object, else a line for people */
+    /** Of sending; 0: as fast as the link takes it. */
+    double turn_rate_hz;
+    /** UINT64_MAX: no end. */
+    uint64_t turns;
+    /** 0: no end. */
+    double seconds;
+    /** The summary is a JSON object, else a line for people. */
+    bool json;
 };
 
 /** Runs to its end, by turns, seconds, SIGINT or SIGTERM, and prints the summary to standard output. SIGUSR1 kicks the

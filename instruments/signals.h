@@ -15,9 +15,13 @@
 
 struct rm_signals {
     atomic_bool stop;
-    _Atomic uint64_t resets; /**< asked for, so far */
-    double seconds;          /**< 0: no end */
-    struct rm_kicks *kicks;  /**< to ask for; or NULL */
+    /** Asked for, so far. */
+    _Atomic uint64_t resets;
+    /** 0: no end. */
+    double seconds;
+    /** To ask for; or NULL. */
+    struct rm_kicks *kicks;
+
     void (*kicked)(void *state, rm_turn turn);
     void *state;
     pthread_t thread;

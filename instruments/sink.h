@@ -9,10 +9,15 @@
 
 struct rm_sink {
     enum rm_framing framing;
-    uint32_t (*reserve)(void *state, struct rm_burst *burst, uint32_t count); /**< as rm_port_reserve */
-    uint32_t (*send)(void *state, struct rm_burst *burst);                    /**< as rm_port_send */
-    void (*release)(void *state, struct rm_burst *burst);                     /**< as rm_port_release */
-    bool (*link_up)(void *state); /**< a link that is down takes nothing, and waiting for it is no use */
+    /** As rm_port_reserve. */
+    uint32_t (*reserve)(void *state, struct rm_burst *burst, uint32_t count);
+    /** As rm_port_send. */
+    uint32_t (*send)(void *state, struct rm_burst *burst);
+    /** As rm_port_release. */
+    void (*release)(void *state, struct rm_burst *burst);
+    /** A link that is down takes nothing, and waiting for it is no use. */
+    bool (*link_up)(void *state);
+
     void *state;
 };
 

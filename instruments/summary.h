@@ -13,14 +13,21 @@
 
 struct rm_summary {
     struct rm_sender_result result;
-    rm_counter *const *counters; /**< of the set `sender` */
-    uint32_t blocks;             /**< of them */
+    /** Of the set `sender`. */
+    rm_counter *const *counters;
+    /** Of them. */
+    uint32_t blocks;
+
     uint32_t instruments;
-    uint64_t unsent; /**< datagrams that devices or the kernel refused after all */
+    /** Datagrams that devices or the kernel refused after all. */
+    uint64_t unsent;
+
     double tsc_hz;
     uint32_t chains;
-    rm_counter *const *supply_counters; /**< of each chain, the set `supply` */
-    struct rm_beam_config const *beam;  /**< NULL of a replay */
+    /** Of each chain, the set `supply`. */
+    rm_counter *const *supply_counters;
+    /** NULL of a replay. */
+    struct rm_beam_config const *beam;
 };
 
 /** One line for people. */

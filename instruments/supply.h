@@ -18,22 +18,35 @@
 
 enum {
     RM_SUPPLY_RIPPLES_MAX = 4,
-    RM_SUPPLY_UNDER_WAY = 32, /**< setpoints between their arrival and their taking over; of more the last ones merge */
+    /** Setpoints between their arrival and their taking over; of more the last ones merge. */
+    RM_SUPPLY_UNDER_WAY = 32,
 };
 
 /** Amplitudes, limits and steps are in the setpoint's unit. */
 struct rm_supply_config {
-    double bandwidth_hz;  /**< of the first order; 0: follows at once */
-    double delay_s;       /**< from a setpoint's arrival to when it may be taken over */
-    double resolution;    /**< setpoints are rounded to multiples of it; 0: not rounded */
-    double low, high;     /**< low ≤ 0 ≤ high: off is 0 */
-    double slew;          /**< per second; INFINITY: as fast as the bandwidth is */
-    double noise;         /**< RMS of what it says of its current */
-    double regulation_hz; /**< setpoints are taken over at its ticks; 0: at once */
-    double drift_ppm;     /**< by so much its regulation's rate is off, at most, either way */
-    double initial;       /**< current at time 0 */
-    double safe;          /**< where rm_supply_go_safe leads */
-    double safe_slew;     /**< per second, on the way there */
+    /** Of the first order; 0: follows at once. */
+    double bandwidth_hz;
+    /** From a setpoint's arrival to when it may be taken over. */
+    double delay_s;
+    /** Setpoints are rounded to multiples of it; 0: not rounded. */
+    double resolution;
+    /** low ≤ 0 ≤ high: off is 0. */
+    double low, high;
+    /** Per second; INFINITY: as fast as the bandwidth is. */
+    double slew;
+    /** RMS of what it says of its current. */
+    double noise;
+    /** Setpoints are taken over at its ticks; 0: at once. */
+    double regulation_hz;
+    /** By so much its regulation's rate is off, at most, either way. */
+    double drift_ppm;
+    /** Current at time 0. */
+    double initial;
+    /** Where rm_supply_go_safe leads. */
+    double safe;
+    /** Per second, on the way there. */
+    double safe_slew;
+
     uint32_t ripple_count;
     struct {
         double hz, amplitude;
@@ -42,33 +55,53 @@ struct rm_supply_config {
 
 /** A setpoint on its way to the regulation. */
 struct rm_supply_wish {
-    double time; /**< when it is taken over */
+    /** When it is taken over. */
+    double time;
+
     double value;
 };
 
 struct rm_supply {
-    double since, start; /**< the current was `start` then … */
-    double target;       /**< … and goes to this since */
-    double slew;         /**< at most so fast, per second */
-    double knee;         /**< within this of the target the bandwidth rules, beyond it the slew */
-    double rate;         /**< of the first order, 1/s */
-    double settled;      /**< seconds after which nothing is left of a step */
-    double low, high;    /**< what it can, now */
+    /** The current was `start` then … */
+    double since, start;
+    /** … and goes to this since. */
+    double target;
+    /** At most so fast, per second. */
+    double slew;
+    /** Within this of the target the bandwidth rules, beyond it the slew. */
+    double knee;
+    /** Of the first order, 1/s. */
+    double rate;
+    /** Seconds after which nothing is left of a step. */
+    double settled;
+    /** What it can, now. */
+    double low, high;
+
     double tick_first, tick_s;
-    bool off;       /**< tripped */
-    bool safe;      /**< goes to its safe value, or is there */
-    bool saturated; /**< the wish that it follows lies beyond what it can */
+    /** Tripped. */
+    bool off;
+    /** Goes to its safe value, or is there. */
+    bool safe;
+    /** The wish that it follows lies beyond what it can. */
+    bool saturated;
+
     uint64_t key, draws;
-    double phase[RM_SUPPLY_RIPPLES_MAX]; /**< of the ripple, radians */
+    /** Of the ripple, radians. */
+    double phase[RM_SUPPLY_RIPPLES_MAX];
+
     struct rm_supply_config const *config;
-    uint32_t first, count; /**< of `wish`, which stands last: what is needed most lies together */
+    /** Of `wish`, which stands last: what is needed most lies together. */
+    uint32_t first, count;
+
     struct rm_supply_wish wish[RM_SUPPLY_UNDER_WAY];
 };
 
 /** What a supply says of itself. */
 struct rm_supply_reading {
-    double current; /**< with its noise */
-    unsigned bits;  /**< enum rm_supply_bits */
+    /** With its noise. */
+    double current;
+    /** enum rm_supply_bits */
+    unsigned bits;
 };
 
 /** `config` stays in use. */

@@ -14,11 +14,15 @@ enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 struct test_ring {
     struct rm_ring_config ring;
     struct rm_beam *beam;
-    struct rm_beam *again; /**< the same, to compare with */
+    /** The same, to compare with. */
+    struct rm_beam *again;
+
     struct rm_members members;
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
-    struct test_sink sink[TEST_RING_PORTS]; /**< of each port; a mirror is the second */
+    /** Of each port; a mirror is the second. */
+    struct test_sink sink[TEST_RING_PORTS];
+
     atomic_bool stop;
 };
 
@@ -27,7 +31,8 @@ struct test_reading {
     uint32_t datagrams;
     uint32_t records;
     uint64_t verdicts[RM_PORT_COUNTERS];
-    rm_turn turn; /**< of the last record */
+    /** Of the last record. */
+    rm_turn turn;
 };
 
 /** A ring of a file of these lines, which may name `ports`, or none. Its first turn is TEST_RING_FIRST. */

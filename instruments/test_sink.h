@@ -11,20 +11,31 @@
 
 enum {
     TEST_SINK_DATAGRAMS = 65536,
-    TEST_SINK_ROOM = 16 << 20,                     /**< bytes of all that is kept; what comes after it is not */
-    TEST_SINK_BUFFER_BYTES = RM_LONGEST_FRAME_MAX, /**< of what is reserved */
+    /** Bytes of all that is kept; what comes after it is not. */
+    TEST_SINK_ROOM = 16 << 20,
+    /** Of what is reserved. */
+    TEST_SINK_BUFFER_BYTES = RM_LONGEST_FRAME_MAX,
 };
 
 struct test_sink {
     enum rm_framing framing;
-    uint32_t most;       /**< datagrams taken at once; 0: all */
-    uint32_t refusals;   /**< sends that take nothing, before each that takes something */
-    uint32_t down_after; /**< the link goes down when so many datagrams were sent; 0: never */
-    uint32_t down_looks; /**< and is found down so often */
-    atomic_bool *stop;   /**< set at the 100th refusal in a row; or NULL */
-    uint32_t refused;    /**< sends that took nothing, since the last that did */
-    uint32_t lent;       /**< buffers reserved and neither sent nor released */
-    uint32_t count;      /**< datagrams sent */
+    /** Datagrams taken at once; 0: all. */
+    uint32_t most;
+    /** Sends that take nothing, before each that takes something. */
+    uint32_t refusals;
+    /** The link goes down when so many datagrams were sent; 0: never. */
+    uint32_t down_after;
+    /** And is found down so often. */
+    uint32_t down_looks;
+    /** Set at the 100th refusal in a row; or NULL. */
+    atomic_bool *stop;
+    /** Sends that took nothing, since the last that did. */
+    uint32_t refused;
+    /** Buffers reserved and neither sent nor released. */
+    uint32_t lent;
+    /** Datagrams sent. */
+    uint32_t count;
+
     uint32_t length[TEST_SINK_DATAGRAMS];
     uint8_t *data[TEST_SINK_DATAGRAMS];
     uint8_t buffer[RM_BURST][TEST_SINK_BUFFER_BYTES];

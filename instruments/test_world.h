@@ -23,7 +23,9 @@ struct test_world {
     char ring[48];
     int receiver[TEST_WORLD_RECEIVERS];
     unsigned udp_port[TEST_WORLD_RECEIVERS];
-    char said[1024]; /**< what the program printed */
+    /** What the program printed. */
+    char said[1024];
+
     struct test_arrival arrival;
 };
 

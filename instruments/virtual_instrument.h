@@ -10,8 +10,10 @@
 #include "format/format.h"
 
 enum {
-    RM_VIRTUAL_NAME_BYTES = 25, /**< with its terminating zero */
-    RM_NETWORKS = 2,            /**< that the same datagrams may go through: a, and its mirror b */
+    /** With its terminating zero. */
+    RM_VIRTUAL_NAME_BYTES = 25,
+    /** That the same datagrams may go through: a, and its mirror b. */
+    RM_NETWORKS = 2,
 };
 
 /** True for names that a server's configuration takes too: 1 to 24 characters of a–z, 0–9, _ and -. */
@@ -22,24 +24,38 @@ static inline bool rm_virtual_name_is_good(char const *name) {
 }
 
 struct rm_virtual_instrument {
-    char name[RM_VIRTUAL_NAME_BYTES]; /**< "bpm01" */
-    uint8_t kind;                     /**< enum rm_instrument_kind */
-    uint16_t id;                      /**< unique per source address */
-    uint16_t status;                  /**< that it tells of itself, where its format has a status */
-    uint32_t source_ipv4;             /**< host byte order */
-    uint32_t lane_count;              /**< 1–RM_LANES, of native datagrams */
-    int64_t turn_error;               /**< turns by which its counter is ahead of the true turn */
+    /** "bpm01" */
+    char name[RM_VIRTUAL_NAME_BYTES];
+    /** enum rm_instrument_kind */
+    uint8_t kind;
+    /** Unique per source address. */
+    uint16_t id;
+    /** That it tells of itself, where its format has a status. */
+    uint16_t status;
+    /** Host byte order. */
+    uint32_t source_ipv4;
+    /** 1–RM_LANES, of native datagrams. */
+    uint32_t lane_count;
+    /** Turns by which its counter is ahead of the true turn. */
+    int64_t turn_error;
 };
 
 /** Consecutive instruments whose readings leave in one datagram: one instrument, or as many as a format takes. */
 struct rm_virtual_group {
-    char name[RM_VIRTUAL_NAME_BYTES]; /**< what its counters and faults call it */
-    uint32_t first;                   /**< instrument */
-    uint32_t count;                   /**< instruments, at least 1 */
+    /** What its counters and faults call it. */
+    char name[RM_VIRTUAL_NAME_BYTES];
+    /** Instrument. */
+    uint32_t first;
+    /** Instruments, at least 1. */
+    uint32_t count;
+
     uint32_t source_ipv4[RM_NETWORKS];
-    uint32_t port[RM_NETWORKS];     /**< of the ring's */
-    uint32_t period_turns;          /**< from one reading to the next, at least 1 */
-    struct rm_format const *format; /**< constant, and there as long as the group */
+    /** Of the ring's. */
+    uint32_t port[RM_NETWORKS];
+    /** From one reading to the next, at least 1. */
+    uint32_t period_turns;
+    /** Constant, and there as long as the group. */
+    struct rm_format const *format;
 };
 
 /** Turns in one datagram. */

@@ -18,10 +18,14 @@
 #include <ringmaster/error.h>
 
 struct rm_event {
-    double at;     /**< s since the first cycle */
-    char *name;    /**< "feedback/loop", "drop" */
-    char *value;   /**< "1", "bpm07" */
-    uint32_t rank; /**< as given: of several at one time */
+    /** s since the first cycle. */
+    double at;
+    /** "feedback/loop", "drop". */
+    char *name;
+    /** "1", "bpm07". */
+    char *value;
+    /** As given: of several at one time. */
+    uint32_t rank;
 };
 
 struct rm_events {

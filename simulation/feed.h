@@ -18,21 +18,34 @@
 #include "plant.h"
 
 enum {
-    RM_FEED_SLOTS = 32, /**< records that an input may be ahead of the others: the sharp filters' delay, and more */
+    /** Records that an input may be ahead of the others: the sharp filters' delay, and more. */
+    RM_FEED_SLOTS = 32,
+
     RM_FEED_STAGES_MAX = RM_CONFIG_STAGES_MAX * RM_CONFIG_RATES_MAX,
 };
 
 struct rm_feed_input {
-    struct rm_record slot[RM_FEED_SLOTS]; /**< by (turn / period) mod RM_FEED_SLOTS */
-    struct rm_stream stream;              /**< what the application is told of it */
-    char name[RM_CONFIG_NAME_BYTES];      /**< of the instrument in the server's configuration */
-    uint32_t instrument;                  /**< the ring's */
+    /** by (turn / period) mod RM_FEED_SLOTS. */
+    struct rm_record slot[RM_FEED_SLOTS];
+    /** What the application is told of it. */
+    struct rm_stream stream;
+    /** Of the instrument in the server's configuration. */
+    char name[RM_CONFIG_NAME_BYTES];
+    /** The ring's. */
+    uint32_t instrument;
+
     uint16_t status;
-    uint32_t own_period; /**< turns from one reading to the next */
+    /** Turns from one reading to the next. */
+    uint32_t own_period;
+
     uint32_t lane_count;
-    bool described;                         /**< its datagrams are of a described layout … */
-    struct rm_lane_source source[RM_LANES]; /**< … whose lanes come from these of its kind's */
-    uint32_t stage_count;                   /**< of its decimators; 0: as it comes */
+    /** Its datagrams are of a described layout … */
+    bool described;
+    /** … whose lanes come from these of its kind's. */
+    struct rm_lane_source source[RM_LANES];
+    /** Of its decimators; 0: as it comes. */
+    uint32_t stage_count;
+
     struct rm_decimator *stage;
     bool dropped, frozen;
     union rm_lane frozen_at[RM_LANES];
@@ -41,9 +54,12 @@ struct rm_feed_input {
 struct rm_feed {
     struct rm_feed_input *input;
     uint32_t count;
-    uint32_t period;        /**< the application's */
-    uint32_t closing_turns; /**< of the slowest input */
-    rm_turn next;           /**< the next turn to be read, where all turns are */
+    /** The application's. */
+    uint32_t period;
+    /** Of the slowest input. */
+    uint32_t closing_turns;
+    /** The next turn to be read, where all turns are. */
+    rm_turn next;
 };
 
 /** RM_E_CONFIG names an input that the ring does not send, or that cannot be simulated. */

@@ -25,13 +25,21 @@ struct rm_simulate_options {
     bool help, version, json;
     char const *server, *ring, *application;
     char const *out;
-    char const *replay; /**< NULL: not */
-    double seconds;     /**< 0: `cycles` says */
-    uint64_t cycles;    /**< 0: as many as the seconds have; of a replay, as many as were recorded */
-    uint64_t shuffle;   /**< seed of the order of arrivals; 0: in the order of the inputs */
-    double latency_s;   /**< from the row to the supplies' network interface, beyond what the server waits */
-    double refresh_s;   /**< of the machine's background; < 0: as configured; 0: never */
-    unsigned record;    /**< enum rm_simulate_record */
+    /** NULL: not. */
+    char const *replay;
+    /** 0: `cycles` says. */
+    double seconds;
+    /** 0: as many as the seconds have; of a replay, as many as were recorded. */
+    uint64_t cycles;
+    /** Seed of the order of arrivals; 0: in the order of the inputs. */
+    uint64_t shuffle;
+    /** From the row to the supplies' network interface, beyond what the server waits. */
+    double latency_s;
+    /** Of the machine's background; < 0: as configured; 0: never. */
+    double refresh_s;
+    /** enum rm_simulate_record */
+    unsigned record;
+
     struct rm_events events;
 };
 

@@ -22,7 +22,9 @@
 
 /** A setpoint datagram on its way. */
 struct rm_plant_letter {
-    double time; /**< of its arrival */
+    /** Of its arrival. */
+    double time;
+
     uint32_t chain;
     uint32_t length;
     uint8_t payload[RM_SETPOINT_LONGEST];
@@ -30,17 +32,25 @@ struct rm_plant_letter {
 
 struct rm_plant {
     struct rm_ring_config config;
-    bool loaded, beamed; /**< so far, for who frees it */
+    /** So far, for who frees it. */
+    bool loaded, beamed;
+
     struct rm_beam *beam;
-    struct rm_chains chains; /**< of a ring without supplies nothing */
+    /** Of a ring without supplies nothing. */
+    struct rm_chains chains;
+
     rm_counter *counters;
     rm_counter **block;
-    struct rm_machine *machine; /**< NULL: none */
+    /** NULL: none. */
+    struct rm_machine *machine;
+
     struct rm_machine_lanes lanes;
     double refresh_s, refreshed;
     uint64_t refreshes;
     double time;
-    struct rm_plant_letter *letter; /**< a ring, in the order of their arrival */
+    /** A ring, in the order of their arrival. */
+    struct rm_plant_letter *letter;
+
     uint32_t letters, first_letter, letter_space;
     /** An answer to a datagram: of the ring's chain, at the time. */
     void (*answer)(void *context, uint32_t chain, struct rm_chain_answer const *answer);

@@ -33,7 +33,8 @@ enum rm_recorded {
 
 struct rm_recording {
     char const *folder;
-    FILE *file[RM_RECORDED_FILES]; /**< NULL: not wanted */
+    /** NULL: not wanted. */
+    FILE *file[RM_RECORDED_FILES];
 };
 
 extern char const *const rm_recorded_name[RM_RECORDED_FILES];

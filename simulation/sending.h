@@ -17,9 +17,13 @@
 
 /** A chain of the server and what is known of it. */
 struct rm_sending_chain {
-    uint32_t plant_chain; /**< the ring's */
+    /** The ring's. */
+    uint32_t plant_chain;
+
     uint64_t sequence;
-    uint32_t silent; /**< cycles without an answer */
+    /** Cycles without an answer. */
+    uint32_t silent;
+
     bool joined, lost;
 };
 
@@ -28,10 +32,15 @@ struct rm_sending {
     uint32_t application;
     struct rm_plant *plant;
     struct rm_guard *guard;
-    struct rm_sending_chain *chain; /**< of each of the server's */
-    uint32_t *server_chain;         /**< of each of the ring's, or UINT32_MAX */
-    bool *tripped;                  /**< of each supply */
-    double *sent;                   /**< of each supply; NaN while nobody knows */
+    /** Of each of the server's. */
+    struct rm_sending_chain *chain;
+    /** Of each of the ring's, or UINT32_MAX. */
+    uint32_t *server_chain;
+    /** Of each supply. */
+    bool *tripped;
+    /** Of each supply; NaN while nobody knows. */
+    double *sent;
+
     uint64_t rows, refused_rows;
 };
 

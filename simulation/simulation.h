@@ -39,16 +39,25 @@ struct rm_simulation {
     struct rm_sending sending;
     struct rm_recording recording;
     rm_turn first_turn;
-    uint64_t cycles; /**< to do */
+    /** To do. */
+    uint64_t cycles;
+
     uint64_t done;
     uint32_t next_event;
 
-    struct rm_record *record; /**< of each input, the last that came */
+    /** Of each input, the last that came. */
+    struct rm_record *record;
+
     bool *missing;
-    uint32_t *order; /**< of the arrivals */
-    double *row;     /**< of currents, and of what is told */
-    uint64_t missed; /**< records, so far */
-    uint64_t quiet;  /**< steps that sent nothing */
+    /** Of the arrivals. */
+    uint32_t *order;
+    /** Of currents, and of what is told. */
+    double *row;
+    /** Records, so far. */
+    uint64_t missed;
+    /** Steps that sent nothing. */
+    uint64_t quiet;
+
     double wall_s;
 };
 

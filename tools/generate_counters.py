@@ -38,7 +38,7 @@ def c_header(sets: Sets) -> str:
         out += [f"/** {s['object']} */", f"enum rm_{s['name']}_counter {{"]
         for i, (name, kind, unit, text) in enumerate(s["counters"]):
             note = f"{unit}, gauge: {text}" if kind == "gauge" else f"{unit}: {text}"
-            out.append(f"    RM_{upper}_{name.upper()} = {i}, /**< {note} */")
+            out += [f"    /** {note} */", f"    RM_{upper}_{name.upper()} = {i},"]
         out += [f"    RM_{upper}_COUNTERS = {len(s['counters'])},", "};", ""]
     return "\n".join([*out, "// clang-format on", "", "#endif", ""])
 

@@ -48,7 +48,7 @@ def told(declaration: str) -> str:
     """
     if re.search(r"static inline|_Static_assert", declaration):
         return ""
-    plain = declaration.replace("_Alignas(8) ", "")
+    plain = re.sub(r"\n\s*\n(?=[ }])", "\n", declaration.replace("_Alignas(8) ", ""))
     struct = re.match(r"\s*struct (\w+) \{", plain)
     if struct and re.search(r"_Atomic|_Alignas", plain):
         return f"\n\nstruct {struct[1]};"

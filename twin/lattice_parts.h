@@ -11,7 +11,8 @@ struct rm_lattice {
     struct rm_lattice_info info;
     uint32_t count;
     struct rm_element *elements;
-    double *s_m; /**< count + 1 */
+    /** Count + 1 */
+    double *s_m;
 };
 
 /** A deep copy of an element in memory of its own for each part; false when memory is full, and then nothing is left.

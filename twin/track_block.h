@@ -9,7 +9,8 @@
 struct rm_particle_kick {
     uint32_t element;
     uint32_t particle;
-    double kick_rad[2]; /**< horizontal, vertical */
+    /** Horizontal, vertical. */
+    double kick_rad[2];
 };
 
 /** Tracks `count` particles one turn, particles[i][6] in and out, at the twin's turn, which stays as it is. `kicks` are

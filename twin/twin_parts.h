@@ -8,7 +8,9 @@
 struct rm_twin {
     struct rm_lattice const *lattice;
     uint32_t count;
-    struct rm_element *elements; /**< copies of the lattice's, with this twin's strengths and errors */
+    /** Copies of the lattice's, with this twin's strengths and errors. */
+    struct rm_element *elements;
+
     uint64_t turn;
     uint64_t seed;
 };

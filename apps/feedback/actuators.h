@@ -17,10 +17,14 @@ struct feedback_actuator_limits {
 };
 
 struct feedback_actuator {
-    uint32_t fault;     /**< bits of enum feedback_actuator_fault, but for the mask */
-    uint32_t saturated; /**< cycles at its limit, one after the other */
-    uint32_t away;      /**< cycles that nobody knew where it stands, since it was last in use */
-    uint32_t clean;     /**< cycles since its last fault */
+    /** Bits of enum feedback_actuator_fault, but for the mask. */
+    uint32_t fault;
+    /** Cycles at its limit, one after the other. */
+    uint32_t saturated;
+    /** Cycles that nobody knew where it stands, since it was last in use. */
+    uint32_t away;
+    /** Cycles since its last fault. */
+    uint32_t clean;
 };
 
 /** What it was at its limit for is over: it may be used again at once. */

@@ -24,21 +24,35 @@ enum { FEEDBACK_CHANNEL_BLOCK = 8 };
 /** Structure of arrays, each of `padded` elements and 64-byte aligned. */
 struct feedback_bank {
     uint32_t channels, padded;
-    enum feedback_simd simd; /**< what feedback_simd_choose gave */
+    /** What feedback_simd_choose gave. */
+    enum feedback_simd simd;
+
     struct feedback_law law;
+    /** Rotation and coupling of the law. */
     struct {
         double cosine, sine, real, imaginary;
-    } line[FEEDBACK_RESONATORS_MAX]; /**< rotation and coupling of the law */
-    double *gain; /**< relative, of each channel: 1, or what regularisation leaves of it; part of `direct`'s fold too */
-    double *integral;                                                           /**< states */
-    double *real[FEEDBACK_RESONATORS_MAX], *imaginary[FEEDBACK_RESONATORS_MAX]; /**< as the coming cycle has them */
-    double *model[2];                                                           /**< of the plant's poles, undelayed */
-    double *past[FEEDBACK_DELAY_MOST + 1]; /**< the model with the fraction of its delay, of the last cycles: a ring */
-    uint32_t newest;                       /**< in it */
-    double *held;                          /**< what was sent last: what goes on while nothing is */
-    double *correction;                    /**< p of the coming cycle */
-    double *ahead;                         /**< the state's part of w of the coming cycle */
-    double *scratch;                       /**< of feedback_bank_map */
+    } line[FEEDBACK_RESONATORS_MAX];
+    /** Relative, of each channel: 1, or what regularisation leaves of it; part of `direct`'s fold too. */
+    double *gain;
+    /** States. */
+    double *integral;
+    /** As the coming cycle has them. */
+    double *real[FEEDBACK_RESONATORS_MAX], *imaginary[FEEDBACK_RESONATORS_MAX];
+    /** Of the plant's poles, undelayed. */
+    double *model[2];
+    /** The model with the fraction of its delay, of the last cycles: a ring. */
+    double *past[FEEDBACK_DELAY_MOST + 1];
+    /** In it. */
+    uint32_t newest;
+    /** What was sent last: what goes on while nothing is. */
+    double *held;
+    /** p of the coming cycle. */
+    double *correction;
+    /** The state's part of w of the coming cycle. */
+    double *ahead;
+    /** Of feedback_bank_map. */
+    double *scratch;
+
     void *memory;
 };
 

@@ -68,10 +68,15 @@ struct feedback_family {
     char name[32];
     char *patterns[FEEDBACK_PATTERNS_MAX];
     uint32_t pattern_count;
-    bool acts;                               /**< has a law of its own */
-    double bandwidth_hz, second_hz, delay_s; /**< of its plant */
+    /** Has a law of its own. */
+    bool acts;
+    /** Of its plant. */
+    double bandwidth_hz, second_hz, delay_s;
+
     struct feedback_tuning tuning;
-    int32_t unload_to; /**< family, or −1 */
+    /** Family, or −1. */
+    int32_t unload_to;
+
     double crossover_hz;
 };
 
@@ -82,37 +87,56 @@ struct feedback_table {
 
 struct feedback_configuration {
     char *path;
-    struct feedback_matrix matrix;  /**< loaded */
-    double *golden_nm, *row_weight; /**< [row] */
-    double *column_weight;          /**< [column] */
+    /** Loaded. */
+    struct feedback_matrix matrix;
+    /** [row] */
+    double *golden_nm, *row_weight;
+    /** [column] */
+    double *column_weight;
+
     double golden_speed_um_s;
     bool coupled, per_corrector;
     uint32_t modes;
     double tikhonov;
     struct feedback_family family[FEEDBACK_FAMILIES_MAX];
     uint32_t family_count;
-    double mains_hz; /**< of the resonators' frequencies that which is measured */
+    /** Of the resonators' frequencies that which is measured. */
+    double mains_hz;
+
     struct {
-        int32_t column; /**< of the matrix, or −1: there is none */
+        /** Of the matrix, or −1: there is none. */
+        int32_t column;
+
         double hz, gain, slew;
     } rf;
     struct {
         char beam_lane[4][16];
-        uint32_t beam_lanes; /**< 0: the beam is not asked */
+        /** 0: the beam is not asked. */
+        uint32_t beam_lanes;
+
         double beam_least, beam_drop;
-        double beam_rearm_s;    /**< so long after its loss the loop goes on by itself; 0: never */
-        double bpms, actuators; /**< shares */
+        /** So long after its loss the loop goes on by itself; 0: never. */
+        double beam_rearm_s;
+        /** Shares. */
+        double bpms, actuators;
+
         uint32_t saturated;
         double saturated_s, initial_error_um, missing;
     } permits;
     struct {
-        uint32_t missing_cycles, frozen_cycles; /**< frozen_cycles 0: never */
+        /** frozen_cycles 0: never. */
+        uint32_t missing_cycles, frozen_cycles;
+
         double jump_um;
-        uint32_t invalid_status; /**< mask of status bits that must be 0 */
-        double return_s;         /**< a row comes back after so long without a fault */
+        /** Mask of status bits that must be 0. */
+        uint32_t invalid_status;
+        /** A row comes back after so long without a fault. */
+        double return_s;
     } watch;
     struct {
-        char input[64], lane[16]; /**< input "" : no gate */
+        /** Input "" : no gate. */
+        char input[64], lane[16];
+
         uint32_t bit, cycles;
     } gate;
     struct feedback_table table[FEEDBACK_TABLES_MAX];

@@ -19,11 +19,16 @@
 enum { FEEDBACK_CSV_BYTES_MOST = 1 << 28 };
 
 struct feedback_csv {
-    char *text;                  /**< the file, of which fields are cut in place */
-    char *next_line;             /**< after the current one; NULL: it is the last */
-    char *line;                  /**< the current one */
-    char *at;                    /**< in it; NULL: behind its last field */
-    struct feedback_place place; /**< of the field read last */
+    /** The file, of which fields are cut in place. */
+    char *text;
+    /** After the current one; NULL: it is the last. */
+    char *next_line;
+    /** The current one. */
+    char *line;
+    /** In it; NULL: behind its last field. */
+    char *at;
+    /** Of the field read last. */
+    struct feedback_place place;
 };
 
 /** Reads the whole file: RM_E_SYSTEM when that is impossible, RM_E_CONFIG when it is no text. */

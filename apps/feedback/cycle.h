@@ -8,22 +8,31 @@
 
 struct feedback_cycle {
     uint32_t rows;
-    int32_t *error;    /**< [row] nm, as it was used; 0 where it was not */
-    uint32_t *pending; /**< rows that came, and were not used as they came */
-    int32_t *leapt;    /**< their errors */
-    bool *is_leap;     /**< did they leap, and nothing else? */
+    /** [row] nm, as it was used; 0 where it was not. */
+    int32_t *error;
+    /** Rows that came, and were not used as they came. */
+    uint32_t *pending;
+    /** Their errors. */
+    int32_t *leapt;
+    /** Did they leap, and nothing else? */
+    bool *is_leap;
+
     uint32_t pendings, leaps;
 };
 
 /** Squares over the cycles of a second, row by row. */
 struct feedback_cumulated {
-    double *squares; /**< [row] µm² */
+    /** [row] µm². */
+    double *squares;
+
     uint32_t count, most;
-    double x, y; /**< µm: of the last whole second */
+    /** µm: of the last whole second. */
+    double x, y;
 };
 
 struct feedback_orbit {
-    double rms_x, rms_y, worst_x, worst_y; /**< µm */
+    /** µm */
+    double rms_x, rms_y, worst_x, worst_y;
 };
 
 void feedback_cycle_clear(struct feedback_cycle *cycle);

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FEEDBACK_DELIVERY_ROWS = 2 }; /**< the row of the last cycle may still be under way */
+/** The row of the last cycle may still be under way. */
+enum { FEEDBACK_DELIVERY_ROWS = 2 };
 
 struct feedback_delivery {
     uint32_t actuators;
-    double *tolerance;                      /**< [actuator] setpoints travel in single precision */
-    double *wished[FEEDBACK_DELIVERY_ROWS]; /**< [actuator] the newest first */
+    /** [actuator] setpoints travel in single precision. */
+    double *tolerance;
+    /** [actuator] the newest first. */
+    double *wished[FEEDBACK_DELIVERY_ROWS];
 };
 
 bool feedback_delivery_make(struct feedback_delivery *delivery, uint32_t actuators, double const *low,

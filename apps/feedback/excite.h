@@ -14,17 +14,24 @@ enum { FEEDBACK_EXCITE_LINES = 32 };
 
 /** What was asked for; compared whole to see a change. */
 struct feedback_excite_wish {
-    uint32_t kind; /**< enum feedback_excitation */
+    /** enum feedback_excitation */
+    uint32_t kind;
+
     double amplitude, low_hz, high_hz;
 };
 
 struct feedback_excite {
     double rate_hz;
     struct feedback_excite_wish wish;
-    uint64_t cycle; /**< since it began */
+    /** Since it began. */
+    uint64_t cycle;
+
     uint32_t lines;
-    double line_hz[FEEDBACK_EXCITE_LINES], phase[FEEDBACK_EXCITE_LINES]; /**< cycles per s; turns */
-    double each;                                                         /**< amplitude of a line */
+    /** Cycles per s; turns. */
+    double line_hz[FEEDBACK_EXCITE_LINES], phase[FEEDBACK_EXCITE_LINES];
+    /** Amplitude of a line. */
+    double each;
+
     uint16_t shift;
 };
 

@@ -33,68 +33,111 @@ struct feedback {
     double rate_hz;
 
     /* Connections. */
-    struct feedback_input *input; /**< [input] */
+
+    /** [input] */
+    struct feedback_input *input;
+
     struct feedback_run *run;
     uint32_t runs;
-    int32_t rf_actuator;       /**< or −1 */
-    uint32_t *actuator_of;     /**< [output], UINT32_MAX: none */
-    uint32_t *actuator_column; /**< [actuator] matrix column */
+    /** Or −1. */
+    int32_t rf_actuator;
+    /** [output], UINT32_MAX: none. */
+    uint32_t *actuator_of;
+    /** [actuator] matrix column. */
+    uint32_t *actuator_column;
 
     /* Time. */
-    uint64_t at;          /**< number of the cycle that is collected, or was last; UINT64_MAX: none yet */
-    uint32_t passed;      /**< cycles since the one before: 1, if none was left out */
-    uint32_t partial_for; /**< cycles that were partial, one after the other */
-    uint32_t held;        /**< cycles in HOLD, one after the other */
-    uint32_t keep_cycles; /**< so long a HOLD, or a gap, is gone on from as if nothing had been */
-    bool has_begun;       /**< that cycle has: its gap was looked for */
-    bool is_partial;      /**< too many of its inputs are missing */
-    uint32_t whole_for;   /**< cycles since that was so, up to FEEDBACK_CALM_CYCLES */
-    bool begins_anew;     /**< it is no HOLD that is gone on from */
+
+    /** Number of the cycle that is collected, or was last; UINT64_MAX: none yet. */
+    uint64_t at;
+    /** Cycles since the one before: 1, if none was left out. */
+    uint32_t passed;
+    /** Cycles that were partial, one after the other. */
+    uint32_t partial_for;
+    /** Cycles in HOLD, one after the other. */
+    uint32_t held;
+    /** So long a HOLD, or a gap, is gone on from as if nothing had been. */
+    uint32_t keep_cycles;
+    /** That cycle has: its gap was looked for. */
+    bool has_begun;
+    /** Too many of its inputs are missing. */
+    bool is_partial;
+    /** Cycles since that was so, up to FEEDBACK_CALM_CYCLES. */
+    uint32_t whole_for;
+    /** It is no HOLD that is gone on from. */
+    bool begins_anew;
 
     /* What is still to come: its weights are brought near while there is time. */
-    bool *has_come;   /**< [input] in this cycle */
-    uint32_t arrived; /**< inputs that have */
+
+    /** [input] in this cycle. */
+    bool *has_come;
+    /** Inputs that have. */
+    uint32_t arrived;
 
     /* Every cycle's. */
     struct feedback_watch_limits watch_limits;
-    struct feedback_watched *watched; /**< [row] */
-    bool *row_used;                   /**< [row] not masked, without a fault */
+    /** [row] */
+    struct feedback_watched *watched;
+    /** [row] not masked, without a fault. */
+    bool *row_used;
+
     struct feedback_cycle cycle;
     struct feedback_cumulated cumulated;
     struct feedback_orbit orbit;
     struct feedback_beam beam;
     struct feedback_gate gate;
     struct feedback_delivery delivery;
-    bool is_sent; /**< as of the last cycle */
+    /** As of the last cycle. */
+    bool is_sent;
+
     struct feedback_states states;
-    uint32_t slow_permits; /**< missing, as of the end of the last cycle */
-    uint32_t missing;      /**< permits that are missing now */
+    /** Missing, as of the end of the last cycle. */
+    uint32_t slow_permits;
+    /** Permits that are missing now. */
+    uint32_t missing;
+
     double cause_turn;
-    int32_t cause_number, worst_row, worst_column; /**< whose fault came last, or −1 */
-    double substituted;                            /**< rows, so far */
+    /** Whose fault came last, or −1. */
+    int32_t cause_number, worst_row, worst_column;
+    /** Rows, so far. */
+    double substituted;
 
     /* Between two cycles. */
     struct feedback_golden golden;
     struct feedback_loop loop;
     struct feedback_actuator_limits actuator_limits;
-    struct feedback_actuator *actuator; /**< [column] */
+    /** [column] */
+    struct feedback_actuator *actuator;
+
     uint32_t used_rows, used_columns, family_columns, saturated, saturated_for;
-    uint32_t poked; /**< output that is excited while the loop is not on, UINT32_MAX: none */
-    double poke;    /**< by so much */
+    /** Output that is excited while the loop is not on, UINT32_MAX: none. */
+    uint32_t poked;
+    /** By so much. */
+    double poke;
+
     struct feedback_excite excite;
     struct feedback_forward table[FEEDBACK_TABLES_MAX];
     double table_value[FEEDBACK_TABLES_MAX];
     struct feedback_rf rf;
     double rf_setpoint;
     struct feedback_mains mains;
-    double *other;    /**< [actuator] another system's setpoints */
-    double *of_other; /**< [output] the same */
-    double *standing; /**< [output] */
+    /** [actuator] another system's setpoints. */
+    double *other;
+    /** [output] the same. */
+    double *of_other;
+    /** [output] */
+    double *standing;
+
     double shadow_rms;
-    struct feedback_wishes wishes; /**< asked for last */
+    /** Asked for last. */
+    struct feedback_wishes wishes;
+
     bool has_asked, was_shadow;
-    enum feedback_state before; /**< of the last cycle */
-    uint64_t failed;            /**< number of the question that could not be solved; 0: none */
+    /** Of the last cycle. */
+    enum feedback_state before;
+    /** Number of the question that could not be solved; 0: none. */
+    uint64_t failed;
+
     double generation;
 };
 

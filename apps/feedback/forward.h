@@ -10,10 +10,14 @@
 
 struct feedback_forward {
     uint32_t points, columns;
-    double *at;       /**< [point] */
-    double *value;    /**< [point · columns + column] */
-    char **name;      /**< [column] actuators */
-    uint32_t *output; /**< [column] where it goes, UINT32_MAX: nowhere; filled in by who knows */
+    /** [point] */
+    double *at;
+    /** [point · columns + column]. */
+    double *value;
+    /** [column] actuators. */
+    char **name;
+    /** [column] where it goes, UINT32_MAX: nowhere; filled in by who knows. */
+    uint32_t *output;
 };
 
 enum rm_code feedback_forward_load(char const *path, struct feedback_forward *table, struct rm_error *error);

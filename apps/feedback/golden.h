@@ -9,9 +9,12 @@
 
 struct feedback_golden {
     uint32_t rows;
-    double most;    /**< nm per cycle */
-    double *now;    /**< [row] nm */
-    int32_t *whole; /**< [row] the same in whole nm */
+    /** nm per cycle. */
+    double most;
+    /** [row] nm. */
+    double *now;
+    /** [row] the same in whole nm. */
+    int32_t *whole;
 };
 
 /** As wanted, at once. */

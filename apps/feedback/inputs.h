@@ -16,16 +16,21 @@
 
 /** A lane, and what it is for. */
 struct feedback_lane {
-    uint32_t at;    /**< in the record */
-    bool is_float;  /**< f32, else i32 */
-    double to_unit; /**< of a row: nm per its unit; else 1 */
-    uint32_t what;  /**< row, table, or actuator of another system; sums: unused */
+    /** In the record. */
+    uint32_t at;
+    /** f32, else i32. */
+    bool is_float;
+    /** Of a row: nm per its unit; else 1. */
+    double to_unit;
+    /** Row, table, or actuator of another system; sums: unused. */
+    uint32_t what;
 };
 
 struct feedback_input {
     struct feedback_lane row[RM_LANES], sum[RM_LANES], table[RM_LANES], other[RM_LANES];
     uint32_t rows, sums, tables, others;
-    int32_t gate_lane; /**< or −1 */
+    /** Or −1. */
+    int32_t gate_lane;
 };
 
 /** The lane's number. */

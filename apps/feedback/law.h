@@ -51,32 +51,43 @@
 
 enum {
     FEEDBACK_RESONATORS_MAX = 16,
-    FEEDBACK_DELAY_MOST = 64, /**< cycles */
+    /** Cycles. */
+    FEEDBACK_DELAY_MOST = 64,
 };
 
 /** The plant as the controller thinks of it: from the setpoint computed in a cycle to the readings of later ones. Its
  * unit is the channel's: what arrives after long is what was sent. */
 struct feedback_plant {
-    double rate_hz;      /**< of cycles */
-    double bandwidth_hz; /**< first order: supply, vacuum chamber; 0: none */
-    double second_hz;    /**< another first order; 0: none */
-    double delay_s;      /**< all that is pure delay, from the turn of a cycle's readings until the readings begin to
-                            show the setpoint that was computed from them: its way there, the supply's own delay and the
-                            group delay of the readings' filter. The setpoint is held for a cycle; that it is, is known
-                            and is no part of this delay. */
+    /** Of cycles. */
+    double rate_hz;
+    /** First order: supply, vacuum chamber; 0: none. */
+    double bandwidth_hz;
+    /** Another first order; 0: none. */
+    double second_hz;
+    /** All that is pure delay, from the turn of a cycle's readings until the readings begin to show the setpoint that
+     * was computed from them: its way there, the supply's own delay and the group delay of the readings' filter. The
+     * setpoint is held for a cycle; that it is, is known and is no part of this delay. */
+    double delay_s;
 };
 
 /** The plant's response at `hz`, of a held setpoint and sampled readings. */
 double complex feedback_plant_response(struct feedback_plant const *plant, double hz);
 
 struct feedback_tuning {
-    double proportional; /**< K_p */
-    double integral_hz;  /**< where the integral alone has a loop gain of 1: K_i = 2π integral_hz / rate_hz */
-    bool predicts;       /**< Smith */
+    /** K_p */
+    double proportional;
+    /** Where the integral alone has a loop gain of 1: K_i = 2π integral_hz / rate_hz. */
+    double integral_hz;
+    /** Smith. */
+    bool predicts;
+
     uint32_t resonator_count;
     struct {
-        double hz;       /**< nominal, below half of the rate */
-        double width_hz; /**< half width of the notch at −3 dB; it has −20 dB at a tenth of it */
+        /** Nominal, below half of the rate. */
+        double hz;
+        /** Half width of the notch at −3 dB; it has −20 dB at a tenth of it. */
+        double width_hz;
+
         double leak_hz;
     } resonator[FEEDBACK_RESONATORS_MAX];
 };
@@ -89,16 +100,26 @@ void feedback_tuning_choose(struct feedback_plant const *plant, double const *hz
 struct feedback_law {
     struct feedback_plant plant;
     struct feedback_tuning tuning;
-    double direct;                                    /**< K_p + K_i + Σ Re c_j of the resonators that are on */
-    double integral;                                  /**< K_i */
-    bool resonates;                                   /**< resonators on */
-    double complex rotation[FEEDBACK_RESONATORS_MAX]; /**< ρ e^{iω} */
-    double complex coupling[FEEDBACK_RESONATORS_MAX]; /**< c */
-    double pole[2];  /**< of the plant's model in parallel, per cycle; 0: follows at once */
-    double share[2]; /**< of each in the output */
-    double late[2];  /**< share of the cycle before in a pole's output at the delay's fraction of a cycle */
-    uint32_t delay;  /**< whole cycles of the plant's delay */
-    double fraction; /**< and the rest of it, 0 to 1 */
+    /** K_p + K_i + Σ Re c_j of the resonators that are on. */
+    double direct;
+    /** K_i */
+    double integral;
+    /** Resonators on. */
+    bool resonates;
+    /** ρ e^{iω}. */
+    double complex rotation[FEEDBACK_RESONATORS_MAX];
+    /** c */
+    double complex coupling[FEEDBACK_RESONATORS_MAX];
+    /** Of the plant's model in parallel, per cycle; 0: follows at once. */
+    double pole[2];
+    /** Of each in the output. */
+    double share[2];
+    /** Share of the cycle before in a pole's output at the delay's fraction of a cycle. */
+    double late[2];
+    /** Whole cycles of the plant's delay. */
+    uint32_t delay;
+    /** And the rest of it, 0 to 1. */
+    double fraction;
 };
 
 /** Designs. `resonates` false leaves the resonators out. A delay above FEEDBACK_DELAY_MOST cycles counts as that. */

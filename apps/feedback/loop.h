@@ -23,29 +23,42 @@
 
 /** Something is added to one channel or one output, and what comes of it is looked at. */
 struct feedback_probe {
-    int32_t part;    /**< or −1: nothing */
-    uint32_t number; /**< channel of the part, or output */
+    /** Or −1: nothing. */
+    int32_t part;
+    /** Channel of the part, or output. */
+    uint32_t number;
+
     bool at_output;
-    double value, next; /**< of this cycle and of the next: nm, or the actuator's unit */
+    /** Of this cycle and of the next: nm, or the actuator's unit. */
+    double value, next;
 };
 
 struct feedback_loop {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     double rate_hz;
-    struct feedback_answer *answer; /**< or NULL: not solved yet */
+    /** Or NULL: not solved yet. */
+    struct feedback_answer *answer;
+
     struct feedback_probe probe;
-    double scale;  /**< of the coming cycle */
-    bool is_clear; /**< the banks are */
+    /** Of the coming cycle. */
+    double scale;
+    /** The banks are. */
+    bool is_clear;
 
     /* Per output, 64-byte aligned. */
     int64_t *sum;
     double *base, *home, *ahead, *low, *high, *setpoint, *cut, *forward, *before;
-    double *most_low, *most_high, *slew; /**< its own limits; slew per cycle, infinite: none */
-    bool *is_in;                         /**< takes part */
+    /** Its own limits; slew per cycle, infinite: none. */
+    double *most_low, *most_high, *slew;
+    /** Takes part. */
+    bool *is_in;
 
-    double *z, *wish, *sent, *scaled, *told; /**< per channel, a part after the other */
-    char *plane;                             /**< [row] */
+    /** Per channel, a part after the other. */
+    double *z, *wish, *sent, *scaled, *told;
+    /** [row] */
+    char *plane;
+
     struct feedback_unload unload[FEEDBACK_PARTS_MAX];
     void *memory;
 };

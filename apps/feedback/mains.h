@@ -10,10 +10,14 @@
 #include "solver.h"
 
 struct feedback_mains {
-    uint32_t every;                     /**< cycles between two looks */
-    uint32_t count;                     /**< cycles since the last one */
-    double scale;                       /**< true frequency over the nominal one, as far as known */
-    double *phasor[FEEDBACK_PARTS_MAX]; /**< [2 · channels of the part, at most] */
+    /** Cycles between two looks. */
+    uint32_t every;
+    /** Cycles since the last one. */
+    uint32_t count;
+    /** True frequency over the nominal one, as far as known. */
+    double scale;
+    /** [2 · channels of the part, at most]. */
+    double *phasor[FEEDBACK_PARTS_MAX];
 };
 
 bool feedback_mains_make(struct feedback_mains *mains, struct feedback_layout const *layout, double rate_hz);

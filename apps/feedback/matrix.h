@@ -19,7 +19,8 @@
 struct feedback_matrix {
     uint32_t rows, columns;
     char **row_name, **column_name;
-    double *value; /**< [row · columns + column] nm per unit */
+    /** [row · columns + column] nm per unit. */
+    double *value;
 };
 
 /** RM_E_CONFIG names file, line and column: not a number, not finite, a name twice, too few or too many fields. Whether

@@ -11,16 +11,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FEEDBACK_SUM_FRACTION = 256 }; /**< sum lanes are added in this part of their unit */
+/** Sum lanes are added in this part of their unit. */
+enum { FEEDBACK_SUM_FRACTION = 256 };
 
 struct feedback_beam {
     double least, drop;
     uint32_t return_cycles;
-    int64_t sum;       /**< of this cycle */
-    uint32_t count;    /**< lanes in it */
-    double mean;       /**< of the last cycle that had any */
-    uint32_t distrust; /**< cycles until it is believed in again after a drop */
-    bool watched;      /**< there are sum lanes at all */
+    /** Of this cycle. */
+    int64_t sum;
+    /** Lanes in it. */
+    uint32_t count;
+    /** Of the last cycle that had any. */
+    double mean;
+    /** Cycles until it is believed in again after a drop. */
+    uint32_t distrust;
+    /** There are sum lanes at all. */
+    bool watched;
 };
 
 /** A sum lane of a record. What is no number counts as no beam. */
@@ -32,8 +38,10 @@ bool feedback_beam_judge(struct feedback_beam *beam);
 /** Rides out what a bit tells of, for so many cycles after each rise. */
 struct feedback_gate {
     uint32_t cycles;
-    bool was;      /**< the bit, in the last record */
-    uint32_t left; /**< cycles to go */
+    /** The bit, in the last record. */
+    bool was;
+    /** Cycles to go. */
+    uint32_t left;
 };
 
 void feedback_gate_see(struct feedback_gate *gate, bool bit);

@@ -32,22 +32,32 @@
 
 enum {
     FEEDBACK_ROWS_MAX = 1024,
-    FEEDBACK_OUTPUTS_MAX = 2048, /**< padding included */
+    /** Padding included. */
+    FEEDBACK_OUTPUTS_MAX = 2048,
+
     FEEDBACK_OUTPUT_BLOCK = 16,
-    FEEDBACK_ERROR_MOST = (1 << 22) - 1, /**< nm */
+    /** nm */
+    FEEDBACK_ERROR_MOST = (1 << 22) - 1,
 };
 
 /** Outputs that one row touches. */
 struct feedback_range {
-    uint32_t first, count; /**< multiples of FEEDBACK_OUTPUT_BLOCK */
+    /** Multiples of FEEDBACK_OUTPUT_BLOCK. */
+    uint32_t first, count;
 };
 
 struct feedback_product {
-    uint32_t rows, outputs;       /**< padded */
-    enum feedback_simd simd;      /**< what feedback_simd_choose gave */
-    struct feedback_range *range; /**< [row] */
-    int32_t **column;             /**< [row] weights of its range; 64-byte aligned */
-    double *quantum;              /**< [output] unit per (nm · weight); 0 where all weights are 0 */
+    /** Padded. */
+    uint32_t rows, outputs;
+    /** What feedback_simd_choose gave. */
+    enum feedback_simd simd;
+    /** [row] */
+    struct feedback_range *range;
+    /** [row] weights of its range; 64-byte aligned. */
+    int32_t **column;
+    /** [output] unit per (nm · weight); 0 where all weights are 0. */
+    double *quantum;
+
     void *memory;
 };
 

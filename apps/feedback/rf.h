@@ -7,12 +7,18 @@
 #include <stdint.h>
 
 struct feedback_rf {
-    uint32_t every;     /**< cycles from one look to the next */
-    double gain, slew;  /**< slew per cycle */
-    double base;        /**< where the actuator stood */
-    double sum;         /**< of the dispersive parts since the last look */
-    uint32_t count;     /**< cycles in it */
-    double wanted, now; /**< beyond `base` */
+    /** Cycles from one look to the next. */
+    uint32_t every;
+    /** Slew per cycle. */
+    double gain, slew;
+    /** Where the actuator stood. */
+    double base;
+    /** Of the dispersive parts since the last look. */
+    double sum;
+    /** Cycles in it. */
+    uint32_t count;
+    /** Beyond `base`. */
+    double wanted, now;
 };
 
 /** From where it stands. */

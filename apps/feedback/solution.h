@@ -28,43 +28,64 @@ enum { FEEDBACK_PARTS_MAX = 2 * FEEDBACK_FAMILIES_MAX };
 
 /** Where everything lies; the same for all solutions of a configuration. */
 struct feedback_layout {
-    uint32_t rows, actuators; /**< of the matrix: its columns are the actuators, in its order */
-    uint32_t outputs;         /**< padded, of all parts */
-    uint32_t *output_of;      /**< [matrix column] output, UINT32_MAX for the RF and for what no family has */
-    uint32_t *column_of;      /**< [output] matrix column, UINT32_MAX: padding */
+    /** Of the matrix: its columns are the actuators, in its order. */
+    uint32_t rows, actuators;
+    /** Padded, of all parts. */
+    uint32_t outputs;
+    /** [matrix column] output, UINT32_MAX for the RF and for what no family has. */
+    uint32_t *output_of;
+    /** [output] matrix column, UINT32_MAX: padding. */
+    uint32_t *column_of;
+
     uint32_t part_count;
     struct feedback_part {
         uint32_t family;
-        char plane;              /**< 'x', 'y', or 'b' for both */
-        uint32_t first, outputs; /**< padded */
-        uint32_t columns;        /**< of these the first are real */
-        uint32_t channels_most;  /**< 0 of a family without a law */
-        uint32_t channel;        /**< its first among all parts', as reading `singular` has them */
+        /** 'x', 'y', or 'b' for both. */
+        char plane;
+        /** Padded. */
+        uint32_t first, outputs;
+        /** Of these the first are real. */
+        uint32_t columns;
+        /** 0 of a family without a law. */
+        uint32_t channels_most;
+        /** Its first among all parts', as reading `singular` has them. */
+        uint32_t channel;
     } part[FEEDBACK_PARTS_MAX];
-    uint32_t channels; /**< of all parts, at most */
+    /** Of all parts, at most. */
+    uint32_t channels;
 };
 
 /** What a solution is asked for with. */
 struct feedback_wishes {
-    uint64_t number;          /**< of the question */
-    bool *row_in, *column_in; /**< [row], [matrix column] */
+    /** Of the question. */
+    uint64_t number;
+    /** [row], [matrix column]. */
+    bool *row_in, *column_in;
+
     uint32_t modes;
     double tikhonov;
     bool resonates;
-    bool rf; /**< project the dispersion out */
+    /** Project the dispersion out. */
+    bool rf;
 };
 
 struct feedback_solution {
-    uint64_t number;                 /**< of the question that it answers */
-    double seconds;                  /**< to make */
-    struct feedback_product product; /**< with `direct` folded in: setpoints from errors */
+    /** Of the question that it answers. */
+    uint64_t number;
+    /** To make. */
+    double seconds;
+    /** With `direct` folded in: setpoints from errors. */
+    struct feedback_product product;
+
     struct feedback_basis basis[FEEDBACK_PARTS_MAX];
     struct feedback_law law[FEEDBACK_PARTS_MAX];
-    double *map[FEEDBACK_PARTS_MAX]; /**< from the solution before, or NULL: the first, or a family without a law */
-    double *handover[FEEDBACK_PARTS_MAX]; /**< of a part that unloads: [output of the taking part · own outputs + own
-                                             output], both counted within their parts, padding 0; or NULL */
-    double *dispersion; /**< [row] η⁺: the RF's part of the errors, RF unit per nm; NULL without. Uncoupled: of
-                           horizontal rows alone */
+    /** From the solution before, or NULL: the first, or a family without a law. */
+    double *map[FEEDBACK_PARTS_MAX];
+    /** Of a part that unloads: [output of the taking part · own outputs + own output], both counted within their parts,
+     * padding 0; or NULL. */
+    double *handover[FEEDBACK_PARTS_MAX];
+    /** [row] η⁺: the RF's part of the errors, RF unit per nm; NULL without. Uncoupled: of horizontal rows alone. */
+    double *dispersion;
 };
 
 enum rm_code feedback_layout_make(struct feedback_configuration const *configuration, struct feedback_layout *layout,

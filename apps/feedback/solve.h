@@ -17,27 +17,41 @@
 
 struct feedback_problem {
     uint32_t rows, columns;
-    double const *response;      /**< [row · columns + column] nm per unit */
-    double const *row_weight;    /**< [row] ≥ 0; 0: out */
-    double const *column_weight; /**< [column] ≥ 0; 0: out */
-    double const *dispersion;    /**< [row] nm per unit of the RF actuator; NULL: not projected out */
-    uint32_t modes;              /**< 0: all that the matrix has */
-    double tikhonov;             /**< relative to the largest singular value */
-    bool per_corrector;          /**< channels are columns; else modes */
+    /** [row · columns + column] nm per unit. */
+    double const *response;
+    /** [row] ≥ 0; 0: out. */
+    double const *row_weight;
+    /** [column] ≥ 0; 0: out. */
+    double const *column_weight;
+    /** [row] nm per unit of the RF actuator; NULL: not projected out. */
+    double const *dispersion;
+    /** 0: all that the matrix has. */
+    uint32_t modes;
+    /** Relative to the largest singular value. */
+    double tikhonov;
+    /** Channels are columns; else modes. */
+    bool per_corrector;
 };
 
 /** The basis: channel errors z = errors · e, and setpoints u = outputs · w. */
 struct feedback_basis {
     uint32_t channels;
-    uint32_t rows;    /**< of the problem */
-    double *singular; /**< [channel] nm per unit, of the weighted matrix; of channels that are columns 0 */
-    double *gain;   /**< [channel] what regularisation leaves of it: 1 for channels that are columns (there `errors` has
-                       it) */
-    double *errors; /**< [channel · rows + row] unit per nm. Per mode: S⁻¹UᵀW_r with the projection; per column
-                         W_c V diag(gain) S⁻¹ UᵀW_r */
-    double *outputs;  /**< [column · channels + channel]; NULL: the identity (channels are columns) */
-    uint32_t modes;   /**< kept */
-    double *spectrum; /**< [mode] singular values, all of them, largest first */
+    /** Of the problem. */
+    uint32_t rows;
+    /** [channel] nm per unit, of the weighted matrix; of channels that are columns 0. */
+    double *singular;
+    /** [channel] what regularisation leaves of it: 1 for channels that are columns (there `errors` has it). */
+    double *gain;
+    /** [channel · rows + row] unit per nm. Per mode: S⁻¹UᵀW_r with the projection; per column W_c V diag(gain) S⁻¹
+     * UᵀW_r. */
+    double *errors;
+    /** [column · channels + channel]; NULL: the identity (channels are columns). */
+    double *outputs;
+    /** Kept. */
+    uint32_t modes;
+    /** [mode] singular values, all of them, largest first. */
+    double *spectrum;
+
     uint32_t spectrum_count;
 };
 

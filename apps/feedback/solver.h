@@ -28,24 +28,34 @@
  * nobody changes. */
 struct feedback_answer {
     uint64_t number;
-    struct feedback_solution *solution; /**< NULL: what was asked for cannot be solved */
-    bool *row_in, *column_in;           /**< as asked */
+    /** NULL: what was asked for cannot be solved. */
+    struct feedback_solution *solution;
+    /** As asked. */
+    bool *row_in, *column_in;
+
     struct feedback_bank bank[FEEDBACK_PARTS_MAX];
-    double *errors[FEEDBACK_PARTS_MAX];  /**< [row · channels + channel]: of the basis, turned for speed */
-    double *outputs[FEEDBACK_PARTS_MAX]; /**< [channel · columns + column]; NULL: the identity */
-    double *inverse[FEEDBACK_PARTS_MAX]; /**< [column · channels + channel]: outputs⁺; NULL: the identity */
+    /** [row · channels + channel]: of the basis, turned for speed. */
+    double *errors[FEEDBACK_PARTS_MAX];
+    /** [channel · columns + column]; NULL: the identity. */
+    double *outputs[FEEDBACK_PARTS_MAX];
+    /** [column · channels + channel]: outputs⁺; NULL: the identity. */
+    double *inverse[FEEDBACK_PARTS_MAX];
 };
 
 struct feedback_solver {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     double rate_hz;
-    _Atomic bool is_asked; /**< `question` is work's to read */
+    /** `question` is work's to read. */
+    _Atomic bool is_asked;
+
     _Atomic(struct feedback_answer *) ready;
     _Atomic(struct feedback_answer *) spent;
     struct feedback_wishes question;
-    struct feedback_wishes in_work;     /**< work's alone, as is the next */
-    struct feedback_answer const *last; /**< the last good answer */
+    /** Work's alone, as is the next. */
+    struct feedback_wishes in_work;
+    /** The last good answer. */
+    struct feedback_answer const *last;
 };
 
 /** RM_E_NO_SPACE without memory. */

@@ -30,16 +30,24 @@ enum {
 
 struct feedback_states {
     enum feedback_state state;
-    double reset;      /**< the setting's value as it was seen last */
-    uint32_t patience; /**< cycles in HOLD that FAULTING permits may be missing */
-    uint32_t waited;   /**< of these */
-    uint32_t rearm;    /**< cycles in which a lost beam may come back by itself; 0: none */
-    uint32_t beamless; /**< cycles since there was beam */
-    uint32_t cause;    /**< permits that were missing when it last left ON, or could not go there, by itself */
+    /** The setting's value as it was seen last. */
+    double reset;
+    /** Cycles in HOLD that FAULTING permits may be missing. */
+    uint32_t patience;
+    /** Of these. */
+    uint32_t waited;
+    /** Cycles in which a lost beam may come back by itself; 0: none. */
+    uint32_t rearm;
+    /** Cycles since there was beam. */
+    uint32_t beamless;
+    /** Permits that were missing when it last left ON, or could not go there, by itself. */
+    uint32_t cause;
 };
 
 struct feedback_state_wishes {
-    uint32_t loop; /**< 0 off, 1 on, 2 hold */
+    /** 0 off, 1 on, 2 hold. */
+    uint32_t loop;
+
     double reset;
 };
 

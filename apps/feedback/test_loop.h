@@ -21,9 +21,13 @@ struct loop {
     struct feedback_bank bank;
     uint32_t channels;
     uint64_t cycle;
-    double gain, pole_per_cycle, delay; /**< pole: time constants in a cycle, 0: none; delay in cycles */
-    double limit;                       /**< of what is sent */
-    double sent[LOOP_PAST][LOOP_CHANNELS], level[LOOP_PAST][LOOP_CHANNELS]; /**< rings; level at the cycle's begin */
+    /** pole: time constants in a cycle, 0: none; delay in cycles. */
+    double gain, pole_per_cycle, delay;
+    /** Of what is sent. */
+    double limit;
+    /** Rings; level at the cycle's begin. */
+    double sent[LOOP_PAST][LOOP_CHANNELS], level[LOOP_PAST][LOOP_CHANNELS];
+
     double error[LOOP_CHANNELS], wish[LOOP_CHANNELS];
 };
 

@@ -21,12 +21,18 @@
 #include <stdint.h>
 
 struct feedback_unload {
-    uint32_t fasts, slows;  /**< outputs of the two */
-    double rate;            /**< ω dt */
-    double keep;            /**< the slow plant's pole, per cycle */
-    double const *handover; /**< [slow · fasts + fast] */
-    double *owed;           /**< [fast] what the slow one was told and the fast one has not given up yet */
-    double *moved;          /**< [fast] scratch */
+    /** Outputs of the two. */
+    uint32_t fasts, slows;
+    /** ω dt. */
+    double rate;
+    /** The slow plant's pole, per cycle. */
+    double keep;
+    /** [slow · fasts + fast]. */
+    double const *handover;
+    /** [fast] what the slow one was told and the fast one has not given up yet. */
+    double *owed;
+    /** [fast] scratch. */
+    double *moved;
 };
 
 /** One cycle: `fast` and `slow` are the offsets that are moved, `now` what the fast ones were sent, `home` where they

@@ -14,27 +14,42 @@
 #include <stdint.h>
 
 struct feedback_watch_limits {
-    uint32_t missing, frozen; /**< cycles; frozen 0: never */
-    int32_t jump_nm;          /**< 0: never */
+    /** Cycles; frozen 0: never. */
+    uint32_t missing, frozen;
+    /** 0: never. */
+    int32_t jump_nm;
+
     uint32_t return_cycles;
 };
 
 struct feedback_watched {
-    int32_t reading;  /**< as it came last, nm */
-    int32_t good;     /**< its last good error, nm */
-    uint32_t same;    /**< cycles that the reading has been the very same */
-    uint32_t gap;     /**< cycles without a good one */
-    uint32_t clean;   /**< good cycles since its last fault */
-    uint32_t fault;   /**< bits of enum feedback_row_fault, but for the mask */
-    uint32_t told;    /**< `fault`, at the end of the last cycle */
-    bool came, sound; /**< in this cycle; `sound`: nothing is wrong with it */
-    bool known;       /**< `reading` and `good` are there */
+    /** As it came last, nm. */
+    int32_t reading;
+    /** Its last good error, nm. */
+    int32_t good;
+    /** Cycles that the reading has been the very same. */
+    uint32_t same;
+    /** Cycles without a good one. */
+    uint32_t gap;
+    /** Good cycles since its last fault. */
+    uint32_t clean;
+    /** Bits of enum feedback_row_fault, but for the mask. */
+    uint32_t fault;
+    /** `fault`, at the end of the last cycle. */
+    uint32_t told;
+    /** In this cycle; `sound`: nothing is wrong with it. */
+    bool came, sound;
+    /** `reading` and `good` are there. */
+    bool known;
 };
 
 enum feedback_verdict {
-    FEEDBACK_GOOD, /**< use it */
-    FEEDBACK_BAD,  /**< do not */
-    FEEDBACK_LEAP, /**< it leapt, and nothing else: feedback_watch_condemn or _believe when all have come */
+    /** Use it. */
+    FEEDBACK_GOOD,
+    /** Do not. */
+    FEEDBACK_BAD,
+    /** It leapt, and nothing else: feedback_watch_condemn or _believe when all have come. */
+    FEEDBACK_LEAP,
 };
 
 /** A reading came, which makes this error. */

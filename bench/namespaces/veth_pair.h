@@ -16,18 +16,23 @@
 
 enum {
     RM_VETH_LINKS_MAX = 16,
-    RM_VETH_MTU_MIN = 68, /**< of IPv4 */
+    /** Of IPv4. */
+    RM_VETH_MTU_MIN = 68,
+
     RM_VETH_MTU_MAX = 65535,
 };
 
 struct rm_veth_pair {
-    pid_t holder[2]; /**< /proc/PID/ns/net is the namespace */
+    /** /proc/PID/ns/net is the namespace. */
+    pid_t holder[2];
 };
 
 /** What lies between the namespaces. */
 struct rm_veth_links {
-    int count; /**< 1 … RM_VETH_LINKS_MAX */
-    int mtu;   /**< bytes of IP that a frame carries, RM_VETH_MTU_MIN … RM_VETH_MTU_MAX */
+    /** 1 … RM_VETH_LINKS_MAX. */
+    int count;
+    /** Bytes of IP that a frame carries, RM_VETH_MTU_MIN … RM_VETH_MTU_MAX. */
+    int mtu;
 };
 
 /** One link of MTU 1500. False, with an explanation on standard error, where this is not possible: without

@@ -23,20 +23,29 @@
 struct rm_catch_core {
     uint32_t core;
     uint32_t link_count;
-    struct rm_catch_link *caught; /**< the first of them, which follow each other */
+    /** The first of them, which follow each other. */
+    struct rm_catch_link *caught;
+
     struct rm_stop const *stop;
     double tsc_hz;
     struct rm_link *link[RM_LINKS_MAX];
     struct rm_link_burst burst;
     struct rm_polling polling;
-    bool sleeps;            /**< all of its links do, and so does the thread */
-    bool counting, counted; /**< the first window has begun; the last has ended */
-    uint64_t closed_tsc;    /**< when all windows were closed; 0: not yet */
+    /** All of its links do, and so does the thread. */
+    bool sleeps;
+    /** The first window has begun; the last has ended. */
+    bool counting, counted;
+    /** When all windows were closed; 0: not yet. */
+    uint64_t closed_tsc;
+
     double cpu_begin_s;
-    double cpu_s, seconds; /**< on its core, of so many */
+    /** On its core, of so many. */
+    double cpu_s, seconds;
+
     pthread_t thread;
     sem_t ready;
-    struct rm_error error; /**< code RM_OK, or why it could not run */
+    /** Code RM_OK, or why it could not run. */
+    struct rm_error error;
 };
 
 /** Starts the thread on links whose windows have begun to wait; returns when it runs on its core, or has failed. The

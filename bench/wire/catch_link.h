@@ -19,15 +19,23 @@ struct rm_catch_link {
     struct rm_link *link;
     uint32_t core;
     uint32_t instruments;
-    struct rm_tally *tally;         /**< of each instrument */
-    struct rm_histogram *histogram; /**< of each instrument */
+    /** Of each instrument. */
+    struct rm_tally *tally;
+    /** Of each instrument. */
+    struct rm_histogram *histogram;
+
     struct rm_cycles cycles;
     struct rm_window window;
-    uint64_t bytes;                      /**< of payload, of the datagrams that count */
-    uint64_t unknown;                    /**< datagrams of no instrument of ours, or of no cycle */
-    uint64_t first_tsc, last_tsc;        /**< of those that count; 0: none */
-    bool ended;                          /**< a sender has said so */
-    struct rm_link_totals before, after; /**< when the window began and when it closed */
+    /** Of payload, of the datagrams that count. */
+    uint64_t bytes;
+    /** Datagrams of no instrument of ours, or of no cycle. */
+    uint64_t unknown;
+    /** Of those that count; 0: none. */
+    uint64_t first_tsc, last_tsc;
+    /** A sender has said so. */
+    bool ended;
+    /** When the window began and when it closed. */
+    struct rm_link_totals before, after;
 };
 
 /** Makes room for so many instruments and cycles. RM_E_NO_SPACE. */

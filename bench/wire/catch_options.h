@@ -11,16 +11,23 @@
 
 struct rm_catch_options {
     uint32_t core_count;
-    uint32_t core[RM_LINKS_MAX];       /**< one thread on each */
-    uint32_t core_links[RM_LINKS_MAX]; /**< how many of the links are its own, in order */
+    /** One thread on each. */
+    uint32_t core[RM_LINKS_MAX];
+    /** How many of the links are its own, in order. */
+    uint32_t core_links[RM_LINKS_MAX];
+
     uint32_t link_count;
     struct rm_link_config link[RM_LINKS_MAX];
-    uint64_t instruments; /**< of each link */
-    double rate_hz;       /**< of cycles; 0: not known */
+    /** Of each link. */
+    uint64_t instruments;
+    /** Of cycles; 0: not known. */
+    double rate_hz;
+
     double seconds;
     double warm_up_s;
     double idle_s;
-    char const *cycles; /**< file; NULL: none */
+    /** File; NULL: none. */
+    char const *cycles;
 };
 
 extern char const rm_catch_usage[];

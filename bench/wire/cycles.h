@@ -20,17 +20,22 @@
 /** As it stands in the file, little-endian. */
 struct rm_cycle_row {
     uint32_t link;
-    uint32_t datagrams; /**< 0: nothing of this cycle came; first and last are then 0 */
+    /** 0: nothing of this cycle came; first and last are then 0. */
+    uint32_t datagrams;
+
     uint64_t cycle;
     uint64_t first_tsc, last_tsc;
 };
 
 _Static_assert(sizeof(struct rm_cycle_row) == 32, "a row has 32 bytes");
 
-enum { RM_CYCLES_MOST = 1 << 26 /**< rows of one program: 2 GiB of memory */ };
+/** Rows of one program: 2 GiB of memory. */
+enum { RM_CYCLES_MOST = 1 << 26 };
 
 struct rm_cycles {
-    struct rm_cycle_row *row; /**< NULL: none are kept */
+    /** NULL: none are kept. */
+    struct rm_cycle_row *row;
+
     size_t capacity;
 };
 

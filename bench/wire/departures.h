@@ -13,7 +13,9 @@
 #include "link_end.h"
 
 struct rm_departures {
-    char const *path; /**< NULL: nothing is written down */
+    /** NULL: nothing is written down. */
+    char const *path;
+
     uint32_t links;
     struct rm_cycles of_link[RM_LINKS_MAX];
 };

@@ -9,9 +9,13 @@
 enum { RM_HOLD_DATAGRAMS = 8192 };
 
 struct rm_hold {
-    uint8_t *payloads;      /**< RM_HOLD_DATAGRAMS times `payload_bytes` */
-    uint32_t payload_bytes; /**< of the largest */
-    uint64_t put, taken;    /**< so far */
+    /** RM_HOLD_DATAGRAMS times `payload_bytes`. */
+    uint8_t *payloads;
+    /** Of the largest. */
+    uint32_t payload_bytes;
+    /** So far. */
+    uint64_t put, taken;
+
     uint64_t due[RM_HOLD_DATAGRAMS];
     uint32_t length[RM_HOLD_DATAGRAMS];
 };

@@ -34,8 +34,11 @@
 #include "net/port.h"
 
 enum {
-    RM_LINK_TEXT_BYTES = 256, /**< with its terminating zero */
-    RM_LINKS_MAX = 16,        /**< of one process */
+    /** With its terminating zero. */
+    RM_LINK_TEXT_BYTES = 256,
+    /** Of one process. */
+    RM_LINKS_MAX = 16,
+
     RM_LINK_MTU_MAX = 9000,
 };
 
@@ -54,17 +57,25 @@ enum rm_link_kind {
 
 /** What a link's text says. Addresses and ports in host byte order. */
 struct rm_link_config {
-    char text[RM_LINK_TEXT_BYTES]; /**< as it was given: for messages */
+    /** As it was given: for messages. */
+    char text[RM_LINK_TEXT_BYTES];
+
     enum rm_link_kind kind;
-    char where[RM_PORT_PATH_BYTES]; /**< socket, interface or PCI address */
-    bool server;                    /**< memif */
-    bool spin;                      /**< true of all links that never sleep */
+    /** Socket, interface or PCI address. */
+    char where[RM_PORT_PATH_BYTES];
+    /** Memif. */
+    bool server;
+    /** True of all links that never sleep. */
+    bool spin;
+
     uint32_t batch;
     uint32_t mtu;
     uint8_t peer_mac[6];
     uint32_t address;
     uint32_t peer;
-    uint16_t udp_port; /**< ours; Ethernet: of both ends */
+    /** Ours; Ethernet: of both ends. */
+    uint16_t udp_port;
+
     uint16_t peer_port;
     /** Set after parsing: send to whoever sent last, from the address that it sent to. A UDP socket is connected to its
      * peer, and needs none of it. */
@@ -81,15 +92,20 @@ uint32_t rm_link_largest_payload(struct rm_link_config const *config);
 struct rm_link_burst {
     uint32_t count;
     uint8_t *payload[RM_BURST];
-    uint32_t length[RM_BURST]; /**< bytes of payload: RM_PROBE_BYTES … the largest */
-    struct rm_burst frames;    /**< the link's own */
+    /** Bytes of payload: RM_PROBE_BYTES … the largest. */
+    uint32_t length[RM_BURST];
+    /** The link's own. */
+    struct rm_burst frames;
 };
 
 /** Counted since the link was opened. */
 struct rm_link_totals {
-    uint64_t foreign; /**< came, but no datagram to our UDP port, or one too short for a probe, or over the MTU */
-    uint64_t missed;  /**< dropped before we could receive them: by the device, or by a full socket buffer */
-    uint64_t unsent;  /**< of those that rm_link_send took: refused for good by the kernel or the device */
+    /** Came, but no datagram to our UDP port, or one too short for a probe, or over the MTU. */
+    uint64_t foreign;
+    /** Dropped before we could receive them: by the device, or by a full socket buffer. */
+    uint64_t missed;
+    /** Of those that rm_link_send took: refused for good by the kernel or the device. */
+    uint64_t unsent;
 };
 
 struct rm_link;

@@ -8,13 +8,18 @@
 
 struct rm_socket_link {
     struct rm_link link;
-    uint32_t buffer_bytes; /**< of each of RM_BURST in each direction */
+    /** Of each of RM_BURST in each direction. */
+    uint32_t buffer_bytes;
+
     uint8_t *in;
     uint8_t *out;
     uint64_t unsent;
-    uint64_t missed;       /**< as told last */
-    uint32_t missed_count; /**< the kernel's own then, which begins anew after 2^32 */
-    int broken;            /**< the errno after which nothing can be received or sent; 0: works */
+    /** As told last. */
+    uint64_t missed;
+    /** The kernel's own then, which begins anew after 2^32. */
+    uint32_t missed_count;
+    /** The errno after which nothing can be received or sent; 0: works. */
+    int broken;
 };
 
 /** Closes `file` when it fails. `longest` bytes of a datagram or frame. */

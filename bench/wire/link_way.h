@@ -25,11 +25,17 @@ struct rm_link_ops {
 struct rm_link {
     struct rm_link_ops const *ops;
     struct rm_link_config config;
-    struct rm_flow flow;                   /**< of what we send; Ethernet only */
-    uint8_t header[RM_FRAME_HEADER_BYTES]; /**< of the last payload length sent: most are like the one before */
-    uint32_t header_payload;               /**< that length; 0: none yet */
+    /** Of what we send; Ethernet only. */
+    struct rm_flow flow;
+    /** Of the last payload length sent: most are like the one before. */
+    uint8_t header[RM_FRAME_HEADER_BYTES];
+    /** That length; 0: none yet. */
+    uint32_t header_payload;
+
     uint64_t foreign;
-    int file; /**< to sleep on; -1 for ways without */
+    /** To sleep on; -1 for ways without. */
+    int file;
+
     char hardware_stamps[64];
 };
 

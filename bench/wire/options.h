@@ -11,22 +11,30 @@
 #include <ringmaster/error.h>
 
 enum rm_option_kind {
-    RM_OPTION_NUMBER, /**< double */
-    RM_OPTION_WHOLE,  /**< uint64_t */
-    RM_OPTION_TEXT,   /**< char const *, into argv */
+    /** Double. */
+    RM_OPTION_NUMBER,
+    /** uint64_t */
+    RM_OPTION_WHOLE,
+    /** Char const *, into argv. */
+    RM_OPTION_TEXT,
     /** Handed to `take` in the order of the command line: for options that may be repeated, or mean what they mean by
      * their place. */
     RM_OPTION_TAKE,
 };
 
 struct rm_option {
-    char const *name;   /**< without its dashes */
-    void *value;        /**< where it goes; left alone when the option is not there */
-    double least, most; /**< of numbers, both allowed */
+    /** Without its dashes. */
+    char const *name;
+    /** Where it goes; left alone when the option is not there. */
+    void *value;
+    /** Of numbers, both allowed. */
+    double least, most;
+
     enum rm_code (*take)(void *value, char const *text, struct rm_error *error);
     enum rm_option_kind kind;
     bool required;
-    bool given; /**< set by rm_options_read */
+    /** Set by rm_options_read. */
+    bool given;
 };
 
 /** Reads argv[1 …]. `*word` is the positional one, which must be there; with `word` NULL there must be none.

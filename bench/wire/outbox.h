@@ -17,18 +17,29 @@ struct rm_outbox {
     struct rm_link *link;
     struct rm_stop const *stop;
     uint32_t payload_bytes;
-    uint32_t count; /**< put in and not yet sent */
+    /** Put in and not yet sent. */
+    uint32_t count;
+
     struct rm_probe pending[RM_BURST];
     struct rm_link_burst burst;
-    uint64_t drop_every; /**< every so many-th is left out, a known loss; 0: none */
-    uint64_t offered;    /**< put in so far */
-    uint64_t dropped;    /**< left out of those */
-    uint64_t sent;       /**< taken by the link */
-    uint64_t unsent;     /**< put in, and neither sent nor dropped, because the link had ended or we were to stop */
+    /** Every so many-th is left out, a known loss; 0: none. */
+    uint64_t drop_every;
+    /** Put in so far. */
+    uint64_t offered;
+    /** Left out of those. */
+    uint64_t dropped;
+    /** Taken by the link. */
+    uint64_t sent;
+    /** Put in, and neither sent nor dropped, because the link had ended or we were to stop. */
+    uint64_t unsent;
+
     uint64_t waits;
     uint64_t waited_ticks, longest_wait_ticks;
-    uint64_t look_ticks; /**< of waiting until the link is looked at */
-    bool lost;           /**< the link has ended: `error` says how */
+    /** Of waiting until the link is looked at. */
+    uint64_t look_ticks;
+    /** The link has ended: `error` says how. */
+    bool lost;
+
     struct rm_error error;
 };
 

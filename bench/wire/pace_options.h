@@ -13,16 +13,24 @@ struct rm_pace_options {
     uint64_t core;
     uint32_t link_count;
     struct rm_link_config link[RM_LINKS_MAX];
-    uint64_t instruments; /**< on each link */
-    uint64_t first_flow;  /**< number of the first */
-    double rate_hz;       /**< 0: as fast as the links take them */
+    /** On each link. */
+    uint64_t instruments;
+    /** Number of the first. */
+    uint64_t first_flow;
+    /** 0: as fast as the links take them. */
+    double rate_hz;
+
     double seconds;
     uint64_t payload_bytes;
-    char const *cycles_path; /**< NULL: none */
+    /** NULL: none. */
+    char const *cycles_path;
+
     double jitter_us;
     uint64_t seed;
-    uint64_t drop_every; /**< 0: none */
-    double group_gap_us; /**< from one link's group to the next link's */
+    /** 0: none. */
+    uint64_t drop_every;
+    /** From one link's group to the next link's. */
+    double group_gap_us;
 };
 
 extern char const rm_pace_usage[];

@@ -13,10 +13,15 @@ double rm_thread_seconds(void);
 /** One thread's; all times are TSC ticks. */
 struct rm_polling {
     uint64_t begin, last;
-    uint64_t loops, busy_loops; /**< times round, and those that found something to do */
-    uint64_t busy;              /**< time of those */
+    /** Times round, and those that found something to do. */
+    uint64_t loops, busy_loops;
+    /** Time of those. */
+    uint64_t busy;
+
     uint64_t longest_gap;
-    uint64_t gap_10us; /**< so many ticks are 10 µs */
+    /** So many ticks are 10 µs. */
+    uint64_t gap_10us;
+
     uint64_t gaps_over_10us;
 };
 

@@ -9,27 +9,36 @@
 
 #include <ringmaster/error.h>
 
-enum { RM_PROBES_MOST = 1 << 26 }; /**< 1 GiB of memory */
+/** 1 GiB of memory. */
+enum { RM_PROBES_MOST = 1 << 26 };
 
 struct rm_probe_times {
     uint64_t sent;
-    uint64_t received; /**< 0: no answer yet */
+    /** 0: no answer yet. */
+    uint64_t received;
 };
 
 struct rm_probes {
     struct rm_probe_times *times;
-    uint64_t count;   /**< that shall be sent */
-    uint64_t warm_up; /**< the first so many of them count for nothing */
-    uint64_t next;    /**< the one to send next: so many are sent */
-    uint64_t begin;   /**< when probe 0 is due */
-    double period;    /**< ticks */
+    /** That shall be sent. */
+    uint64_t count;
+    /** The first so many of them count for nothing. */
+    uint64_t warm_up;
+    /** The one to send next: so many are sent. */
+    uint64_t next;
+    /** When probe 0 is due. */
+    uint64_t begin;
+    /** Ticks. */
+    double period;
+
     uint64_t answered, duplicate, late;
 };
 
 /** What is made of them, warm-up left out. */
 struct rm_probes_sum {
     uint64_t probes, received, lost;
-    double ticks; /**< from when the first was due to a period after the last was sent */
+    /** From when the first was due to a period after the last was sent. */
+    double ticks;
 };
 
 /** RM_E_ARGUMENT for more than RM_PROBES_MOST; RM_E_NO_SPACE. The memory is there from the beginning: no page is

@@ -22,23 +22,36 @@
 
 struct rm_schedule {
     uint64_t start_tsc;
-    double ticks_per_cycle; /**< 0: every cycle is due at once */
-    double jitter_ticks;    /**< of the displacement, below half a cycle: cycles keep their order */
-    uint64_t key;           /**< of the displacement */
+    /** 0: every cycle is due at once. */
+    double ticks_per_cycle;
+    /** Of the displacement, below half a cycle: cycles keep their order. */
+    double jitter_ticks;
+    /** Of the displacement. */
+    uint64_t key;
+
     uint64_t patience_ticks;
-    uint64_t next;   /**< the cycle that has its turn now */
-    uint64_t cycles; /**< how many there are to be; the last is cycles - 1 */
-    uint64_t behind; /**< left out */
+    /** The cycle that has its turn now. */
+    uint64_t next;
+    /** How many there are to be; the last is cycles - 1. */
+    uint64_t cycles;
+    /** Left out. */
+    uint64_t behind;
+
     uint64_t longest_behind_ticks;
 };
 
 /** What a schedule is to be. */
 struct rm_schedule_plan {
-    double rate_hz; /**< 0: as fast as may be */
+    /** 0: as fast as may be. */
+    double rate_hz;
+
     double tsc_hz;
-    double jitter_s; /**< 0 … below half a period */
+    /** 0 … below half a period. */
+    double jitter_s;
+
     uint64_t seed;
-    uint64_t cycles; /**< UINT64_MAX: no end */
+    /** UINT64_MAX: no end. */
+    uint64_t cycles;
 };
 
 /** Cycle 0 is due at `start_tsc` and its displacement. */

@@ -13,7 +13,9 @@
 
 struct rm_stop {
     atomic_bool asked;
-    int signals; /**< the file that they are read from */
+    /** The file that they are read from. */
+    int signals;
+
     pthread_t thread;
 };
 

@@ -23,16 +23,26 @@ struct rm_tally_range {
 };
 
 struct rm_tally {
-    _Alignas(64) uint64_t next; /**< one beyond the highest sequence number that came; 0: none came */
-    uint64_t came;              /**< bit i: sequence number next - 1 - i came */
-    uint64_t last_tsc;          /**< when the highest came */
-    uint64_t received;          /**< in the window, each once */
+    /** One beyond the highest sequence number that came; 0: none came. */
+    _Alignas(64) uint64_t next;
+    /** Bit i: sequence number next - 1 - i came. */
+    uint64_t came;
+    /** When the highest came. */
+    uint64_t last_tsc;
+    /** In the window, each once. */
+    uint64_t received;
+
     uint64_t duplicate;
-    uint64_t reordered; /**< of `received`: came after one with a higher sequence number */
-    uint64_t end;       /**< the sender has ended before this sequence number; UINT64_MAX: not that we know */
+    /** Of `received`: came after one with a higher sequence number. */
+    uint64_t reordered;
+    /** The sender has ended before this sequence number; UINT64_MAX: not that we know. */
+    uint64_t end;
+
     uint64_t intervals;
-    uint64_t interval_sum, interval_least; /**< ticks; the greatest is the histogram's */
-    struct rm_histogram *histogram;        /**< of intervals, ticks */
+    /** Ticks; the greatest is the histogram's. */
+    uint64_t interval_sum, interval_least;
+    /** Of intervals, ticks. */
+    struct rm_histogram *histogram;
 };
 
 /** Starts empty. The histogram is all zero, and outlives the tally. */

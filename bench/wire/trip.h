@@ -30,9 +30,13 @@ struct rm_trip {
     struct rm_probes probes;
     double tsc_hz;
     uint32_t payload_bytes;
-    uint16_t flow;    /**< another one in every run, so that answers to an earlier one are foreign */
-    bool found;       /**< the reflector has answered */
-    uint64_t look_at; /**< when to look at a silent link */
+    /** Another one in every run, so that answers to an earlier one are foreign. */
+    uint16_t flow;
+    /** The reflector has answered. */
+    bool found;
+    /** When to look at a silent link. */
+    uint64_t look_at;
+
     uint64_t foreign;
 };
 

@@ -37,28 +37,41 @@ enum rm_window_state {
 /** What a window is to be. */
 struct rm_window_plan {
     double tsc_hz;
-    double rate_hz; /**< of cycles; 0: not known */
+    /** Of cycles; 0: not known. */
+    double rate_hz;
+
     double warm_up_s, seconds;
-    double idle_s; /**< nothing for so long ends it */
+    /** Nothing for so long ends it. */
+    double idle_s;
 };
 
 struct rm_window {
     struct rm_window_plan plan;
     enum rm_window_state state;
-    struct rm_tally_range range;         /**< UINT64_MAX: not known yet */
-    uint64_t next;                       /**< one beyond the highest cycle that came */
-    uint64_t start_tsc;                  /**< of the link */
-    uint64_t first_tsc;                  /**< of the first datagram */
-    uint64_t last_tsc;                   /**< of the last */
-    uint64_t counting_tsc, draining_tsc; /**< since when it is in that state */
-    bool idle;                           /**< it was closed because nothing came */
+    /** UINT64_MAX: not known yet. */
+    struct rm_tally_range range;
+    /** One beyond the highest cycle that came. */
+    uint64_t next;
+    /** Of the link. */
+    uint64_t start_tsc;
+    /** Of the first datagram. */
+    uint64_t first_tsc;
+    /** Of the last. */
+    uint64_t last_tsc;
+    /** Since when it is in that state. */
+    uint64_t counting_tsc, draining_tsc;
+    /** It was closed because nothing came. */
+    bool idle;
 };
 
 /** What is known of the link's instruments. */
 struct rm_window_news {
-    bool ended; /**< a sender has said that it has ended */
-    bool over;  /**< none of the instruments has anything more to come */
-    bool stop;  /**< the person at the keyboard has enough */
+    /** A sender has said that it has ended. */
+    bool ended;
+    /** None of the instruments has anything more to come. */
+    bool over;
+    /** The person at the keyboard has enough. */
+    bool stop;
 };
 
 /** Begins to wait, at `tsc`. */

@@ -19,15 +19,24 @@
 #define RM_SEGMENT_MAGIC 0x5254534D474E4952ull
 
 enum {
-    RM_CACHE_LINE = 64,         /**< bytes; the unit of everything a core shares with another */
-    RM_PAGE_BYTES = 4096,       /**< objects start on multiples of this */
-    RM_LANES = 12,              /**< 32-bit values in a record */
-    RM_NAME_BYTES = 96,         /**< an object's name with its terminating zero */
-    RM_OWNER_BYTES = 32,        /**< a segment owner's name with its terminating zero */
-    RM_UNIT_BYTES = 16,         /**< a unit, UTF-8, with its terminating zero */
-    RM_DESCRIPTION_BYTES = 104, /**< a sentence, UTF-8, with its terminating zero */
-    RM_LANE_NAME_BYTES = 16,    /**< a lane's name with its terminating zero */
-    RM_REASON_BYTES = 120,      /**< why a request was refused, UTF-8, with its terminating zero */
+    /** Bytes; the unit of everything a core shares with another. */
+    RM_CACHE_LINE = 64,
+    /** Objects start on multiples of this. */
+    RM_PAGE_BYTES = 4096,
+    /** 32-bit values in a record. */
+    RM_LANES = 12,
+    /** An object's name with its terminating zero. */
+    RM_NAME_BYTES = 96,
+    /** A segment owner's name with its terminating zero. */
+    RM_OWNER_BYTES = 32,
+    /** A unit, UTF-8, with its terminating zero. */
+    RM_UNIT_BYTES = 16,
+    /** A sentence, UTF-8, with its terminating zero. */
+    RM_DESCRIPTION_BYTES = 104,
+    /** A lane's name with its terminating zero. */
+    RM_LANE_NAME_BYTES = 16,
+    /** Why a request was refused, UTF-8, with its terminating zero. */
+    RM_REASON_BYTES = 120,
 };
 
 #endif

@@ -58,7 +58,8 @@ struct rm_setting {
     /** Control limits: what it may be set to, each element of an array. A pair of two zeros is no limit, as NaN is: so
      * those that are not written down are none. */
     struct rm_limits limits;
-    bool is_array; /**< of as many elements as `length` says; `first` gives their first values. No configuration does */
+    /** Of as many elements as `length` says; `first` gives their first values. No configuration does. */
+    bool is_array;
     /** It allows the application to act ("enable"): 0 is off, which the code accepts beside all other settings. Only a
      * request switches it on, and only for one grant: it is 0 when a process of the application begins, and becomes 0
      * when the server that granted has ended or grants anew (enum rm_withdrawal). No file gives or keeps it. */
@@ -69,8 +70,10 @@ struct rm_setting {
  * somebody gives a permission. Only of an application that has permissions. */
 enum rm_withdrawal {
     RM_WITHDRAWN_NOT = 0,
-    RM_WITHDRAWN_DIED = 1,   /**< the last process of the application ended without closing its segment */
-    RM_WITHDRAWN_SERVER = 2, /**< the server ended, in whatever way, or granted anew */
+    /** The last process of the application ended without closing its segment. */
+    RM_WITHDRAWN_DIED = 1,
+    /** The server ended, in whatever way, or granted anew. */
+    RM_WITHDRAWN_SERVER = 2,
 };
 
 /** A number that the application tells: the parameter APPLICATION/NAME, written after each step that changes it. */
@@ -78,7 +81,8 @@ struct rm_reading {
     char const *name;
     char const *unit;
     char const *description;
-    bool is_array; /**< of as many elements as `length` says */
+    /** Of as many elements as `length` says. */
+    bool is_array;
 };
 
 /** A stream that the application writes: NAME/STREAM in its own segment, one record per step under the step's turn, of
@@ -87,7 +91,9 @@ struct rm_application_stream {
     char const *name;
     char const *description;
     struct {
-        char const *name; /**< NULL: the lanes before this one are all */
+        /** NULL: the lanes before this one are all. */
+        char const *name;
+
         char const *unit;
     } lane[RM_LANES];
 };
@@ -95,52 +101,80 @@ struct rm_application_stream {
 /** What an application is given at init. It stays so until the next init. */
 struct rm_application_setup {
     char const *name;
-    double turn_rate_hz;   /**< nominal */
-    uint64_t period_turns; /**< from one step to the next */
+    /** Nominal. */
+    double turn_rate_hz;
+    /** From one step to the next. */
+    uint64_t period_turns;
+
     uint32_t input_count;
-    struct rm_stream const *const *input; /**< the streams, as configured: rate, lanes, group delay; NULL before init */
-    char const *const *input_name;        /**< "bpm01/fast" */
+    /** The streams, as configured: rate, lanes, group delay; NULL before init. */
+    struct rm_stream const *const *input;
+    /** "bpm01/fast" */
+    char const *const *input_name;
+
     uint32_t actuator_count;
-    char const *const *actuator_name; /**< "sr/ps/ch_s01_01" */
+    /** "sr/ps/ch_s01_01" */
+    char const *const *actuator_name;
+
     double const *actuator_low, *actuator_high;
     double const *actuator_slew_per_step;
-    double const
-        *setting; /**< one after the other as in the settings' list, arrays whole; at init their first values */
-    uint32_t const *setting_at, *reading_at; /**< of each in its list, where it begins in `setting`, `reading` */
-    uint32_t const *setting_length, *reading_length; /**< 1, or as many as an array has */
-    char const *configuration; /**< path of the application's own file, or NULL: the configuration's `configuration` */
-    void *memory;              /**< as `open` left it */
+    /** One after the other as in the settings' list, arrays whole; at init their first values. */
+    double const *setting;
+    /** Of each in its list, where it begins in `setting`, `reading`. */
+    uint32_t const *setting_at, *reading_at;
+    /** 1, or as many as an array has. */
+    uint32_t const *setting_length, *reading_length;
+    /** Path of the application's own file, or NULL: the configuration's `configuration`. */
+    char const *configuration;
+    /** As `open` left it. */
+    void *memory;
 };
 
 /** What a step is given. */
 struct rm_step {
-    rm_turn turn;                   /**< of the inputs; of the cycle where there are none */
-    uint64_t steps;                 /**< called before, in this instance */
-    struct rm_record const *record; /**< one per input. Of a missing one: its last, with its old turn */
-    uint32_t missing;               /**< inputs that are */
-    bool const *is_missing;         /**< which */
-    double const *setting;          /**< now; they change between steps, those set at once in one step */
-    double const *sent; /**< per actuator: what the guard sent last; at the first step where they stand. NaN while
-                           nobody knows, because its chain does not answer */
+    /** Of the inputs; of the cycle where there are none. */
+    rm_turn turn;
+    /** Called before, in this instance. */
+    uint64_t steps;
+    /** One per input. Of a missing one: its last, with its old turn. */
+    struct rm_record const *record;
+    /** Inputs that are. */
+    uint32_t missing;
+    /** Which. */
+    bool const *is_missing;
+    /** Now; they change between steps, those set at once in one step. */
+    double const *setting;
+    /** Per actuator: what the guard sent last; at the first step where they stand. NaN while nobody knows, because its
+     * chain does not answer. */
+    double const *sent;
 };
 
 /** What it gives. */
 struct rm_wish {
-    double *setpoint; /**< per actuator, in its unit; comes with the last wish, at the first step with `sent`, and with
-                           `sent` where the last wish was no number */
-    double *reading;  /**< one after the other as in the readings' list, arrays whole; comes with what was told last */
-    float (*stream)[RM_LANES]; /**< of each stream, one record; comes with what was told last */
+    /** Per actuator, in its unit; comes with the last wish, at the first step with `sent`, and with `sent` where the
+     * last wish was no number. */
+    double *setpoint;
+    /** One after the other as in the readings' list, arrays whole; comes with what was told last. */
+    double *reading;
+    /** Of each stream, one record; comes with what was told last. */
+    float (*stream)[RM_LANES];
 };
 
 enum rm_step_result {
-    RM_STEP_SEND = 0,  /**< commit the setpoints */
-    RM_STEP_QUIET = 1, /**< commit nothing: after some cycles the guard takes that as having stopped */
+    /** Commit the setpoints. */
+    RM_STEP_SEND = 0,
+    /** Commit nothing: after some cycles the guard takes that as having stopped. */
+    RM_STEP_QUIET = 1,
 };
 
 struct rm_application_code {
-    uint32_t abi_version; /**< RM_ABI_VERSION */
+    /** RM_ABI_VERSION */
+    uint32_t abi_version;
+
     uint32_t reserved;
-    size_t state_bytes; /**< zeroed before init */
+    /** Zeroed before init. */
+    size_t state_bytes;
+
     struct rm_setting const *settings;
     uint32_t setting_count;
     uint32_t reading_count;

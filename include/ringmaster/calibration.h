@@ -67,7 +67,8 @@
 enum {
     RM_CALIBRATION_VERSION = 1,
     RM_CALIBRATION_BPMS = RM_LANES / 2,
-    RM_CALIBRATION_VALUES = 172, /**< doubles in struct rm_calibration */
+    /** Doubles in struct rm_calibration. */
+    RM_CALIBRATION_VALUES = 172,
 };
 
 /** Indices into rm_calibration_plane.k. */
@@ -94,7 +95,9 @@ struct rm_calibration_plane {
 };
 
 struct rm_calibration_bpm {
-    double x_lane, y_lane; /**< indices into the record's lanes */
+    /** Indices into the record's lanes. */
+    double x_lane, y_lane;
+
     double roll_rad;
     double reserved;
     struct rm_calibration_plane x, y;
@@ -102,9 +105,13 @@ struct rm_calibration_bpm {
 
 /** One instrument's calibration: nothing but doubles. */
 struct rm_calibration {
-    double version;          /**< RM_CALIBRATION_VERSION */
-    double bpm_count;        /**< 0–6 */
-    double calibrated_lanes; /**< a whole number: bit i is set when lane i is calibrated; the others stay raw */
+    /** RM_CALIBRATION_VERSION */
+    double version;
+    /** 0–6 */
+    double bpm_count;
+    /** A whole number: bit i is set when lane i is calibrated; the others stay raw. */
+    double calibrated_lanes;
+
     double reserved;
     struct rm_calibration_lane lane[RM_LANES];
     struct rm_calibration_bpm bpm[RM_CALIBRATION_BPMS];
@@ -138,10 +145,13 @@ void rm_calibrate_window(struct rm_calibration const *calibration, struct rm_rec
 
 /** What makes physical units of a stream's records. */
 struct rm_stream_calibration {
-    enum rm_calibrated stated;          /**< as in the stream's head */
-    struct rm_calibration calibration;  /**< what is still to be done in reading: the identity where the stream is
-                                           physical  already, or not calibrated at all */
-    char unit[RM_LANES][RM_UNIT_BYTES]; /**< of what rm_calibrate gives for it */
+    /** As in the stream's head. */
+    enum rm_calibrated stated;
+    /** What is still to be done in reading: the identity where the stream is physical already, or not calibrated at
+     * all. */
+    struct rm_calibration calibration;
+    /** Of what rm_calibrate gives for it. */
+    char unit[RM_LANES][RM_UNIT_BYTES];
 };
 
 /** Finds it by the stream's name, "bpm01/turn". RM_E_NOT_FOUND where there is no such stream, or where a stream that

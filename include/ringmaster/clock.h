@@ -26,17 +26,29 @@
 /** As it lies in shared memory. Doubles are stored as their bit patterns. */
 struct rm_clock {
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    _Atomic uint64_t anchored;                     /**< 0 until a first turn was accepted */
-    _Atomic uint64_t machine_epoch;                /**< as in the streams */
-    _Atomic uint64_t turn;                         /**< at `turn_tsc` */
-    _Atomic uint64_t turn_tsc;                     /**< TSC ticks */
-    _Atomic uint64_t ticks_per_turn_bits;          /**< double: TSC ticks from one turn to the next */
-    _Atomic uint64_t residual_ticks_bits;          /**< double: RMS distance of the envelope from the fit, TSC ticks */
-    _Atomic uint64_t tsc_hz_bits;                  /**< double: TSC ticks per second of TAI */
-    _Atomic uint64_t tai_tsc;                      /**< TSC ticks at `tai_ns` */
-    _Atomic uint64_t tai_ns;                       /**< nanoseconds of TAI since 1970-01-01 */
-    _Atomic uint64_t measured_ticks_per_turn_bits; /**< double: as `ticks_per_turn`, by counting; 0: not measured */
-    _Atomic uint64_t supported;                    /**< 1 while what is measured supports the fit */
+    /** 0 until a first turn was accepted. */
+    _Atomic uint64_t anchored;
+    /** As in the streams. */
+    _Atomic uint64_t machine_epoch;
+    /** At `turn_tsc`. */
+    _Atomic uint64_t turn;
+    /** TSC ticks. */
+    _Atomic uint64_t turn_tsc;
+    /** double: TSC ticks from one turn to the next. */
+    _Atomic uint64_t ticks_per_turn_bits;
+    /** double: RMS distance of the envelope from the fit, TSC ticks. */
+    _Atomic uint64_t residual_ticks_bits;
+    /** double: TSC ticks per second of TAI. */
+    _Atomic uint64_t tsc_hz_bits;
+    /** TSC ticks at `tai_ns`. */
+    _Atomic uint64_t tai_tsc;
+    /** Nanoseconds of TAI since 1970-01-01. */
+    _Atomic uint64_t tai_ns;
+    /** double: as `ticks_per_turn`, by counting; 0: not measured. */
+    _Atomic uint64_t measured_ticks_per_turn_bits;
+    /** 1 while what is measured supports the fit. */
+    _Atomic uint64_t supported;
+
     uint64_t reserved[4];
 };
 

@@ -22,207 +22,358 @@ enum rm_counter_set {
 
 /** counters/port/NAME */
 enum rm_port_counter {
-    RM_PORT_RECEIVED = 0, /**< packets: frames or datagrams that the port gave to the receive role */
-    RM_PORT_DECODED = 1, /**< packets: whole datagrams of a configured instrument, handed to its stream */
-    RM_PORT_NOT_IPV4 = 2, /**< packets: frames of another protocol: ARP, IPv6, LLDP; or with more than two VLAN tags */
-    RM_PORT_NOT_UDP = 3, /**< packets: IPv4 of another protocol: ICMP, TCP, IGMP */
-    RM_PORT_NOT_OUR_PORT = 4, /**< packets: UDP to a destination port other than the configured one */
-    RM_PORT_FRAGMENT = 5, /**< packets: IPv4 fragments put by; the one that makes its datagram whole counts as that datagram */
-    RM_PORT_TRUNCATED = 6, /**< packets: frames shorter than their own headers say */
-    RM_PORT_BAD_IP_HEADER = 7, /**< packets: IPv4 headers of impossible length or wrong checksum */
-    RM_PORT_BAD_UDP_CHECKSUM = 8, /**< packets: UDP checksums that are present and wrong */
-    RM_PORT_TOO_SHORT = 9, /**< packets: UDP payloads shorter than their format allows */
-    RM_PORT_TOO_LONG = 10, /**< packets: UDP payloads longer than their format allows */
-    RM_PORT_BAD_LENGTH = 11, /**< packets: UDP payloads that end in the middle of a lane or of an entry */
-    RM_PORT_BAD_MAGIC = 12, /**< packets: UDP payloads without the constants of their format */
-    RM_PORT_UNKNOWN_VERSION = 13, /**< packets: native datagrams of a version this server does not know */
-    RM_PORT_UNKNOWN_KIND = 14, /**< packets: native datagrams of an instrument kind that does not exist */
-    RM_PORT_UNKNOWN_INSTRUMENT = 15, /**< packets: native datagrams of an instrument id that is not configured on this port */
-    RM_PORT_UNKNOWN_SOURCE = 16, /**< packets: datagrams from an address that no instrument of theirs sends from */
-    RM_PORT_WRONG_KIND = 17, /**< packets: native datagrams of a configured id that say they are of another kind */
-    RM_PORT_WRONG_LANES = 18, /**< packets: native datagrams of a configured id with another number of lanes */
-    RM_PORT_KERNEL_MISSED = 19, /**< packets, gauge: dropped before this program saw them, as far as the device tells: full queue, no buffer */
-    RM_PORT_BYTES = 20, /**< bytes: lengths of what was received, as the port saw them */
-    RM_PORT_WRONG_VLAN = 21, /**< packets: frames of another VLAN than the port's */
-    RM_PORT_BAD_FRAGMENT = 22, /**< packets: fragments that overlap, contradict or overflow their datagram, which is dropped whole */
-    RM_PORT_REASSEMBLED = 23, /**< datagrams: made whole out of fragments */
-    RM_PORT_FRAGMENT_EXPIRED = 24, /**< datagrams: given up: a fragment was missing for too long, or newer datagrams needed the room */
-    RM_PORT_RECORDS = 25, /**< records: in decoded datagrams, handed to streams */
-    RM_PORT_UNKNOWN_RECORD = 26, /**< records: in decoded datagrams, of an id that is not configured */
-    RM_PORT_SET_ASIDE = 27, /**< packets: of those that no instrument sent: handed to the slow path */
-    RM_PORT_SET_ASIDE_FULL = 28, /**< packets: of those: dropped, because the slow path was behind */
-    RM_PORT_ANSWERED = 29, /**< packets: ARP requests, pings and IGMP queries that the slow path answered itself */
-    RM_PORT_TO_KERNEL = 30, /**< packets: set aside and given to the kernel */
-    RM_PORT_FROM_KERNEL = 31, /**< packets: sent out for the kernel */
-    RM_PORT_KERNEL_FULL = 32, /**< packets: lost between port and kernel, either way, or answers lost, because the other side was full */
-    RM_PORT_SPREAD_FULL = 33, /**< packets: dropped by software spreading, because the role behind a queue was behind */
-    RM_PORT_UNFINISHED_CHECKSUM = 34, /**< packets: UDP checksums that a sender on this host left unfinished: the port's `local_senders` takes them */
-    RM_PORT_REPEATED_ID = 35, /**< packets: datagrams with one id for all of several instruments: another format, as the other Libera variant */
+    /** packets: frames or datagrams that the port gave to the receive role */
+    RM_PORT_RECEIVED = 0,
+    /** packets: whole datagrams of a configured instrument, handed to its stream */
+    RM_PORT_DECODED = 1,
+    /** packets: frames of another protocol: ARP, IPv6, LLDP; or with more than two VLAN tags */
+    RM_PORT_NOT_IPV4 = 2,
+    /** packets: IPv4 of another protocol: ICMP, TCP, IGMP */
+    RM_PORT_NOT_UDP = 3,
+    /** packets: UDP to a destination port other than the configured one */
+    RM_PORT_NOT_OUR_PORT = 4,
+    /** packets: IPv4 fragments put by; the one that makes its datagram whole counts as that datagram */
+    RM_PORT_FRAGMENT = 5,
+    /** packets: frames shorter than their own headers say */
+    RM_PORT_TRUNCATED = 6,
+    /** packets: IPv4 headers of impossible length or wrong checksum */
+    RM_PORT_BAD_IP_HEADER = 7,
+    /** packets: UDP checksums that are present and wrong */
+    RM_PORT_BAD_UDP_CHECKSUM = 8,
+    /** packets: UDP payloads shorter than their format allows */
+    RM_PORT_TOO_SHORT = 9,
+    /** packets: UDP payloads longer than their format allows */
+    RM_PORT_TOO_LONG = 10,
+    /** packets: UDP payloads that end in the middle of a lane or of an entry */
+    RM_PORT_BAD_LENGTH = 11,
+    /** packets: UDP payloads without the constants of their format */
+    RM_PORT_BAD_MAGIC = 12,
+    /** packets: native datagrams of a version this server does not know */
+    RM_PORT_UNKNOWN_VERSION = 13,
+    /** packets: native datagrams of an instrument kind that does not exist */
+    RM_PORT_UNKNOWN_KIND = 14,
+    /** packets: native datagrams of an instrument id that is not configured on this port */
+    RM_PORT_UNKNOWN_INSTRUMENT = 15,
+    /** packets: datagrams from an address that no instrument of theirs sends from */
+    RM_PORT_UNKNOWN_SOURCE = 16,
+    /** packets: native datagrams of a configured id that say they are of another kind */
+    RM_PORT_WRONG_KIND = 17,
+    /** packets: native datagrams of a configured id with another number of lanes */
+    RM_PORT_WRONG_LANES = 18,
+    /** packets, gauge: dropped before this program saw them, as far as the device tells: full queue, no buffer */
+    RM_PORT_KERNEL_MISSED = 19,
+    /** bytes: lengths of what was received, as the port saw them */
+    RM_PORT_BYTES = 20,
+    /** packets: frames of another VLAN than the port's */
+    RM_PORT_WRONG_VLAN = 21,
+    /** packets: fragments that overlap, contradict or overflow their datagram, which is dropped whole */
+    RM_PORT_BAD_FRAGMENT = 22,
+    /** datagrams: made whole out of fragments */
+    RM_PORT_REASSEMBLED = 23,
+    /** datagrams: given up: a fragment was missing for too long, or newer datagrams needed the room */
+    RM_PORT_FRAGMENT_EXPIRED = 24,
+    /** records: in decoded datagrams, handed to streams */
+    RM_PORT_RECORDS = 25,
+    /** records: in decoded datagrams, of an id that is not configured */
+    RM_PORT_UNKNOWN_RECORD = 26,
+    /** packets: of those that no instrument sent: handed to the slow path */
+    RM_PORT_SET_ASIDE = 27,
+    /** packets: of those: dropped, because the slow path was behind */
+    RM_PORT_SET_ASIDE_FULL = 28,
+    /** packets: ARP requests, pings and IGMP queries that the slow path answered itself */
+    RM_PORT_ANSWERED = 29,
+    /** packets: set aside and given to the kernel */
+    RM_PORT_TO_KERNEL = 30,
+    /** packets: sent out for the kernel */
+    RM_PORT_FROM_KERNEL = 31,
+    /** packets: lost between port and kernel, either way, or answers lost, because the other side was full */
+    RM_PORT_KERNEL_FULL = 32,
+    /** packets: dropped by software spreading, because the role behind a queue was behind */
+    RM_PORT_SPREAD_FULL = 33,
+    /** packets: UDP checksums that a sender on this host left unfinished: the port's `local_senders` takes them */
+    RM_PORT_UNFINISHED_CHECKSUM = 34,
+    /** packets: datagrams with one id for all of several instruments: another format, as the other Libera variant */
+    RM_PORT_REPEATED_ID = 35,
     RM_PORT_COUNTERS = 36,
 };
 
 /** counters/stream/NAME */
 enum rm_stream_counter {
-    RM_STREAM_ACCEPTED = 0, /**< records: stored as the newest turn */
-    RM_STREAM_LATE = 1, /**< records: stored in their place after a newer turn: reordered or delayed */
-    RM_STREAM_DUPLICATE = 2, /**< records: dropped: a record of that turn was there already */
-    RM_STREAM_TURN_AHEAD = 3, /**< records: refused: the turn lies above the accepted window around the turn clock, where most instruments are not */
-    RM_STREAM_TURN_BEHIND = 4, /**< records: refused: the turn lies below the accepted window, is too late, or before the stream's first */
-    RM_STREAM_PASSED_OVER = 5, /**< turns: turns that the head passed without their record, at that moment */
-    RM_STREAM_EPOCHS = 6, /**< restarts: times the stream began again because the machine's turn counter restarted */
-    RM_STREAM_FAST_MISSING = 7, /**< records: records that the first decimators had to replace by the last value */
-    RM_STREAM_MIRRORED = 8, /**< records: second copies, of the other of two mirrored networks */
-    RM_STREAM_UNANCHORED = 9, /**< records: refused: a short counter, and no turn clock yet to tell its turn by */
-    RM_STREAM_PHASE_BEHIND = 10, /**< turns, gauge: phase error: its newest turn was so far below the turn due by the clock, at best in a second */
-    RM_STREAM_PHASE_AHEAD = 11, /**< turns, gauge: phase error: its newest turn was so far above the turn due by the clock, at best in a second */
-    RM_STREAM_TURN_OUT_OF_RANGE = 12, /**< records: refused: the turn is 2^62 or more, which no machine reaches, or below 0 with its offset; it has no vote */
+    /** records: stored as the newest turn */
+    RM_STREAM_ACCEPTED = 0,
+    /** records: stored in their place after a newer turn: reordered or delayed */
+    RM_STREAM_LATE = 1,
+    /** records: dropped: a record of that turn was there already */
+    RM_STREAM_DUPLICATE = 2,
+    /** records: refused: the turn lies above the accepted window around the turn clock, where most instruments are not */
+    RM_STREAM_TURN_AHEAD = 3,
+    /** records: refused: the turn lies below the accepted window, is too late, or before the stream's first */
+    RM_STREAM_TURN_BEHIND = 4,
+    /** turns: turns that the head passed without their record, at that moment */
+    RM_STREAM_PASSED_OVER = 5,
+    /** restarts: times the stream began again because the machine's turn counter restarted */
+    RM_STREAM_EPOCHS = 6,
+    /** records: records that the first decimators had to replace by the last value */
+    RM_STREAM_FAST_MISSING = 7,
+    /** records: second copies, of the other of two mirrored networks */
+    RM_STREAM_MIRRORED = 8,
+    /** records: refused: a short counter, and no turn clock yet to tell its turn by */
+    RM_STREAM_UNANCHORED = 9,
+    /** turns, gauge: phase error: its newest turn was so far below the turn due by the clock, at best in a second */
+    RM_STREAM_PHASE_BEHIND = 10,
+    /** turns, gauge: phase error: its newest turn was so far above the turn due by the clock, at best in a second */
+    RM_STREAM_PHASE_AHEAD = 11,
+    /** records: refused: the turn is 2^62 or more, which no machine reaches, or below 0 with its offset; it has no vote */
+    RM_STREAM_TURN_OUT_OF_RANGE = 12,
     RM_STREAM_COUNTERS = 13,
 };
 
 /** counters/path/NAME/PORT */
 enum rm_path_counter {
-    RM_PATH_RECEIVED = 0, /**< records: with a turn in the accepted window */
-    RM_PATH_FIRST = 1, /**< records: stored: no other network had brought them */
-    RM_PATH_SECOND = 2, /**< records: not stored: the other network had brought them */
-    RM_PATH_DUPLICATE = 3, /**< records: dropped: this network had brought them */
-    RM_PATH_LOST = 4, /**< records, gauge: that this network has not brought, up to the head less the late window */
+    /** records: with a turn in the accepted window */
+    RM_PATH_RECEIVED = 0,
+    /** records: stored: no other network had brought them */
+    RM_PATH_FIRST = 1,
+    /** records: not stored: the other network had brought them */
+    RM_PATH_SECOND = 2,
+    /** records: dropped: this network had brought them */
+    RM_PATH_DUPLICATE = 3,
+    /** records, gauge: that this network has not brought, up to the head less the late window */
+    RM_PATH_LOST = 4,
     RM_PATH_COUNTERS = 5,
 };
 
 /** counters/core/NUMBER */
 enum rm_core_counter {
-    RM_CORE_CORE = 0, /**< number, gauge: CPU number this thread is pinned to */
-    RM_CORE_LOOPS = 1, /**< loops: turns of the duty cycle */
-    RM_CORE_BUSY_LOOPS = 2, /**< loops: those in which some role had work */
-    RM_CORE_BUSY_TICKS = 3, /**< ticks: TSC ticks spent in turns with work */
-    RM_CORE_IDLE_TICKS = 4, /**< ticks: TSC ticks spent in turns without work */
-    RM_CORE_LONGEST_GAP_TICKS = 5, /**< ticks, gauge: longest time from one turn of the cycle to the next: the machine's stalls are in it */
-    RM_CORE_BURSTS = 6, /**< bursts: bursts received that held at least one packet */
-    RM_CORE_PACKETS = 7, /**< packets: packets in them */
-    RM_CORE_WAIT_TICKS = 8, /**< ticks: of the idle ticks: waited on purpose, so that packets gather */
-    RM_CORE_WAIT_NS = 9, /**< ns, gauge: the wait after an empty or small burst that polling has settled on */
-    RM_CORE_LONGEST_WAIT_NS = 10, /**< ns, gauge: the longest wait that the configuration allows */
-    RM_CORE_TARGET_PACKETS = 11, /**< packets, gauge: packets per burst that polling aims at */
+    /** number, gauge: CPU number this thread is pinned to */
+    RM_CORE_CORE = 0,
+    /** loops: turns of the duty cycle */
+    RM_CORE_LOOPS = 1,
+    /** loops: those in which some role had work */
+    RM_CORE_BUSY_LOOPS = 2,
+    /** ticks: TSC ticks spent in turns with work */
+    RM_CORE_BUSY_TICKS = 3,
+    /** ticks: TSC ticks spent in turns without work */
+    RM_CORE_IDLE_TICKS = 4,
+    /** ticks, gauge: longest time from one turn of the cycle to the next: the machine's stalls are in it */
+    RM_CORE_LONGEST_GAP_TICKS = 5,
+    /** bursts: bursts received that held at least one packet */
+    RM_CORE_BURSTS = 6,
+    /** packets: packets in them */
+    RM_CORE_PACKETS = 7,
+    /** ticks: of the idle ticks: waited on purpose, so that packets gather */
+    RM_CORE_WAIT_TICKS = 8,
+    /** ns, gauge: the wait after an empty or small burst that polling has settled on */
+    RM_CORE_WAIT_NS = 9,
+    /** ns, gauge: the longest wait that the configuration allows */
+    RM_CORE_LONGEST_WAIT_NS = 10,
+    /** packets, gauge: packets per burst that polling aims at */
+    RM_CORE_TARGET_PACKETS = 11,
     RM_CORE_COUNTERS = 12,
 };
 
 /** counters/clock/ROLE */
 enum rm_clock_counter {
-    RM_CLOCK_ANCHORS = 0, /**< times: times the clock was set anew: at the first turn, by each quorum, and when most were ahead of its window */
-    RM_CLOCK_QUORUM_VOTES = 1, /**< streams, gauge: instruments that agree just now on a turn other than the clock's */
-    RM_CLOCK_QUORUM_NEEDED = 2, /**< streams, gauge: instruments that must agree to set the clock anew */
-    RM_CLOCK_STREAMS_LIVE = 3, /**< streams, gauge: streams whose head follows the clock */
-    RM_CLOCK_PHASE_LIMIT = 4, /**< turns, gauge: an instrument whose phase error is larger is a fault: `turn_window.phase_turns` */
+    /** times: times the clock was set anew: at the first turn, by each quorum, and when most were ahead of its window */
+    RM_CLOCK_ANCHORS = 0,
+    /** streams, gauge: instruments that agree just now on a turn other than the clock's */
+    RM_CLOCK_QUORUM_VOTES = 1,
+    /** streams, gauge: instruments that must agree to set the clock anew */
+    RM_CLOCK_QUORUM_NEEDED = 2,
+    /** streams, gauge: streams whose head follows the clock */
+    RM_CLOCK_STREAMS_LIVE = 3,
+    /** turns, gauge: an instrument whose phase error is larger is a fault: `turn_window.phase_turns` */
+    RM_CLOCK_PHASE_LIMIT = 4,
     RM_CLOCK_COUNTERS = 5,
 };
 
 /** counters/sender/NAME */
 enum rm_sender_counter {
-    RM_SENDER_SENT = 0, /**< datagrams: handed to the port, duplicates and corrupted ones included */
-    RM_SENDER_DROPPED = 1, /**< datagrams: not sent on purpose: injected loss */
-    RM_SENDER_DUPLICATED = 2, /**< datagrams: sent twice on purpose */
-    RM_SENDER_REORDERED = 3, /**< datagrams: sent after a later turn on purpose */
-    RM_SENDER_DELAYED = 4, /**< datagrams: sent late on purpose */
-    RM_SENDER_CORRUPTED = 5, /**< datagrams: sent with a flipped bit on purpose */
-    RM_SENDER_TRUNCATED = 6, /**< datagrams: sent too short on purpose */
-    RM_SENDER_WRONG_VERSION = 7, /**< datagrams: sent with an unknown version on purpose */
-    RM_SENDER_TURN_JUMPS = 8, /**< times: jumps of the turn counter made on purpose */
-    RM_SENDER_TURN_RESETS = 9, /**< times: restarts of the turn counter made on purpose */
-    RM_SENDER_WAITS = 10, /**< times: times the link was full and the sender waited, as pause frames would make it */
-    RM_SENDER_WAIT_TICKS = 11, /**< ticks: TSC ticks spent so */
-    RM_SENDER_LONGEST_WAIT_TICKS = 12, /**< ticks, gauge: the longest of them */
-    RM_SENDER_TURNS = 13, /**< turns: turns sent */
-    RM_SENDER_BEHIND_TURNS = 14, /**< turns, gauge: turns by which the sender is behind its pace */
-    RM_SENDER_PASSED_TURNS = 15, /**< turns: turns that passed unsent, because the sender was further behind than `patience_ms` */
-    RM_SENDER_FRAGMENTS_DROPPED = 16, /**< fragments: not sent on purpose: their datagram never gets whole */
-    RM_SENDER_FRAGMENTS_DUPLICATED = 17, /**< fragments: sent twice on purpose */
-    RM_SENDER_FRAGMENTS_OVERLAPPED = 18, /**< fragments: sent on purpose with bytes that another fragment has too */
-    RM_SENDER_FRAGMENTS_REORDERED = 19, /**< datagrams: whose fragments were sent in another order on purpose */
+    /** datagrams: handed to the port, duplicates and corrupted ones included */
+    RM_SENDER_SENT = 0,
+    /** datagrams: not sent on purpose: injected loss */
+    RM_SENDER_DROPPED = 1,
+    /** datagrams: sent twice on purpose */
+    RM_SENDER_DUPLICATED = 2,
+    /** datagrams: sent after a later turn on purpose */
+    RM_SENDER_REORDERED = 3,
+    /** datagrams: sent late on purpose */
+    RM_SENDER_DELAYED = 4,
+    /** datagrams: sent with a flipped bit on purpose */
+    RM_SENDER_CORRUPTED = 5,
+    /** datagrams: sent too short on purpose */
+    RM_SENDER_TRUNCATED = 6,
+    /** datagrams: sent with an unknown version on purpose */
+    RM_SENDER_WRONG_VERSION = 7,
+    /** times: jumps of the turn counter made on purpose */
+    RM_SENDER_TURN_JUMPS = 8,
+    /** times: restarts of the turn counter made on purpose */
+    RM_SENDER_TURN_RESETS = 9,
+    /** times: times the link was full and the sender waited, as pause frames would make it */
+    RM_SENDER_WAITS = 10,
+    /** ticks: TSC ticks spent so */
+    RM_SENDER_WAIT_TICKS = 11,
+    /** ticks, gauge: the longest of them */
+    RM_SENDER_LONGEST_WAIT_TICKS = 12,
+    /** turns: turns sent */
+    RM_SENDER_TURNS = 13,
+    /** turns, gauge: turns by which the sender is behind its pace */
+    RM_SENDER_BEHIND_TURNS = 14,
+    /** turns: turns that passed unsent, because the sender was further behind than `patience_ms` */
+    RM_SENDER_PASSED_TURNS = 15,
+    /** fragments: not sent on purpose: their datagram never gets whole */
+    RM_SENDER_FRAGMENTS_DROPPED = 16,
+    /** fragments: sent twice on purpose */
+    RM_SENDER_FRAGMENTS_DUPLICATED = 17,
+    /** fragments: sent on purpose with bytes that another fragment has too */
+    RM_SENDER_FRAGMENTS_OVERLAPPED = 18,
+    /** datagrams: whose fragments were sent in another order on purpose */
+    RM_SENDER_FRAGMENTS_REORDERED = 19,
     RM_SENDER_COUNTERS = 20,
 };
 
 /** counters/guard/APPLICATION */
 enum rm_guard_counter {
-    RM_GUARD_ROWS = 0, /**< rows: seen, as far as the transmit role saw them: the newest at each look */
-    RM_GUARD_OVERRUN = 1, /**< rows: rows overwritten before they were sent: a newer one came first */
-    RM_GUARD_TAKEN = 2, /**< rows: not refused whole */
-    RM_GUARD_REFUSED_EPOCH = 3, /**< rows: refused whole: of another epoch than the granted one */
-    RM_GUARD_REFUSED_STALE = 4, /**< rows: refused whole: the turn that it answers lies too far back */
-    RM_GUARD_REFUSED_FUTURE = 5, /**< rows: refused whole: the turn that it answers is in the future */
-    RM_GUARD_REFUSED_NUMBER = 6, /**< values: refused: NaN or infinite */
-    RM_GUARD_REFUSED_LOW = 7, /**< values: refused: below the supply's lower limit */
-    RM_GUARD_REFUSED_HIGH = 8, /**< values: refused: above the supply's upper limit */
-    RM_GUARD_SLEW_LIMITED = 9, /**< values: further away than the slew allows in one cycle; the step was shortened */
-    RM_GUARD_REFUSED_OWNERSHIP = 10, /**< values: asked for by hand although the supply belongs to an application */
-    RM_GUARD_REFUSED_FAULT = 11, /**< values: refused: the supply is tripped, its chain lost or not yet joined */
-    RM_GUARD_STALLS = 12, /**< times: good rows stopped for longer than the watchdog allows */
-    RM_GUARD_RESTARTS = 13, /**< times: an instance of the application followed another */
+    /** rows: seen, as far as the transmit role saw them: the newest at each look */
+    RM_GUARD_ROWS = 0,
+    /** rows: rows overwritten before they were sent: a newer one came first */
+    RM_GUARD_OVERRUN = 1,
+    /** rows: not refused whole */
+    RM_GUARD_TAKEN = 2,
+    /** rows: refused whole: of another epoch than the granted one */
+    RM_GUARD_REFUSED_EPOCH = 3,
+    /** rows: refused whole: the turn that it answers lies too far back */
+    RM_GUARD_REFUSED_STALE = 4,
+    /** rows: refused whole: the turn that it answers is in the future */
+    RM_GUARD_REFUSED_FUTURE = 5,
+    /** values: refused: NaN or infinite */
+    RM_GUARD_REFUSED_NUMBER = 6,
+    /** values: refused: below the supply's lower limit */
+    RM_GUARD_REFUSED_LOW = 7,
+    /** values: refused: above the supply's upper limit */
+    RM_GUARD_REFUSED_HIGH = 8,
+    /** values: further away than the slew allows in one cycle; the step was shortened */
+    RM_GUARD_SLEW_LIMITED = 9,
+    /** values: asked for by hand although the supply belongs to an application */
+    RM_GUARD_REFUSED_OWNERSHIP = 10,
+    /** values: refused: the supply is tripped, its chain lost or not yet joined */
+    RM_GUARD_REFUSED_FAULT = 11,
+    /** times: good rows stopped for longer than the watchdog allows */
+    RM_GUARD_STALLS = 12,
+    /** times: an instance of the application followed another */
+    RM_GUARD_RESTARTS = 13,
     RM_GUARD_COUNTERS = 14,
 };
 
 /** counters/chain/NAME */
 enum rm_chain_counter {
-    RM_CHAIN_SENT = 0, /**< datagrams: setpoints and queries handed to the port */
-    RM_CHAIN_UNSENT = 1, /**< datagrams: not taken by the port: link down or full for the whole cycle */
-    RM_CHAIN_QUERIES = 2, /**< datagrams: of the sent: without a wish, to learn where the supplies stand */
-    RM_CHAIN_ANSWERED = 3, /**< datagrams: cycles whose readback came whole */
-    RM_CHAIN_UNANSWERED = 4, /**< datagrams: cycles whose readback did not come in the cycles it may take */
-    RM_CHAIN_WRONG_ANSWER = 5, /**< datagrams: readbacks that answer a sequence number never sent to this chain in that cycle */
-    RM_CHAIN_OLD_EPOCH = 6, /**< answers: in which the chain says that it refused an older server's datagram */
-    RM_CHAIN_MISDIRECTED = 7, /**< answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
-    RM_CHAIN_GAPS = 8, /**< answers: in which the chain says that a setpoint datagram had been lost */
-    RM_CHAIN_STOPPED = 9, /**< answers: in which the chain says that setpoints had stopped */
-    RM_CHAIN_LOST = 10, /**< times: no answer for as many cycles as it may take: lost, until it answers */
-    RM_CHAIN_TRIPS = 11, /**< times: a supply tripped */
-    RM_CHAIN_SATURATIONS = 12, /**< times: a supply began to saturate */
-    RM_CHAIN_DEVIATIONS = 13, /**< times: a readback left its setpoint's tolerance for longer than it may */
+    /** datagrams: setpoints and queries handed to the port */
+    RM_CHAIN_SENT = 0,
+    /** datagrams: not taken by the port: link down or full for the whole cycle */
+    RM_CHAIN_UNSENT = 1,
+    /** datagrams: of the sent: without a wish, to learn where the supplies stand */
+    RM_CHAIN_QUERIES = 2,
+    /** datagrams: cycles whose readback came whole */
+    RM_CHAIN_ANSWERED = 3,
+    /** datagrams: cycles whose readback did not come in the cycles it may take */
+    RM_CHAIN_UNANSWERED = 4,
+    /** datagrams: readbacks that answer a sequence number never sent to this chain in that cycle */
+    RM_CHAIN_WRONG_ANSWER = 5,
+    /** answers: in which the chain says that it refused an older server's datagram */
+    RM_CHAIN_OLD_EPOCH = 6,
+    /** answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
+    RM_CHAIN_MISDIRECTED = 7,
+    /** answers: in which the chain says that a setpoint datagram had been lost */
+    RM_CHAIN_GAPS = 8,
+    /** answers: in which the chain says that setpoints had stopped */
+    RM_CHAIN_STOPPED = 9,
+    /** times: no answer for as many cycles as it may take: lost, until it answers */
+    RM_CHAIN_LOST = 10,
+    /** times: a supply tripped */
+    RM_CHAIN_TRIPS = 11,
+    /** times: a supply began to saturate */
+    RM_CHAIN_SATURATIONS = 12,
+    /** times: a readback left its setpoint's tolerance for longer than it may */
+    RM_CHAIN_DEVIATIONS = 13,
     RM_CHAIN_COUNTERS = 14,
 };
 
 /** counters/transmit */
 enum rm_transmit_counter {
-    RM_TRANSMIT_CYCLES = 0, /**< cycles: sent */
-    RM_TRANSMIT_SKIPPED = 1, /**< cycles: not sent: the role came too late for them, by a whole period or more */
-    RM_TRANSMIT_LATE = 2, /**< cycles: sent later than a tenth of a period after their time */
-    RM_TRANSMIT_LED = 3, /**< cycles: sent by the row of the leading application, before their time */
-    RM_TRANSMIT_UNANCHORED = 4, /**< looks: without a turn clock, or with one whose rate is not the nominal one within 2 %: nothing is sent */
-    RM_TRANSMIT_DATAGRAMS = 5, /**< datagrams: handed to ports */
-    RM_TRANSMIT_UNSENT = 6, /**< datagrams: not taken by a port */
-    RM_TRANSMIT_LATEST_TICKS = 7, /**< ticks, gauge: longest delay of a cycle after its time, so far */
+    /** cycles: sent */
+    RM_TRANSMIT_CYCLES = 0,
+    /** cycles: not sent: the role came too late for them, by a whole period or more */
+    RM_TRANSMIT_SKIPPED = 1,
+    /** cycles: sent later than a tenth of a period after their time */
+    RM_TRANSMIT_LATE = 2,
+    /** cycles: sent by the row of the leading application, before their time */
+    RM_TRANSMIT_LED = 3,
+    /** looks: without a turn clock, or with one whose rate is not the nominal one within 2 %: nothing is sent */
+    RM_TRANSMIT_UNANCHORED = 4,
+    /** datagrams: handed to ports */
+    RM_TRANSMIT_DATAGRAMS = 5,
+    /** datagrams: not taken by a port */
+    RM_TRANSMIT_UNSENT = 6,
+    /** ticks, gauge: longest delay of a cycle after its time, so far */
+    RM_TRANSMIT_LATEST_TICKS = 7,
     RM_TRANSMIT_COUNTERS = 8,
 };
 
 /** counters/application/NAME */
 enum rm_application_counter {
-    RM_APPLICATION_STEPS = 0, /**< steps: called */
-    RM_APPLICATION_SENT = 1, /**< rows: committed */
-    RM_APPLICATION_QUIET = 2, /**< steps: that wanted nothing sent */
-    RM_APPLICATION_LATE = 3, /**< steps: begun at their deadline, because an input was missing */
-    RM_APPLICATION_MISSING = 4, /**< records: inputs that a step had to do without */
-    RM_APPLICATION_SKIPPED = 5, /**< steps: passed over, because an earlier one took too long */
-    RM_APPLICATION_SETTINGS = 6, /**< changes: of settings, taken over between two steps */
-    RM_APPLICATION_REFUSED = 7, /**< changes: of settings that were asked for and not taken */
-    RM_APPLICATION_GRANTS = 8, /**< times: an epoch was granted: at the start, and when the server was restarted */
-    RM_APPLICATION_LONGEST_TICKS = 9, /**< ticks, gauge: longest step so far */
+    /** steps: called */
+    RM_APPLICATION_STEPS = 0,
+    /** rows: committed */
+    RM_APPLICATION_SENT = 1,
+    /** steps: that wanted nothing sent */
+    RM_APPLICATION_QUIET = 2,
+    /** steps: begun at their deadline, because an input was missing */
+    RM_APPLICATION_LATE = 3,
+    /** records: inputs that a step had to do without */
+    RM_APPLICATION_MISSING = 4,
+    /** steps: passed over, because an earlier one took too long */
+    RM_APPLICATION_SKIPPED = 5,
+    /** changes: of settings, taken over between two steps */
+    RM_APPLICATION_SETTINGS = 6,
+    /** changes: of settings that were asked for and not taken */
+    RM_APPLICATION_REFUSED = 7,
+    /** times: an epoch was granted: at the start, and when the server was restarted */
+    RM_APPLICATION_GRANTS = 8,
+    /** ticks, gauge: longest step so far */
+    RM_APPLICATION_LONGEST_TICKS = 9,
     RM_APPLICATION_COUNTERS = 10,
 };
 
 /** counters/supply/CHAIN */
 enum rm_supply_counter {
-    RM_SUPPLY_RECEIVED = 0, /**< datagrams: addressed to it */
-    RM_SUPPLY_SETPOINTS = 1, /**< datagrams: obeyed */
-    RM_SUPPLY_QUERIES = 2, /**< datagrams: answered without a wish */
-    RM_SUPPLY_MALFORMED = 3, /**< datagrams: refused: not a setpoint datagram */
-    RM_SUPPLY_MISDIRECTED = 4, /**< datagrams: refused: for another chain, or of another length */
-    RM_SUPPLY_OLD_EPOCH = 5, /**< datagrams: refused: of an older server */
-    RM_SUPPLY_GAPS = 6, /**< datagrams: missing in the sequence */
-    RM_SUPPLY_REPEATED = 7, /**< datagrams: refused: a sequence number that was there already, or an older one */
-    RM_SUPPLY_ANSWERS = 8, /**< datagrams: sent */
-    RM_SUPPLY_STOPS = 9, /**< times: setpoints stopped for longer than the time-out */
-    RM_SUPPLY_TRIPS = 10, /**< times: a supply tripped */
-    RM_SUPPLY_SATURATIONS = 11, /**< times: a supply began to saturate */
-    RM_SUPPLY_FAULT_LOST = 12, /**< datagrams: answers not sent, by a fault */
-    RM_SUPPLY_FAULT_OTHER = 13, /**< datagrams: answers sent with another chain's id, by a fault */
+    /** datagrams: addressed to it */
+    RM_SUPPLY_RECEIVED = 0,
+    /** datagrams: obeyed */
+    RM_SUPPLY_SETPOINTS = 1,
+    /** datagrams: answered without a wish */
+    RM_SUPPLY_QUERIES = 2,
+    /** datagrams: refused: not a setpoint datagram */
+    RM_SUPPLY_MALFORMED = 3,
+    /** datagrams: refused: for another chain, or of another length */
+    RM_SUPPLY_MISDIRECTED = 4,
+    /** datagrams: refused: of an older server */
+    RM_SUPPLY_OLD_EPOCH = 5,
+    /** datagrams: missing in the sequence */
+    RM_SUPPLY_GAPS = 6,
+    /** datagrams: refused: a sequence number that was there already, or an older one */
+    RM_SUPPLY_REPEATED = 7,
+    /** datagrams: sent */
+    RM_SUPPLY_ANSWERS = 8,
+    /** times: setpoints stopped for longer than the time-out */
+    RM_SUPPLY_STOPS = 9,
+    /** times: a supply tripped */
+    RM_SUPPLY_TRIPS = 10,
+    /** times: a supply began to saturate */
+    RM_SUPPLY_SATURATIONS = 11,
+    /** datagrams: answers not sent, by a fault */
+    RM_SUPPLY_FAULT_LOST = 12,
+    /** datagrams: answers sent with another chain's id, by a fault */
+    RM_SUPPLY_FAULT_OTHER = 13,
     RM_SUPPLY_COUNTERS = 14,
 };
 

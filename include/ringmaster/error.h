@@ -10,23 +10,34 @@
 
 enum rm_code {
     RM_OK = 0,
-    RM_E_ABSENT,    /**< no such workspace: nothing has been started under that name */
-    RM_E_HALF_MADE, /**< the workspace exists but its owner has not finished making it */
-    RM_E_VERSION,   /**< made by another ABI version or another layout */
-    RM_E_DEAD,      /**< the owner has ended; what it left can be read when asked for */
-    RM_E_BUSY,      /**< somebody else owns it and is alive */
-    RM_E_NOT_FOUND, /**< no object of that name, or of another kind */
-    RM_E_CONFIG,    /**< the configuration asks for something impossible */
-    RM_E_ARGUMENT,  /**< a call's argument is out of its range */
-    RM_E_NO_SPACE,  /**< memory or disk is full */
-    RM_E_SYSTEM,    /**< the operating system or a driver refused; the text has its words */
+    /** No such workspace: nothing has been started under that name. */
+    RM_E_ABSENT,
+    /** The workspace exists but its owner has not finished making it. */
+    RM_E_HALF_MADE,
+    /** Made by another ABI version or another layout. */
+    RM_E_VERSION,
+    /** The owner has ended; what it left can be read when asked for. */
+    RM_E_DEAD,
+    /** Somebody else owns it and is alive. */
+    RM_E_BUSY,
+    /** No object of that name, or of another kind. */
+    RM_E_NOT_FOUND,
+    /** The configuration asks for something impossible. */
+    RM_E_CONFIG,
+    /** A call's argument is out of its range. */
+    RM_E_ARGUMENT,
+    /** Memory or disk is full. */
+    RM_E_NO_SPACE,
+    /** The operating system or a driver refused; the text has its words. */
+    RM_E_SYSTEM,
 };
 
 enum { RM_ERROR_TEXT_BYTES = 512 };
 
 struct rm_error {
     enum rm_code code;
-    char text[RM_ERROR_TEXT_BYTES]; /**< one or two sentences, no trailing newline */
+    /** One or two sentences, no trailing newline. */
+    char text[RM_ERROR_TEXT_BYTES];
 };
 
 #endif

@@ -22,43 +22,67 @@
 #include <ringmaster/record.h>
 
 enum rm_application_state {
-    RM_APPLICATION_ABSENT = 0,  /**< never started, or stopped in good order */
-    RM_APPLICATION_JOINED = 1,  /**< granted, but no good row yet */
-    RM_APPLICATION_RUNNING = 2, /**< good rows come */
-    RM_APPLICATION_STALLED = 3, /**< alive, but no good row for its watchdog's cycles */
-    RM_APPLICATION_DEAD = 4,    /**< its process ended in the midst of it */
+    /** Never started, or stopped in good order. */
+    RM_APPLICATION_ABSENT = 0,
+    /** Granted, but no good row yet. */
+    RM_APPLICATION_JOINED = 1,
+    /** Good rows come. */
+    RM_APPLICATION_RUNNING = 2,
+    /** Alive, but no good row for its watchdog's cycles. */
+    RM_APPLICATION_STALLED = 3,
+    /** Its process ended in the midst of it. */
+    RM_APPLICATION_DEAD = 4,
 };
 
 /** Why the guard did not do what a row wanted. Those above a row's own refuse it whole; the others one value. The same
  * order as the counters of set "guard" from RM_GUARD_REFUSED_EPOCH on. */
 enum rm_refusal {
     RM_REFUSED_NOTHING = 0,
-    RM_REFUSED_EPOCH = 1,     /**< the row: of another epoch than the granted */
-    RM_REFUSED_STALE = 2,     /**< the row: its input turn lies too far back */
-    RM_REFUSED_FUTURE = 3,    /**< the row: its input turn is in the future */
-    RM_REFUSED_NUMBER = 4,    /**< a value: NaN or infinite */
-    RM_REFUSED_LOW = 5,       /**< a value: below the supply's lower limit */
-    RM_REFUSED_HIGH = 6,      /**< a value: above the supply's upper limit */
-    RM_REFUSED_SLEW = 7,      /**< a value: further away than the slew allows in a cycle; the step was shortened */
-    RM_REFUSED_OWNERSHIP = 8, /**< a request: the supply belongs to an application */
-    RM_REFUSED_FAULT = 9,     /**< a value: the supply is tripped or its chain is lost; it stays where it is */
+    /** The row: of another epoch than the granted. */
+    RM_REFUSED_EPOCH = 1,
+    /** The row: its input turn lies too far back. */
+    RM_REFUSED_STALE = 2,
+    /** The row: its input turn is in the future. */
+    RM_REFUSED_FUTURE = 3,
+    /** A value: NaN or infinite. */
+    RM_REFUSED_NUMBER = 4,
+    /** A value: below the supply's lower limit. */
+    RM_REFUSED_LOW = 5,
+    /** A value: above the supply's upper limit. */
+    RM_REFUSED_HIGH = 6,
+    /** A value: further away than the slew allows in a cycle; the step was shortened. */
+    RM_REFUSED_SLEW = 7,
+    /** A request: the supply belongs to an application. */
+    RM_REFUSED_OWNERSHIP = 8,
+    /** A value: the supply is tripped or its chain is lost; it stays where it is. */
+    RM_REFUSED_FAULT = 9,
 };
 
 /** What follows when the application stops sending good rows. */
 enum rm_stop_action {
-    RM_STOP_HOLD = 0, /**< its supplies stay at what was sent last */
-    RM_STOP_RAMP = 1, /**< they go to their safe values, at their safe rates */
+    /** Its supplies stay at what was sent last. */
+    RM_STOP_HOLD = 0,
+    /** They go to their safe values, at their safe rates. */
+    RM_STOP_RAMP = 1,
 };
 
 /** The newest refusal of each grant. */
 struct rm_offence {
-    _Atomic uint64_t sequence; /**< odd while it changes */
-    _Atomic uint64_t refusal;  /**< enum rm_refusal; 0 while there was none */
-    _Atomic uint64_t actuator; /**< index in the application's row; UINT64_MAX when the row was refused whole */
-    _Atomic uint64_t value;    /**< double: what was wanted; of a stale row its input turn, of an epoch the epoch */
-    _Atomic uint64_t limit;    /**< double: what it was held against */
-    _Atomic uint64_t turn;     /**< of the cycle */
-    _Atomic uint64_t row;      /**< number of the row */
+    /** Odd while it changes. */
+    _Atomic uint64_t sequence;
+    /** enum rm_refusal; 0 while there was none. */
+    _Atomic uint64_t refusal;
+    /** Index in the application's row; UINT64_MAX when the row was refused whole. */
+    _Atomic uint64_t actuator;
+    /** double: what was wanted; of a stale row its input turn, of an epoch the epoch. */
+    _Atomic uint64_t value;
+    /** double: what it was held against. */
+    _Atomic uint64_t limit;
+    /** Of the cycle. */
+    _Atomic uint64_t turn;
+    /** Number of the row. */
+    _Atomic uint64_t row;
+
     _Atomic uint64_t tai_ns;
 };
 
@@ -66,21 +90,34 @@ struct rm_grant {
     /* Constant. */
     char application[RM_OWNER_BYTES];
     uint64_t actuator_count;
-    uint64_t period_turns;    /**< one row is expected in so many turns */
-    uint64_t freshness_turns; /**< how far back a row's input turn may lie */
-    uint64_t watchdog_cycles; /**< without a good row: stalled */
-    uint64_t stop;            /**< enum rm_stop_action */
+    /** One row is expected in so many turns. */
+    uint64_t period_turns;
+    /** How far back a row's input turn may lie. */
+    uint64_t freshness_turns;
+    /** Without a good row: stalled. */
+    uint64_t watchdog_cycles;
+    /** enum rm_stop_action */
+    uint64_t stop;
+
     uint64_t reserved[7];
 
     /* Written by the transmit role. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    _Atomic uint64_t epoch;    /**< granted now; 0: nobody may send rows */
-    _Atomic uint64_t instance; /**< rm_segment_header.epoch of whom it was granted to */
-    _Atomic uint64_t pid;      /**< and its process */
-    _Atomic uint64_t state;    /**< enum rm_application_state */
+    /** Granted now; 0: nobody may send rows. */
+    _Atomic uint64_t epoch;
+    /** rm_segment_header.epoch of whom it was granted to. */
+    _Atomic uint64_t instance;
+    /** And its process. */
+    _Atomic uint64_t pid;
+    /** enum rm_application_state */
+    _Atomic uint64_t state;
+
     _Atomic uint64_t since_tai_ns;
-    _Atomic uint64_t stalls;   /**< how often it stalled since the server started */
-    _Atomic uint64_t restarts; /**< how often an instance followed another */
+    /** How often it stalled since the server started. */
+    _Atomic uint64_t stalls;
+    /** How often an instance followed another. */
+    _Atomic uint64_t restarts;
+
     _Alignas(RM_CACHE_LINE) struct rm_offence offence;
 };
 

@@ -28,9 +28,13 @@
 struct rm_group {
     uint64_t member_count;
     uint64_t reserved[7];
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence; /**< odd while members change; two more per change */
-    _Atomic uint64_t timestamp_tai_ns;                 /**< of the last change */
-    _Atomic uint64_t turn;                             /**< of the last change, or RM_TURN_NONE */
+    /** Odd while members change; two more per change. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
+    /** Of the last change. */
+    _Atomic uint64_t timestamp_tai_ns;
+    /** Of the last change, or RM_TURN_NONE. */
+    _Atomic uint64_t turn;
+
     uint64_t reserved_live[5];
 };
 

@@ -14,12 +14,16 @@
 
 enum {
     RM_HISTOGRAM_SUBBITS = 4,
-    RM_HISTOGRAM_BUCKETS = (64 - RM_HISTOGRAM_SUBBITS + 1) << RM_HISTOGRAM_SUBBITS, /**< 976 */
+    /** 976 */
+    RM_HISTOGRAM_BUCKETS = (64 - RM_HISTOGRAM_SUBBITS + 1) << RM_HISTOGRAM_SUBBITS,
 };
 
 struct rm_histogram {
-    _Atomic uint64_t total;   /**< values counted */
-    _Atomic uint64_t largest; /**< the largest of them, exact */
+    /** Values counted. */
+    _Atomic uint64_t total;
+    /** The largest of them, exact. */
+    _Atomic uint64_t largest;
+
     uint64_t reserved[6];
     _Atomic uint64_t bucket[RM_HISTOGRAM_BUCKETS];
 };

@@ -32,15 +32,20 @@
 #include <ringmaster/error.h>
 
 enum {
-    RM_ELEMENT_NAME_BYTES = 64, /**< with its terminating zero */
-    RM_POLYNOM_ORDERS = 32,     /**< most coefficients of a field: max_order is at most 31 */
+    /** With its terminating zero. */
+    RM_ELEMENT_NAME_BYTES = 64,
+    /** Most coefficients of a field: max_order is at most 31. */
+    RM_POLYNOM_ORDERS = 32,
+
     RM_COORDINATES = 6,
 };
 
 /** What an element is to people: its class in the Accelerator Toolbox. How it is tracked is its pass. */
 enum rm_element_kind {
     RM_ELEMENT_MARKER,
-    RM_ELEMENT_MONITOR, /**< a BPM */
+    /** A BPM. */
+    RM_ELEMENT_MONITOR,
+
     RM_ELEMENT_DRIFT,
     RM_ELEMENT_DIPOLE,
     RM_ELEMENT_QUADRUPOLE,
@@ -62,10 +67,15 @@ enum rm_pass {
     RM_PASS_IDENTITY,
     RM_PASS_DRIFT,
     RM_PASS_EXACT_DRIFT,
-    RM_PASS_STR_MPOLE,     /**< StrMPoleSymplectic4Pass, …RadPass, …QuantPass */
-    RM_PASS_BND_MPOLE,     /**< BndMPoleSymplectic4Pass, …RadPass, …QuantPass */
-    RM_PASS_BND_MPOLE_E2,  /**< BndMPoleSymplectic4E2Pass, …RadPass */
-    RM_PASS_BND_STR_MPOLE, /**< BndStrMPoleSymplectic4Pass */
+    /** StrMPoleSymplectic4Pass, …RadPass, …QuantPass. */
+    RM_PASS_STR_MPOLE,
+    /** BndMPoleSymplectic4Pass, …RadPass, …QuantPass. */
+    RM_PASS_BND_MPOLE,
+    /** BndMPoleSymplectic4E2Pass, …RadPass. */
+    RM_PASS_BND_MPOLE_E2,
+    /** BndStrMPoleSymplectic4Pass */
+    RM_PASS_BND_STR_MPOLE,
+
     RM_PASS_QUAD_LINEAR,
     RM_PASS_BEND_LINEAR,
     RM_PASS_CORRECTOR,
@@ -74,15 +84,19 @@ enum rm_pass {
     RM_PASS_MATRIX66,
     RM_PASS_APERTURE,
     RM_PASS_SOLENOID_LINEAR,
-    RM_PASS_GWIG, /**< GWigSymplecticPass, …RadPass */
+    /** GWigSymplecticPass, …RadPass. */
+    RM_PASS_GWIG,
+
     RM_PASSES
 };
 
 /** What synchrotron radiation does in an element whose pass knows of it. */
 enum rm_radiation {
     RM_RADIATION_NONE,
-    RM_RADIATION_CLASSICAL, /**< the mean energy loss: the RadPass of a method */
-    RM_RADIATION_QUANTUM,   /**< with its quantum fluctuation: the QuantPass; a twin's own random numbers */
+    /** The mean energy loss: the RadPass of a method. */
+    RM_RADIATION_CLASSICAL,
+    /** With its quantum fluctuation: the QuantPass; a twin's own random numbers. */
+    RM_RADIATION_QUANTUM,
 };
 
 /** One harmonic of a wiggler's field: the six numbers of a column of AT's By or Bx: index, amplitude over Bmax, kx and
@@ -95,71 +109,107 @@ struct rm_wiggler_harmonic {
 };
 
 struct rm_wiggler {
-    double period_m; /**< λ */
+    /** λ */
+    double period_m;
+
     double peak_field_t;
-    uint32_t steps_per_period; /**< of the integrator */
-    uint32_t method;           /**< order of the integrator: 2 or 4 */
+    /** Of the integrator. */
+    uint32_t steps_per_period;
+    /** Order of the integrator: 2 or 4. */
+    uint32_t method;
+
     uint32_t by_count, bx_count;
     struct rm_wiggler_harmonic const *by, *bx;
 };
 
 /** An element. Pointers may be NULL where so said; what they point to belongs to the lattice or the twin. */
 struct rm_element {
-    char name[RM_ELEMENT_NAME_BYTES]; /**< the family's or the element's own: AT's FamName */
+    /** The family's or the element's own: AT's FamName. */
+    char name[RM_ELEMENT_NAME_BYTES];
+
     enum rm_element_kind kind;
     enum rm_pass pass;
     enum rm_radiation radiation;
-    uint32_t harmonic_number; /**< of a cavity */
+    /** Of a cavity. */
+    uint32_t harmonic_number;
+
     double length_m;
-    uint32_t steps;           /**< NumIntSteps; at least 1 where the pass integrates */
-    uint32_t max_order;       /**< of the polynoms, MaxOrder */
-    double *polynom_a;        /**< max_order + 1 skew components, m^-(n+1); NULL where the pass has no field */
-    double *polynom_b;        /**< as many normal components */
-    double kick_angle_rad[2]; /**< KickAngle, horizontal and vertical */
+    /** NumIntSteps; at least 1 where the pass integrates. */
+    uint32_t steps;
+    /** Of the polynoms, MaxOrder. */
+    uint32_t max_order;
+    /** max_order + 1 skew components, m^-(n+1); NULL where the pass has no field. */
+    double *polynom_a;
+    /** As many normal components. */
+    double *polynom_b;
+    /** KickAngle, horizontal and vertical. */
+    double kick_angle_rad[2];
 
     double bending_angle_rad;
     double entrance_angle_rad, exit_angle_rad;
     double full_gap_m;
-    double fringe_int[2]; /**< FringeInt1, FringeInt2 */
-    uint32_t
-        fringe_bend[2]; /**< FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none */
-    uint32_t fringe_quad[2];  /**< FringeQuadEntrance, FringeQuadExit: 0 none, 1 Lee-Whiting, 2 with the integrals */
-    double *fringe_integrals; /**< fringeIntM0 (5) and fringeIntP0 (5), or NULL */
-    double curvature_1, curvature_2; /**< H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m */
+    /** FringeInt1, FringeInt2. */
+    double fringe_int[2];
+    /** FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none. */
+    uint32_t fringe_bend[2];
+    /** FringeQuadEntrance, FringeQuadExit: 0 none, 1 Lee-Whiting, 2 with the integrals. */
+    uint32_t fringe_quad[2];
+    /** fringeIntM0 (5) and fringeIntP0 (5), or NULL. */
+    double *fringe_integrals;
+    /** H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m. */
+    double curvature_1, curvature_2;
 
-    double reference_x_m, reference_ct_m; /**< X0ref, RefDZ of the BndStrMPole pass: of its reference orbit */
+    /** X0ref, RefDZ of the BndStrMPole pass: of its reference orbit. */
+    double reference_x_m, reference_ct_m;
 
     double voltage_v, frequency_hz;
-    double time_lag_m;    /**< TimeLag */
-    double phase_lag_rad; /**< PhaseLag */
+    /** TimeLag */
+    double time_lag_m;
+    /** PhaseLag */
+    double phase_lag_rad;
 
-    double solenoid_strength; /**< K of the solenoid pass, Bz/Bρ, 1/m */
+    /** K of the solenoid pass, Bz/Bρ, 1/m. */
+    double solenoid_strength;
 
-    double *t1, *t2;            /**< 6: added at entrance and exit; or NULL */
-    double *r1, *r2;            /**< 36: rotation at entrance and exit, row by row; or NULL */
-    double *rectangle_aperture; /**< xmin, xmax, ymin, ymax (m), or NULL */
-    double *elliptic_aperture;  /**< half axes x, y (m), or NULL */
-    double *matrix;             /**< 36: M66, row by row, of the matrix pass; else NULL */
-    struct rm_wiggler *wiggler; /**< of the wiggler pass; else NULL */
+    /** 6: added at entrance and exit; or NULL. */
+    double *t1, *t2;
+    /** 36: rotation at entrance and exit, row by row; or NULL. */
+    double *r1, *r2;
+    /** Xmin, xmax, ymin, ymax (m), or NULL. */
+    double *rectangle_aperture;
+    /** Half axes x, y (m), or NULL. */
+    double *elliptic_aperture;
+    /** 36: M66, row by row, of the matrix pass; else NULL. */
+    double *matrix;
+    /** Of the wiggler pass; else NULL. */
+    struct rm_wiggler *wiggler;
 };
 
 /** What a lattice says of the whole ring. */
 struct rm_lattice_info {
     char name[RM_ELEMENT_NAME_BYTES];
-    char particle[RM_ELEMENT_NAME_BYTES]; /**< "relativistic", "electron", … */
-    double rest_energy_ev;                /**< 0: moves at the speed of light */
-    double charge_e;                      /**< -1 for electrons */
-    double energy_ev;                     /**< of the reference particle, total */
-    uint32_t periodicity;                 /**< how many times these elements follow each other in the ring */
-    uint32_t harmonic_number;             /**< of the whole ring; 0 without cavity */
+    /** "relativistic", "electron", … */
+    char particle[RM_ELEMENT_NAME_BYTES];
+    /** 0: moves at the speed of light. */
+    double rest_energy_ev;
+    /** -1 for electrons. */
+    double charge_e;
+    /** Of the reference particle, total. */
+    double energy_ev;
+    /** How many times these elements follow each other in the ring. */
+    uint32_t periodicity;
+    /** Of the whole ring; 0 without cavity. */
+    uint32_t harmonic_number;
 };
 
 struct rm_lattice;
 
 /** What a file leaves open. */
 struct rm_lattice_source {
-    char const *variable; /**< .mat: the variable that holds the lattice; NULL: the only one that can be one, or RING */
-    char const *sequence; /**< .madx: what to USE; NULL: what the file uses */
+    /** .mat: the variable that holds the lattice; NULL: the only one that can be one, or RING. */
+    char const *variable;
+    /** .madx: what to USE; NULL: what the file uses. */
+    char const *sequence;
 };
 
 /** Reads a lattice from a file: `.mat` (MATLAB v5 to v7), `.m` (as pyAT and MATLAB's atwritem write it), `.madx`,

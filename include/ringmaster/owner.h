@@ -34,15 +34,21 @@ typedef size_t rm_owner_index;
 
 /** A parameter to be. NULL texts are empty, NULL limits and conversion mean none. */
 struct rm_parameter_plan {
-    char const *name; /**< unique in the workspace: begin it with the owner's name */
+    /** Unique in the workspace: begin it with the owner's name. */
+    char const *name;
+
     char const *unit;
     char const *description;
     enum rm_element_type type;
-    size_t rows, columns; /**< shape; columns 0 or 1 for one dimension */
+    /** Shape; columns 0 or 1 for one dimension. */
+    size_t rows, columns;
+
     struct rm_limits const *limits;
     struct rm_conversion const *conversion;
-    unsigned flags;    /**< enum rm_parameter_flags; RM_PARAMETER_ALARMS is set by itself */
-    char const *group; /**< name of a group that was added, or NULL */
+    /** enum rm_parameter_flags; RM_PARAMETER_ALARMS is set by itself. */
+    unsigned flags;
+    /** Name of a group that was added, or NULL. */
+    char const *group;
 };
 
 /** `workspace` as in rm_workspace_attach; `name` as in rm_segment_header.owner. */

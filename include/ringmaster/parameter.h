@@ -30,30 +30,41 @@ enum rm_severity {
     RM_SEVERITY_NONE = 0,
     RM_SEVERITY_MINOR = 1,
     RM_SEVERITY_MAJOR = 2,
-    RM_SEVERITY_INVALID = 3, /**< not a number, or marked so by its owner */
+    /** Not a number, or marked so by its owner. */
+    RM_SEVERITY_INVALID = 3,
 };
 
 /** NaN in a limit means: no such limit. */
 struct rm_limits {
-    double display_low, display_high; /**< range of a gauge that shows it */
-    double control_low, control_high; /**< range that a write must keep */
-    double minor_low, minor_high;     /**< outside: RM_SEVERITY_MINOR */
-    double major_low, major_high;     /**< outside: RM_SEVERITY_MAJOR */
-    double hysteresis;                /**< distance by which a value must return before the severity falls */
+    /** Range of a gauge that shows it. */
+    double display_low, display_high;
+    /** Range that a write must keep. */
+    double control_low, control_high;
+    /** outside: RM_SEVERITY_MINOR. */
+    double minor_low, minor_high;
+    /** outside: RM_SEVERITY_MAJOR. */
+    double major_low, major_high;
+    /** Distance by which a value must return before the severity falls. */
+    double hysteresis;
 };
 
 /** The same quantity in another unit: other = c[0] + c[1]·v + c[2]·v² + c[3]·v³, where v is in the parameter's unit.
  * Strictly monotone over the control limits (checked when it is planned), so it goes back too. An empty unit: there is
  * none. */
 struct rm_conversion {
-    char unit[RM_UNIT_BYTES]; /**< "µrad" */
+    /** "µrad" */
+    char unit[RM_UNIT_BYTES];
+
     double c[4];
 };
 
 enum rm_parameter_flags {
-    RM_PARAMETER_WRITABLE = 1, /**< others may ask for it to be set */
-    RM_PARAMETER_SETTING = 2,  /**< a choice, not a reading: `ringmaster save` keeps it */
-    RM_PARAMETER_ALARMS = 4,   /**< has a minor or major limit: set when it is planned */
+    /** Others may ask for it to be set. */
+    RM_PARAMETER_WRITABLE = 1,
+    /** A choice, not a reading: `ringmaster save` keeps it. */
+    RM_PARAMETER_SETTING = 2,
+    /** Has a minor or major limit: set when it is planned. */
+    RM_PARAMETER_ALARMS = 4,
 };
 
 enum { RM_PARAMETER_INLINE_BYTES = 32 };
@@ -61,21 +72,36 @@ enum { RM_PARAMETER_INLINE_BYTES = 32 };
 /** The head of a parameter object. Values lie at `values_offset`, packed, in 8-byte words: in `value` where they fit,
  * behind the struct where not. */
 struct rm_parameter {
-    uint64_t values_offset;  /**< bytes from the start of this struct */
-    uint64_t count;          /**< elements */
-    uint64_t value_bytes;    /**< count × size of an element */
-    struct rm_limits limits; /**< constant, in the parameter's unit */
+    /** Bytes from the start of this struct. */
+    uint64_t values_offset;
+    /** Elements. */
+    uint64_t count;
+    /** Count × size of an element. */
+    uint64_t value_bytes;
+    /** Constant, in the parameter's unit. */
+    struct rm_limits limits;
+
     struct rm_conversion conversion;
-    uint64_t flags;             /**< enum rm_parameter_flags */
-    uint64_t element_type;      /**< enum rm_element_type, as in the directory */
-    char group[RM_NAME_BYTES];  /**< the group object whose members change together with it, or "" */
-    char owner[RM_OWNER_BYTES]; /**< of the segment; requests by others go to it */
+    /** enum rm_parameter_flags */
+    uint64_t flags;
+    /** enum rm_element_type, as in the directory. */
+    uint64_t element_type;
+    /** The group object whose members change together with it, or "". */
+    char group[RM_NAME_BYTES];
+    /** Of the segment; requests by others go to it. */
+    char owner[RM_OWNER_BYTES];
+
     uint64_t reserved[4];
 
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence; /**< odd while it changes */
-    _Atomic uint64_t timestamp_tai_ns;                 /**< of the last change */
-    _Atomic uint64_t turn;                             /**< of the last change, or RM_TURN_NONE */
-    _Atomic uint64_t severity;                         /**< enum rm_severity; of an array that of its worst element */
+    /** Odd while it changes. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
+    /** Of the last change. */
+    _Atomic uint64_t timestamp_tai_ns;
+    /** Of the last change, or RM_TURN_NONE. */
+    _Atomic uint64_t turn;
+    /** enum rm_severity; of an array that of its worst element. */
+    _Atomic uint64_t severity;
+
     _Atomic uint64_t value[RM_PARAMETER_INLINE_BYTES / 8];
 };
 
@@ -87,7 +113,9 @@ struct rm_stamp {
 
 /** A consistent copy of everything but the values. */
 struct rm_parameter_reading {
-    uint64_t sequence; /**< even; (new - old) / 2 changes lie between two readings */
+    /** Even; (new - old) / 2 changes lie between two readings. */
+    uint64_t sequence;
+
     uint64_t timestamp_tai_ns;
     rm_turn turn;
     enum rm_severity severity;

@@ -42,7 +42,8 @@
 enum {
     RM_REQUEST_SLOTS = 16,
     RM_REPLY_SLOTS = 64,
-    RM_REQUEST_VALUE_BYTES = 4096, /**< longer arrays are set in parts, or as a file */
+    /** Longer arrays are set in parts, or as a file. */
+    RM_REQUEST_VALUE_BYTES = 4096,
 };
 
 /** Programs that may be open to ask at one time: of one user, so that no user takes the places of all, and in all. An
@@ -51,51 +52,76 @@ enum rm_requesters { RM_REQUESTERS_PER_USER = 256, RM_REQUESTERS_MAX = 1024 };
 
 enum rm_verdict {
     RM_VERDICT_DONE = 1,
-    RM_VERDICT_REFUSED = 2, /**< the reason says why: "…/setpoint: 12.5 A is above the control limit of 10 A" */
+    /** The reason says why: "…/setpoint: 12.5 A is above the control limit of 10 A". */
+    RM_VERDICT_REFUSED = 2,
 };
 
 /** One request, as it lies in memory. Words of text and values are written and read as u64. */
 struct rm_request_slot {
-    _Atomic uint64_t number;           /**< 1, 2, 3, … per requester's instance */
-    _Atomic uint64_t timestamp_tai_ns; /**< when it was posted */
-    _Atomic uint64_t first;            /**< first element */
-    _Atomic uint64_t bytes;            /**< of values */
+    /** 1, 2, 3, … per requester's instance. */
+    _Atomic uint64_t number;
+    /** When it was posted. */
+    _Atomic uint64_t timestamp_tai_ns;
+    /** First element. */
+    _Atomic uint64_t first;
+    /** Of values. */
+    _Atomic uint64_t bytes;
+
     _Atomic uint64_t reserved[4];
-    _Atomic uint64_t parameter[RM_NAME_BYTES / 8]; /**< its name */
-    _Atomic uint64_t owner[RM_OWNER_BYTES / 8];    /**< its owner, who answers */
+    /** Its name. */
+    _Atomic uint64_t parameter[RM_NAME_BYTES / 8];
+    /** Its owner, who answers. */
+    _Atomic uint64_t owner[RM_OWNER_BYTES / 8];
+
     _Atomic uint64_t value[RM_REQUEST_VALUE_BYTES / 8];
 };
 
 struct rm_requests {
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head; /**< requests ever posted */
+    /** Requests ever posted. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
+
     uint64_t reserved[7];
-    struct rm_request_slot slot[RM_REQUEST_SLOTS]; /**< request n (from 1) is in slot n & (RM_REQUEST_SLOTS - 1) */
+    /** Request n (from 1) is in slot n & (RM_REQUEST_SLOTS - 1). */
+    struct rm_request_slot slot[RM_REQUEST_SLOTS];
 };
 
 struct rm_reply_slot {
-    _Atomic uint64_t number;                        /**< of the request */
-    _Atomic uint64_t requester_epoch;               /**< rm_segment_header.epoch of the requester */
-    _Atomic uint64_t verdict;                       /**< enum rm_verdict */
-    _Atomic uint64_t timestamp_tai_ns;              /**< when it was judged */
-    _Atomic uint64_t requester[RM_OWNER_BYTES / 8]; /**< its name as an owner */
+    /** Of the request. */
+    _Atomic uint64_t number;
+    /** rm_segment_header.epoch of the requester. */
+    _Atomic uint64_t requester_epoch;
+    /** enum rm_verdict */
+    _Atomic uint64_t verdict;
+    /** When it was judged. */
+    _Atomic uint64_t timestamp_tai_ns;
+    /** Its name as an owner. */
+    _Atomic uint64_t requester[RM_OWNER_BYTES / 8];
+
     _Atomic uint64_t reason[RM_REASON_BYTES / 8];
 };
 
 struct rm_replies {
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head; /**< replies ever given */
-    _Atomic uint64_t refused;                      /**< of those */
-    _Atomic uint64_t missed;                       /**< requests that were overwritten before they could be read */
-    _Atomic uint32_t doorbell;                     /**< futex: an owner waits here, requesters wake it */
+    /** Replies ever given. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
+    /** Of those. */
+    _Atomic uint64_t refused;
+    /** Requests that were overwritten before they could be read. */
+    _Atomic uint64_t missed;
+    /** futex: an owner waits here, requesters wake it. */
+    _Atomic uint32_t doorbell;
+
     uint32_t reserved32;
     uint64_t reserved[4];
-    struct rm_reply_slot slot[RM_REPLY_SLOTS]; /**< reply m (from 0) is in slot m & (RM_REPLY_SLOTS - 1) */
+    /** Reply m (from 0) is in slot m & (RM_REPLY_SLOTS - 1). */
+    struct rm_reply_slot slot[RM_REPLY_SLOTS];
 };
 
 /** A reply in private memory. */
 struct rm_reply {
     enum rm_verdict verdict;
     uint64_t timestamp_tai_ns;
-    char reason[RM_REASON_BYTES]; /**< "" when done */
+    /** "" when done. */
+    char reason[RM_REASON_BYTES];
 };
 
 /* ── who asks ── */
@@ -126,11 +152,15 @@ struct rm_inbox;
 struct rm_request {
     char requester[RM_OWNER_BYTES];
     uint64_t requester_epoch;
-    uint32_t requester_uid; /**< the user who owns the requester's file: told by the system, not by the requester */
+    /** The user who owns the requester's file: told by the system, not by the requester. */
+    uint32_t requester_uid;
+
     uint64_t number;
     char parameter[RM_NAME_BYTES];
     uint64_t first;
-    uint64_t bytes; /**< ≤ RM_REQUEST_VALUE_BYTES */
+    /** ≤ RM_REQUEST_VALUE_BYTES. */
+    uint64_t bytes;
+
     uint64_t timestamp_tai_ns;
     _Alignas(8) uint8_t value[RM_REQUEST_VALUE_BYTES];
 };

@@ -34,68 +34,110 @@
 
 enum rm_segment_state {
     RM_SEGMENT_BUILDING = 0,
-    RM_SEGMENT_LIVE = 1,     /**< the owner runs, or was killed: ask the lock */
-    RM_SEGMENT_CLOSED = 2,   /**< the owner stopped in good order; the content is final */
-    RM_SEGMENT_REPLACED = 3, /**< this one was removed, or a later owner made one of another layout: attach again */
+    /** The owner runs, or was killed: ask the lock. */
+    RM_SEGMENT_LIVE = 1,
+    /** The owner stopped in good order; the content is final. */
+    RM_SEGMENT_CLOSED = 2,
+    /** This one was removed, or a later owner made one of another layout: attach again. */
+    RM_SEGMENT_REPLACED = 3,
 };
 
 struct rm_segment_header {
-    _Atomic uint64_t magic;          /**< RM_SEGMENT_MAGIC, stored last */
-    uint32_t abi_version;            /**< RM_ABI_VERSION of the owner */
-    uint32_t header_bytes;           /**< sizeof(struct rm_segment_header) of the owner */
-    uint64_t layout_hash;            /**< hash of src/fabric/abi/abi.json the owner was built with */
-    uint64_t directory_hash;         /**< hash of the directory; equal means: can be adopted as it is */
-    uint64_t segment_bytes;          /**< size of the whole file */
-    uint64_t directory_offset;       /**< bytes from the segment's start */
-    uint32_t object_count;           /**< entries in the directory */
-    uint32_t object_bytes;           /**< sizeof(struct rm_object) of the owner */
-    _Atomic uint64_t epoch;          /**< 1 for the first instance, one more for every owner that adopts it */
-    _Atomic uint32_t state;          /**< enum rm_segment_state */
-    _Atomic uint32_t owner_pid;      /**< process that made or adopted it last */
-    _Atomic uint64_t started_tai_ns; /**< when that process did so */
-    char owner[RM_OWNER_BYTES];      /**< "server", "ring", … */
+    /** RM_SEGMENT_MAGIC, stored last. */
+    _Atomic uint64_t magic;
+    /** RM_ABI_VERSION of the owner. */
+    uint32_t abi_version;
+    /** sizeof(struct rm_segment_header) of the owner. */
+    uint32_t header_bytes;
+    /** Hash of src/fabric/abi/abi.json the owner was built with. */
+    uint64_t layout_hash;
+    /** Hash of the directory; equal means: can be adopted as it is. */
+    uint64_t directory_hash;
+    /** Size of the whole file. */
+    uint64_t segment_bytes;
+    /** Bytes from the segment's start. */
+    uint64_t directory_offset;
+    /** Entries in the directory. */
+    uint32_t object_count;
+    /** sizeof(struct rm_object) of the owner. */
+    uint32_t object_bytes;
+    /** 1 for the first instance, one more for every owner that adopts it. */
+    _Atomic uint64_t epoch;
+    /** enum rm_segment_state */
+    _Atomic uint32_t state;
+    /** Process that made or adopted it last. */
+    _Atomic uint32_t owner_pid;
+    /** When that process did so. */
+    _Atomic uint64_t started_tai_ns;
+    /** "server", "ring", … */
+    char owner[RM_OWNER_BYTES];
+
     uint64_t reserved[10];
 };
 
 _Static_assert(sizeof(struct rm_segment_header) == 3 * RM_CACHE_LINE, "three cache lines, no padding");
 
 enum rm_object_kind {
-    RM_OBJECT_STREAM = 1,    /**< struct rm_stream and its slots: stream.h */
-    RM_OBJECT_SETPOINTS = 3, /**< struct rm_setpoints: setpoint.h */
-    RM_OBJECT_PARAMETER = 4, /**< struct rm_parameter and its values: parameter.h */
-    RM_OBJECT_COUNTERS = 5,  /**< an array of u64: counter.h */
-    RM_OBJECT_CLOCK = 6,     /**< struct rm_clock: clock.h */
-    RM_OBJECT_HISTOGRAM = 7, /**< struct rm_histogram: histogram.h */
-    RM_OBJECT_TEXT = 8,      /**< UTF-8 text of `bytes` bytes, constant */
-    RM_OBJECT_GROUP = 9,     /**< struct rm_group: parameters that change together: group.h */
-    RM_OBJECT_REQUESTS = 10, /**< struct rm_requests: what this owner asks of others: request.h */
-    RM_OBJECT_REPLIES = 11,  /**< struct rm_replies: what this owner answered: request.h */
-    RM_OBJECT_GRANT = 12,    /**< struct rm_grant: what the guard thinks of an application: grant.h */
+    /** struct rm_stream and its slots: stream.h. */
+    RM_OBJECT_STREAM = 1,
+    /** struct rm_setpoints: setpoint.h. */
+    RM_OBJECT_SETPOINTS = 3,
+    /** struct rm_parameter and its values: parameter.h. */
+    RM_OBJECT_PARAMETER = 4,
+    /** An array of u64: counter.h. */
+    RM_OBJECT_COUNTERS = 5,
+    /** struct rm_clock: clock.h. */
+    RM_OBJECT_CLOCK = 6,
+    /** struct rm_histogram: histogram.h. */
+    RM_OBJECT_HISTOGRAM = 7,
+    /** UTF-8 text of `bytes` bytes, constant. */
+    RM_OBJECT_TEXT = 8,
+    /** struct rm_group: parameters that change together: group.h. */
+    RM_OBJECT_GROUP = 9,
+    /** struct rm_requests: what this owner asks of others: request.h. */
+    RM_OBJECT_REQUESTS = 10,
+    /** struct rm_replies: what this owner answered: request.h. */
+    RM_OBJECT_REPLIES = 11,
+    /** struct rm_grant: what the guard thinks of an application: grant.h. */
+    RM_OBJECT_GRANT = 12,
 };
 
 /** What an object's elements are, in NumPy's words. */
 enum rm_element_type {
-    RM_ELEMENT_RECORD = 1, /**< 64-byte records */
+    /** 64-byte records. */
+    RM_ELEMENT_RECORD = 1,
+
     RM_ELEMENT_F64 = 2,
     RM_ELEMENT_F32 = 3,
     RM_ELEMENT_I64 = 4,
     RM_ELEMENT_I32 = 5,
     RM_ELEMENT_U64 = 6,
     RM_ELEMENT_U32 = 7,
-    RM_ELEMENT_U8 = 8, /**< bytes; UTF-8 when the object is a text or a parameter of unit "utf-8" */
+    /** Bytes; UTF-8 when the object is a text or a parameter of unit "utf-8". */
+    RM_ELEMENT_U8 = 8,
 };
 
 /** One entry of the directory. Constant once the segment is finished. */
 struct rm_object {
-    char name[RM_NAME_BYTES];               /**< "stream/bpm01/turn"; unique in its workspace */
-    char unit[RM_UNIT_BYTES];               /**< of the elements; empty where lanes have their own */
-    char description[RM_DESCRIPTION_BYTES]; /**< one sentence */
-    uint32_t kind;                          /**< enum rm_object_kind */
-    uint32_t element_type;                  /**< enum rm_element_type */
-    uint64_t shape[2];                      /**< elements; shape[1] is 1 for one dimension */
-    uint64_t offset;                        /**< bytes from the segment's start, page aligned */
-    uint64_t bytes;                         /**< of the object, header included */
-    uint32_t variety; /**< of counters: enum rm_counter_set; of streams: the instrument kind; else 0 */
+    /** "stream/bpm01/turn"; unique in its workspace. */
+    char name[RM_NAME_BYTES];
+    /** Of the elements; empty where lanes have their own. */
+    char unit[RM_UNIT_BYTES];
+    /** One sentence. */
+    char description[RM_DESCRIPTION_BYTES];
+    /** enum rm_object_kind */
+    uint32_t kind;
+    /** enum rm_element_type */
+    uint32_t element_type;
+    /** Elements; shape[1] is 1 for one dimension. */
+    uint64_t shape[2];
+    /** Bytes from the segment's start, page aligned. */
+    uint64_t offset;
+    /** Of the object, header included. */
+    uint64_t bytes;
+    /** Of counters: enum rm_counter_set; of streams: the instrument kind; else 0. */
+    uint32_t variety;
+
     uint32_t reserved32;
     uint64_t reserved[7];
 };

@@ -34,17 +34,25 @@ enum { RM_SETPOINT_BUFFERS = 3, RM_SETPOINT_INLINE = 4 };
  * cache line and go on behind it. */
 struct rm_setpoint_row {
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    _Atomic uint64_t epoch;      /**< as granted: an older one is refused */
-    _Atomic uint64_t input_turn; /**< the turn this row answers; judges its freshness */
-    _Atomic uint64_t tsc;        /**< when it was committed */
+    /** As granted: an older one is refused. */
+    _Atomic uint64_t epoch;
+    /** The turn this row answers; judges its freshness. */
+    _Atomic uint64_t input_turn;
+    /** When it was committed. */
+    _Atomic uint64_t tsc;
+
     _Atomic uint64_t value[RM_SETPOINT_INLINE];
 };
 
 /** The head of a setpoints object. Constant; the rows follow. */
 struct rm_setpoints {
-    uint64_t rows_offset;    /**< bytes from the start of this struct to the first struct rm_setpoint_row */
-    uint64_t row_bytes;      /**< from one row to the next, a multiple of RM_CACHE_LINE */
-    uint64_t actuator_count; /**< values in a row */
+    /** Bytes from the start of this struct to the first struct rm_setpoint_row. */
+    uint64_t rows_offset;
+    /** From one row to the next, a multiple of RM_CACHE_LINE. */
+    uint64_t row_bytes;
+    /** Values in a row. */
+    uint64_t actuator_count;
+
     uint64_t reserved[5];
 };
 
@@ -76,12 +84,15 @@ void rm_setpoints_commit(struct rm_setpoint_row *row, uint64_t epoch, rm_turn in
 
 /** What a reader keeps between looks: rows seen so far. Begin with zero. */
 struct rm_setpoints_place {
-    uint64_t next; /**< the row expected next */
+    /** The row expected next. */
+    uint64_t next;
 };
 
 /** A row in private memory; the values are copied beside it. */
 struct rm_setpoint_reading {
-    uint64_t row; /**< number, from 0 */
+    /** Number, from 0 */
+    uint64_t row;
+
     uint64_t epoch;
     rm_turn input_turn;
     uint64_t tsc;

@@ -67,13 +67,20 @@
 #include <ringmaster/record.h>
 
 enum rm_instrument_kind {
-    RM_KIND_BPM = 1,          /**< beam position monitor electronics */
-    RM_KIND_BLM = 2,          /**< beam loss monitor */
-    RM_KIND_LLRF = 3,         /**< low-level RF */
-    RM_KIND_PHOTON_BPM = 4,   /**< photon beam position monitor */
-    RM_KIND_INTERLOCK = 5,    /**< fast interlock */
-    RM_KIND_POWER_SUPPLY = 6, /**< power-supply readback */
-    RM_KIND_APPLICATION = 7,  /**< no instrument: what a program computes, application.h. Never on the wire */
+    /** Beam position monitor electronics. */
+    RM_KIND_BPM = 1,
+    /** Beam loss monitor. */
+    RM_KIND_BLM = 2,
+    /** Low-level RF. */
+    RM_KIND_LLRF = 3,
+    /** Photon beam position monitor. */
+    RM_KIND_PHOTON_BPM = 4,
+    /** Fast interlock. */
+    RM_KIND_INTERLOCK = 5,
+    /** Power-supply readback. */
+    RM_KIND_POWER_SUPPLY = 6,
+    /** No instrument: what a program computes, application.h. Never on the wire. */
+    RM_KIND_APPLICATION = 7,
 };
 
 enum rm_lane_type {
@@ -85,55 +92,89 @@ enum rm_lane_type {
 /** What a decimated record holds of the inputs of a lane. All but RM_REDUCE_FIR are over the `period` turns that begin
  * with the record's turn, and keep the lane's type. */
 enum rm_reduction {
-    RM_REDUCE_FIR = 0,  /**< the filter's output, always f32 */
-    RM_REDUCE_LAST = 1, /**< the newest input: states, setpoints */
-    RM_REDUCE_OR = 2,   /**< bits that were set at least once: faults. i32 only */
-    RM_REDUCE_AND = 3,  /**< bits that were set throughout: permits. i32 only */
+    /** The filter's output, always f32. */
+    RM_REDUCE_FIR = 0,
+    /** The newest input: states, setpoints. */
+    RM_REDUCE_LAST = 1,
+    /** Bits that were set at least once: faults. i32 only. */
+    RM_REDUCE_OR = 2,
+    /** Bits that were set throughout: permits. i32 only. */
+    RM_REDUCE_AND = 3,
+
     RM_REDUCE_MIN = 4,
     RM_REDUCE_MAX = 5,
 };
 
 /** Whether a stream's lanes are physical units. */
 enum rm_calibrated {
-    RM_CALIBRATED_NOT = 0,        /**< raw, and there is no calibration */
-    RM_CALIBRATED_IN_READING = 1, /**< raw; the parameter "calibration/INSTRUMENT" says how to convert: calibration.h */
-    RM_CALIBRATED_IN_STREAM = 2,  /**< converted before they were stored; the same parameter says how */
+    /** Raw, and there is no calibration. */
+    RM_CALIBRATED_NOT = 0,
+    /** Raw; the parameter "calibration/INSTRUMENT" says how to convert: calibration.h. */
+    RM_CALIBRATED_IN_READING = 1,
+    /** Converted before they were stored; the same parameter says how. */
+    RM_CALIBRATED_IN_STREAM = 2,
 };
 
 /** What one lane is. Constant. */
 struct rm_lane_info {
-    char name[RM_LANE_NAME_BYTES]; /**< "x1" */
-    char unit[RM_UNIT_BYTES];      /**< "nm"; of the number as stored */
-    uint32_t type;                 /**< enum rm_lane_type */
-    uint32_t reduction;            /**< enum rm_reduction; in a full-rate stream: what its decimated streams do */
+    /** "x1" */
+    char name[RM_LANE_NAME_BYTES];
+    /** "nm"; of the number as stored. */
+    char unit[RM_UNIT_BYTES];
+    /** enum rm_lane_type */
+    uint32_t type;
+    /** enum rm_reduction; in a full-rate stream: what its decimated streams do. */
+    uint32_t reduction;
+
     uint32_t reserved[6];
 };
 
 /** The head of a stream object. The slots follow at `slots_offset` from the start of this struct. */
 struct rm_stream {
     /* Constant since the segment was finished. */
-    uint64_t slots_offset;           /**< bytes from the start of this struct to the first slot */
-    uint64_t capacity;               /**< slots, a power of two */
-    uint64_t period;                 /**< turns from one record to the next: 1, 12, 120, … */
-    uint64_t margin;                 /**< records the writer may be ahead of the published head */
-    uint32_t instrument_kind;        /**< enum rm_instrument_kind */
-    uint32_t instrument_id;          /**< as in the datagram */
-    uint32_t source_ipv4;            /**< in host byte order; 10.0.0.1 is 0x0A000001 */
-    uint32_t lane_count;             /**< lanes in use, 1–12 */
-    double group_delay_turns;        /**< of the filter; a record's turn already refers to the filter's centre */
-    double closing_delay_turns;      /**< turns from a record's turn to the arrival of its last input */
-    double gain;                     /**< of the filter at 0 Hz */
-    char filter[RM_LANE_NAME_BYTES]; /**< "none", "prompt", "sharp" */
-    uint32_t calibrated;             /**< enum rm_calibrated */
+
+    /** Bytes from the start of this struct to the first slot. */
+    uint64_t slots_offset;
+    /** Slots, a power of two. */
+    uint64_t capacity;
+    /** Turns from one record to the next: 1, 12, 120, … */
+    uint64_t period;
+    /** Records the writer may be ahead of the published head. */
+    uint64_t margin;
+    /** enum rm_instrument_kind */
+    uint32_t instrument_kind;
+    /** As in the datagram. */
+    uint32_t instrument_id;
+    /** In host byte order; 10.0.0.1 is 0x0A000001. */
+    uint32_t source_ipv4;
+    /** Lanes in use, 1–12. */
+    uint32_t lane_count;
+    /** Of the filter; a record's turn already refers to the filter's centre. */
+    double group_delay_turns;
+    /** Turns from a record's turn to the arrival of its last input. */
+    double closing_delay_turns;
+    /** Of the filter at 0 Hz. */
+    double gain;
+    /** "none", "prompt", "sharp". */
+    char filter[RM_LANE_NAME_BYTES];
+    /** enum rm_calibrated */
+    uint32_t calibrated;
+
     uint32_t reserved_word;
     uint64_t reserved_constant[3];
     struct rm_lane_info lane[RM_LANES];
 
     /* Written by the owner once per burst; one cache line of its own. */
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head; /**< newest published turn, or RM_TURN_NONE */
-    _Atomic uint64_t first;                        /**< oldest turn of this machine epoch, or RM_TURN_NONE */
-    _Atomic uint64_t machine_epoch;                /**< goes up when the turn counter of the machine restarts */
-    _Atomic uint64_t published_tsc;                /**< TSC of the burst that published `head` */
+
+    /** Newest published turn, or RM_TURN_NONE. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
+    /** Oldest turn of this machine epoch, or RM_TURN_NONE. */
+    _Atomic uint64_t first;
+    /** Goes up when the turn counter of the machine restarts. */
+    _Atomic uint64_t machine_epoch;
+    /** TSC of the burst that published `head`. */
+    _Atomic uint64_t published_tsc;
+
     uint64_t reserved_live[4];
 };
 
@@ -148,10 +189,14 @@ struct rm_stream_view {
 
 enum rm_read {
     RM_READ_OK = 0,
-    RM_READ_NOT_YET, /**< above head: wait */
-    RM_READ_MISSING, /**< passed over: lost, or late and still to come */
-    RM_READ_LAPPED,  /**< too old, or overwritten while it was read */
-    RM_READ_BEFORE,  /**< before the first turn of this machine epoch, or the stream is empty */
+    /** Above head: wait. */
+    RM_READ_NOT_YET,
+    /** Passed over: lost, or late and still to come. */
+    RM_READ_MISSING,
+    /** Too old, or overwritten while it was read. */
+    RM_READ_LAPPED,
+    /** Before the first turn of this machine epoch, or the stream is empty. */
+    RM_READ_BEFORE,
 };
 
 /** Value of a lane by its type, so that nobody reads a float as an integer; NaN for a lane that is not in use. `record`

@@ -26,38 +26,54 @@ enum {
     RM_SUPPLY_LANE_STATE = 1,
     RM_SUPPLY_LANE_FIRST = 2,
     RM_CHAIN_SUPPLIES_MAX = 40,
-    RM_CHAIN_ID_PARTS = 4, /**< instrument id of part p of chain c: c × RM_CHAIN_ID_PARTS + p */
+    /** Instrument id of part p of chain c: c × RM_CHAIN_ID_PARTS + p. */
+    RM_CHAIN_ID_PARTS = 4,
 };
 
 /** Of each supply, in lane "state". */
 enum rm_supply_bits {
-    RM_SUPPLY_BIT_TRIPPED = 1,   /**< off, and stays off until it is reset */
-    RM_SUPPLY_BIT_SATURATED = 2, /**< at the end of what it can: voltage, current or slew */
-    RM_SUPPLY_BIT_SAFE = 4,      /**< goes to its own safe value: the sequence of setpoints has stopped */
-    RM_SUPPLY_BITS = 3,          /**< bits per supply */
+    /** Off, and stays off until it is reset. */
+    RM_SUPPLY_BIT_TRIPPED = 1,
+    /** At the end of what it can: voltage, current or slew. */
+    RM_SUPPLY_BIT_SATURATED = 2,
+    /** Goes to its own safe value: the sequence of setpoints has stopped. */
+    RM_SUPPLY_BIT_SAFE = 4,
+    /** Bits per supply. */
+    RM_SUPPLY_BITS = 3,
 };
 
 /** Of the chain, in the record's status. */
 enum rm_chain_status {
-    RM_CHAIN_SAYS_TRIPPED = 1,   /**< one of its supplies, at least */
-    RM_CHAIN_SAYS_SATURATED = 2, /**< one of its supplies, at least */
-    RM_CHAIN_SAYS_STOPPED = 4,   /**< had no setpoints for its time-out, and does what it was told to do then */
-    RM_CHAIN_SAYS_OLD_EPOCH = 8, /**< refused a datagram of an older server since its last answer */
-    RM_CHAIN_SAYS_MISDIRECTED =
-        16,                 /**< refused a datagram for another chain, or of another length, since its last answer */
-    RM_CHAIN_SAYS_GAP = 32, /**< the sequence had a gap before this datagram */
+    /** One of its supplies, at least. */
+    RM_CHAIN_SAYS_TRIPPED = 1,
+    /** One of its supplies, at least. */
+    RM_CHAIN_SAYS_SATURATED = 2,
+    /** Had no setpoints for its time-out, and does what it was told to do then. */
+    RM_CHAIN_SAYS_STOPPED = 4,
+    /** Refused a datagram of an older server since its last answer. */
+    RM_CHAIN_SAYS_OLD_EPOCH = 8,
+    /** Refused a datagram for another chain, or of another length, since its last answer. */
+    RM_CHAIN_SAYS_MISDIRECTED = 16,
+    /** The sequence had a gap before this datagram. */
+    RM_CHAIN_SAYS_GAP = 32,
 };
 
 /** What the server makes of a supply, every cycle; several may be set. */
 enum rm_supply_state {
     RM_SUPPLY_TRIPPED = 1,
     RM_SUPPLY_SATURATED = 2,
-    RM_SUPPLY_DEVIATES = 4,  /**< readback and setpoint differ by more than its tolerance, for longer than it may */
-    RM_SUPPLY_LOST = 8,      /**< its chain has not answered for as many cycles as it may */
-    RM_SUPPLY_JOINING = 16,  /**< the server has not heard yet where it stands, and sends it no setpoint */
-    RM_SUPPLY_HELD = 32,     /**< its application has stopped: held */
-    RM_SUPPLY_RAMPING = 64,  /**< its application has stopped: on its way to its safe value, or there */
-    RM_SUPPLY_SLEWING = 128, /**< on its way to its setpoint, as fast as it may */
+    /** Readback and setpoint differ by more than its tolerance, for longer than it may. */
+    RM_SUPPLY_DEVIATES = 4,
+    /** Its chain has not answered for as many cycles as it may. */
+    RM_SUPPLY_LOST = 8,
+    /** The server has not heard yet where it stands, and sends it no setpoint. */
+    RM_SUPPLY_JOINING = 16,
+    /** Its application has stopped: held. */
+    RM_SUPPLY_HELD = 32,
+    /** Its application has stopped: on its way to its safe value, or there. */
+    RM_SUPPLY_RAMPING = 64,
+    /** On its way to its setpoint, as fast as it may. */
+    RM_SUPPLY_SLEWING = 128,
 };
 
 #endif

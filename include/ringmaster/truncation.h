@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RM_WATCHED_MAX = 4096 /**< mappings of one process */ };
+/** Mappings of one process. */
+enum { RM_WATCHED_MAX = 4096 };
 
 /** Watches a read-only mapping that begins at a page. False when RM_WATCHED_MAX mappings are watched already, or when
  * the handler cannot be installed: this mapping is then not protected. Any thread. */

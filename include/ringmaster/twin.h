@@ -93,12 +93,19 @@ enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, R
 
 struct rm_tracking {
     uint32_t turns;
-    uint32_t const *refpts; /**< where to look, each turn; may be NULL */
+    /** Where to look, each turn; may be NULL. */
+    uint32_t const *refpts;
+
     uint32_t refpt_count;
-    double *out;            /**< [turn][refpt][particle][6], or NULL: only the end matters */
-    uint32_t *lost_turn;    /**< [particle] turn of its loss, UINT32_MAX: not lost; or NULL */
-    uint32_t *lost_element; /**< [particle] element of its loss; or NULL */
-    double *lost_at;        /**< [particle][6] its coordinates there; or NULL */
+    /** [turn][refpt][particle][6], or NULL: only the end matters. */
+    double *out;
+    /** [particle] turn of its loss, UINT32_MAX: not lost; or NULL. */
+    uint32_t *lost_turn;
+    /** [particle] element of its loss; or NULL. */
+    uint32_t *lost_element;
+    /** [particle][6] its coordinates there; or NULL. */
+    double *lost_at;
+
     enum rm_twin_simd simd;
 };
 
@@ -115,11 +122,16 @@ void rm_twin_set_turn(struct rm_twin *twin, uint64_t turn);
 /* ---- closed orbit and matrices */
 
 struct rm_orbit_options {
-    double dp;                /**< 4D: δ */
-    double rf_offset_hz;      /**< 6D: added to the cavities' frequency */
-    double const *guess;      /**< 6, where to start; NULL: the origin (6D: at the synchronous phase) */
-    uint32_t most_iterations; /**< 0: 20 */
-    double tolerance;         /**< of the last step, largest coordinate; 0: 1e-12 */
+    /** 4D: δ. */
+    double dp;
+    /** 6D: added to the cavities' frequency. */
+    double rf_offset_hz;
+    /** 6, where to start; NULL: the origin (6D: at the synchronous phase). */
+    double const *guess;
+    /** 0: 20 */
+    uint32_t most_iterations;
+    /** Of the last step, largest coordinate; 0: 1e-12 */
+    double tolerance;
 };
 
 /** The closed orbit at the entrance of element 0, and at the points (orbit[i][6], may be NULL). 4D: at fixed δ. 6D: at
@@ -140,32 +152,51 @@ enum rm_code rm_twin_find_m66(struct rm_twin const *twin, struct rm_orbit_option
 struct rm_optics {
     double s_m;
     double closed_orbit[6];
-    double m[36];    /**< from the start of the lattice */
-    double a[36];    /**< the normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0 */
-    double r[3][36]; /**< the R matrices of the modes, likewise */
+    /** From the start of the lattice. */
+    double m[36];
+    /** The normalising matrix A, 6 × 6; 4D: rows and columns 4 and 5 are 0. */
+    double a[36];
+    /** The R matrices of the modes, likewise. */
+    double r[3][36];
+
     double beta_m[2], alpha[2];
-    double mu_rad[3];           /**< phase advance from the start, modulo 2π where points are far apart */
-    double dispersion[4];       /**< x, px, y, py per δ */
-    double w[2];                /**< chromatic amplitude functions; 0 unless asked for */
-    double dalpha[2], dbeta[2]; /**< derivatives per δ; 0 unless asked for */
-    double dmu_rad[3];          /**< likewise */
-    double ddispersion[4];      /**< second derivative of the orbit by δ at the start; 0 unless asked for */
+    /** Phase advance from the start, modulo 2π where points are far apart. */
+    double mu_rad[3];
+    /** x, px, y, py per δ. */
+    double dispersion[4];
+    /** Chromatic amplitude functions; 0 unless asked for. */
+    double w[2];
+    /** Derivatives per δ; 0 unless asked for. */
+    double dalpha[2], dbeta[2];
+    /** Likewise. */
+    double dmu_rad[3];
+    /** Second derivative of the orbit by δ at the start; 0 unless asked for. */
+    double ddispersion[4];
 };
 
 struct rm_optics_summary {
-    uint32_t modes;           /**< 2 or 3 */
-    double tune[3];           /**< fractional */
-    double chromaticity[3];   /**< 0 unless asked for */
-    double damping_time_s[3]; /**< 6D with radiation; else infinite is written as 0 */
-    double damping_rate[3];   /**< per turn */
+    /** 2 or 3 */
+    uint32_t modes;
+    /** Fractional. */
+    double tune[3];
+    /** 0 unless asked for. */
+    double chromaticity[3];
+    /** 6D with radiation; else infinite is written as 0. */
+    double damping_time_s[3];
+    /** Per turn. */
+    double damping_rate[3];
 };
 
 struct rm_optics_options {
     struct rm_orbit_options orbit;
-    bool chromaticity;   /**< chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps) */
-    bool w;              /**< also W, derivatives and second order dispersion */
-    double (*dr)[3][36]; /**< linopt6, with `w`: derivatives of r per δ at each point; or NULL */
-    double dp_step;      /**< 0: 3e-6 */
+    /** Chromaticity, which takes orbits at δ ± dp_step/2 (6D: RF steps). */
+    bool chromaticity;
+    /** Also W, derivatives and second order dispersion. */
+    bool w;
+    /** linopt6, with `w`: derivatives of r per δ at each point; or NULL. */
+    double (*dr)[3][36];
+    /** 0: 3e-6 */
+    double dp_step;
 };
 
 /** Linear optics by the eigenvectors of the one-turn matrix (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001), coupled,
@@ -179,13 +210,21 @@ enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_option
 struct rm_optics4 {
     double s_m;
     double closed_orbit[6];
-    double m[16]; /**< from the start of the lattice */
+    /** From the start of the lattice. */
+    double m[16];
+
     double beta_m[2], alpha[2];
-    double mu_rad[2];        /**< phase advance from the start, modulo 2π where points are far apart */
-    double gamma;            /**< of the coupling; 1: none */
-    double a[4], b[4], c[4]; /**< one-turn matrices of the modes, and the coupling */
-    double dispersion[4];    /**< x, px, y, py per δ */
-    double w[2];             /**< as in struct rm_optics, when asked for */
+    /** Phase advance from the start, modulo 2π where points are far apart. */
+    double mu_rad[2];
+    /** Of the coupling; 1: none. */
+    double gamma;
+    /** One-turn matrices of the modes, and the coupling. */
+    double a[4], b[4], c[4];
+    /** x, px, y, py per δ. */
+    double dispersion[4];
+    /** As in struct rm_optics, when asked for. */
+    double w[2];
+
     double dalpha[2], dbeta[2];
     double dmu_rad[2];
     double ddispersion[4];
@@ -204,8 +243,11 @@ enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_option
 /** Radiation integrals and what follows from them, of the whole ring (AT's get_radiation_integrals and
  * radiation_parameters). Without voltage the synchrotron tune, phase and bunch length are 0. */
 struct rm_ring_parameters {
-    double i[5];           /**< I1 … I5 */
-    double energy_loss_ev; /**< per turn, U0 */
+    /** I1 … I5. */
+    double i[5];
+    /** Per turn, U0. */
+    double energy_loss_ev;
+
     double momentum_compaction;
     double slip_factor;
     double emittance_x_m;
@@ -216,7 +258,9 @@ struct rm_ring_parameters {
     double synchrotron_tune;
     double synchronous_phase_rad;
     double revolution_frequency_hz;
-    double voltage_v; /**< of all cavities of the ring */
+    /** Of all cavities of the ring. */
+    double voltage_v;
+
     double tune[2], chromaticity[2];
 };
 
@@ -228,24 +272,36 @@ enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_
 /** At one point: the equilibrium of damping and quantum excitation. */
 struct rm_envelope {
     double s_m;
-    double r66[36]; /**< the beam matrix ⟨z zᵀ⟩ */
-    double r44[16]; /**< its betatron part */
-    double m66[36]; /**< from the start of the lattice */
+    /** The beam matrix ⟨z zᵀ⟩. */
+    double r66[36];
+    /** Its betatron part. */
+    double r44[16];
+    /** From the start of the lattice. */
+    double m66[36];
+
     double closed_orbit[6];
-    double emit_xy[2];        /**< projected emittances, m rad: √det of the betatron part's 2 × 2 blocks */
-    double emit_xyz[3];       /**< eigen-emittances: moduli of the eigenvalues of R66 · S, m rad */
-    double mode_emittance[3]; /**< by AT's formula, which lets the longitudinal mode leak into the others (its 1109) */
+    /** Projected emittances, m rad: √det of the betatron part's 2 × 2 blocks. */
+    double emit_xy[2];
+    /** Eigen-emittances: moduli of the eigenvalues of R66 · S, m rad. */
+    double emit_xyz[3];
+    /** By AT's formula, which lets the longitudinal mode leak into the others (its 1109). */
+    double mode_emittance[3];
 };
 
 struct rm_envelope_summary {
     double tune[3];
-    double damping_rate[3]; /**< per turn */
+    /** Per turn. */
+    double damping_rate[3];
+
     double damping_time_s[3];
-    double mode_emittance[3]; /**< eigen-emittances, m rad */
+    /** Eigen-emittances, m rad. */
+    double mode_emittance[3];
+
     double mode_matrix[3][36];
     double energy_spread;
     double bunch_length_m;
-    double energy_loss_ev; /**< per turn of the whole ring, from the damping-free energy balance */
+    /** Per turn of the whole ring, from the damping-free energy balance. */
+    double energy_loss_ev;
 };
 
 /** K. Ohmi, K. Hirata, K. Oide, Phys. Rev. E 49, 751 (1994): diffusion along the ring, and the beam matrix that
@@ -266,8 +322,10 @@ struct rm_steerer {
 
 struct rm_response_options {
     struct rm_orbit_options orbit;
-    double kick_rad;   /**< by tracking: half the difference of ± this; 0: 1e-7 */
-    double rf_step_hz; /**< by tracking; 0: 1 */
+    /** By tracking: half the difference of ± this; 0: 1e-7 */
+    double kick_rad;
+    /** By tracking; 0: 1 */
+    double rf_step_hz;
 };
 
 /** The orbit response matrix at the points: matrix[plane][point][steerer], 2 · refpt_count · (steerer_count + 1)

@@ -31,7 +31,8 @@
 struct rm_workspace;
 
 enum rm_attach_flags {
-    RM_ATTACH_DEAD = 1, /**< also when the server has ended: read what it left */
+    /** Also when the server has ended: read what it left. */
+    RM_ATTACH_DEAD = 1,
 };
 
 /** Attaches to the workspace NAME (`/dev/shm/ringmaster/NAME`, or below $RINGMASTER_WORKSPACES, or the user's own

@@ -14,9 +14,12 @@
 #include "base/timebase.h"
 
 enum {
-    RM_BACKGROUND_NICE = 10,                  /**< a tenth of what a thread of no such manners gets on the same core */
-    RM_BACKGROUND_SHARE = 4,                  /**< work is at most one part in so many of a background's time */
-    RM_BACKGROUND_LOOK_NS = 20 * 1000 * 1000, /**< how often one that rests looks whether it is to end */
+    /** A tenth of what a thread of no such manners gets on the same core. */
+    RM_BACKGROUND_NICE = 10,
+    /** Work is at most one part in so many of a background's time. */
+    RM_BACKGROUND_SHARE = 4,
+    /** How often one that rests looks whether it is to end. */
+    RM_BACKGROUND_LOOK_NS = 20 * 1000 * 1000,
 };
 
 /** Makes the calling thread one of them. A refusal is no harm. */

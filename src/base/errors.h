@@ -8,11 +8,14 @@
 
 #include <ringmaster/error.h>
 
-enum { RM_ERRORS_MAX = 20 /**< are kept; of more than these the number is enough */ };
+/** Are kept; of more than these the number is enough. */
+enum { RM_ERRORS_MAX = 20 };
 
 /** Zeroed, it is empty. */
 struct rm_errors {
-    uint32_t count; /**< how many there were, also beyond RM_ERRORS_MAX */
+    /** How many there were, also beyond RM_ERRORS_MAX. */
+    uint32_t count;
+
     struct rm_error first[RM_ERRORS_MAX];
 };
 

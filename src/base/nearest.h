@@ -12,8 +12,10 @@ size_t rm_edit_distance(char const *left, char const *right);
 /** The best guess so far. Start with `{.wanted = what was written}` and offer it every name there is. */
 struct rm_nearest {
     char const *wanted;
-    char const *name; /**< the nearest name, or NULL while none was near enough to be a slip of the hand */
-    size_t distance;  /**< of `name` */
+    /** The nearest name, or NULL while none was near enough to be a slip of the hand. */
+    char const *name;
+    /** Of `name`. */
+    size_t distance;
 };
 
 void rm_nearest_offer(struct rm_nearest *nearest, char const *name);

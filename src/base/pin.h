@@ -7,7 +7,8 @@
 
 #include <ringmaster/error.h>
 
-enum { RM_CORE_MOST = 1023 }; /**< the highest number of a core */
+/** The highest number of a core. */
+enum { RM_CORE_MOST = 1023 };
 
 /** Moves the calling thread to a core, as sched_setaffinity counts, and keeps it there; threads that it starts later
  * follow. RM_E_ARGUMENT names the cores that it may use. */

@@ -29,35 +29,57 @@
 
 #include <ringmaster/record.h>
 
-enum {
-    RM_TURN_CLOCK_CAPTURE = 256
-}; /**< turns around the prediction within which arrivals are believed, once learnt */
+/** Turns around the prediction within which arrivals are believed, once learnt. */
+enum { RM_TURN_CLOCK_CAPTURE = 256 };
 
 struct rm_turn_clock {
     bool anchored;
-    rm_turn turn;          /**< a point of the fit: this turn … */
-    uint64_t tsc;          /**< … arrives at this TSC */
-    double ticks_per_turn; /**< fitted */
+    /** A point of the fit: this turn … */
+    rm_turn turn;
+    /** … arrives at this TSC. */
+    uint64_t tsc;
+    /** Fitted. */
+    double ticks_per_turn;
+
     double nominal_ticks_per_turn;
-    bool follows;      /**< stands between arrivals */
-    double rate_range; /**< the fitted rate is within this factor of the nominal one; 64 unless told otherwise */
-    double least_ticks_per_turn; /**< and within these, of rm_turn_clock_bound; 0 and infinity at first */
+    /** Stands between arrivals. */
+    bool follows;
+    /** The fitted rate is within this factor of the nominal one; 64 unless told otherwise. */
+    double rate_range;
+    /** And within these, of rm_turn_clock_bound; 0 and infinity at first. */
+    double least_ticks_per_turn;
+
     double most_ticks_per_turn;
-    double turns_per_tick; /**< its reciprocal */
-    double residual_ticks; /**< RMS distance of window points from the prediction, exponentially averaged */
-    uint64_t window_turns; /**< length of the present window */
+    /** Its reciprocal. */
+    double turns_per_tick;
+    /** RMS distance of window points from the prediction, exponentially averaged. */
+    double residual_ticks;
+    /** Length of the present window. */
+    uint64_t window_turns;
+
     uint64_t longest_window_turns;
-    uint32_t held_windows; /**< of full length, since the last step; need not be counted far */
-    uint64_t sure_tsc;     /**< when so many of them had held that the rate was not in doubt; 0: not yet */
-    uint64_t sure_ticks;   /**< for how long that stands */
-    uint64_t believed_tsc; /**< when an arrival was last believed */
-    rm_turn window_end; /**< the window, counted from its first believed arrival, closes at an arrival from here on */
-    double least_ticks; /**< least delay of the present window … */
-    double advanced_ticks; /**< by which early arrivals have moved the fit in this window */
-    rm_turn least_turn;    /**< … and the turn that had it; RM_TURN_NONE while the window is empty */
-    rm_turn point_turn;    /**< the last window's point, RM_TURN_NONE at first */
-    double point_ticks;    /**< its delay against the fit as it is now */
-    uint64_t point_tsc;    /**< of a clock that follows: when `point_turn` arrived */
+    /** Of full length, since the last step; need not be counted far. */
+    uint32_t held_windows;
+    /** When so many of them had held that the rate was not in doubt; 0: not yet. */
+    uint64_t sure_tsc;
+    /** For how long that stands. */
+    uint64_t sure_ticks;
+    /** When an arrival was last believed. */
+    uint64_t believed_tsc;
+    /** The window, counted from its first believed arrival, closes at an arrival from here on. */
+    rm_turn window_end;
+    /** Least delay of the present window … */
+    double least_ticks;
+    /** By which early arrivals have moved the fit in this window. */
+    double advanced_ticks;
+    /** … and the turn that had it; RM_TURN_NONE while the window is empty. */
+    rm_turn least_turn;
+    /** The last window's point, RM_TURN_NONE at first. */
+    rm_turn point_turn;
+    /** Its delay against the fit as it is now. */
+    double point_ticks;
+    /** Of a clock that follows: when `point_turn` arrived. */
+    uint64_t point_tsc;
 };
 
 /** Not anchored; `turn_rate_hz` is nominal. */

@@ -9,7 +9,8 @@
 
 struct rm_user {
     uid_t uid;
-    gid_t gid; /**< the primary group */
+    /** The primary group. */
+    gid_t gid;
 };
 
 /** RM_E_CONFIG where the system knows none of that name. */

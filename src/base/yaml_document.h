@@ -10,17 +10,24 @@
 #include <ringmaster/error.h>
 
 enum {
-    RM_YAML_FILE_BYTES_MAX = 1 << 20, /**< larger files are refused: nobody writes a configuration of a megabyte */
-    RM_YAML_KEY_BYTES = 128,          /**< of a key such as "ports[1].socket", with its terminating zero */
-    RM_YAML_QUOTED_BYTES = 64,        /**< of a quoted value in a message */
+    /** Larger files are refused: nobody writes a configuration of a megabyte. */
+    RM_YAML_FILE_BYTES_MAX = 1 << 20,
+    /** Of a key such as "ports[1].socket", with its terminating zero. */
+    RM_YAML_KEY_BYTES = 128,
+    /** Of a quoted value in a message. */
+    RM_YAML_QUOTED_BYTES = 64,
 };
 
 struct rm_yaml_document {
-    char const *path; /**< the caller's */
-    char *text;       /**< the whole file */
+    /** The caller's. */
+    char const *path;
+    /** The whole file. */
+    char *text;
+
     size_t text_bytes;
     yaml_document_t tree;
-    yaml_node_t *root; /**< into `tree` */
+    /** Into `tree`. */
+    yaml_node_t *root;
 };
 
 /** Reads and parses `path`, which must stay valid. A file that is no YAML, is empty or holds a second document gives

@@ -14,11 +14,13 @@
 #include "calibration/csv.h"
 
 enum rm_calibration_quantity {
-    RM_QUANTITY_OFFSET, /* c0 … c3: */
+    /* c0 … c3. */
+    RM_QUANTITY_OFFSET,
     RM_QUANTITY_GAIN,
     RM_QUANTITY_C2,
     RM_QUANTITY_C3,
-    RM_QUANTITY_K10, /* in the order of enum rm_calibration_order: */
+    /* In the order of enum rm_calibration_order. */
+    RM_QUANTITY_K10,
     RM_QUANTITY_K30,
     RM_QUANTITY_K12,
     RM_QUANTITY_K50,
@@ -40,10 +42,14 @@ enum { RM_COLUMN_UNIT_BYTES = 3 * RM_UNIT_BYTES };
 
 struct rm_calibration_column {
     enum rm_calibration_column_kind kind;
-    char name[RM_LANE_NAME_BYTES];         /**< of a lane, or the N of a roll; before "bpm" is appended */
-    enum rm_calibration_quantity quantity; /**< of a lane */
-    char unit[RM_COLUMN_UNIT_BYTES];       /**< as written */
-    double factor;                         /**< of a roll: to rad */
+    /** Of a lane, or the N of a roll; before "bpm" is appended. */
+    char name[RM_LANE_NAME_BYTES];
+    /** Of a lane. */
+    enum rm_calibration_quantity quantity;
+    /** As written. */
+    char unit[RM_COLUMN_UNIT_BYTES];
+    /** Of a roll: to rad. */
+    double factor;
 };
 
 /** Reads cell `index` of the head. RM_E_CONFIG with its place. */

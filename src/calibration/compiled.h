@@ -20,12 +20,17 @@ struct rm_calibration_compiled {
     _Alignas(RM_CACHE_LINE) float gain[RM_LANES];
     float partner_gain[RM_LANES];
     float offset[RM_LANES];
-    uint32_t partner[RM_LANES]; /**< index of the BPM's other lane; of other lanes their own */
+    /** Index of the BPM's other lane; of other lanes their own. */
+    uint32_t partner[RM_LANES];
+
     float c[4][RM_LANES];
     float k[RM_K_COUNT][RM_LANES];
-    uint16_t calibrated; /**< bit per lane */
-    uint16_t floats;     /**< bit per lane: raw number is f32 */
-    bool affine;         /**< c and k are not needed */
+    /** Bit per lane. */
+    uint16_t calibrated;
+    /** Bit per lane: raw number is f32. */
+    uint16_t floats;
+    /** c and k are not needed. */
+    bool affine;
 };
 
 /** Makes `*compiled` ready for records of the raw lanes `lanes`. */

@@ -17,17 +17,25 @@
 enum { RM_CSV_CELLS_MAX = 512 };
 
 struct rm_csv_cell {
-    char const *text; /**< zero-terminated, in the reader's memory */
-    uint32_t column;  /**< where it begins in its line */
+    /** Zero-terminated, in the reader's memory. */
+    char const *text;
+    /** Where it begins in its line. */
+    uint32_t column;
 };
 
 struct rm_csv {
-    char const *path; /**< for messages */
-    char *text;       /**< the whole file */
-    char *next;       /**< where the next line begins */
-    uint32_t line;    /**< of the row that was read last */
+    /** For messages. */
+    char const *path;
+    /** The whole file. */
+    char *text;
+    /** Where the next line begins. */
+    char *next;
+    /** Of the row that was read last. */
+    uint32_t line;
+
     uint32_t cell_count;
-    struct rm_csv_cell cell[RM_CSV_CELLS_MAX]; /**< of the row that was read last */
+    /** Of the row that was read last. */
+    struct rm_csv_cell cell[RM_CSV_CELLS_MAX];
 };
 
 /** Reads the file. `path` stays the caller's and must outlive `*csv`. RM_E_SYSTEM, RM_E_CONFIG. */

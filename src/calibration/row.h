@@ -20,10 +20,14 @@ struct rm_calibration_table {
 /** One row: which quantities it gives for each lane of its instrument. */
 struct rm_calibration_row {
     struct rm_calibration_instrument *instrument;
-    char const *suffix;                    /**< of lanes' names */
-    uint32_t given[RM_LANES];              /**< bit per quantity; bit RM_QUANTITIES: the BPM's roll */
-    char implied[RM_LANES][RM_UNIT_BYTES]; /**< the physical unit, "" until a column implies one */
-    uint32_t cell[RM_LANES];               /**< one that speaks of the lane */
+    /** Of lanes' names. */
+    char const *suffix;
+    /** Bit per quantity; bit RM_QUANTITIES: the BPM's roll. */
+    uint32_t given[RM_LANES];
+    /** The physical unit, "" until a column implies one. */
+    char implied[RM_LANES][RM_UNIT_BYTES];
+    /** One that speaks of the lane. */
+    uint32_t cell[RM_LANES];
 };
 
 /** Where a cell of the row stands in its line. */

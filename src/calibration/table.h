@@ -20,12 +20,16 @@
 struct rm_calibration_instrument {
     /* Given: */
     char const *name;
-    struct rm_lane_info const *lane; /**< as the instrument sends them */
+    /** As the instrument sends them. */
+    struct rm_lane_info const *lane;
+
     uint32_t lane_count;
     /* Filled in: */
     struct rm_calibration calibration;
-    char unit[RM_LANES][RM_UNIT_BYTES]; /**< of each lane after calibration */
-    uint32_t line[RM_LANES];            /**< of the row that calibrates the lane; 0: none does */
+    /** Of each lane after calibration. */
+    char unit[RM_LANES][RM_UNIT_BYTES];
+    /** Of the row that calibrates the lane; 0: none does. */
+    uint32_t line[RM_LANES];
 };
 
 /** Reads the file at `path` for these instruments; those without a row, and lanes without a value, stay as they are.

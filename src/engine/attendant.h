@@ -31,15 +31,24 @@ struct rm_attendant;
 /** All of it outlives the attendant. */
 struct rm_attendant_setup {
     struct rm_config const *config;
-    uint64_t epoch;                      /**< of the server; what it grants begins above */
-    struct rm_owner *owner;              /**< the server's segment, which has a replies object */
-    struct rm_transmit_mailbox *mailbox; /**< of the transmit role, as config->application; NULL without chains */
-    struct rm_transmit_put *put;         /**< of the transmit role; NULL without chains */
-    clockid_t transmit_time;             /**< how long the thread of that role has run: pthread_getcpuclockid */
-    struct rm_setpoints const *sent;     /**< "setpoints/sent" */
+    /** Of the server; what it grants begins above. */
+    uint64_t epoch;
+    /** The server's segment, which has a replies object. */
+    struct rm_owner *owner;
+    /** Of the transmit role, as config->application; NULL without chains. */
+    struct rm_transmit_mailbox *mailbox;
+    /** Of the transmit role; NULL without chains. */
+    struct rm_transmit_put *put;
+    /** How long the thread of that role has run: pthread_getcpuclockid. */
+    clockid_t transmit_time;
+    /** "setpoints/sent" */
+    struct rm_setpoints const *sent;
+
     struct rm_transmit_chain const *chain;
-    struct rm_parameter *const *setpoint; /**< "SUPPLY/setpoint", as config->supply */
-    struct rm_parameter *const *readback; /**< "SUPPLY/readback", as config->supply */
+    /** "SUPPLY/setpoint", as config->supply. */
+    struct rm_parameter *const *setpoint;
+    /** "SUPPLY/readback", as config->supply. */
+    struct rm_parameter *const *readback;
 };
 
 /** Marks as unknown what has no time yet, before others see the segment: nobody shall take the zero of fresh memory for

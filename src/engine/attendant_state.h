@@ -21,23 +21,37 @@
 
 /** What is kept of one application. */
 struct rm_attendant_visitor {
-    uid_t uid;                       /**< whose segment counts */
-    bool here;                       /**< it was granted an epoch, and has not gone */
-    uint64_t instance;               /**< of the one that is here */
-    struct rm_mapped_segment mapped; /**< its segment, while it is here */
-    struct rm_mapped_segment gone;   /**< that of one which has gone, until the transmit role has let it go */
-    uint64_t gone_letter;            /**< by this letter */
+    /** Whose segment counts. */
+    uid_t uid;
+    /** It was granted an epoch, and has not gone. */
+    bool here;
+    /** Of the one that is here. */
+    uint64_t instance;
+    /** Its segment, while it is here. */
+    struct rm_mapped_segment mapped;
+    /** That of one which has gone, until the transmit role has let it go. */
+    struct rm_mapped_segment gone;
+    /** By this letter. */
+    uint64_t gone_letter;
 };
 
 struct rm_attendant {
     struct rm_attendant_setup setup;
-    char workspace[PATH_MAX]; /**< its directory */
+    /** Its directory. */
+    char workspace[PATH_MAX];
+
     struct rm_inbox *inbox;
-    struct rm_attendant_visitor *visitor; /**< as config->application */
-    uint64_t grants;                      /**< so far */
-    rm_turn shown;                        /**< the cycle that SUPPLY/setpoint is of */
-    rm_turn *heard;                       /**< per instrument of the chains: the turn that was shown last */
-    double *sent;                         /**< a row of it */
+    /** As config->application. */
+    struct rm_attendant_visitor *visitor;
+    /** So far. */
+    uint64_t grants;
+    /** The cycle that SUPPLY/setpoint is of. */
+    rm_turn shown;
+    /** Per instrument of the chains: the turn that was shown last. */
+    rm_turn *heard;
+    /** A row of it. */
+    double *sent;
+
     struct rm_setpoints_place place;
     pthread_t thread;
     bool started;

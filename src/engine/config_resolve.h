@@ -46,8 +46,11 @@ struct rm_config_resolving_chain {
     struct rm_config_file const *file;
     struct rm_config *config;
     struct rm_file_chain const *written;
-    uint32_t index;  /**< of `written` */
-    uint32_t number; /**< 1 … count */
+    /** Of `written`. */
+    uint32_t index;
+    /** 1 … count. */
+    uint32_t number;
+
     struct rm_error *error;
 };
 
@@ -80,7 +83,9 @@ enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct 
 /** "ring" or "ring/3" in a list of a role: roles[role].list[entry]. */
 struct rm_config_queue_name {
     uint32_t role;
-    char const *list; /**< "ports", "first" */
+    /** "ports", "first". */
+    char const *list;
+
     uint32_t entry;
     char const *text;
 };

@@ -21,21 +21,28 @@
 enum { RM_CORE_DUTIES_MAX = 16 };
 
 struct rm_duty {
-    uint32_t (*run)(void *role, uint64_t tsc); /**< returns packets, or whatever it counts as work; 0 is idle */
+    /** Returns packets, or whatever it counts as work; 0 is idle. */
+    uint32_t (*run)(void *role, uint64_t tsc);
+
     void *role;
 };
 
 struct rm_core {
-    unsigned cpu; /**< as sched_setaffinity counts */
+    /** As sched_setaffinity counts. */
+    unsigned cpu;
+
     struct rm_duty duty[RM_CORE_DUTIES_MAX];
     uint32_t duty_count;
     struct rm_polling polling;
     double ns_per_tick;
-    rm_counter *counters; /**< set "core" */
+    /** Set "core". */
+    rm_counter *counters;
+
     atomic_bool const *stop;
     pthread_t thread;
     sem_t ready;
-    struct rm_error error; /**< why the thread did not start */
+    /** Why the thread did not start. */
+    struct rm_error error;
 };
 
 /** Starts the thread and waits until it runs on its CPU. */

@@ -20,15 +20,24 @@
 #define RM_TURN_OFFSET_MAX ((int64_t)RM_TURN_END)
 
 struct rm_counting {
-    uint64_t period_turns; /**< at least 1 */
-    uint64_t counter_end;  /**< counters of records from here on are beyond RM_TURN_END */
-    int64_t offset_turns;  /**< added; a multiple of the period where records are counted */
-    uint64_t lap_turns;    /**< turns after which the counter comes round; 0: never */
-    uint64_t half_lap;     /**< half of it */
-    rm_turn lap_begin;     /**< the turn, without offset, of the last counter 0 */
-    uint64_t lap_number;   /**< the number of that record, turn / period with offset, of a counter of records; wraps */
-    bool records;          /**< the counter counts records, not turns */
-    bool tells;            /**< its counter is long enough to anchor the turn clock, and to vote */
+    /** At least 1 */
+    uint64_t period_turns;
+    /** Counters of records from here on are beyond RM_TURN_END. */
+    uint64_t counter_end;
+    /** Added; a multiple of the period where records are counted. */
+    int64_t offset_turns;
+    /** Turns after which the counter comes round; 0: never. */
+    uint64_t lap_turns;
+    /** Half of it. */
+    uint64_t half_lap;
+    /** The turn, without offset, of the last counter 0. */
+    rm_turn lap_begin;
+    /** The number of that record, turn / period with offset, of a counter of records; wraps. */
+    uint64_t lap_number;
+    /** The counter counts records, not turns. */
+    bool records;
+    /** Its counter is long enough to anchor the turn clock, and to vote. */
+    bool tells;
 };
 
 /** For a counter of `bits` 1–64 that counts records, or turns. */

@@ -42,32 +42,52 @@ struct rm_receive_queue;
 struct rm_burst_sum;
 
 enum {
-    RM_EXPRESS_AT = 12,    /**< of a frame, the first byte compared: the ethertype */
-    RM_EXPRESS_BYTES = 36, /**< up to the native instrument id; of what is described, less: up to the payload */
+    /** Of a frame, the first byte compared: the ethertype. */
+    RM_EXPRESS_AT = 12,
+    /** Up to the native instrument id; of what is described, less: up to the payload. */
+    RM_EXPRESS_BYTES = 36,
 };
 
 /** What the frames of one instrument are like, and where the next record goes. The first cache line is what a frame is
  * compared with, the second where it is put. */
 struct rm_express {
-    _Alignas(RM_CACHE_LINE) uint8_t expected[RM_EXPRESS_BYTES]; /**< as it last came, and was verified */
-    uint32_t frame_bytes; /**< a frame has at least so many; UINT32_MAX: the instrument takes the general way */
-    uint64_t turn_offset; /**< of what is native: added to the turn in the datagram, wraps */
-    rm_turn next;         /**< that the lane takes; RM_TURN_NONE: what comes next is for the general way to say */
-    uint32_t open_bytes;  /**< frame_bytes while the lane is not paused */
-    uint32_t lane_count;  /**< of what is native */
+    /** As it last came, and was verified. */
+    _Alignas(RM_CACHE_LINE) uint8_t expected[RM_EXPRESS_BYTES];
+    /** A frame has at least so many; UINT32_MAX: the instrument takes the general way. */
+    uint32_t frame_bytes;
+    /** Of what is native: added to the turn in the datagram, wraps. */
+    uint64_t turn_offset;
+    /** That the lane takes; RM_TURN_NONE: what comes next is for the general way to say. */
+    rm_turn next;
+    /** frame_bytes while the lane is not paused. */
+    uint32_t open_bytes;
+    /** Of what is native. */
+    uint32_t lane_count;
 
-    _Alignas(RM_CACHE_LINE) struct rm_slot *slot; /**< of the stream … */
-    uint64_t mask;                                /**< … as its writer has it */
+    /** Of the stream … */
+    _Alignas(RM_CACHE_LINE) struct rm_slot *slot;
+    /** … as its writer has it. */
+    uint64_t mask;
+
     uint64_t period;
-    uint64_t number;          /**< of the record of `next` */
-    struct rm_record *record; /**< the filters' inputs, by phase */
+    /** Of the record of `next`. */
+    uint64_t number;
+    /** The filters' inputs, by phase. */
+    struct rm_record *record;
+
     struct rm_stream *stream;
-    uint32_t run;       /**< records taken that nobody else has been told of: rm_instrument_settle */
-    uint8_t phase;      /**< of the next input, below … */
-    uint8_t decimation; /**< … where the group is complete */
-    bool streaming;     /**< as the writer has it */
-    bool touched;       /**< the instrument has something to publish in this burst … */
-    bool whole;         /**< … and it is more than the head of its own stream */
+    /** Records taken that nobody else has been told of: rm_instrument_settle. */
+    uint32_t run;
+    /** Of the next input, below … */
+    uint8_t phase;
+    /** … where the group is complete. */
+    uint8_t decimation;
+    /** As the writer has it. */
+    bool streaming;
+    /** The instrument has something to publish in this burst … */
+    bool touched;
+    /** … and it is more than the head of its own stream. */
+    bool whole;
 };
 
 _Static_assert(sizeof(struct rm_express) == 2 * RM_CACHE_LINE, "what a datagram in its turn needs");

@@ -26,7 +26,8 @@
 struct window {
     rm_turn lowest;
     uint64_t span;
-    rm_turn due; /**< that short counters mean a turn near to */
+    /** That short counters mean a turn near to. */
+    rm_turn due;
 };
 
 RM_EXPRESS_TARGET static inline struct window window_of(struct rm_turn_gate const *gate) {
@@ -39,7 +40,9 @@ RM_EXPRESS_TARGET static inline struct window window_of(struct rm_turn_gate cons
 /** Formats of what comes by a queue. Each has a kernel of its own, without questions about the others. */
 enum mix {
     NATIVE,
-    DESCRIBED, /**< in one layout */
+    /** In one layout. */
+    DESCRIBED,
+
     MIXED,
 };
 

@@ -39,22 +39,33 @@
 
 /** What one supply may do. All numbers are finite and fit an f32; between the limits lies one f32 at least. */
 struct rm_guard_supply {
-    double low, high; /**< low ≤ safe ≤ high */
-    double slew;      /**< per cycle; not so small that a setpoint at its limits would not move by it */
+    /** low ≤ safe ≤ high. */
+    double low, high;
+    /** Per cycle; not so small that a setpoint at its limits would not move by it. */
+    double slew;
+
     double safe;
-    double safe_slew; /**< per cycle, as slew; on the way to `safe` */
+    /** Per cycle, as slew; on the way to `safe`. */
+    double safe_slew;
 };
 
 /** What one application may do. Number 0 is the operator, who has no watchdog, no epoch, no turn and no rows: what is
  * said of them here is not looked at for him. A supply that nobody owns does not move. */
 struct rm_guard_application {
     uint32_t supply_count;
-    uint32_t const *supply; /**< of its row's values, in their order; each supply is one application's */
+    /** Of its row's values, in their order; each supply is one application's. */
+    uint32_t const *supply;
+
     uint64_t freshness_turns;
-    uint64_t future_turns;     /**< by which an input turn may be ahead of the cycle's */
-    uint32_t watchdog_cycles;  /**< of its own period, ≥ 1: so many without a good row, and it has stopped */
-    uint32_t period_cycles;    /**< cycles of the guard in its period, ≥ 1 */
-    uint64_t first_row_cycles; /**< of the guard: granted for so long without any good row, it has stalled; 0: never */
+    /** By which an input turn may be ahead of the cycle's. */
+    uint64_t future_turns;
+    /** Of its own period, ≥ 1: so many without a good row, and it has stopped. */
+    uint32_t watchdog_cycles;
+    /** Cycles of the guard in its period, ≥ 1. */
+    uint32_t period_cycles;
+    /** Of the guard: granted for so long without any good row, it has stalled; 0: never. */
+    uint64_t first_row_cycles;
+
     enum rm_stop_action stop;
 };
 
@@ -71,10 +82,14 @@ struct rm_guard_application {
  *     FAULT              as it came          where the supply stays */
 struct rm_guard_offence {
     enum rm_refusal refusal;
-    uint64_t actuator; /**< index in the row; UINT64_MAX: the row; of the operator: the supply */
+    /** Index in the row; UINT64_MAX: the row; of the operator: the supply. */
+    uint64_t actuator;
+
     double value, limit;
-    rm_turn turn; /**< of the cycle */
-    uint64_t row; /**< UINT64_MAX for the operator, who has none */
+    /** Of the cycle. */
+    rm_turn turn;
+    /** UINT64_MAX for the operator, who has none. */
+    uint64_t row;
 };
 
 enum { RM_REFUSALS = 10 };
@@ -82,8 +97,11 @@ enum { RM_REFUSALS = 10 };
 /** What is seen of an application. */
 struct rm_guard_view {
     enum rm_application_state state;
-    uint64_t rows;                 /**< good ones; of the operator, values taken */
-    uint64_t refused[RM_REFUSALS]; /**< by reason; a row refused whole counts once, a value each time */
+    /** Good ones; of the operator, values taken. */
+    uint64_t rows;
+    /** By reason; a row refused whole counts once, a value each time. */
+    uint64_t refused[RM_REFUSALS];
+
     uint64_t stalls;
     struct rm_guard_offence offence;
 };

@@ -12,8 +12,10 @@
 
 /** How a row, or a part of it, was taken. */
 struct rm_guard_taking {
-    uint64_t refused;   /**< values outside of what their supplies take */
-    uint64_t shortened; /**< taken, and further away than a step */
+    /** Values outside of what their supplies take. */
+    uint64_t refused;
+    /** Taken, and further away than a step. */
+    uint64_t shortened;
 };
 
 /** Values within their limits become targets; no NaN is within any. */

@@ -10,8 +10,11 @@
 #include "net/port.h"
 
 struct rm_housekeeping {
-    struct rm_port **port; /**< whose own totals are read … */
-    rm_counter **counters; /**< … into these, set "port" */
+    /** Whose own totals are read … */
+    struct rm_port **port;
+    /** … into these, set "port". */
+    rm_counter **counters;
+
     uint32_t port_count;
     uint64_t due_tsc;
     uint64_t period_ticks;

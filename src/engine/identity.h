@@ -17,17 +17,22 @@ struct rm_instrument;
 struct rm_mirror_path;
 
 struct rm_identity {
-    uint64_t key; /**< RM_IDENTITY_NONE where the place is empty */
+    /** RM_IDENTITY_NONE where the place is empty. */
+    uint64_t key;
+
     struct rm_instrument *instrument;
-    struct rm_mirror_path *path; /**< NULL unless the instrument sends on two networks */
+    /** NULL unless the instrument sends on two networks. */
+    struct rm_mirror_path *path;
 };
 
 #define RM_IDENTITY_NONE UINT64_MAX
 
 struct rm_identity_table {
     struct rm_identity *place;
-    uint64_t mask;  /**< places - 1 */
-    uint32_t shift; /**< of the hash, so that its best bits are left */
+    /** Places - 1 */
+    uint64_t mask;
+    /** Of the hash, so that its best bits are left. */
+    uint32_t shift;
 };
 
 /** For up to `count` identities. */
@@ -46,7 +51,8 @@ bool rm_identity_knows_id(struct rm_identity_table const *table, uint32_t id);
 
 enum {
     RM_IDENTITY_ID_BITS = 17,
-    RM_IDENTITY_SOURCE = 1 << 16, /**< stands for an id where only the source counts */
+    /** Stands for an id where only the source counts. */
+    RM_IDENTITY_SOURCE = 1 << 16,
 };
 
 static inline struct rm_identity const *rm_identity_look(struct rm_identity_table const *table, uint64_t key) {

@@ -24,26 +24,39 @@
 #include "fabric/stream_writer.h"
 #include "wire/layout.h"
 
-enum { RM_NETWORKS = 2 }; /**< that may carry copies of one instrument's datagrams */
+/** That may carry copies of one instrument's datagrams. */
+enum { RM_NETWORKS = 2 };
 
 /** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0,
  * writer, next_decimated, counters and vote are behind by as many records, and the inputs by those of their open group:
  * rm_instrument_settle. */
 struct rm_instrument {
     struct rm_express express;
-    struct rm_stream_writer writer; /**< of the records as they came */
-    struct rm_inputs *inputs;       /**< that the express lane fills, NULL: it must not */
-    rm_turn next_decimated;         /**< turn the decimators want next; RM_TURN_NONE before the first */
-    rm_counter *counters;           /**< set "stream" */
+    /** Of the records as they came. */
+    struct rm_stream_writer writer;
+    /** That the express lane fills, NULL: it must not. */
+    struct rm_inputs *inputs;
+    /** Turn the decimators want next; RM_TURN_NONE before the first. */
+    rm_turn next_decimated;
+    /** Set "stream". */
+    rm_counter *counters;
+
     uint8_t kind;
     uint8_t lane_count;
-    struct rm_layout const *layout; /**< of its datagrams; NULL: native */
+    /** Of its datagrams; NULL: native. */
+    struct rm_layout const *layout;
+
     struct rm_counting counting;
-    struct rm_calibration_compiled const *calibration; /**< applied before a record is stored; NULL: none */
-    struct rm_mirror_path *path[RM_NETWORKS];          /**< NULL unless it sends on two networks */
+    /** Applied before a record is stored; NULL: none. */
+    struct rm_calibration_compiled const *calibration;
+    /** NULL unless it sends on two networks. */
+    struct rm_mirror_path *path[RM_NETWORKS];
+
     struct rm_gate_vote vote;
     struct rm_phase phase;
-    uint64_t gap_records; /**< the head may be ahead of a missing one before it is given up, 1 … 65023 */
+    /** The head may be ahead of a missing one before it is given up, 1 … 65023. */
+    uint64_t gap_records;
+
     uint64_t shown_passed_over;
     struct rm_rates rates;
 };

@@ -10,7 +10,8 @@
 struct rm_kind_lane {
     char const *name;
     char const *unit;
-    enum rm_reduction reduction; /**< of its decimated streams: bits are no numbers to be filtered */
+    /** Of its decimated streams: bits are no numbers to be filtered. */
+    enum rm_reduction reduction;
 };
 
 /** The kind's lanes; `*count` (1–12) says how many. */

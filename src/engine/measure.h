@@ -27,20 +27,29 @@
 #include "engine/config.h"
 
 enum {
-    RM_MEASURE_HOT = 1024,              /**< datagrams; 4 lines each: 256 KiB */
-    RM_MEASURE_COLD = 1 << 18,          /**< datagrams; 64 MiB */
-    RM_MEASURE_DATAGRAMS_MAX = 1 << 19, /**< as a ring port has slots */
+    /** Datagrams; 4 lines each: 256 KiB. */
+    RM_MEASURE_HOT = 1024,
+    /** Datagrams; 64 MiB. */
+    RM_MEASURE_COLD = 1 << 18,
+    /** As a ring port has slots. */
+    RM_MEASURE_DATAGRAMS_MAX = 1 << 19,
+
     RM_MEASURE_ROUNDS = 21,
     RM_MEASURE_ROUNDS_MAX = 10000,
 };
 
 struct rm_measure_options {
     char const *config_path;
-    uint32_t datagrams; /**< of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD */
-    uint32_t rounds;    /**< that count, 1 … RM_MEASURE_ROUNDS_MAX */
-    uint32_t lanes;     /**< of every instrument, 1 … RM_LANES; 0: as configured */
-    enum rm_simd simd;  /**< of the filters */
-    bool by_turn;       /**< each turn's datagrams in the order of the configuration; false: shuffled */
+    /** Of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD. */
+    uint32_t datagrams;
+    /** That count, 1 … RM_MEASURE_ROUNDS_MAX. */
+    uint32_t rounds;
+    /** Of every instrument, 1 … RM_LANES; 0: as configured. */
+    uint32_t lanes;
+    /** Of the filters. */
+    enum rm_simd simd;
+    /** Each turn's datagrams in the order of the configuration; false: shuffled. */
+    bool by_turn;
 };
 
 /** Reads the arguments behind "measure". False when they are wrong, said on standard error. */

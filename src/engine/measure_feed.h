@@ -16,13 +16,20 @@
 
 struct rm_measure_feed {
     struct rm_config const *config;
-    struct rm_port *port; /**< whose queue 0 is filled; may be exchanged between fills */
-    uint16_t vlan;        /**< of the frames, or 0 */
+    /** Whose queue 0 is filled; may be exchanged between fills. */
+    struct rm_port *port;
+    /** Of the frames, or 0. */
+    uint16_t vlan;
+
     bool shuffled;
-    uint32_t *order; /**< of this turn: indices into config->instrument */
-    uint32_t next;   /**< index into it */
+    /** Of this turn: indices into config->instrument. */
+    uint32_t *order;
+    /** Index into it. */
+    uint32_t next;
+
     rm_turn turn;
-    uint64_t random; /**< state of the shuffle */
+    /** State of the shuffle. */
+    uint64_t random;
 };
 
 /** For a configuration that rm_measure_prepare has passed. False when there is no memory; rm_measure_feed_free in any

@@ -11,8 +11,11 @@
 
 /** The rounds of one size of fill; both arrays by round, nanoseconds per packet. */
 struct rm_measure_figure {
-    char const *name;   /**< "hot", "cold", "given" */
-    uint32_t datagrams; /**< of a fill */
+    /** "hot", "cold", "given". */
+    char const *name;
+    /** Of a fill. */
+    uint32_t datagrams;
+
     uint32_t rounds;
     double *poll_ns;
     double *full_ns;
@@ -20,7 +23,9 @@ struct rm_measure_figure {
 
 struct rm_measure_conditions {
     enum rm_simd simd;
-    bool huge_pages; /**< packet buffers are on them */
+    /** Packet buffers are on them. */
+    bool huge_pages;
+
     bool by_turn;
 };
 

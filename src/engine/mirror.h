@@ -16,15 +16,21 @@
 #include "fabric/stream_writer.h"
 
 enum {
-    RM_MIRROR_RECORDS = 2 * RM_PRESENCE_TURNS, /**< the longest late window, and what comes while it is settled */
+    /** The longest late window, and what comes while it is settled. */
+    RM_MIRROR_RECORDS = 2 * RM_PRESENCE_TURNS,
 };
 
 /** One network's half of a mirrored instrument. One thread's. */
 struct rm_mirror_path {
-    rm_counter *counters; /**< set "path" */
-    uint64_t *presence;   /**< RM_MIRROR_RECORDS bits, by record number */
-    uint64_t newest;      /**< record number up to which bits are kept; 0 while `begun` is false */
-    uint64_t settled;     /**< records below are in `lost` or were there */
+    /** Set "path". */
+    rm_counter *counters;
+    /** RM_MIRROR_RECORDS bits, by record number. */
+    uint64_t *presence;
+    /** Record number up to which bits are kept; 0 while `begun` is false. */
+    uint64_t newest;
+    /** Records below are in `lost` or were there. */
+    uint64_t settled;
+
     uint64_t lost;
     bool begun;
 };

@@ -15,10 +15,14 @@
 #include "engine/turn_gate.h"
 
 struct rm_phase {
-    uint64_t begin_tsc; /**< of the second that is looked at; 0: none is */
-    uint64_t seen_tsc;  /**< when the newest turn came that was looked at */
+    /** Of the second that is looked at; 0: none is. */
+    uint64_t begin_tsc;
+    /** When the newest turn came that was looked at. */
+    uint64_t seen_tsc;
+
     int64_t least, most;
-    uint32_t looks; /**< in this second */
+    /** In this second. */
+    uint32_t looks;
 };
 
 /** Every 10 ms, with an anchored clock. Publishes after each second, in the set "stream". */

@@ -17,11 +17,16 @@
 enum { RM_POLLING_ROUND = 64 };
 
 struct rm_polling {
-    uint32_t target_packets;     /**< per poll; 0: never wait */
-    uint64_t longest_wait_ticks; /**< TSC ticks */
-    uint64_t wait_ticks;         /**< as it stands, after each poll */
-    uint32_t polls;              /**< of this round … */
-    uint32_t packets;            /**< … and what they brought */
+    /** Per poll; 0: never wait. */
+    uint32_t target_packets;
+    /** TSC ticks. */
+    uint64_t longest_wait_ticks;
+    /** As it stands, after each poll. */
+    uint64_t wait_ticks;
+    /** Of this round … */
+    uint32_t polls;
+    /** … and what they brought. */
+    uint32_t packets;
 };
 
 /** Notes what a poll brought. Returns how many ticks to wait before the next. */

@@ -27,22 +27,34 @@ enum { RM_BRIDGE = 512 };
 /** One decimator and what stands behind it. */
 struct rm_stage {
     struct rm_decimator decimator;
-    struct rm_stream_writer *writer; /**< of the rate that ends here, or NULL amid one */
-    struct rm_stage *first;          /**< of those that take what leaves this one, or NULL */
-    struct rm_stage *next;           /**< another that takes the same, or NULL */
-    struct rm_stage *leader;         /**< of those that take the instrument's records: whose inputs it shares */
-    uint32_t rate;                   /**< whose writer that is */
+    /** Of the rate that ends here, or NULL amid one. */
+    struct rm_stream_writer *writer;
+    /** Of those that take what leaves this one, or NULL. */
+    struct rm_stage *first;
+    /** Another that takes the same, or NULL. */
+    struct rm_stage *next;
+    /** Of those that take the instrument's records: whose inputs it shares. */
+    struct rm_stage *leader;
+    /** Whose writer that is. */
+    uint32_t rate;
 };
 
 /** Zeros: an instrument without other rates than its own. */
 struct rm_rates {
-    struct rm_stream_writer writer[RM_CONFIG_RATES_MAX]; /**< by rate; opened and closed by who owns the streams */
-    struct rm_stage *first; /**< of those that take the instrument's own records, or NULL */
-    struct rm_stage *stage; /**< all of them, as the rates come */
+    /** By rate; opened and closed by who owns the streams. */
+    struct rm_stream_writer writer[RM_CONFIG_RATES_MAX];
+    /** Of those that take the instrument's own records, or NULL. */
+    struct rm_stage *first;
+    /** All of them, as the rates come. */
+    struct rm_stage *stage;
+
     uint32_t stage_count;
-    uint32_t count;         /**< of rates */
-    struct rm_inputs *idle; /**< of an instrument without rates */
-    uint32_t moved;         /**< bit i: the stream of rate i may have something to show */
+    /** Of rates. */
+    uint32_t count;
+    /** Of an instrument without rates. */
+    struct rm_inputs *idle;
+    /** Bit i: the stream of rate i may have something to show. */
+    uint32_t moved;
 };
 
 /** Makes the tree for an instrument whose `count` rates are `rate` (rm_config_rates_of), in memory of the arena. False

@@ -29,7 +29,8 @@
 /** One format that comes to a port, and the UDP port by which it is known there. */
 struct rm_receive_format {
     uint16_t udp_port;
-    struct rm_layout const *layout; /**< NULL: native */
+    /** NULL: native. */
+    struct rm_layout const *layout;
 };
 
 /** One queue that the role polls. Instruments are told apart within their port. */
@@ -37,14 +38,21 @@ struct rm_receive_queue {
     struct rm_port *port;
     uint16_t queue;
     enum rm_framing framing;
-    uint16_t vlan;         /**< that frames must be of, or RM_RECEIVE_ANY_VLAN */
-    bool local_senders;    /**< checksums that the kernel left unfinished are taken */
-    bool slow_path;        /**< what no instrument sent is set aside */
-    rm_counter *counters;  /**< set "port" */
-    uint32_t format_count; /**< at least 1; exactly 1 where the kernel has taken the UDP port off */
+    /** That frames must be of, or RM_RECEIVE_ANY_VLAN. */
+    uint16_t vlan;
+    /** Checksums that the kernel left unfinished are taken. */
+    bool local_senders;
+    /** What no instrument sent is set aside. */
+    bool slow_path;
+    /** Set "port". */
+    rm_counter *counters;
+    /** At least 1; exactly 1 where the kernel has taken the UDP port off. */
+    uint32_t format_count;
+
     struct rm_receive_format const *format;
     struct rm_identity_table const *identities;
-    struct rm_reassembly *reassembly; /**< of all the port's queues that this role polls */
+    /** Of all the port's queues that this role polls. */
+    struct rm_reassembly *reassembly;
 };
 
 /** A record that was refused as ahead of the turn clock, until the end of its burst: the clock may be behind. */
@@ -58,26 +66,45 @@ struct rm_receive_held {
 struct rm_receive {
     struct rm_receive_held held[RM_BURST];
     struct rm_receive_queue *queue;
-    struct rm_instrument **instrument; /**< all that these queues deliver */
-    struct rm_gate_vote **vote;        /**< of those that may tell the clock; if none may, of all */
-    rm_express_burst *take_burst;      /**< rm_express_burst_for this CPU */
-    struct rm_instrument **touched;    /**< those with something to publish in this burst; room for one more than all */
+    /** All that these queues deliver. */
+    struct rm_instrument **instrument;
+    /** Of those that may tell the clock; if none may, of all. */
+    struct rm_gate_vote **vote;
+    /** rm_express_burst_for this CPU. */
+    rm_express_burst *take_burst;
+    /** Those with something to publish in this burst; room for one more than all. */
+    struct rm_instrument **touched;
+
     uint32_t queue_count;
-    uint32_t first_count; /**< the queues before this one are served first; fewer than there are */
-    uint32_t next_other;  /**< of the queues from there on, the one polled next: one per call, in turn */
+    /** The queues before this one are served first; fewer than there are. */
+    uint32_t first_count;
+    /** Of the queues from there on, the one polled next: one per call, in turn. */
+    uint32_t next_other;
+
     uint32_t instrument_count;
     uint32_t vote_count;
     uint32_t touched_count;
-    uint32_t held_count; /**< 0 between bursts */
-    bool short_counters; /**< no instrument has a counter that tells the clock: TAI does, roughly */
-    bool settled;        /**< all express lanes were, in this burst */
-    bool uncounted;      /**< some may have taken what is not counted yet */
+    /** 0 between bursts. */
+    uint32_t held_count;
+    /** No instrument has a counter that tells the clock: TAI does, roughly. */
+    bool short_counters;
+    /** All express lanes were, in this burst. */
+    bool settled;
+    /** Some may have taken what is not counted yet. */
+    bool uncounted;
+
     struct rm_turn_gate gate;
-    uint64_t follow_tsc;          /**< when silent streams are looked at next */
-    uint64_t follow_ticks;        /**< and how often */
-    struct rm_clock *clock;       /**< published here, or NULL: another role does */
-    struct rm_histogram *latency; /**< arrival to visible, ticks */
-    rm_counter *core_counters;    /**< set "core", of the core the role runs on */
+    /** When silent streams are looked at next. */
+    uint64_t follow_tsc;
+    /** And how often. */
+    uint64_t follow_ticks;
+    /** Published here, or NULL: another role does. */
+    struct rm_clock *clock;
+    /** Arrival to visible, ticks. */
+    struct rm_histogram *latency;
+    /** Set "core", of the core the role runs on. */
+    rm_counter *core_counters;
+
     struct rm_burst burst;
 };
 

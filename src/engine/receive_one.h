@@ -10,8 +10,10 @@ struct rm_burst_sum {
     uint32_t decoded;
     uint32_t records;
     uint64_t bytes;
-    rm_turn due_end; /**< one above the newest accepted turn that is not early; 0: there is none */
-    bool early;      /**< an accepted turn is */
+    /** One above the newest accepted turn that is not early; 0: there is none. */
+    rm_turn due_end;
+    /** An accepted turn is. */
+    bool early;
 };
 
 /** Takes packet `index` of receive->burst, whatever it is: stores its records, or counts why not. */

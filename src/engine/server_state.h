@@ -24,23 +24,36 @@
 
 /** One port and who sends through it. */
 struct rm_server_port {
-    struct rm_port *port;   /**< NULL until opened */
-    struct rm_port *kernel; /**< the tap beside it, or NULL */
-    rm_counter *counters;   /**< set "port" */
+    /** NULL until opened. */
+    struct rm_port *port;
+    /** The tap beside it, or NULL. */
+    struct rm_port *kernel;
+    /** Set "port". */
+    rm_counter *counters;
+
     struct rm_identity_table identities;
-    struct rm_receive_format format[RM_PORT_CLAIMS_MAX]; /**< that come to it */
+    /** That come to it. */
+    struct rm_receive_format format[RM_PORT_CLAIMS_MAX];
+
     uint32_t format_count;
 };
 
 /** What the transmit role and the attendant share of the segment. */
 struct rm_server_setpoints {
-    struct rm_transmit_chain *chain; /**< as config->chain */
-    struct rm_grant **grant;         /**< as config->application */
-    rm_counter **guard_counters;     /**< as config->application */
-    struct rm_setpoints *sent;       /**< NULL without chains */
-    struct rm_parameter **setpoint;  /**< as config->supply */
-    struct rm_parameter **readback;  /**< as config->supply */
-    struct rm_owner owner;           /**< the server's own segment; a view, that owns nothing */
+    /** As config->chain. */
+    struct rm_transmit_chain *chain;
+    /** As config->application. */
+    struct rm_grant **grant;
+    /** As config->application. */
+    rm_counter **guard_counters;
+    /** NULL without chains. */
+    struct rm_setpoints *sent;
+    /** As config->supply. */
+    struct rm_parameter **setpoint;
+    /** As config->supply. */
+    struct rm_parameter **readback;
+    /** The server's own segment; a view, that owns nothing. */
+    struct rm_owner owner;
 };
 
 struct rm_hosted;
@@ -52,19 +65,32 @@ struct rm_server {
     struct rm_store store;
     bool store_open;
     bool net_started;
-    struct rm_arena arena;             /**< of the instruments and their decimators */
-    struct rm_server_port *port;       /**< as config->port */
-    struct rm_instrument **instrument; /**< as config->instrument */
-    struct rm_receive **receive;       /**< as config->role; NULL for other roles */
-    struct rm_spread **spread;         /**< as config->role; NULL for other roles */
-    struct rm_hosted **hosted;         /**< as config->role; NULL for other roles */
+    /** Of the instruments and their decimators. */
+    struct rm_arena arena;
+    /** As config->port. */
+    struct rm_server_port *port;
+    /** As config->instrument. */
+    struct rm_instrument **instrument;
+    /** As config->role; NULL for other roles. */
+    struct rm_receive **receive;
+    /** As config->role; NULL for other roles. */
+    struct rm_spread **spread;
+    /** As config->role; NULL for other roles. */
+    struct rm_hosted **hosted;
+
     struct rm_housekeeping housekeeping;
     struct rm_slow_path slow_path;
-    uint64_t epoch; /**< of this life: TAI nanoseconds at its start */
+    /** Of this life: TAI nanoseconds at its start. */
+    uint64_t epoch;
+
     struct rm_server_setpoints setpoints;
-    struct rm_transmit *transmit; /**< NULL without chains */
+    /** NULL without chains. */
+    struct rm_transmit *transmit;
+
     struct rm_attendant *attendant;
-    struct rm_core *core; /**< as store.core */
+    /** As store.core. */
+    struct rm_core *core;
+
     uint32_t cores_started;
     atomic_bool stop;
 };

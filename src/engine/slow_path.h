@@ -25,26 +25,41 @@
 
 struct rm_slow_port {
     struct rm_port *port;
-    struct rm_port *kernel; /**< its queue 0 is the kernel's side; NULL: there is none */
-    rm_counter *counters;   /**< set "port", of `port`: answered, to_kernel, from_kernel, kernel_full are ours */
-    uint32_t answer_ipv4;  /**< our address, host byte order, for ports without a kernel port; 0: nothing is answered */
-    uint16_t vlan;         /**< of what is sent unasked: 1–4094, or 0 for untagged */
-    uint32_t group_count;  /**< to report; 0 where the kernel reports them itself */
-    uint32_t const *group; /**< up to RM_PORT_GROUPS_MAX multicast addresses, host byte order */
+    /** Its queue 0 is the kernel's side; NULL: there is none. */
+    struct rm_port *kernel;
+    /** Set "port", of `port`: answered, to_kernel, from_kernel, kernel_full are ours. */
+    rm_counter *counters;
+    /** Our address, host byte order, for ports without a kernel port; 0: nothing is answered. */
+    uint32_t answer_ipv4;
+    /** Of what is sent unasked: 1–4094, or 0 for untagged. */
+    uint16_t vlan;
+    /** To report; 0 where the kernel reports them itself. */
+    uint32_t group_count;
+    /** Up to RM_PORT_GROUPS_MAX multicast addresses, host byte order. */
+    uint32_t const *group;
 
     /* What rm_slow_path_init and the duty keep. */
-    struct rm_igmp_reporter reporter; /**< our MAC address, and the above */
-    uint64_t announce_tsc;            /**< when to announce next */
-    uint32_t announcements;           /**< sent */
-    uint64_t report_tsc;              /**< when to report … */
-    uint32_t reports_due;             /**< … these groups, a bit each */
-    uint8_t igmp_version;             /**< as last asked in; 2 before that: everybody understands it */
+
+    /** Our MAC address, and the above. */
+    struct rm_igmp_reporter reporter;
+    /** When to announce next. */
+    uint64_t announce_tsc;
+    /** Sent. */
+    uint32_t announcements;
+    /** When to report … */
+    uint64_t report_tsc;
+    /** … these groups, a bit each. */
+    uint32_t reports_due;
+    /** As last asked in; 2 before that: everybody understands it. */
+    uint8_t igmp_version;
 };
 
 struct rm_slow_path {
     struct rm_slow_port *port;
     uint32_t port_count;
-    uint64_t ticks_per_ms; /**< of the TSC */
+    /** Of the TSC. */
+    uint64_t ticks_per_ms;
+
     struct rm_burst in, out;
 };
 

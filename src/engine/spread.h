@@ -13,7 +13,8 @@ struct rm_spread {
     uint32_t port_count;
     struct {
         struct rm_port *port;
-        rm_counter *counters; /**< set "port" */
+        /** Set "port". */
+        rm_counter *counters;
     } port[];
 };
 

@@ -16,23 +16,36 @@
 
 /** Objects of one instrument. */
 struct rm_store_instrument {
-    rm_planned_index own;                       /**< its stream of the records as they came */
-    rm_planned_index rate[RM_CONFIG_RATES_MAX]; /**< as rm_instrument_rates */
+    /** Its stream of the records as they came. */
+    rm_planned_index own;
+    /** As rm_instrument_rates. */
+    rm_planned_index rate[RM_CONFIG_RATES_MAX];
+
     rm_planned_index counters;
-    rm_planned_index path[RM_NETWORKS]; /**< counters of each network; of mirrored instruments only */
+    /** Counters of each network; of mirrored instruments only. */
+    rm_planned_index path[RM_NETWORKS];
 };
 
 struct rm_store {
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    struct rm_store_instrument *instrument; /**< as config->instrument */
-    rm_planned_index *port_counters;        /**< as config->port */
-    rm_planned_index *gate_counters;        /**< as config->role; receive roles only */
-    rm_planned_index *latency;              /**< as config->role; receive roles only */
-    rm_planned_index *core_counters;        /**< as `core` */
-    uint32_t *core;                         /**< the distinct cores of the configuration, ascending */
+    /** As config->instrument. */
+    struct rm_store_instrument *instrument;
+    /** As config->port. */
+    rm_planned_index *port_counters;
+    /** As config->role; receive roles only. */
+    rm_planned_index *gate_counters;
+    /** As config->role; receive roles only. */
+    rm_planned_index *latency;
+    /** As `core`. */
+    rm_planned_index *core_counters;
+    /** The distinct cores of the configuration, ascending. */
+    uint32_t *core;
+
     uint32_t core_count;
-    struct rm_calibrations *calibrations; /**< NULL: none */
+    /** NULL: none. */
+    struct rm_calibrations *calibrations;
+
     rm_planned_index clock;
     rm_planned_index version;
     rm_planned_index turn_rate_hz;

@@ -7,7 +7,8 @@
 #include "engine/receive_one.h"
 #include "engine/test_receive_rig.h"
 
-enum { EXPRESS_WAYS = 4 }; /**< the general one, and the lane's versions */
+/** The general one, and the lane's versions. */
+enum { EXPRESS_WAYS = 4 };
 
 static enum rig_lane const EXPRESS_LANE[EXPRESS_WAYS] = {RIG_LANE_SHUT, RIG_LANE_SCALAR, RIG_LANE_AVX2,
                                                          RIG_LANE_AVX512};

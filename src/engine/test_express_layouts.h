@@ -8,10 +8,15 @@
 #include "wire/layout_parts.h"
 
 enum express_layout {
-    EXPRESS_BIG,     /**< big-endian, every width, a counter of 32 bits; all of it in one register */
-    EXPRESS_SHORT,   /**< a counter of 12 bits, floats */
-    EXPRESS_WIDE,    /**< a counter of 64 bits, lanes far apart, a constant at the end: by words */
-    EXPRESS_SHIFTED, /**< a counter of 16 bits amid a word, an id and a status of the same word */
+    /** Big-endian, every width, a counter of 32 bits; all of it in one register. */
+    EXPRESS_BIG,
+    /** A counter of 12 bits, floats. */
+    EXPRESS_SHORT,
+    /** A counter of 64 bits, lanes far apart, a constant at the end: by words. */
+    EXPRESS_WIDE,
+    /** A counter of 16 bits amid a word, an id and a status of the same word. */
+    EXPRESS_SHIFTED,
+
     EXPRESS_LAYOUTS,
 };
 

@@ -10,22 +10,35 @@ enum { TRAFFIC_BYTES = 256 };
 
 /** How one instrument's frames are now; each of these changes now and then. */
 struct traffic_sender {
-    rm_turn next;            /**< of the machine, that it sends next */
-    uint16_t identification; /**< of IPv4 */
+    /** Of the machine, that it sends next. */
+    rm_turn next;
+    /** Of IPv4. */
+    uint16_t identification;
+
     uint16_t source_port;
-    uint16_t last_checksum; /**< of UDP, as it stood in the last frame that had one */
-    uint8_t last_octet;     /**< of the destination */
+    /** Of UDP, as it stood in the last frame that had one. */
+    uint16_t last_checksum;
+    /** Of the destination. */
+    uint8_t last_octet;
+
     uint8_t time_to_live;
-    uint8_t checksum;  /**< enum checksum */
-    bool counting;     /**< every frame has an identification of its own */
-    bool fragmentable; /**< without the don't-fragment bit */
-    bool broken;       /**< with a wrong IPv4 header checksum */
-    bool good;         /**< the device says that the checksums are right, whatever they are */
+    /** enum checksum */
+    uint8_t checksum;
+    /** Every frame has an identification of its own. */
+    bool counting;
+    /** Without the don't-fragment bit. */
+    bool fragmentable;
+    /** With a wrong IPv4 header checksum. */
+    bool broken;
+    /** The device says that the checksums are right, whatever they are. */
+    bool good;
 };
 
 struct traffic {
     uint64_t random;
-    uint64_t period; /**< turns from one record to the next */
+    /** Turns from one record to the next. */
+    uint64_t period;
+
     struct traffic_sender sender[RIG_INSTRUMENTS];
 };
 

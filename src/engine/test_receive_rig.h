@@ -11,47 +11,68 @@
 #include "engine/receive.h"
 
 enum {
-    RIG_PORTS = 2, /**< port 0 delivers Ethernet frames, port 1 bare UDP payloads */
+    /** Port 0 delivers Ethernet frames, port 1 bare UDP payloads. */
+    RIG_PORTS = 2,
+
     RIG_QUEUES = 2,
     RIG_INSTRUMENTS = 96,
-    RIG_WAITING = 8192,  /**< most frames that wait in one queue */
-    RIG_UDP_PORT = 4660, /**< of what is native */
+    /** Most frames that wait in one queue. */
+    RIG_WAITING = 8192,
+    /** Of what is native. */
+    RIG_UDP_PORT = 4660,
+
     RIG_FORMATS = 8,
     RIG_LANES = 8,
-    RIG_TICKS_PER_TURN = 1000, /**< at a TSC of 1 GHz: 1 MHz */
+    /** At a TSC of 1 GHz: 1 MHz. */
+    RIG_TICKS_PER_TURN = 1000,
+
     RIG_FOLLOW_TURNS = 10000,
 };
 
 /** Each instrument's rates. */
 enum {
-    RIG_PROMPT, /**< ÷12, prompt */
-    RIG_FAST,   /**< ÷12, sharp */
-    RIG_LOOP,   /**< ÷10 of RIG_FAST, sharp */
-    RIG_SLOW,   /**< ÷10 ÷10 of RIG_PROMPT, prompt */
+    /** ÷12, prompt. */
+    RIG_PROMPT,
+    /** ÷12, sharp. */
+    RIG_FAST,
+    /** ÷10 of RIG_FAST, sharp. */
+    RIG_LOOP,
+    /** ÷10 ÷10 of RIG_PROMPT, prompt. */
+    RIG_SLOW,
+
     RIG_RATES,
 };
 
 /** Which version of the express lane the role has; none is beyond rm_simd_best(). */
 enum rig_lane {
     RIG_LANE_BEST,
-    RIG_LANE_SHUT, /**< every packet takes the general way */
+    /** Every packet takes the general way. */
+    RIG_LANE_SHUT,
+
     RIG_LANE_SCALAR,
     RIG_LANE_AVX2,
     RIG_LANE_AVX512,
 };
 
 struct rig_packet {
-    uint8_t *bytes; /**< on the heap */
+    /** On the heap. */
+    uint8_t *bytes;
+
     uint32_t length;
     bool checksum_good;
 };
 
 struct rm_port {
     enum rm_framing framing;
-    bool checksum_good;   /**< as the device says of what is pushed from now on */
-    uint32_t source_ipv4; /**< of the bare payloads */
-    uint32_t set_aside;   /**< frames taken out of bursts … */
-    uint32_t aside_room;  /**< … while there were fewer than these */
+    /** As the device says of what is pushed from now on. */
+    bool checksum_good;
+    /** Of the bare payloads. */
+    uint32_t source_ipv4;
+    /** Frames taken out of bursts … */
+    uint32_t set_aside;
+    /** … while there were fewer than these. */
+    uint32_t aside_room;
+
     struct rig_packet waiting[RIG_QUEUES][RIG_WAITING];
     uint32_t first[RIG_QUEUES];
     uint32_t count[RIG_QUEUES];
@@ -62,19 +83,33 @@ uint32_t rig_source(uint32_t index);
 
 /** Zeros take the values in brackets. */
 struct rig_config {
-    uint32_t instruments;        /**< [1] number i has id i + 1 and address 10.20.0.(i + 1) */
-    uint64_t capacity;           /**< records in a turn-rate ring, a power of two [2^16] */
-    uint64_t chain_capacity;     /**< records in a decimated ring, a power of two [2^14] */
-    uint64_t late_turns;         /**< [4096] */
-    uint64_t ahead_turns;        /**< [2048] */
-    uint64_t silence_turns;      /**< [2^18] */
-    uint64_t gap_turns;          /**< in records of the instrument [32] */
-    uint64_t period;             /**< turns from one record of an instrument to the next [1] */
-    uint8_t reduction[RM_LANES]; /**< of each lane, enum rm_reduction */
-    uint32_t quorum;             /**< [0: more than half of those that send] */
-    uint16_t queues;             /**< queues of port 0 that are polled [1]; then that of port 1 */
-    uint16_t first_queues;       /**< so many of them are served first [0] */
-    bool unlike;                 /**< RIG_FAST is ÷10: the rates of an instrument's own records decimate unlike */
+    /** [1] number i has id i + 1 and address 10.20.0.(i + 1). */
+    uint32_t instruments;
+    /** Records in a turn-rate ring, a power of two [2^16]. */
+    uint64_t capacity;
+    /** Records in a decimated ring, a power of two [2^14]. */
+    uint64_t chain_capacity;
+    /** [4096] */
+    uint64_t late_turns;
+    /** [2048] */
+    uint64_t ahead_turns;
+    /** [2^18] */
+    uint64_t silence_turns;
+    /** In records of the instrument [32]. */
+    uint64_t gap_turns;
+    /** Turns from one record of an instrument to the next [1]. */
+    uint64_t period;
+    /** Of each lane, enum rm_reduction. */
+    uint8_t reduction[RM_LANES];
+    /** [0: more than half of those that send]. */
+    uint32_t quorum;
+    /** Queues of port 0 that are polled [1]; then that of port 1. */
+    uint16_t queues;
+    /** So many of them are served first [0]. */
+    uint16_t first_queues;
+    /** RIG_FAST is ÷10: the rates of an instrument's own records decimate unlike. */
+    bool unlike;
+
     enum rig_lane lane;
 };
 
@@ -82,11 +117,15 @@ struct rig {
     struct rm_receive receive;
     struct rm_clock clock;
     struct rig_config config;
-    struct rm_arena arena; /**< of the decimators */
+    /** Of the decimators. */
+    struct rm_arena arena;
+
     struct rm_port *port[RIG_PORTS];
     struct rm_identity_table identities[RIG_PORTS];
     struct rm_reassembly *reassembly[RIG_PORTS];
-    struct rm_receive_format format[RIG_FORMATS]; /**< of all queues; the first is native */
+    /** Of all queues; the first is native. */
+    struct rm_receive_format format[RIG_FORMATS];
+
     uint32_t format_count;
     struct rm_receive_queue queue[RIG_QUEUES + 1];
     rm_counter port_counters[RIG_PORTS][RM_PORT_COUNTERS];
@@ -95,8 +134,11 @@ struct rig {
     struct rm_instrument *instrument[RIG_INSTRUMENTS];
     struct rm_gate_vote *vote[RIG_INSTRUMENTS];
     struct rm_instrument *touched[RIG_INSTRUMENTS + 1];
-    uint16_t id[RIG_INSTRUMENTS];     /**< as rig_frame writes it … */
-    uint32_t source[RIG_INSTRUMENTS]; /**< … with the address, and so on */
+    /** As rig_frame writes it … */
+    uint16_t id[RIG_INSTRUMENTS];
+    /** … with the address, and so on. */
+    uint32_t source[RIG_INSTRUMENTS];
+
     uint16_t udp_port[RIG_INSTRUMENTS];
     struct rm_layout const *layout[RIG_INSTRUMENTS];
     rm_counter stream_counters[RIG_INSTRUMENTS][RM_STREAM_COUNTERS];

@@ -12,7 +12,8 @@
 
 #include "engine/test_receive_rig.h"
 
-enum { LEARNT = 30000 }; /**< turns after which the turn clock has its full windows */
+/** Turns after which the turn clock has its full windows. */
+enum { LEARNT = 30000 };
 
 static rm_turn const START = 1000000;
 

@@ -14,11 +14,17 @@ struct fake_frame {
 };
 
 struct rm_port {
-    uint16_t queue; /**< the only one that may be used */
-    bool has_mac;   /**< 02:00:00:00:00:01 */
-    uint32_t room;  /**< buffers that rm_port_reserve has */
-    uint32_t takes; /**< frames that rm_port_send takes at a time */
-    int lent;       /**< buffers not given back */
+    /** The only one that may be used. */
+    uint16_t queue;
+    /** 02:00:00:00:00:01 */
+    bool has_mac;
+    /** Buffers that rm_port_reserve has. */
+    uint32_t room;
+    /** Frames that rm_port_send takes at a time. */
+    uint32_t takes;
+    /** Buffers not given back. */
+    int lent;
+
     uint32_t waiting_first, waiting_count, sent_count;
     struct fake_frame waiting[FAKE_FRAMES], sent[FAKE_FRAMES];
 };

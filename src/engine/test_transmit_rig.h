@@ -17,9 +17,13 @@ enum {
     RIG_TICKS = 1000,
     RIG_PERIOD = 12,
     RIG_CYCLE = RIG_TICKS * RIG_PERIOD,
-    RIG_STEP = 100, /**< ticks from one call of the duty to the next */
+    /** Ticks from one call of the duty to the next. */
+    RIG_STEP = 100,
+
     RIG_FIRST_TURN = 1200,
-    RIG_SIMULATED_ALONE = 20 * 1000 * 1000 + 2 * RIG_CYCLE, /**< ticks: 20 ms and a little */
+    /** ticks: 20 ms and a little. */
+    RIG_SIMULATED_ALONE = 20 * 1000 * 1000 + 2 * RIG_CYCLE,
+
     RIG_CHAINS = 96,
     RIG_APPLICATIONS = 4,
 };
@@ -31,11 +35,15 @@ enum {
 /** What the test wants. */
 struct rig_wish {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
-    bool deaf;   /**< chains have no readback */
-    bool by_tai; /**< there is no clock */
+    /** Chains have no readback. */
+    bool deaf;
+    /** There is no clock. */
+    bool by_tai;
+
     bool simulated_time;
     enum rm_stop_action stop;
-    struct rm_setpoints *last_life; /**< what an earlier role left; taken over */
+    /** What an earlier role left; taken over. */
+    struct rm_setpoints *last_life;
 };
 
 /** One chain, as the world sees it. */
@@ -43,12 +51,18 @@ struct rig_chain {
     uint32_t datagrams, queries;
     rm_turn turn;
     uint64_t sequence, epoch, sent_tsc;
-    float got[RM_CHAIN_SUPPLIES_MAX]; /**< in the newest setpoint datagram */
+    /** In the newest setpoint datagram. */
+    float got[RM_CHAIN_SUPPLIES_MAX];
+
     float stands[RM_CHAIN_SUPPLIES_MAX];
-    uint32_t bits[RM_CHAIN_SUPPLIES_MAX]; /**< of lane "state" */
+    /** Of lane "state". */
+    uint32_t bits[RM_CHAIN_SUPPLIES_MAX];
+
     bool mute, stuck;
     uint16_t says;
-    uint64_t sequence_error; /**< added in answers */
+    /** Added in answers. */
+    uint64_t sequence_error;
+
     struct test_ring ring[RM_CHAIN_ID_PARTS];
 };
 
@@ -63,7 +77,9 @@ struct rig {
     struct rm_transmit_chain chain_setup[RIG_CHAINS];
     struct rm_grant *grant[RIG_APPLICATIONS];
     rm_counter *guard_counters[RIG_APPLICATIONS];
-    struct rm_setpoints *rows[RIG_APPLICATIONS]; /**< of each application */
+    /** Of each application. */
+    struct rm_setpoints *rows[RIG_APPLICATIONS];
+
     rm_counter counters[RM_TRANSMIT_COUNTERS];
     rm_counter chain_counters[RIG_CHAINS][RM_CHAIN_COUNTERS];
     struct rm_setpoints *sent;

@@ -49,32 +49,45 @@ struct rm_transmit;
  * with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on it uses
  * nothing of an earlier letter, whose memory can be unmapped. */
 struct rm_transmit_letter {
-    struct rm_setpoints const *setpoints; /**< NULL: nobody there */
-    uint64_t row_bytes;                   /**< checked */
-    uint64_t epoch;                       /**< granted; 0: nobody */
+    /** NULL: nobody there. */
+    struct rm_setpoints const *setpoints;
+    /** Checked. */
+    uint64_t row_bytes;
+    /** Granted; 0: nobody. */
+    uint64_t epoch;
+
     uint64_t instance;
     uint64_t pid;
-    bool died; /**< its process ended without closing its segment */
+    /** Its process ended without closing its segment. */
+    bool died;
 };
 
 struct rm_transmit_mailbox {
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted; /**< letters so far */
+    /** Letters so far. */
+    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
+
     struct rm_transmit_letter letter;
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
 };
 
 /** Whose the command is: the control thread's while there is none, the transmit role's from when it has claimed it. */
 enum rm_transmit_put_state {
-    RM_PUT_NONE,     /**< the control thread may write one */
-    RM_PUT_POSTED,   /**< by a store with release; claimed or withdrawn by compare-and-swap */
-    RM_PUT_CLAIMED,  /**< the role loaded it with acquire, and carries it out */
-    RM_PUT_ANSWERED, /**< by a store with release: `refusal` and `limit` are the answer, loaded with acquire */
+    /** The control thread may write one. */
+    RM_PUT_NONE,
+    /** By a store with release; claimed or withdrawn by compare-and-swap. */
+    RM_PUT_POSTED,
+    /** The role loaded it with acquire, and carries it out. */
+    RM_PUT_CLAIMED,
+    /** By a store with release: `refusal` and `limit` are the answer, loaded with acquire. */
+    RM_PUT_ANSWERED,
 };
 
 /** One setpoint commanded by the operator, from the control thread. A command that the role did not claim in time is
  * withdrawn, so that what was reported as not done is never done later. */
 struct rm_transmit_put {
-    _Alignas(RM_CACHE_LINE) _Atomic unsigned state; /**< enum rm_transmit_put_state */
+    /** enum rm_transmit_put_state */
+    _Alignas(RM_CACHE_LINE) _Atomic unsigned state;
+
     uint32_t supply;
     double value;
     enum rm_refusal refusal;
@@ -86,26 +99,41 @@ struct rm_transmit_chain {
     struct rm_config_chain const *config;
     struct rm_port *port;
     uint16_t queue;
-    uint32_t source_ipv4, source_port; /**< of ours */
+    /** Of ours. */
+    uint32_t source_ipv4, source_port;
+
     uint8_t source_mac[6];
-    uint16_t vlan;                                     /**< 1–4094, or 0 for untagged frames */
-    struct rm_stream_view readback[RM_CHAIN_ID_PARTS]; /**< as many as config->instrument_count */
-    rm_counter *counters;                              /**< set "chain" */
+    /** 1–4094, or 0 for untagged frames. */
+    uint16_t vlan;
+    /** As many as config->instrument_count. */
+    struct rm_stream_view readback[RM_CHAIN_ID_PARTS];
+    /** Set "chain". */
+    rm_counter *counters;
 };
 
 struct rm_transmit_setup {
     struct rm_config const *config;
     double tsc_hz;
-    uint64_t epoch;               /**< of this server: TAI nanoseconds at its start, so it grows from life to life */
-    struct rm_clock const *clock; /**< published by a receive role; NULL: no instrument tells the turn */
-    struct rm_clock *publish;     /**< where `clock` is NULL: the turns by TAI are published here; or NULL */
-    struct rm_transmit_chain const *chain; /**< as config->chain; copied */
-    struct rm_grant **grant;               /**< as config->application */
-    rm_counter **guard_counters;           /**< set "guard"; as config->application */
-    rm_counter *counters;                  /**< set "transmit" */
-    struct rm_setpoints *sent;             /**< "setpoints/sent"; what it holds at the start is the last life's */
-    struct rm_parameter *supply_state;     /**< "supply/state" */
-    struct rm_histogram *latency;          /**< commit of a row to its first datagram handed to a port, ticks */
+    /** Of this server: TAI nanoseconds at its start, so it grows from life to life. */
+    uint64_t epoch;
+    /** Published by a receive role; NULL: no instrument tells the turn. */
+    struct rm_clock const *clock;
+    /** Where `clock` is NULL: the turns by TAI are published here; or NULL. */
+    struct rm_clock *publish;
+    /** As config->chain; copied. */
+    struct rm_transmit_chain const *chain;
+    /** As config->application. */
+    struct rm_grant **grant;
+    /** Set "guard"; as config->application. */
+    rm_counter **guard_counters;
+    /** Set "transmit". */
+    rm_counter *counters;
+    /** "setpoints/sent"; what it holds at the start is the last life's. */
+    struct rm_setpoints *sent;
+    /** "supply/state" */
+    struct rm_parameter *supply_state;
+    /** Commit of a row to its first datagram handed to a port, ticks. */
+    struct rm_histogram *latency;
 };
 
 enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_transmit **transmit,

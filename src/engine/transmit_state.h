@@ -19,44 +19,73 @@
 #include "wire/setpoint_frame.h"
 
 enum {
-    RM_TRANSMIT_WINDOW = 64,    /**< newest cycles whose answers can be told apart: a bit of a word each */
-    RM_TRANSMIT_FIRST_BURST = 1 /**< datagrams of a cycle's first burst: it shall leave soon */
+    /** Newest cycles whose answers can be told apart: a bit of a word each. */
+    RM_TRANSMIT_WINDOW = 64,
+    /** Datagrams of a cycle's first burst: it shall leave soon. */
+    RM_TRANSMIT_FIRST_BURST = 1
 };
 
 /** What is kept of one application, 0 being the operator. */
 struct rm_transmit_source {
-    struct rm_transmit_letter letter; /**< taken over; setpoints NULL: nobody */
+    /** Taken over; setpoints NULL: nobody. */
+    struct rm_transmit_letter letter;
+
     struct rm_setpoints_place place;
-    uint64_t row_tsc;  /**< when the newest row that was taken since the last cycle was committed; 0: none was */
-    rm_turn row_turn;  /**< that this row answers */
-    bool looked;       /**< since the last cycle */
-    uint64_t instance; /**< the newest that was granted an epoch */
+    /** When the newest row that was taken since the last cycle was committed; 0: none was. */
+    uint64_t row_tsc;
+    /** That this row answers. */
+    rm_turn row_turn;
+    /** Since the last cycle. */
+    bool looked;
+    /** The newest that was granted an epoch. */
+    uint64_t instance;
+
     uint64_t restarts;
     uint64_t since_tai_ns;
-    bool told;                  /**< the grant has been written once, … */
-    struct rm_guard_view shown; /**< … and says this */
+    /** The grant has been written once, … */
+    bool told;
+    /** … and says this. */
+    struct rm_guard_view shown;
+
     uint64_t shown_epoch;
 };
 
 /** One chain. What every cycle needs of it comes first and lies in as few cache lines as it can. */
 struct rm_transmit_link {
-    _Alignas(RM_CACHE_LINE) uint64_t sequence; /**< of the newest datagram handed to the port; 0 before the first */
-    rm_counter *counters;                      /**< as in `place` */
-    uint32_t first, count;                     /**< its supplies */
-    uint32_t parts;                            /**< of its answers */
-    uint32_t silent;                           /**< cycles since its last good answer */
-    bool joined;                               /**< it gets setpoints, else queries */
-    bool lost;                                 /**< it was joined, and has not answered for too long */
-    bool handed;                               /**< in this cycle, to the port */
-    bool query;                                /**< what it gets in this cycle */
-    bool behind;                               /**< it missed a cycle: its setpoints catch up with the guard's */
-    bool catching;                             /**< in this cycle it gets what rm_transmit.caught says */
-    rm_turn head;                              /**< of its answers, when it was looked at last */
+    /** Of the newest datagram handed to the port; 0 before the first. */
+    _Alignas(RM_CACHE_LINE) uint64_t sequence;
+    /** As in `place`. */
+    rm_counter *counters;
+    /** Its supplies. */
+    uint32_t first, count;
+    /** Of its answers. */
+    uint32_t parts;
+    /** Cycles since its last good answer. */
+    uint32_t silent;
+    /** It gets setpoints, else queries. */
+    bool joined;
+    /** It was joined, and has not answered for too long. */
+    bool lost;
+    /** In this cycle, to the port. */
+    bool handed;
+    /** What it gets in this cycle. */
+    bool query;
+    /** It missed a cycle: its setpoints catch up with the guard's. */
+    bool behind;
+    /** In this cycle it gets what rm_transmit.caught says. */
+    bool catching;
+    /** Of its answers, when it was looked at last. */
+    rm_turn head;
+
     struct rm_setpoint_frame frame;
-    uint64_t pending; /**< cycles that were sent and not answered, by their place in the window */
-    uint64_t wrong;   /**< of those, to which there was a wrong answer */
+    /** Cycles that were sent and not answered, by their place in the window. */
+    uint64_t pending;
+    /** Of those, to which there was a wrong answer. */
+    uint64_t wrong;
+
     struct rm_transmit_chain place;
-    uint64_t said[RM_TRANSMIT_WINDOW]; /**< sequence numbers, by the cycle's place */
+    /** Sequence numbers, by the cycle's place. */
+    uint64_t said[RM_TRANSMIT_WINDOW];
 };
 
 /** One port, and the chains behind it. */
@@ -64,17 +93,24 @@ struct rm_transmit_sender {
     struct rm_port *port;
     uint16_t queue;
     uint32_t count;
-    uint32_t *chain;     /**< which */
-    uint32_t composed;   /**< of this cycle: chains whose datagram was composed, … */
-    uint32_t handed;     /**< … and handed over; `out` holds those between */
-    bool spare;          /**< `out` holds one buffer for the next cycle's first datagram */
-    struct rm_burst out; /**< lent by the port */
+    /** Which. */
+    uint32_t *chain;
+    /** Of this cycle: chains whose datagram was composed, … */
+    uint32_t composed;
+    /** … and handed over; `out` holds those between. */
+    uint32_t handed;
+    /** `out` holds one buffer for the next cycle's first datagram. */
+    bool spare;
+    /** Lent by the port. */
+    struct rm_burst out;
 };
 
 /** What is kept of one supply. */
 struct rm_transmit_supply {
     uint32_t application;
-    float slew; /**< per cycle */
+    /** Per cycle. */
+    float slew;
+
     double tolerance;
     uint32_t settle_cycles;
 };
@@ -88,45 +124,79 @@ struct rm_transmit {
     struct rm_transmit_mailbox *mailbox;
     struct rm_transmit_link *link;
     struct rm_transmit_sender *sender;
-    uint32_t *sender_chain; /**< memory of all senders' lists */
+    /** Memory of all senders' lists. */
+    uint32_t *sender_chain;
+
     struct rm_transmit_supply *supply;
-    float *sent;     /**< per supply: newest setpoint handed to the port; NaN: none yet, and no life before knows */
-    uint64_t *moved; /**< per supply: the cycle in which that last changed */
-    float *caught;   /**< per supply: what goes to a chain that catches up */
-    double *row;     /**< a row of the longest application */
-    uint32_t *noted; /**< per supply: enum rm_supply_state, as far as readbacks and chains tell */
-    uint32_t *state; /**< "supply/state" as it was written last */
+    /** Per supply: newest setpoint handed to the port; NaN: none yet, and no life before knows. */
+    float *sent;
+    /** Per supply: the cycle in which that last changed. */
+    uint64_t *moved;
+    /** Per supply: what goes to a chain that catches up. */
+    float *caught;
+    /** A row of the longest application. */
+    double *row;
+    /** Per supply: enum rm_supply_state, as far as readbacks and chains tell. */
+    uint32_t *noted;
+    /** "supply/state" as it was written last. */
+    uint32_t *state;
 
     /* The clock. */
     struct rm_clock_reading clock;
-    uint64_t tai_look_tsc; /**< when TAI was asked last */
+    /** When TAI was asked last. */
+    uint64_t tai_look_tsc;
+
     uint64_t period_turns, phase_turns;
-    uint64_t period_ticks;  /**< by the clock */
-    rm_turn turn;           /**< of the next cycle */
-    uint64_t due_tsc;       /**< of the next cycle */
-    uint64_t sent_tsc;      /**< of the last one */
-    uint64_t nominal_ticks; /**< of a period, by the nominal turn rate */
-    uint64_t looks;         /**< for the leader's row, in simulated time, since it is overdue */
-    uint64_t allowed_tsc;   /**< no cycle goes out before: a clock that runs too fast shall not hurry supplies */
+    /** By the clock. */
+    uint64_t period_ticks;
+    /** Of the next cycle. */
+    rm_turn turn;
+    /** Of the next cycle. */
+    uint64_t due_tsc;
+    /** Of the last one. */
+    uint64_t sent_tsc;
+    /** Of a period, by the nominal turn rate. */
+    uint64_t nominal_ticks;
+    /** For the leader's row, in simulated time, since it is overdue. */
+    uint64_t looks;
+    /** No cycle goes out before: a clock that runs too fast shall not hurry supplies. */
+    uint64_t allowed_tsc;
 
     /* The cycle under way, or the last one. */
-    uint64_t cycle; /**< number, from 1 */
+
+    /** Number, from 1. */
+    uint64_t cycle;
+
     rm_turn cycle_turn;
-    uint64_t first_tsc; /**< when its first datagram was handed over; 0: not yet */
+    /** When its first datagram was handed over; 0: not yet. */
+    uint64_t first_tsc;
+
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
-    uint32_t window;          /**< cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1 */
-    uint32_t *answering;      /**< the chains that have readbacks, … */
-    uint32_t answering_count; /**< … and how many these are */
-    uint32_t watched;         /**< which of them is looked at next */
-    uint32_t heard;           /**< the application that is looked at next */
+    /** Cycles that an answer may take, at most RM_TRANSMIT_WINDOW - 1. */
+    uint32_t window;
+    /** The chains that have readbacks, … */
+    uint32_t *answering;
+    /** … and how many these are. */
+    uint32_t answering_count;
+    /** Which of them is looked at next. */
+    uint32_t watched;
+    /** The application that is looked at next. */
+    uint32_t heard;
 
     /* How things stand. */
-    uint32_t sent_rows; /**< rows of "setpoints/sent" since `sent` changed; those of its buffers are all alike then */
-    bool state_changed; /**< something of a supply's state, since */
-    bool sent_before;   /**< the last life's setpoints were found */
-    bool anchored;      /**< turn and due_tsc are good */
-    bool sending;       /**< some of it is left */
-    bool open;          /**< it has not been closed: nothing of it is published */
+
+    /** Rows of "setpoints/sent" since `sent` changed; those of its buffers are all alike then. */
+    uint32_t sent_rows;
+    /** Something of a supply's state, since. */
+    bool state_changed;
+    /** The last life's setpoints were found. */
+    bool sent_before;
+    /** Turn and due_tsc are good. */
+    bool anchored;
+    /** Some of it is left. */
+    bool sending;
+    /** It has not been closed: nothing of it is published. */
+    bool open;
 };
 
 /* transmit_clock.c */

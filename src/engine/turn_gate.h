@@ -40,55 +40,86 @@
 #include "engine/turn_survey.h"
 
 enum {
-    RM_GATE_VOTE_RUN = 16,                   /**< consistent refusals that make a vote */
-    RM_GATE_FAR = RM_TURN_CLOCK_CAPTURE / 2, /**< who leads the others by more has moved the clock by no more than they
-                                                  can move it back */
+    /** Consistent refusals that make a vote. */
+    RM_GATE_VOTE_RUN = 16,
+    /** Who leads the others by more has moved the clock by no more than they can move it back. */
+    RM_GATE_FAR = RM_TURN_CLOCK_CAPTURE / 2,
 };
 
 struct rm_gate_config {
-    double turn_rate_hz; /**< nominal */
+    /** Nominal. */
+    double turn_rate_hz;
+
     double tsc_hz;
-    double rate_range;      /**< of the clock's rate: rm_turn_clock.rate_range; 0: the clock's own */
-    bool follows;           /**< of the clock: rm_turn_clock_follow */
-    uint64_t ahead_turns;   /**< accepted above the prediction */
-    uint64_t phase_turns;   /**< an instrument further from the clock is a fault */
-    uint64_t silence_turns; /**< accepted below it, and the distance at which a silent stream follows */
-    uint32_t quorum;        /**< instruments needed to re-anchor; 0: more than half of those that send */
+    /** Of the clock's rate: rm_turn_clock.rate_range; 0: the clock's own. */
+    double rate_range;
+    /** Of the clock: rm_turn_clock_follow. */
+    bool follows;
+    /** Accepted above the prediction. */
+    uint64_t ahead_turns;
+    /** An instrument further from the clock is a fault. */
+    uint64_t phase_turns;
+    /** Accepted below it, and the distance at which a silent stream follows. */
+    uint64_t silence_turns;
+    /** Instruments needed to re-anchor; 0: more than half of those that send. */
+    uint32_t quorum;
 };
 
 /** What the gate knows of one instrument. */
 struct rm_gate_vote {
-    rm_turn turn;      /**< the newest refused */
-    uint32_t run;      /**< how many in a row agreed with each other */
-    bool known;        /**< a turn was accepted in this machine epoch … */
-    rm_turn accepted;  /**< … this one last */
-    uint64_t seen_tsc; /**< when the instrument last sent anything */
-    int64_t lead;      /**< newest turn less what was due, where it is counted: see `counted` */
-    bool counted;      /**< in the median that is being taken */
-    bool outcast;      /**< far ahead of more than half at the last review: its turns are not shown to the clock */
+    /** The newest refused. */
+    rm_turn turn;
+    /** How many in a row agreed with each other. */
+    uint32_t run;
+    /** A turn was accepted in this machine epoch … */
+    bool known;
+    /** … this one last. */
+    rm_turn accepted;
+    /** When the instrument last sent anything. */
+    uint64_t seen_tsc;
+    /** Newest turn less what was due, where it is counted: see `counted`. */
+    int64_t lead;
+    /** In the median that is being taken. */
+    bool counted;
+    /** Far ahead of more than half at the last review: its turns are not shown to the clock. */
+    bool outcast;
+
     struct rm_survey_mark mark[RM_SURVEY_SPANS];
-    bool doubted; /**< so, or found to be early alone since: that its turns are early is its own affair */
+    /** So, or found to be early alone since: that its turns are early is its own affair. */
+    bool doubted;
 };
 
 enum rm_gate_outcome {
-    RM_GATE_REFUSED,   /**< the turn was refused, that is all */
-    RM_GATE_STEPPED,   /**< a quorum wanted the clock elsewhere, and there it is */
-    RM_GATE_RESTARTED, /**< so too, in a new machine epoch: the caller restarts every stream */
+    /** The turn was refused, that is all. */
+    RM_GATE_REFUSED,
+    /** A quorum wanted the clock elsewhere, and there it is. */
+    RM_GATE_STEPPED,
+    /** So too, in a new machine epoch: the caller restarts every stream. */
+    RM_GATE_RESTARTED,
 };
 
 struct rm_turn_gate {
     struct rm_turn_clock clock;
     struct rm_gate_config config;
     struct rm_turn_survey survey;
-    rm_turn lowest;         /**< accepted in this burst … */
-    uint64_t span;          /**< … up to lowest + span */
-    rm_turn newest;         /**< newest turn ever accepted in this machine epoch */
-    rm_turn due;            /**< by the clock, when the burst arrived; short counters mean a turn near it */
-    rm_turn observable;     /**< turns of this burst above it are early: they are wrong, or the clock is */
-    uint64_t machine_epoch; /**< the newest of the role's streams: adopted ones may be further on than 0 */
-    uint64_t early_tsc;     /**< when the first of those came that are early just now; 0: nobody is */
-    uint64_t review_tsc;    /**< of the last review */
-    rm_counter *counters;   /**< set "clock" */
+    /** Accepted in this burst … */
+    rm_turn lowest;
+    /** … up to lowest + span. */
+    uint64_t span;
+    /** Newest turn ever accepted in this machine epoch. */
+    rm_turn newest;
+    /** By the clock, when the burst arrived; short counters mean a turn near it. */
+    rm_turn due;
+    /** Turns of this burst above it are early: they are wrong, or the clock is. */
+    rm_turn observable;
+    /** The newest of the role's streams: adopted ones may be further on than 0. */
+    uint64_t machine_epoch;
+    /** When the first of those came that are early just now; 0: nobody is. */
+    uint64_t early_tsc;
+    /** Of the last review. */
+    uint64_t review_tsc;
+    /** Set "clock". */
+    rm_counter *counters;
 };
 
 void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters);

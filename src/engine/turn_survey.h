@@ -22,23 +22,31 @@ struct rm_gate_vote;
 enum { RM_SURVEY_SHORT, RM_SURVEY_LONG, RM_SURVEY_SPANS };
 
 struct rm_survey_span {
-    uint64_t begin_tsc;    /**< 0: not begun */
-    uint64_t gap_ticks;    /**< the longest time in it in which nothing was heard … */
-    uint64_t before_ticks; /**< … and in the one before: what was held up there may have come in this one */
+    /** 0: not begun. */
+    uint64_t begin_tsc;
+    /** The longest time in it in which nothing was heard … */
+    uint64_t gap_ticks;
+    /** … and in the one before: what was held up there may have come in this one. */
+    uint64_t before_ticks;
 };
 
 /** Where one instrument stood when a span began. */
 struct rm_survey_mark {
     rm_turn turn;
-    uint64_t tsc; /**< when that turn came; 0: it had sent none */
+    /** When that turn came; 0: it had sent none. */
+    uint64_t tsc;
 };
 
 struct rm_turn_survey {
     struct rm_survey_span span[RM_SURVEY_SPANS];
-    uint64_t look_tsc;     /**< the last look */
-    uint64_t end_tsc;      /**< of the last span that was measured; 0: none was */
-    double ticks_per_turn; /**< in it */
-    double tolerance;      /**< the share of it by which it may be wrong */
+    /** The last look. */
+    uint64_t look_tsc;
+    /** Of the last span that was measured; 0: none was. */
+    uint64_t end_tsc;
+    /** In it. */
+    double ticks_per_turn;
+    /** The share of it by which it may be wrong. */
+    double tolerance;
 };
 
 /** With each review. Measures when a span is over: then bounds the clock's rate, and replaces one that cannot be. */

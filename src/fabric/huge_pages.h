@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 struct rm_huge_pages {
-    char mount[PATH_MAX]; /**< a hugetlbfs of the default page size */
+    /** A hugetlbfs of the default page size. */
+    char mount[PATH_MAX];
+
     uint64_t page_bytes;
     uint64_t free_bytes;
 };

@@ -8,11 +8,14 @@
 #include <ringmaster/abi.h>
 
 enum {
-    RM_OWNERS_MAX = 256 /**< that stay in one workspace, as many as a reader maps; one more is refused when it opens */
+    /** That stay in one workspace, as many as a reader maps; one more is refused when it opens. */
+    RM_OWNERS_MAX = 256
 };
 
 struct rm_owner_names {
-    char (*name)[RM_OWNER_BYTES]; /**< in the order of the alphabet, each once */
+    /** In the order of the alphabet, each once. */
+    char (*name)[RM_OWNER_BYTES];
+
     size_t count;
 };
 

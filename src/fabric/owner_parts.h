@@ -14,16 +14,24 @@
 #define RM_OWNER_NONE SIZE_MAX
 
 struct rm_owner {
-    char workspace[PATH_MAX]; /**< its directory */
+    /** Its directory. */
+    char workspace[PATH_MAX];
+
     char name[RM_OWNER_BYTES];
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    rm_owner_index requests; /**< RM_OWNER_NONE: it asks nobody */
-    rm_owner_index replies;  /**< RM_OWNER_NONE: it answers nobody */
-    bool requester;          /**< of the folder `requests` */
+    /** RM_OWNER_NONE: it asks nobody. */
+    rm_owner_index requests;
+    /** RM_OWNER_NONE: it answers nobody. */
+    rm_owner_index replies;
+    /** Of the folder `requests`. */
+    bool requester;
+
     bool open;
-    struct rm_stream_writer **writer; /**< of each planned object that is a stream; NULL before it opens */
-    bool borrowed;                    /**< plan and segment are somebody else's to free and to close */
+    /** Of each planned object that is a stream; NULL before it opens. */
+    struct rm_stream_writer **writer;
+    /** Plan and segment are somebody else's to free and to close. */
+    bool borrowed;
 };
 
 /** An owner's face for an open segment that was made by other means, as the server's: so it can have an inbox. Both

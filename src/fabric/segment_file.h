@@ -21,12 +21,18 @@
 #include "fabric/segment_plan.h"
 
 struct rm_segment {
-    struct rm_segment_header *header; /**< start of the writable mapping */
+    /** Start of the writable mapping. */
+    struct rm_segment_header *header;
+
     uint64_t bytes;
-    char path[PATH_MAX]; /**< its file in the workspace */
+    /** Its file in the workspace. */
+    char path[PATH_MAX];
+
     int lock_file;
-    bool adopted; /**< an earlier owner's content is in it */
-    bool huge;    /**< on huge pages */
+    /** An earlier owner's content is in it. */
+    bool adopted;
+    /** On huge pages. */
+    bool huge;
 };
 
 /** Opens the segment OWNER of a workspace, which is created when absent, in OWNER's folder where there is one. The

@@ -27,9 +27,13 @@ bool rm_segment_whole(struct rm_segment_header const *header);
 struct rm_mapped_segment {
     struct rm_segment_header const *header;
     uint64_t bytes;
-    char owner[RM_OWNER_BYTES]; /**< by the file's name, and by the header */
-    uid_t uid;                  /**< the file's user: told by the system */
-    dev_t device;               /**< with `inode`: which file it was */
+    /** By the file's name, and by the header. */
+    char owner[RM_OWNER_BYTES];
+    /** The file's user: told by the system. */
+    uid_t uid;
+    /** With `inode`: which file it was. */
+    dev_t device;
+
     ino_t inode;
 };
 

@@ -27,7 +27,9 @@
 /** One object to be: its directory entry, and the bytes it starts with. */
 struct rm_planned {
     struct rm_object object;
-    void *constant; /**< copied to the object's start, or NULL */
+    /** Copied to the object's start, or NULL. */
+    void *constant;
+
     size_t constant_bytes;
 };
 
@@ -35,7 +37,8 @@ struct rm_segment_plan {
     struct rm_planned *planned;
     size_t count;
     size_t room;
-    struct rm_error error; /**< the first, code RM_OK while there is none */
+    /** The first, code RM_OK while there is none. */
+    struct rm_error error;
 };
 
 /** Handle of a planned object: its place in the directory. */

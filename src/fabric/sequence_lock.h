@@ -17,9 +17,13 @@
 #include "base/timebase.h"
 
 enum {
-    RM_SEQUENCE_COPIES = 1000000, /**< tries to get a copy while the writer changes it again and again */
-    RM_SEQUENCE_SPINS = 1000,     /**< looks at an odd sequence before the reader sleeps: the writer's core is taken */
-    RM_SEQUENCE_NAPS = 2000,      /**< sleeps before the writer counts as killed: a tenth of a second at least */
+    /** Tries to get a copy while the writer changes it again and again. */
+    RM_SEQUENCE_COPIES = 1000000,
+    /** Looks at an odd sequence before the reader sleeps: the writer's core is taken. */
+    RM_SEQUENCE_SPINS = 1000,
+    /** Sleeps before the writer counts as killed: a tenth of a second at least. */
+    RM_SEQUENCE_NAPS = 2000,
+
     RM_SEQUENCE_NAP_NS = 50000,
 };
 

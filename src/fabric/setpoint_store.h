@@ -20,7 +20,8 @@
 
 #include "fabric/slot_store.h"
 
-enum { RM_SETPOINT_VECTOR = 2 /**< values in a vector */ };
+/** Values in a vector. */
+enum { RM_SETPOINT_VECTOR = 2 };
 
 /** For whoever has begun the row: puts the first `count` of its values, from floats as on the wire. */
 static inline void rm_setpoints_put_floats(struct rm_setpoint_row *row, float const *values, size_t count) {

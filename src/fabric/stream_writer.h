@@ -21,36 +21,58 @@
 #include "fabric/slot_store.h"
 
 enum {
-    RM_PRESENCE_TURNS = 65536, /**< records behind the head whose presence is remembered; the largest late window */
+    /** Records behind the head whose presence is remembered; the largest late window. */
+    RM_PRESENCE_TURNS = 65536,
 };
 
 enum rm_put {
-    RM_PUT_NEW,       /**< stored, the newest */
-    RM_PUT_LATE,      /**< stored in its place behind the head */
-    RM_PUT_DUPLICATE, /**< dropped: that turn was there */
-    RM_PUT_BEHIND,    /**< refused: `late_turns` or more behind the head, or before the stream's first turn */
+    /** Stored, the newest. */
+    RM_PUT_NEW,
+    /** Stored in its place behind the head. */
+    RM_PUT_LATE,
+    /** dropped: that turn was there. */
+    RM_PUT_DUPLICATE,
+    /** refused: `late_turns` or more behind the head, or before the stream's first turn. */
+    RM_PUT_BEHIND,
 };
 
 /** The first cache line is all that a record in its turn needs: rm_stream_writer_slot. */
 struct rm_stream_writer {
     _Alignas(RM_CACHE_LINE) struct rm_slot *slot;
     uint64_t mask;
-    uint64_t period;      /**< turns per record */
-    rm_turn head;         /**< newest stored turn, RM_TURN_NONE while empty */
-    rm_turn next;         /**< head + period; RM_TURN_NONE where what comes next is not just the next: empty, adopted */
-    uint64_t number;      /**< of the record of `next` */
-    rm_turn limit;        /**< newest turn that may be stored before a head is published */
-    rm_turn published;    /**< head as readers see it */
-    uint64_t passed_over; /**< turns that the head passed without their record, all told */
-    uint64_t late_turns;  /**< a late record may be this much behind the head */
-    uint64_t run;         /**< number of the first record of the gapless run that ends at the head */
-    uint64_t *presence;   /**< RM_PRESENCE_TURNS bits, by record number; of those before the run */
-    rm_turn first;        /**< oldest turn of this machine epoch */
-    rm_turn own;          /**< oldest turn that this owner put in it: those missing below are not in passed_over */
-    rm_turn stale_until;  /**< slots may hold turns of an earlier machine epoch until head reaches this */
-    uint64_t margin;      /**< turns, not records, that may be written above `published` */
-    bool streaming;       /**< records go past the caches: the turn-rate stream, which no loop reads */
-    bool adopted;         /**< head and first are those of an earlier server: see rm_stream_writer_open */
+    /** Turns per record. */
+    uint64_t period;
+    /** Newest stored turn, RM_TURN_NONE while empty. */
+    rm_turn head;
+    /** Head + period; RM_TURN_NONE where what comes next is not just the next: empty, adopted. */
+    rm_turn next;
+    /** Of the record of `next`. */
+    uint64_t number;
+    /** Newest turn that may be stored before a head is published. */
+    rm_turn limit;
+    /** Head as readers see it. */
+    rm_turn published;
+    /** Turns that the head passed without their record, all told. */
+    uint64_t passed_over;
+    /** A late record may be this much behind the head. */
+    uint64_t late_turns;
+    /** Number of the first record of the gapless run that ends at the head. */
+    uint64_t run;
+    /** RM_PRESENCE_TURNS bits, by record number; of those before the run. */
+    uint64_t *presence;
+    /** Oldest turn of this machine epoch. */
+    rm_turn first;
+    /** Oldest turn that this owner put in it: those missing below are not in passed_over. */
+    rm_turn own;
+    /** Slots may hold turns of an earlier machine epoch until head reaches this. */
+    rm_turn stale_until;
+    /** Turns, not records, that may be written above `published`. */
+    uint64_t margin;
+    /** Records go past the caches: the turn-rate stream, which no loop reads. */
+    bool streaming;
+    /** Head and first are those of an earlier server: see rm_stream_writer_open. */
+    bool adopted;
+
     struct rm_stream *stream;
 };
 

@@ -20,7 +20,9 @@
 
 struct test {
     char workspaces[PATH_MAX / 2];
-    struct test_plan owner; /**< the plan of the segment below */
+    /** The plan of the segment below. */
+    struct test_plan owner;
+
     struct rm_segment segment;
     struct rm_error error;
 };

@@ -49,13 +49,17 @@
 #include "filter/design.h"
 #include "filter/reduce.h"
 
-enum { RM_RECORD_WORDS = 16 }; /**< 32-bit words in a record: turn and tag are words 0–3, lane i is word 4 + i */
+/** 32-bit words in a record: turn and tag are words 0–3, lane i is word 4 + i. */
+enum { RM_RECORD_WORDS = 16 };
 
 /** Versions of the inner loop, slowest first. */
 enum rm_simd {
-    RM_SIMD_SCALAR, /**< the reference; any x86-64 */
-    RM_SIMD_AVX2,   /**< needs AVX2 and FMA */
-    RM_SIMD_AVX512, /**< needs AVX512F */
+    /** The reference; any x86-64. */
+    RM_SIMD_SCALAR,
+    /** Needs AVX2 and FMA. */
+    RM_SIMD_AVX2,
+    /** Needs AVX512F. */
+    RM_SIMD_AVX512,
 };
 
 /** The best that this CPU and its operating system have. */
@@ -66,34 +70,49 @@ char const *rm_simd_name(enum rm_simd simd);
 
 /** What an instrument sends. */
 struct rm_decimator_input {
-    uint64_t period;             /**< turns from one record to the next, at least 1 */
-    uint16_t float_lanes;        /**< bit i: lane i is f32 and not i32 */
-    uint8_t reduction[RM_LANES]; /**< enum rm_reduction of each lane */
+    /** Turns from one record to the next, at least 1. */
+    uint64_t period;
+    /** Bit i: lane i is f32 and not i32. */
+    uint16_t float_lanes;
+    /** enum rm_reduction of each lane. */
+    uint8_t reduction[RM_LANES];
 };
 
 /** What leaves a decimator: a whole record with its turn, its tag (rm_tag_decimated, with the TSC of the last input
  * that was there) and its lanes, f32 where they were filtered; and what a decimator behind it has to know. */
 struct rm_decimated {
     struct rm_record record;
-    uint32_t missing_before; /**< running count before the first record under the taps; wraps */
-    uint32_t missing_after;  /**< and after the last */
-    bool absent; /**< no record of the turns that it is reduced over was there; set where lanes are reduced */
+    /** Running count before the first record under the taps; wraps. */
+    uint32_t missing_before;
+    /** And after the last. */
+    uint32_t missing_after;
+    /** No record of the turns that it is reduced over was there; set where lanes are reduced. */
+    bool absent;
 };
 
 /** What decimators take in, until a group of `decimation` is complete. Several that take the same inputs at the same
  * decimation share one: a record is then kept once for all of them. */
 struct rm_inputs {
-    _Alignas(RM_CACHE_LINE) rm_turn next_turn; /**< of the next push; RM_TURN_NONE: not begun */
-    uint64_t period;                           /**< turns from one input to the next */
+    /** Of the next push; RM_TURN_NONE: not begun. */
+    _Alignas(RM_CACHE_LINE) rm_turn next_turn;
+    /** Turns from one input to the next. */
+    uint64_t period;
+
     uint32_t decimation;
-    uint32_t phase;         /**< of the next push: (next_turn / period) mod decimation */
-    uint32_t missing;       /**< running count of the instrument's missing records, after the last input */
-    uint32_t weight;        /**< of the instrument's records, from one input to the next */
-    uint32_t span;          /**< of the instrument's records, under the taps of one input */
-    uint16_t absent_phases; /**< bit p: the input of phase p of this group is missing */
-    uint32_t missing_before[RM_DECIMATION_MAX]; /**< by phase: running count before the input */
-    _Alignas(RM_CACHE_LINE) struct rm_record
-        record[RM_DECIMATION_MAX]; /**< by phase, as they came; a missing one repeats without status */
+    /** Of the next push: (next_turn / period) mod decimation. */
+    uint32_t phase;
+    /** Running count of the instrument's missing records, after the last input. */
+    uint32_t missing;
+    /** Of the instrument's records, from one input to the next. */
+    uint32_t weight;
+    /** Of the instrument's records, under the taps of one input. */
+    uint32_t span;
+    /** Bit p: the input of phase p of this group is missing. */
+    uint16_t absent_phases;
+    /** By phase: running count before the input. */
+    uint32_t missing_before[RM_DECIMATION_MAX];
+    /** By phase, as they came; a missing one repeats without status. */
+    _Alignas(RM_CACHE_LINE) struct rm_record record[RM_DECIMATION_MAX];
 };
 
 /** State of one stream, 2.7 kB; private memory of one thread. Members are for src/filter/ alone, but for those that
@@ -103,19 +122,31 @@ struct rm_inputs {
  * row `overlap` is an output that has not begun and always zero. Completing a group moves every row down by one. */
 struct rm_decimator {
     _Alignas(RM_CACHE_LINE) float sum[RM_OVERLAP_MAX + 1][RM_RECORD_WORDS];
-    struct rm_inputs *shared; /**< of the one that it stands beside; NULL: it has its own */
+    /** Of the one that it stands beside; NULL: it has its own. */
+    struct rm_inputs *shared;
+
     void (*accumulate)(struct rm_decimator *decimator);
-    struct rm_fir_design const *design; /**< may be read */
-    uint64_t centre_turns;              /**< from an output's turn to that of its last input */
-    uint64_t closing_turns;             /**< and to the instrument's last record in it; may be read */
-    uint16_t float_lanes;               /**< bit i: lane i comes as f32 */
-    uint32_t begun_at;   /**< of the arrays of outputs, as rings of `overlap`: where the next to begin has its place */
-    uint32_t grouped_at; /**< of the array of groups, as a ring of `overlap` - 1: where the next to complete has its */
-    uint32_t output_before[RM_OVERLAP_MAX]; /**< of each output: running count before its first input */
-    uint16_t output_status[RM_OVERLAP_MAX]; /**< of each output: OR of its inputs' status in the group it began with */
-    uint16_t closing_status;                /**< of the output that closed last: OR of all its inputs' status */
-    _Alignas(8) uint16_t group_status[RM_OVERLAP_MAX + 2]; /**< of each group: OR of its inputs' status; else 0, as is
-                                                                the place of the next */
+    /** May be read. */
+    struct rm_fir_design const *design;
+    /** From an output's turn to that of its last input. */
+    uint64_t centre_turns;
+    /** And to the instrument's last record in it; may be read. */
+    uint64_t closing_turns;
+    /** Bit i: lane i comes as f32. */
+    uint16_t float_lanes;
+    /** Of the arrays of outputs, as rings of `overlap`: where the next to begin has its place. */
+    uint32_t begun_at;
+    /** Of the array of groups, as a ring of `overlap` - 1: where the next to complete has its. */
+    uint32_t grouped_at;
+    /** Of each output: running count before its first input. */
+    uint32_t output_before[RM_OVERLAP_MAX];
+    /** Of each output: OR of its inputs' status in the group it began with. */
+    uint16_t output_status[RM_OVERLAP_MAX];
+    /** Of the output that closed last: OR of all its inputs' status. */
+    uint16_t closing_status;
+    /** Of each group: OR of its inputs' status; else 0, as is the place of the next. */
+    _Alignas(8) uint16_t group_status[RM_OVERLAP_MAX + 2];
+
     struct rm_reducer reducer;
     struct rm_inputs own;
 };

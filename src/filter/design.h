@@ -19,12 +19,18 @@ enum {
 };
 
 struct rm_fir_design {
-    char const *name;    /**< "prompt", "sharp" */
-    uint32_t decimation; /**< 2 … RM_DECIMATION_MAX */
-    uint32_t taps;       /**< taps + 1 is a multiple of 2 · decimation, so that outputs close with a group */
-    uint32_t centre;     /**< (taps - 1) / 2: the group delay, and the closing delay, in inputs */
-    uint32_t overlap; /**< outputs that one group belongs to, (taps + 1) / decimation: even, at most RM_OVERLAP_MAX */
-    double gain;      /**< at 0 Hz: the exact sum of the taps, within 4e-9 · 12 / decimation of 1 */
+    /** "prompt", "sharp". */
+    char const *name;
+    /** 2 … RM_DECIMATION_MAX. */
+    uint32_t decimation;
+    /** Taps + 1 is a multiple of 2 · decimation, so that outputs close with a group. */
+    uint32_t taps;
+    /** (taps - 1) / 2: the group delay, and the closing delay, in inputs. */
+    uint32_t centre;
+    /** Outputs that one group belongs to, (taps + 1) / decimation: even, at most RM_OVERLAP_MAX. */
+    uint32_t overlap;
+    /** At 0 Hz: the exact sum of the taps, within 4e-9 · 12 / decimation of 1. */
+    double gain;
     /** [decimation][overlap]: [phase][age]. The phase of an input is its number mod decimation; age 0 is the output
      * that closes with the input's own group, age a the one that closes a groups later. [0][overlap - 1] is no tap: it
      * is 0 and never used. */

@@ -26,15 +26,21 @@
 /** One group, reduced. */
 struct rm_reduced {
     union rm_lane lane[RM_LANES];
-    bool absent; /**< all its inputs are missing */
+    /** All its inputs are missing. */
+    bool absent;
 };
 
 struct rm_reducer {
-    bool active;                 /**< some lane is reduced and not filtered */
-    uint8_t reduction[RM_LANES]; /**< enum rm_reduction */
-    uint16_t float_lanes;        /**< bit i: lane i is f32 */
-    uint32_t rows;               /**< groups from that of an output's turn to that which closes it, both included */
-    struct rm_reduced row[RM_OVERLAP_MAX / 2]; /**< the oldest first */
+    /** Some lane is reduced and not filtered. */
+    bool active;
+    /** enum rm_reduction */
+    uint8_t reduction[RM_LANES];
+    /** Bit i: lane i is f32. */
+    uint16_t float_lanes;
+    /** Groups from that of an output's turn to that which closes it, both included. */
+    uint32_t rows;
+    /** The oldest first. */
+    struct rm_reduced row[RM_OVERLAP_MAX / 2];
 };
 
 /** `overlap` is the design's; `float_lanes` of the instrument's records. */

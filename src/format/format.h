@@ -9,13 +9,17 @@
 
 #include "format/format_file.h"
 
-enum { RM_FORMAT_NAME_BYTES = 33 /**< with its terminating zero */ };
+/** With its terminating zero. */
+enum { RM_FORMAT_NAME_BYTES = 33 };
 
 struct rm_format {
     char name[RM_FORMAT_NAME_BYTES];
-    struct rm_layout *layout; /**< NULL: native */
-    uint16_t udp_port;        /**< destination UDP port of its datagrams; 0: the port's own */
-    uint32_t period_turns;    /**< of its instruments that do not say: turns from one record to the next, at least 1 */
+    /** NULL: native. */
+    struct rm_layout *layout;
+    /** Destination UDP port of its datagrams; 0: the port's own. */
+    uint16_t udp_port;
+    /** Of its instruments that do not say: turns from one record to the next, at least 1. */
+    uint32_t period_turns;
 };
 
 /** Resolves and compiles entry `index` of the `formats` of the file at `path`. RM_E_CONFIG with

@@ -13,8 +13,11 @@
 struct rm_file_field {
     uint32_t at;
     enum rm_field_type type;
-    uint32_t *shift; /* after loading; NULL: 0 */
-    uint32_t *bits;  /* NULL: all that are left */
+    /* After loading; NULL: 0. */
+    uint32_t *shift;
+    /* NULL: all that are left. */
+    uint32_t *bits;
+
     enum rm_field_scope *in;
 };
 
@@ -25,7 +28,9 @@ struct rm_file_constant {
 };
 
 struct rm_file_repeat {
-    uint32_t *count; /* NULL: as many as the datagram holds */
+    /* NULL: as many as the datagram holds. */
+    uint32_t *count;
+
     uint32_t at;
     uint32_t stride;
 };

@@ -49,21 +49,34 @@ struct rm_host_setting {
 
 /** What the configuration says of one application. All of it is copied. */
 struct rm_host_setup {
-    char const *workspace;   /**< as in rm_workspace_attach */
-    char const *name;        /**< of the application, and of its segment's owner */
-    char const *code;        /**< its shared object: host_code.h */
-    double turn_rate_hz;     /**< nominal */
-    uint64_t period_turns;   /**< from one step to the next */
-    uint64_t deadline_turns; /**< inputs are waited for so long after the clock expects them */
+    /** As in rm_workspace_attach. */
+    char const *workspace;
+    /** Of the application, and of its segment's owner. */
+    char const *name;
+    /** Its shared object: host_code.h. */
+    char const *code;
+    /** Nominal. */
+    double turn_rate_hz;
+    /** From one step to the next. */
+    uint64_t period_turns;
+    /** Inputs are waited for so long after the clock expects them. */
+    uint64_t deadline_turns;
+
     uint32_t input_count;
-    char const *const *input; /**< streams, "bpm01/fast"; of this period */
+    /** Streams, "bpm01/fast"; of this period. */
+    char const *const *input;
+
     uint32_t actuator_count;
     struct rm_host_actuator const *actuator;
     uint32_t setting_count;
     struct rm_host_setting const *setting;
-    char const *configuration; /**< path of the application's own file, or NULL */
-    bool fresh;                /**< settings begin with these values, also where the last instance was killed */
-    void (*say)(void *context, char const *text); /**< a line for people, from the thread beside; or NULL */
+    /** Path of the application's own file, or NULL. */
+    char const *configuration;
+    /** Settings begin with these values, also where the last instance was killed. */
+    bool fresh;
+    /** A line for people, from the thread beside; or NULL. */
+    void (*say)(void *context, char const *text);
+
     void *context;
 };
 

@@ -9,8 +9,10 @@
 struct rm_host_code {
     void *library;
     struct rm_application_code const *it;
-    struct rm_limits *limit; /**< of each setting, with NaN where there is none */
-    bool has_permissions;    /**< one of the settings is */
+    /** Of each setting, with NaN where there is none. */
+    struct rm_limits *limit;
+    /** One of the settings is. */
+    bool has_permissions;
 };
 
 /** `code` with a slash is a path. A name alone, "ramp", is ramp.so in $RINGMASTER_LIBEXEC, beside this program, or

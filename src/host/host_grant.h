@@ -8,10 +8,14 @@
 #include <ringmaster/grant.h>
 
 struct rm_host_grant {
-    uint64_t instance; /**< rm_segment_header.epoch of our segment */
-    uint64_t pid;      /**< ours */
-    uint64_t sequence; /**< of the last look */
-    uint64_t epoch;    /**< granted to us; 0: nothing is */
+    /** rm_segment_header.epoch of our segment. */
+    uint64_t instance;
+    /** Ours. */
+    uint64_t pid;
+    /** Of the last look. */
+    uint64_t sequence;
+    /** Granted to us; 0: nothing is. */
+    uint64_t epoch;
 };
 
 /** Looks again: one load while nothing has changed. Returns grant->epoch. A grant that changes just now is looked at

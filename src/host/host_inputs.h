@@ -22,36 +22,55 @@
 struct rm_host_inputs {
     uint32_t count;
     struct rm_stream_view const *view;
-    uint64_t period;          /**< turns */
-    uint64_t deadline_turns;  /**< after the clock expects the last record of a turn */
-    uint64_t closing_turns;   /**< from a turn to when that is */
-    uint64_t machine_epochs;  /**< sum of the streams' and the clock's: another one is another count of turns */
-    rm_turn next;             /**< the turn after the last step's; RM_TURN_NONE: begin with the newest */
-    struct rm_record *record; /**< of each input, the last that came */
-    bool *missing;            /**< of each input, in the last turn */
+    /** Turns. */
+    uint64_t period;
+    /** After the clock expects the last record of a turn. */
+    uint64_t deadline_turns;
+    /** From a turn to when that is. */
+    uint64_t closing_turns;
+    /** Sum of the streams' and the clock's: another one is another count of turns. */
+    uint64_t machine_epochs;
+    /** The turn after the last step's; RM_TURN_NONE: begin with the newest. */
+    rm_turn next;
+    /** Of each input, the last that came. */
+    struct rm_record *record;
+    /** Of each input, in the last turn. */
+    bool *missing;
 
     /* While records are collected. */
     void (*arrive)(void *context, uint32_t input, struct rm_record const *record);
     void *context;
-    rm_turn turn;     /**< whose records are waited for */
-    uint64_t skipped; /**< turns before it that get no step */
-    uint64_t *epoch;  /**< of each input, its stream's machine epoch at the last survey of all */
+    /** Whose records are waited for. */
+    rm_turn turn;
+    /** Turns before it that get no step. */
+    uint64_t skipped;
+    /** Of each input, its stream's machine epoch at the last survey of all. */
+    uint64_t *epoch;
+
     uint64_t clock_epoch;
-    uint32_t *pending; /**< inputs that have not reached it */
+    /** Inputs that have not reached it. */
+    uint32_t *pending;
+
     uint32_t pending_count;
-    uint32_t seen_count;  /**< that have: while there are none, a later turn may be waited for instead */
-    uint32_t taken_count; /**< of those, the ones whose stream has the record */
-    bool awaits;          /**< all of them are among `pending` */
+    /** That have: while there are none, a later turn may be waited for instead. */
+    uint32_t seen_count;
+    /** Of those, the ones whose stream has the record. */
+    uint32_t taken_count;
+    /** All of them are among `pending`. */
+    bool awaits;
 };
 
 struct rm_host_due {
     rm_turn turn;
-    uint64_t skipped; /**< turns before it that get no step */
-    bool late;        /**< at its deadline: not all inputs have reached it */
+    /** Turns before it that get no step. */
+    uint64_t skipped;
+    /** At its deadline: not all inputs have reached it. */
+    bool late;
 
     /* Of rm_host_inputs_collect alone. */
     uint32_t missing;
-    uint64_t seen_tsc; /**< when the last input was seen, before its record was read */
+    /** When the last input was seen, before its record was read. */
+    uint64_t seen_tsc;
 };
 
 /** `view` outlives it; false when there is no memory. A second start takes other streams: the records begin anew. */

@@ -32,30 +32,47 @@
 #include "host/host_code.h"
 
 struct rm_host_program {
-    struct rm_host_setup setup; /**< a copy, with all it points to */
+    /** A copy, with all it points to. */
+    struct rm_host_setup setup;
+
     struct rm_host_code code;
     struct rm_application_setup told;
-    struct rm_stream const **input; /**< of each input, or NULL */
+    /** Of each input, or NULL. */
+    struct rm_stream const **input;
 
     /* Settings and readings lie flat, one after the other, arrays whole. */
-    uint32_t *setting_at, *setting_length; /**< of each in its list */
-    uint32_t *reading_at, *reading_length;
-    uint32_t setting_values, reading_values; /**< of all together */
-    double *setting;                         /**< in force */
-    double *reading;                         /**< told last */
-    float (*stream)[RM_LANES];               /**< of each, its last record */
 
-    double *sent; /**< per actuator: what the guard sent last; NaN while nobody knows */
+    /** Of each in its list. */
+    uint32_t *setting_at, *setting_length;
+
+    uint32_t *reading_at, *reading_length;
+    /** Of all together. */
+    uint32_t setting_values, reading_values;
+    /** In force. */
+    double *setting;
+    /** Told last. */
+    double *reading;
+    /** Of each, its last record. */
+    float (*stream)[RM_LANES];
+
+    /** Per actuator: what the guard sent last; NaN while nobody knows. */
+    double *sent;
+
     struct rm_step given;
-    struct rm_wish wish; /**< `setpoint` is where rm_host_program_expect was told to put it */
-    uint64_t steps;      /**< since init */
+    /** `setpoint` is where rm_host_program_expect was told to put it. */
+    struct rm_wish wish;
+    /** Since init. */
+    uint64_t steps;
 
     /* Its own. */
     char const **actuator;
     double *low, *high, *slew;
-    double *wanted; /**< the wish of who has no better place for it */
+    /** The wish of who has no better place for it. */
+    double *wanted;
+
     void *state, *memory;
-    bool opened; /**< `open` was called and is to be paid back by `close` */
+    /** `open` was called and is to be paid back by `close`. */
+    bool opened;
 };
 
 /** Loads the code, calls its `open`, asks for the lengths of its arrays, and settles the first values of its settings:

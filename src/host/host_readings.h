@@ -15,11 +15,17 @@
 #include "host/host_program.h"
 
 struct rm_host_readings {
-    struct rm_parameter **parameter; /**< of each, in the application's segment */
-    double *shown;                   /**< flat, as the program's */
-    uint64_t *shown_tsc;             /**< of each, when it was written last; 0: never */
-    uint64_t wait_ticks;             /**< from one writing of an array to the next */
-    uint32_t next;                   /**< which is looked at first: all arrays get their turn */
+    /** Of each, in the application's segment. */
+    struct rm_parameter **parameter;
+    /** Flat, as the program's. */
+    double *shown;
+    /** Of each, when it was written last; 0: never. */
+    uint64_t *shown_tsc;
+    /** From one writing of an array to the next. */
+    uint64_t wait_ticks;
+    /** Which is looked at first: all arrays get their turn. */
+    uint32_t next;
+
     bool has_arrays;
 };
 

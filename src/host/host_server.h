@@ -19,13 +19,19 @@
 /** One life of the server as one application sees it. Constant after attaching. */
 struct rm_host_server {
     struct rm_workspace *workspace;
-    uint64_t epoch; /**< of the server's segment: another one is another server */
+    /** Of the server's segment: another one is another server. */
+    uint64_t epoch;
+
     struct rm_clock const *clock;
     struct rm_grant const *grant;
     struct rm_setpoints const *sent;
-    struct rm_parameter const *supply_state; /**< u32 per supply of the server */
+    /** u32 per supply of the server. */
+    struct rm_parameter const *supply_state;
+
     uint32_t supply_count;
-    uint32_t *supply; /**< of each actuator its number among the server's supplies */
+    /** Of each actuator its number among the server's supplies. */
+    uint32_t *supply;
+
     uint32_t actuator_count;
     struct rm_stream_view *input;
     uint32_t input_count;

@@ -33,16 +33,26 @@ enum rm_proposal {
 
 struct rm_host_settings {
     uint32_t count;
-    uint32_t values;                 /**< of all together: they lie flat, arrays whole */
-    uint32_t const *at, *length;     /**< of each, the program's */
-    struct rm_parameter **parameter; /**< of each, in the application's segment */
-    struct rm_group *group;          /**< around them; NULL when there are none */
-    double *value;                   /**< in force: the program's. Written and read by the stepping thread alone */
-    double *proposed;                /**< the letter */
-    bool *asked;                     /**< and which settings it is about */
-    struct rm_parameter *withdrawn;  /**< enum rm_withdrawal; NULL: the code has no permissions */
-    struct rm_error reason;          /**< of a refusal */
-    _Atomic uint32_t state;          /**< enum rm_proposal */
+    /** Of all together: they lie flat, arrays whole. */
+    uint32_t values;
+    /** Of each, the program's. */
+    uint32_t const *at, *length;
+    /** Of each, in the application's segment. */
+    struct rm_parameter **parameter;
+    /** Around them; NULL when there are none. */
+    struct rm_group *group;
+    /** In force: the program's. Written and read by the stepping thread alone. */
+    double *value;
+    /** The letter. */
+    double *proposed;
+    /** And which settings it is about. */
+    bool *asked;
+    /** enum rm_withdrawal; NULL: the code has no permissions. */
+    struct rm_parameter *withdrawn;
+    /** Of a refusal. */
+    struct rm_error reason;
+    /** enum rm_proposal */
+    _Atomic uint32_t state;
 };
 
 bool rm_host_settings_allocate(struct rm_host_settings *settings, struct rm_host_program const *program);

@@ -19,9 +19,13 @@
 #include "host/test_application.h"
 #include "host/test_server.h"
 
-static char const *application;                /**< path of its shared object: an argument */
-static double const TSC_HZ = 1e9;              /**< of the server's clock here: a thousand ticks are a turn */
-static uint64_t const BASE = 1000000000000ull; /**< TSC of turn 0 */
+/** Path of its shared object: an argument. */
+static char const *application;
+/** Of the server's clock here: a thousand ticks are a turn. */
+static double const TSC_HZ = 1e9;
+/** TSC of turn 0. */
+static uint64_t const BASE = 1000000000000ull;
+
 static uint64_t const PATIENCE_NS = 20000000000ull;
 
 enum { ACTUATORS = 2 };
@@ -37,9 +41,12 @@ struct test {
     struct test_server server;
     struct rm_host_setup setup;
     struct rm_host *host;
-    rm_turn turn; /**< what the clock says */
+    /** What the clock says. */
+    rm_turn turn;
+
     pthread_mutex_t lock;
-    char said[4096]; /**< all lines */
+    /** All lines. */
+    char said[4096];
 };
 
 static inline void say(void *context, char const *text) {

@@ -12,9 +12,12 @@ enum { HURRY_LANE_SUM, HURRY_LANE_MISSING, HURRY_LANE_ORDER, HURRY_LANES };
 
 /** Its `memory`. */
 struct hurry_memory {
-    uint32_t length; /**< of its arrays, as its own file says */
+    /** Of its arrays, as its own file says. */
+    uint32_t length;
+
     _Atomic uint64_t worked;
-    char closed[4096]; /**< a file that `close` makes */
+    /** A file that `close` makes. */
+    char closed[4096];
 };
 
 #endif

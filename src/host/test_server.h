@@ -27,7 +27,9 @@
 #include "fabric/test_workspace.h"
 
 enum {
-    TEST_SUPPLIES = 6, /**< of the server; the application has some of them */
+    /** Of the server; the application has some of them. */
+    TEST_SUPPLIES = 6,
+
     TEST_INPUTS = 2,
     TEST_PERIOD = 12,
 };
@@ -35,11 +37,14 @@ enum {
 static double const TEST_TURN_RATE_HZ = 1000000.0;
 
 struct test_server {
-    struct rm_stream_writer writer[TEST_INPUTS]; /**< on cache lines of their own */
+    /** On cache lines of their own. */
+    struct rm_stream_writer writer[TEST_INPUTS];
+
     struct rm_segment_plan plan;
     struct rm_segment segment;
     rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
-    uint64_t epoch; /**< granted last */
+    /** Granted last. */
+    uint64_t epoch;
 };
 
 static inline void *test_memory(struct test_server *server, rm_planned_index index) {

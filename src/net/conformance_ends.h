@@ -14,27 +14,43 @@ enum { RECEIVER = 0, SENDER = 1 };
 
 /** What the processes at both ends and the test itself share. */
 struct shared {
-    _Atomic uint64_t received;    /**< datagrams that the receiver has checked */
-    _Atomic uint64_t sent;        /**< by the sender so far */
-    _Atomic uint32_t step;        /**< of a test's own script */
-    _Atomic uint32_t openings[2]; /**< how often each end's port was opened */
+    /** Datagrams that the receiver has checked. */
+    _Atomic uint64_t received;
+    /** By the sender so far. */
+    _Atomic uint64_t sent;
+    /** Of a test's own script. */
+    _Atomic uint32_t step;
+    /** How often each end's port was opened. */
+    _Atomic uint32_t openings[2];
 };
 
 enum { NEITHER = -1, PROCESSES = 8 };
 
 struct ends {
-    enum rm_port_kind kind; /**< of the receiver */
-    int first;              /**< the end that the other cannot be opened without, or NEITHER */
-    bool patient;           /**< the link keeps what nobody takes, and its sender waits */
-    bool forgets;           /**< what waits in it is lost when the sender closes */
-    bool claimed;           /**< it takes only UDP datagrams to CLAIMED_PORT */
+    /** Of the receiver. */
+    enum rm_port_kind kind;
+    /** The end that the other cannot be opened without, or NEITHER. */
+    int first;
+    /** The link keeps what nobody takes, and its sender waits. */
+    bool patient;
+    /** What waits in it is lost when the sender closes. */
+    bool forgets;
+    /** It takes only UDP datagrams to CLAIMED_PORT. */
+    bool claimed;
+
     bool has_veth;
-    bool together; /**< both ends in one namespace */
+    /** Both ends in one namespace. */
+    bool together;
+
     struct rm_port_config config[2];
     struct rm_veth_pair veth;
-    char directory[64]; /**< where the socket lies, of kinds that have one */
+    /** Where the socket lies, of kinds that have one. */
+    char directory[64];
+
     struct shared *shared;
-    pid_t process[PROCESSES]; /**< the last that were started */
+    /** The last that were started. */
+    pid_t process[PROCESSES];
+
     uint32_t started;
 };
 

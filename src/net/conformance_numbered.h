@@ -11,9 +11,12 @@ enum { CLAIMED_PORT = 4660 };
 /** Where a run of datagrams stands. */
 struct numbered {
     uint64_t next;
-    uint32_t fixed; /**< bytes of each, or 0 for lengths that all differ */
-    bool any;       /**< the next may have any number: its sender was there before this receiver */
-    bool lossy;     /**< the link has other traffic too, and a full one drops: those that come are in order */
+    /** Bytes of each, or 0 for lengths that all differ. */
+    uint32_t fixed;
+    /** The next may have any number: its sender was there before this receiver. */
+    bool any;
+    /** The link has other traffic too, and a full one drops: those that come are in order. */
+    bool lossy;
 };
 
 /** Sends `count` datagrams on a queue, however long the far end takes. Over a kernel's link, which drops what nobody

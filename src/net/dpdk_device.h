@@ -8,30 +8,44 @@
 
 enum {
     RM_DPDK_NAME_BYTES = 32,
-    RM_RING_SLOTS = 1024, /**< of a port of kind ring that does not say */
+    /** Of a port of kind ring that does not say. */
+    RM_RING_SLOTS = 1024,
 };
 
 struct rm_steer;
 
 struct rm_dpdk_device {
-    char const *bus;               /**< DPDK's: "vdev" or "pci" */
-    char name[RM_DPDK_NAME_BYTES]; /**< DPDK's: "net_tap3", "0000:03:00.0" */
-    uint16_t id;                   /**< DPDK's port number */
+    /** DPDK's: "vdev" or "pci". */
+    char const *bus;
+    /** DPDK's: "net_tap3", "0000:03:00.0". */
+    char name[RM_DPDK_NAME_BYTES];
+    /** DPDK's port number. */
+    uint16_t id;
+
     uint16_t receive_queues;
     uint16_t send_queues;
-    uint32_t buffer_bytes; /**< longest frame that a buffer holds */
+    /** Longest frame that a buffer holds. */
+    uint32_t buffer_bytes;
+
     struct rte_mempool *pool;
 };
 
 /** What a kind of port wants of its driver, beside what the configuration says. */
 struct rm_dpdk_wants {
-    char const *arguments;  /**< of a virtual device */
-    uint16_t send_queues;   /**< as many as the driver has at most; 0: nothing can be sent */
-    uint16_t descriptors;   /**< in each ring of the device; 0: the driver's default */
-    uint32_t held_buffers;  /**< that the driver keeps for itself, per queue */
-    uint32_t buffer_bytes;  /**< 0: what the longest frame takes */
-    bool sets_mtu;          /**< frames longer than usual need the device to be told */
-    struct rm_steer *steer; /**< how it shall share frames out to its queues; NULL: its driver knows no ways */
+    /** Of a virtual device. */
+    char const *arguments;
+    /** As many as the driver has at most; 0: nothing can be sent. */
+    uint16_t send_queues;
+    /** In each ring of the device; 0: the driver's default. */
+    uint16_t descriptors;
+    /** That the driver keeps for itself, per queue. */
+    uint32_t held_buffers;
+    /** 0: what the longest frame takes. */
+    uint32_t buffer_bytes;
+    /** Frames longer than usual need the device to be told. */
+    bool sets_mtu;
+    /** How it shall share frames out to its queues; NULL: its driver knows no ways. */
+    struct rm_steer *steer;
 };
 
 /** Memory that a port of any kind but udp needs of DPDK at most. */

@@ -9,7 +9,8 @@
 struct rm_dpdk_port {
     alignas(64) struct rm_port port;
     struct rm_dpdk_device device;
-    int wake_signal; /**< tap: by which the kernel tells the driver to read; 0 for others */
+    /** tap: by which the kernel tells the driver to read; 0 for others. */
+    int wake_signal;
 };
 
 static inline struct rm_dpdk_port *rm_dpdk_port(struct rm_port *port) { return (struct rm_dpdk_port *)port; }

@@ -20,19 +20,24 @@
 enum rm_gate_state {
     RM_GATE_CLOSED,
     RM_GATE_OPEN,
-    RM_GATE_DRAINING, /**< receiving goes on until every lane is dry, sending has ended */
+    /** Receiving goes on until every lane is dry, sending has ended. */
+    RM_GATE_DRAINING,
 };
 
 struct rm_gate_lane {
     alignas(64) atomic_bool inside;
-    atomic_bool used; /**< receiving: somebody does, ever */
-    atomic_bool dry;  /**< receiving: nothing came in a passage that began while draining */
+    /** receiving: somebody does, ever. */
+    atomic_bool used;
+    /** receiving: nothing came in a passage that began while draining. */
+    atomic_bool dry;
 };
 
 struct rm_gate {
     _Atomic(enum rm_gate_state) state;
     uint16_t queues;
-    struct rm_gate_lane *receive; /**< one per queue */
+    /** One per queue. */
+    struct rm_gate_lane *receive;
+
     struct rm_gate_lane *send;
 };
 

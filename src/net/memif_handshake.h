@@ -9,15 +9,19 @@
 #include "net/memif_message.h"
 #include "net/memif_ring.h"
 
-enum { RM_MEMIF_RINGS_MAX = 65 /**< in each direction */ };
+/** In each direction. */
+enum { RM_MEMIF_RINGS_MAX = 65 };
 
 /** What an end has to offer: at least one ring in each direction. */
 struct rm_memif_offer {
     uint16_t receive_rings;
     uint16_t send_rings;
-    uint32_t slots_log2;    /**< client: of each ring */
-    uint32_t send_bytes;    /**< client: of each buffer, whole cache lines */
-    uint32_t receive_bytes; /**< the same */
+    /** client: of each ring. */
+    uint32_t slots_log2;
+    /** client: of each buffer, whole cache lines. */
+    uint32_t send_bytes;
+    /** The same. */
+    uint32_t receive_bytes;
 };
 
 /** What was agreed on. */
@@ -39,8 +43,10 @@ uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer);
 struct rm_memif_server {
     struct rm_memif_offer const *offer;
     struct rm_memif_channel *channel;
-    bool greeted;   /**< the client has said INIT */
-    bool connected; /**< the handshake is over */
+    /** The client has said INIT. */
+    bool greeted;
+    /** The handshake is over. */
+    bool connected;
 };
 
 void rm_memif_server_hello(struct rm_memif_server const *server, struct rm_memif_message *hello);
@@ -56,7 +62,8 @@ struct rm_memif_client {
     struct rm_memif_offer const *offer;
     struct rm_memif_channel *channel;
     int region_file;
-    uint32_t said; /**< messages so far */
+    /** Messages so far. */
+    uint32_t said;
 };
 
 /** Takes the server's HELLO. NULL, or why the two cannot meet. */

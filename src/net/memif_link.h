@@ -16,17 +16,27 @@
 #include "net/port.h"
 
 struct rm_memif_link {
-    struct rm_gate gate;           /**< open while there is a peer */
-    struct rm_memif_ring *receive; /**< one for each receive queue of the port's device */
+    /** Open while there is a peer. */
+    struct rm_gate gate;
+    /** One for each receive queue of the port's device. */
+    struct rm_memif_ring *receive;
+
     struct rm_memif_ring *send;
-    uint16_t receive_rings; /**< how many the peer has, too; written while the gate is closed, read inside it */
+    /** How many the peer has, too; written while the gate is closed, read inside it. */
+    uint16_t receive_rings;
+
     uint16_t send_rings;
     struct rm_memif_offer offer;
-    struct rm_memif_channel channel; /**< the thread's */
+    /** The thread's. */
+    struct rm_memif_channel channel;
+
     bool server;
     char path[RM_PORT_PATH_BYTES];
-    int listener; /**< server: where peers arrive; else -1 */
-    int stop;     /**< an eventfd, readable when the thread shall end */
+    /** server: where peers arrive; else -1. */
+    int listener;
+    /** An eventfd, readable when the thread shall end. */
+    int stop;
+
     pthread_t thread;
 };
 

@@ -23,13 +23,16 @@
 #include <stdint.h>
 
 enum {
-    RM_MEMIF_VERSION = 0x0200, /**< 2.0 */
+    /** 2.0 */
+    RM_MEMIF_VERSION = 0x0200,
+
     RM_MEMIF_NAME_BYTES = 32,
     RM_MEMIF_SECRET_BYTES = 24,
     RM_MEMIF_REASON_BYTES = 96,
     RM_MEMIF_MESSAGE_BYTES = 128,
     RM_MEMIF_MODE_ETHERNET = 0,
-    RM_MEMIF_RING_TO_SERVER = 1, /**< of rm_memif_add_ring.flags: frames go from client to server, else back */
+    /** Of rm_memif_add_ring.flags: frames go from client to server, else back. */
+    RM_MEMIF_RING_TO_SERVER = 1,
 };
 
 enum rm_memif_type {
@@ -48,30 +51,41 @@ struct rm_memif_hello {
     char name[RM_MEMIF_NAME_BYTES];
     uint16_t lowest_version;
     uint16_t highest_version;
-    uint16_t last_region;         /**< highest index it takes: one less than the number of them */
-    uint16_t last_ring_to_client; /**< in the same way */
+    /** Highest index it takes: one less than the number of them. */
+    uint16_t last_region;
+    /** In the same way. */
+    uint16_t last_ring_to_client;
+
     uint16_t last_ring_to_server;
     uint8_t most_slots_log2;
 } __attribute__((packed));
 
 struct rm_memif_init {
     uint16_t version;
-    uint32_t interface; /**< a number; several interfaces may share a socket */
+    /** A number; several interfaces may share a socket. */
+    uint32_t interface;
+
     uint8_t mode;
     char secret[RM_MEMIF_SECRET_BYTES];
     char name[RM_MEMIF_NAME_BYTES];
 } __attribute__((packed));
 
 struct rm_memif_add_region {
-    uint16_t index; /**< 0, 1, … in this order */
+    /** 0, 1, … in this order. */
+    uint16_t index;
+
     uint64_t bytes;
 } __attribute__((packed));
 
 struct rm_memif_add_ring {
     uint16_t flags;
-    uint16_t index; /**< 0, 1, … in each direction */
+    /** 0, 1, … in each direction. */
+    uint16_t index;
+
     uint16_t region;
-    uint32_t offset; /**< in bytes, of the ring in its region */
+    /** In bytes, of the ring in its region. */
+    uint32_t offset;
+
     uint8_t slots_log2;
     uint16_t private_header_bytes;
 } __attribute__((packed));
@@ -87,7 +101,9 @@ struct rm_memif_disconnect {
 } __attribute__((packed));
 
 struct rm_memif_message {
-    uint16_t type; /**< enum rm_memif_type; 0 and others are possible in what was received */
+    /** enum rm_memif_type; 0 and others are possible in what was received. */
+    uint16_t type;
+
     union {
         struct rm_memif_hello hello;
         struct rm_memif_init init;

@@ -35,8 +35,11 @@
 enum {
     RM_MEMIF_COOKIE = 0x3E31F20,
     RM_MEMIF_SLOTS_LOG2_MAX = 14,
-    RM_MEMIF_MASK_INTERRUPT = 1, /**< of a ring's flags: its receiver polls, and need not be woken */
-    RM_MEMIF_NEXT = 1,           /**< of a descriptor's: the frame goes on in the next slot */
+    /** Of a ring's flags: its receiver polls, and need not be woken. */
+    RM_MEMIF_MASK_INTERRUPT = 1,
+    /** Of a descriptor's: the frame goes on in the next slot. */
+    RM_MEMIF_NEXT = 1,
+
     RM_MEMIF_LINE_BYTES = 64,
 };
 
@@ -73,29 +76,47 @@ struct rm_memif_place {
     struct rm_memif_shared_ring *shared;
     uint16_t slots;
     bool to_server;
-    uint8_t *buffers; /**< client: the first, in region 0; they follow each other by `stride`. NULL at the server */
+    /** client: the first, in region 0; they follow each other by `stride`. NULL at the server. */
+    uint8_t *buffers;
+
     uint32_t stride;
-    int bell; /**< eventfd that wakes a receiver that does not poll, or -1 */
+    /** Eventfd that wakes a receiver that does not poll, or -1. */
+    int bell;
 };
 
 /** This end of it. Used by one thread, but for the counts, which any thread may read. */
 struct rm_memif_ring {
     alignas(64) struct rm_memif_shared_ring *shared;
-    _Atomic uint16_t *own;    /**< the index that we move */
-    _Atomic uint16_t *others; /**< the one that the peer moves */
+    /** The index that we move. */
+    _Atomic uint16_t *own;
+    /** The one that the peer moves. */
+    _Atomic uint16_t *others;
+
     struct rm_memif_regions const *regions;
-    uint8_t *buffers; /**< as of its place */
+    /** As of its place. */
+    uint8_t *buffers;
+
     uint32_t stride;
-    uint32_t longest; /**< receiving: of a frame, beyond which it is shown cut */
+    /** receiving: of a frame, beyond which it is shown cut. */
+    uint32_t longest;
+
     uint16_t slots;
-    uint16_t ahead;    /**< by how much the index of who makes slots empty stands ahead: `slots` at the client, or 0 */
-    uint16_t position; /**< of the next slot to be received from, or filled */
-    uint16_t known;    /**< the other's index, as last loaded */
-    uint16_t lent;     /**< slots that a received burst uses */
+    /** By how much the index of who makes slots empty stands ahead: `slots` at the client, or 0. */
+    uint16_t ahead;
+    /** Of the next slot to be received from, or filled. */
+    uint16_t position;
+    /** The other's index, as last loaded. */
+    uint16_t known;
+    /** Slots that a received burst uses. */
+    uint16_t lent;
+
     int bell;
-    uint8_t *joined;         /**< receiving: `longest` bytes, for a frame that comes in pieces */
-    _Atomic uint64_t errors; /**< descriptors, chains and indices that were wrong */
-    _Atomic uint64_t unsent; /**< frames that no buffer of the peer's could hold */
+    /** receiving: `longest` bytes, for a frame that comes in pieces. */
+    uint8_t *joined;
+    /** Descriptors, chains and indices that were wrong. */
+    _Atomic uint64_t errors;
+    /** Frames that no buffer of the peer's could hold. */
+    _Atomic uint64_t unsent;
 };
 
 /** Receiving: makes room for `longest` bytes of a frame in pieces; false when memory is full. */

@@ -6,16 +6,22 @@
 
 #include "net/port.h"
 
-enum { RM_BUFFER_BYTES = 2048 /**< of a frame that a buffer holds at least: a port may ask for more, not for less */ };
+/** Of a frame that a buffer holds at least: a port may ask for more, not for less. */
+enum { RM_BUFFER_BYTES = 2048 };
 
 struct rte_mempool;
 
 struct rm_packet_pool_wants {
-    char const *name;      /**< unique in the process */
-    uint32_t buffer_bytes; /**< of a frame, from rm_packet_bytes */
-    uint32_t held_buffers; /**< that a driver keeps for itself, per queue */
-    int socket;            /**< NUMA node, or -1 */
-    bool packed;           /**< nobody outside this process reads the buffers by addresses of its own */
+    /** Unique in the process. */
+    char const *name;
+    /** Of a frame, from rm_packet_bytes. */
+    uint32_t buffer_bytes;
+    /** That a driver keeps for itself, per queue. */
+    uint32_t held_buffers;
+    /** NUMA node, or -1. */
+    int socket;
+    /** Nobody outside this process reads the buffers by addresses of its own. */
+    bool packed;
 };
 
 /** Bytes that a frame of the port may have, without FCS. */

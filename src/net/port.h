@@ -20,16 +20,26 @@
 #include <ringmaster/error.h>
 
 enum {
-    RM_BURST = 64,           /**< most datagrams in one burst */
-    RM_SEND_BYTES = 1514,    /**< that any port can send, frame or payload: an untagged Ethernet frame without FCS */
-    RM_PORT_NAME_BYTES = 32, /**< with its terminating zero */
+    /** Most datagrams in one burst. */
+    RM_BURST = 64,
+    /** That any port can send, frame or payload: an untagged Ethernet frame without FCS. */
+    RM_SEND_BYTES = 1514,
+    /** With its terminating zero. */
+    RM_PORT_NAME_BYTES = 32,
+
     RM_PORT_PATH_BYTES = 104,
-    RM_PORT_CLAIMS_MAX = 16,     /**< UDP ports that instruments send to */
-    RM_PORT_GROUPS_MAX = 16,     /**< multicast groups joined */
-    RM_LONGEST_FRAME_MAX = 9600, /**< a jumbo frame with its headers */
-    RM_LONGEST_FRAME = 1518,     /**< an Ethernet frame with one VLAN tag, without FCS */
-    RM_SPREAD_QUEUES_MAX = 16,   /**< software queues of one port */
-    RM_NET_DEVICES_MAX = 16,     /**< network cards */
+    /** UDP ports that instruments send to. */
+    RM_PORT_CLAIMS_MAX = 16,
+    /** Multicast groups joined. */
+    RM_PORT_GROUPS_MAX = 16,
+    /** A jumbo frame with its headers. */
+    RM_LONGEST_FRAME_MAX = 9600,
+    /** An Ethernet frame with one VLAN tag, without FCS. */
+    RM_LONGEST_FRAME = 1518,
+    /** Software queues of one port. */
+    RM_SPREAD_QUEUES_MAX = 16,
+    /** Network cards. */
+    RM_NET_DEVICES_MAX = 16,
 };
 
 /** Length of a received payload that a socket has cut, because it was longer than `longest_frame`: none of it may be
@@ -51,35 +61,48 @@ enum rm_port_kind {
      * this host sends out of the interface is not received. A sender in the same kernel may leave the UDP checksum to
      * hardware that a virtual interface has not: `ethtool -K INTERFACE tx off` there. */
     RM_PORT_AF_PACKET,
-    RM_PORT_UDP, /**< a kernel UDP socket */
+    /** A kernel UDP socket. */
+    RM_PORT_UDP,
     /** A kernel interface by AF_XDP, with our own XDP program: it takes the IPv4 datagrams that `claim` names, with or
      * without a VLAN tag, and leaves all other frames to the kernel. Of a fragmented datagram it takes the first
      * fragment by its port and the others by their address, one of `source`. The program stays on the interface until
      * the port is closed; what a dead process has left there is removed. */
     RM_PORT_AF_XDP,
-    RM_PORT_PCAP, /**< frames of a capture file, once; nothing is taken for sending */
-    RM_PORT_RING, /**< a ring in this process's own memory: what is sent is received (DPDK net_ring) */
-    RM_PORT_NULL, /**< receives nothing, and takes all that is sent (DPDK net_null) */
-    RM_PORT_TAP,  /**< makes a kernel interface, whose frames it sends and receives (DPDK net_tap) */
+    /** Frames of a capture file, once; nothing is taken for sending. */
+    RM_PORT_PCAP,
+    /** A ring in this process's own memory: what is sent is received (DPDK net_ring). */
+    RM_PORT_RING,
+    /** Receives nothing, and takes all that is sent (DPDK net_null). */
+    RM_PORT_NULL,
+    /** Makes a kernel interface, whose frames it sends and receives (DPDK net_tap). */
+    RM_PORT_TAP,
     /** The guest's end of a vhost-user socket (DPDK net_virtio_user). The host's end must be there. */
     RM_PORT_VIRTIO_USER,
-    RM_PORT_VHOST, /**< the host's end of one (DPDK net_vhost): makes the socket; a guest may come late and return */
+    /** The host's end of one (DPDK net_vhost): makes the socket; a guest may come late and return. */
+    RM_PORT_VHOST,
     /** A network card by its PCI address, with whatever driver DPDK has for it. rm_net_start must have heard of it. */
     RM_PORT_PCI,
 };
 
 /** Who decides in which queue the datagrams of a source address arrive. */
 enum rm_steering {
-    RM_STEERING_ONE,      /**< there is one queue */
-    RM_STEERING_NONE,     /**< nobody that we know of: any queue may carry any instrument */
-    RM_STEERING_FLOW,     /**< the card, by a flow rule for each source */
-    RM_STEERING_RSS,      /**< the card, by a hash whose key and table we have set and can compute */
-    RM_STEERING_SOFTWARE, /**< rm_port_spread */
+    /** There is one queue. */
+    RM_STEERING_ONE,
+    /** Nobody that we know of: any queue may carry any instrument. */
+    RM_STEERING_NONE,
+    /** The card, by a flow rule for each source. */
+    RM_STEERING_FLOW,
+    /** The card, by a hash whose key and table we have set and can compute. */
+    RM_STEERING_RSS,
+    /** rm_port_spread */
+    RM_STEERING_SOFTWARE,
 };
 
 enum rm_framing {
-    RM_FRAMING_ETHERNET, /**< data starts at the destination MAC address, no FCS */
-    RM_FRAMING_UDP,      /**< data is the UDP payload; the kernel has checked and stripped the rest */
+    /** Data starts at the destination MAC address, no FCS. */
+    RM_FRAMING_ETHERNET,
+    /** Data is the UDP payload; the kernel has checked and stripped the rest. */
+    RM_FRAMING_UDP,
 };
 
 /** What a port is to be. Strings are copied. */
@@ -88,38 +111,59 @@ struct rm_port_config {
     enum rm_port_kind kind;
     /** memif, vhost, virtio_user: the control socket; memif's server and vhost make it and its directory */
     char socket_path[RM_PORT_PATH_BYTES];
-    bool memif_server; /**< memif: true makes this side the server */
+    /** memif: true makes this side the server. */
+    bool memif_server;
     /** af_packet, af_xdp: the kernel's name of it, "veth0"; tap: the name of the one to make, "rm0" */
     char interface[RM_PORT_NAME_BYTES];
-    char file[RM_PORT_PATH_BYTES];      /**< pcap: the capture */
-    char device[RM_PORT_NAME_BYTES];    /**< pci: "0000:03:00.0" */
-    uint32_t bind_ipv4;                 /**< udp: local address, host byte order; 0 is any */
-    uint16_t bind_port;                 /**< udp: local port; 0 for a sender that does not care */
-    uint32_t peer_ipv4;                 /**< udp senders: where datagrams go, host byte order */
-    uint16_t peer_port;                 /**< udp: 0 for a receiver */
-    uint16_t queues;                    /**< receive queues, 1 for udp; as many transmit queues, with `spread` one */
-    uint32_t ring_slots;                /**< datagrams a queue buffers, a power of two; 0 takes the kind's default */
-    uint32_t longest_frame;             /**< bytes without FCS, up to RM_LONGEST_FRAME_MAX; 0: RM_LONGEST_FRAME */
-    bool spread;                        /**< the device has one queue, and rm_port_spread makes `queues` of it */
-    bool slow_path;                     /**< frames may be set aside: rm_port_set_aside */
-    uint32_t claim_count;               /**< what instruments send; af_xdp and flow rules take only this */
-    uint16_t claim[RM_PORT_CLAIMS_MAX]; /**< destination UDP ports; fragments of UDP are taken whole */
+    /** pcap: the capture. */
+    char file[RM_PORT_PATH_BYTES];
+    /** pci: "0000:03:00.0". */
+    char device[RM_PORT_NAME_BYTES];
+    /** udp: local address, host byte order; 0 is any. */
+    uint32_t bind_ipv4;
+    /** udp: local port; 0 for a sender that does not care. */
+    uint16_t bind_port;
+    /** Udp senders: where datagrams go, host byte order. */
+    uint32_t peer_ipv4;
+    /** udp: 0 for a receiver. */
+    uint16_t peer_port;
+    /** Receive queues, 1 for udp; as many transmit queues, with `spread` one. */
+    uint16_t queues;
+    /** Datagrams a queue buffers, a power of two; 0 takes the kind's default. */
+    uint32_t ring_slots;
+    /** Bytes without FCS, up to RM_LONGEST_FRAME_MAX; 0: RM_LONGEST_FRAME. */
+    uint32_t longest_frame;
+    /** The device has one queue, and rm_port_spread makes `queues` of it. */
+    bool spread;
+    /** Frames may be set aside: rm_port_set_aside. */
+    bool slow_path;
+    /** What instruments send; af_xdp and flow rules take only this. */
+    uint32_t claim_count;
+    /** Destination UDP ports; fragments of UDP are taken whole. */
+    uint16_t claim[RM_PORT_CLAIMS_MAX];
+
     uint32_t group_count;
     /** Multicast addresses to receive, host byte order. Where the kernel knows the interface (udp, af_packet, af_xdp)
      * it joins them by IGMP; a udp port then takes all that arrives on the interface of `bind_ipv4`. Other devices let
      * multicast in, and the slow path has to speak IGMP. */
     uint32_t group[RM_PORT_GROUPS_MAX];
     uint32_t source_count;
-    uint32_t const *source; /**< addresses that instruments send from; flow rules steer them. Copied */
+    /** Addresses that instruments send from; flow rules steer them. Copied. */
+    uint32_t const *source;
 };
 
 /** What rm_net_start needs to know of the machine. */
 struct rm_net_config {
-    char prefix[RM_PORT_NAME_BYTES]; /**< names DPDK's runtime directory while it runs, "ringmaster" */
-    uint32_t memory_mib;             /**< for packet buffers; 0 takes a default */
-    bool verbose;                    /**< let DPDK's own log through to standard error */
-    uint32_t device_count;           /**< cards that DPDK may touch; it sees no others */
-    char device[RM_NET_DEVICES_MAX][RM_PORT_NAME_BYTES]; /**< their PCI addresses */
+    /** Names DPDK's runtime directory while it runs, "ringmaster". */
+    char prefix[RM_PORT_NAME_BYTES];
+    /** For packet buffers; 0 takes a default. */
+    uint32_t memory_mib;
+    /** Let DPDK's own log through to standard error. */
+    bool verbose;
+    /** Cards that DPDK may touch; it sees no others. */
+    uint32_t device_count;
+    /** Their PCI addresses. */
+    char device[RM_NET_DEVICES_MAX][RM_PORT_NAME_BYTES];
 };
 
 /** Datagrams on their way, structure of arrays. Buffers hold `longest_frame` bytes or some more; a longer frame shows
@@ -127,20 +171,31 @@ struct rm_net_config {
  * missed.) */
 struct rm_burst {
     uint32_t count;
-    uint8_t *data[RM_BURST];        /**< first byte of frame or payload; cache-line aligned is not promised */
-    uint32_t length[RM_BURST];      /**< bytes that may be read, or that are to be sent; RM_LENGTH_CUT: none */
-    uint32_t source_ipv4[RM_BURST]; /**< RM_FRAMING_UDP: sender's address, host byte order; else unset */
-    bool checksum_good[RM_BURST];   /**< the device has verified IP and UDP checksums */
-    void *handle[RM_BURST];         /**< the port's own */
+    /** First byte of frame or payload; cache-line aligned is not promised. */
+    uint8_t *data[RM_BURST];
+    /** Bytes that may be read, or that are to be sent; RM_LENGTH_CUT: none. */
+    uint32_t length[RM_BURST];
+    /** RM_FRAMING_UDP: sender's address, host byte order; else unset. */
+    uint32_t source_ipv4[RM_BURST];
+    /** The device has verified IP and UDP checksums. */
+    bool checksum_good[RM_BURST];
+    /** The port's own. */
+    void *handle[RM_BURST];
 };
 
 /** What the device itself counts, as far as it does. */
 struct rm_port_totals {
-    uint64_t received; /**< datagrams given to rm_port_receive callers */
-    uint64_t missed;   /**< dropped before, for want of a descriptor, a buffer or socket memory */
-    uint64_t errors;   /**< dropped by the device as broken */
-    uint64_t sent;     /**< datagrams that rm_port_send took */
-    uint64_t unsent;   /**< sends that the kernel refused, and datagrams that the device took and then dropped */
+    /** Datagrams given to rm_port_receive callers. */
+    uint64_t received;
+    /** Dropped before, for want of a descriptor, a buffer or socket memory. */
+    uint64_t missed;
+    /** Dropped by the device as broken. */
+    uint64_t errors;
+    /** Datagrams that rm_port_send took. */
+    uint64_t sent;
+    /** Sends that the kernel refused, and datagrams that the device took and then dropped. */
+    uint64_t unsent;
+
     bool link_up;
 };
 

@@ -18,15 +18,20 @@ struct rm_port_ops {
     enum rm_framing framing;
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
-    uint32_t (*discard)(struct rm_port *port, uint16_t queue); /**< NULL: there is no shorter way than both of these */
+    /** NULL: there is no shorter way than both of these. */
+    uint32_t (*discard)(struct rm_port *port, uint16_t queue);
     /** Where frames are received in memory that `release` gives away: copies one into a buffer that lives on and
      * becomes its handle; false when there is none. NULL: received handles are such buffers. */
     bool (*keep)(struct rm_port *port, struct rm_burst *burst, uint32_t index);
     uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
-    uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst); /**< returns how many it took */
-    void (*totals)(struct rm_port *port, struct rm_port_totals *totals); /**< all fields but received and sent */
-    bool (*mac)(struct rm_port const *port, uint8_t mac[6]);             /**< NULL: it has none */
-    void (*close)(struct rm_port *port); /**< everything but the struct rm_port itself */
+    /** Returns how many it took. */
+    uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    /** All fields but received and sent. */
+    void (*totals)(struct rm_port *port, struct rm_port_totals *totals);
+    /** NULL: it has none. */
+    bool (*mac)(struct rm_port const *port, uint8_t mac[6]);
+    /** Everything but the struct rm_port itself. */
+    void (*close)(struct rm_port *port);
 };
 
 /** Datagrams through one queue. Each count has one writer, the thread of that direction, and a cache line of its own.
@@ -39,7 +44,9 @@ struct rm_port_counts {
 /** First member of every kind's own structure. */
 struct rm_port {
     struct rm_port_ops const *ops;
-    struct rm_port_counts *counts; /**< one per queue, and one for the slow path's */
+    /** One per queue, and one for the slow path's. */
+    struct rm_port_counts *counts;
+
     uint16_t queues;
     bool has_spread;
     bool has_slow_path;

@@ -18,16 +18,21 @@
 
 enum {
     RM_RSS_KEY_BYTES_MAX = 64,
-    RM_RSS_TABLE_MAX = 512, /**< entries */
+    /** Entries. */
+    RM_RSS_TABLE_MAX = 512,
 };
 
 struct rte_eth_conf;
 
 struct rm_rss {
-    uint16_t table_size; /**< entries, a power of two; 0: this device shares nothing out that we could compute */
+    /** Entries, a power of two; 0: this device shares nothing out that we could compute. */
+    uint16_t table_size;
+
     uint16_t queues;
     uint8_t key_bytes;
-    uint64_t packets; /**< DPDK's RTE_ETH_RSS_…: which are hashed */
+    /** DPDK's RTE_ETH_RSS_…: which are hashed. */
+    uint64_t packets;
+
     uint8_t key[RM_RSS_KEY_BYTES_MAX];
 };
 

@@ -5,11 +5,14 @@
 
 #include "net/buffer_rings.h"
 
-enum { RM_SLOW_PATH_SLOTS = 256 /**< frames set aside by a queue that wait */ };
+/** Frames set aside by a queue that wait. */
+enum { RM_SLOW_PATH_SLOTS = 256 };
 
 struct rm_slow_path {
-    struct rm_buffer_rings rings; /**< one per receive queue */
-    uint16_t next;                /**< of the one who takes: no queue is always the first */
+    /** One per receive queue. */
+    struct rm_buffer_rings rings;
+    /** Of the one who takes: no queue is always the first. */
+    uint16_t next;
 };
 
 bool rm_slow_path_make(struct rm_slow_path *slow_path, uint16_t queues);

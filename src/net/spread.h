@@ -5,10 +5,12 @@
 
 #include "net/buffer_rings.h"
 
-enum { RM_SPREAD_SLOTS = 1024 /**< frames that wait in a software queue: 0.9 ms of one at 1.16 MHz */ };
+/** Frames that wait in a software queue: 0.9 ms of one at 1.16 MHz. */
+enum { RM_SPREAD_SLOTS = 1024 };
 
 struct rm_spread {
-    struct rm_buffer_rings rings; /**< one per software queue */
+    /** One per software queue. */
+    struct rm_buffer_rings rings;
 };
 
 bool rm_spread_make(struct rm_spread *spread, uint16_t queues);

@@ -10,7 +10,9 @@ struct rm_steer {
     enum rm_steering how;
     uint16_t queues;
     uint32_t source_count;
-    uint32_t *source; /**< number i goes to queue i modulo `queues`, where there are flow rules */
+    /** Number i goes to queue i modulo `queues`, where there are flow rules. */
+    uint32_t *source;
+
     struct rm_rss rss;
 };
 

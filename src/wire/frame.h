@@ -9,11 +9,16 @@
 #include <ringmaster/counters.h>
 
 enum {
-    RM_ETHERNET_BYTES = 14, /**< without tags */
-    RM_VLAN_BYTES = 4,      /**< of each tag */
-    RM_IPV4_BYTES = 20,     /**< without options; frames with options are taken too */
+    /** Without tags. */
+    RM_ETHERNET_BYTES = 14,
+    /** Of each tag. */
+    RM_VLAN_BYTES = 4,
+    /** Without options; frames with options are taken too. */
+    RM_IPV4_BYTES = 20,
+
     RM_UDP_BYTES = 8,
-    RM_FRAME_HEADER_BYTES = RM_ETHERNET_BYTES + RM_IPV4_BYTES + RM_UDP_BYTES, /**< 42, untagged */
+    /** 42, untagged. */
+    RM_FRAME_HEADER_BYTES = RM_ETHERNET_BYTES + RM_IPV4_BYTES + RM_UDP_BYTES,
 };
 
 /** Of frames without a tag. */
@@ -27,7 +32,8 @@ struct rm_datagram {
     uint32_t destination_ipv4;
     uint16_t source_port;
     uint16_t destination_port;
-    uint16_t vlan; /**< 1–4094; 0: tagged for its priority alone; RM_VLAN_NONE: untagged */
+    /** 1–4094; 0: tagged for its priority alone; RM_VLAN_NONE: untagged. */
+    uint16_t vlan;
 };
 
 /** Takes a frame apart: untagged, or with one or two VLAN tags (EtherType 0x8100 or 0x88A8), of which the inner one is
@@ -61,7 +67,8 @@ struct rm_flow {
     uint32_t destination_ipv4;
     uint16_t source_port;
     uint16_t destination_port;
-    uint16_t vlan; /**< 1–4094, or 0 for an untagged frame */
+    /** 1–4094, or 0 for an untagged frame. */
+    uint16_t vlan;
 };
 
 /** Writes the headers for a payload of `payload_length` ≤ 65507 bytes: don't fragment, time to live 64, UDP checksum

@@ -8,14 +8,19 @@
 #include <stdint.h>
 
 enum {
-    RM_IGMP_GROUPS_MAX = 64,                                    /**< of one report */
-    RM_IGMP_FRAME_BYTES = 18 + 24 + 8 + 8 * RM_IGMP_GROUPS_MAX, /**< longest frame written here */
+    /** Of one report. */
+    RM_IGMP_GROUPS_MAX = 64,
+    /** Longest frame written here. */
+    RM_IGMP_FRAME_BYTES = 18 + 24 + 8 + 8 * RM_IGMP_GROUPS_MAX,
 };
 
 struct rm_igmp_query {
-    uint32_t group;           /**< who wants this one? 0: who wants which? */
-    uint32_t longest_wait_ms; /**< the answer is due at a random moment before, so that not all come at once */
-    uint8_t version;          /**< 2 or 3: that of the answer */
+    /** Who wants this one? 0: who wants which? */
+    uint32_t group;
+    /** The answer is due at a random moment before, so that not all come at once. */
+    uint32_t longest_wait_ms;
+    /** 2 or 3: that of the answer. */
+    uint8_t version;
 };
 
 /** False for everything that is no right query of version 2 or 3. */
@@ -24,8 +29,10 @@ bool rm_igmp_find_query(uint8_t const *frame, uint32_t length, struct rm_igmp_qu
 /** Who reports, and how. */
 struct rm_igmp_reporter {
     uint8_t mac[6];
-    uint32_t ipv4; /**< 0 for who has none */
-    uint16_t vlan; /**< 1–4094, or 0 for untagged frames */
+    /** 0 for who has none. */
+    uint32_t ipv4;
+    /** 1–4094, or 0 for untagged frames. */
+    uint16_t vlan;
 };
 
 /** Writes a report of version 2: this one group is wanted. Every switch and router understands it. Returns its length.

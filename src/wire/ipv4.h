@@ -26,24 +26,33 @@ enum {
 enum {
     ETHERTYPE_IPV4 = 0x0800,
     ETHERTYPE_ARP = 0x0806,
-    ETHERTYPE_VLAN = 0x8100,         /**< IEEE 802.1Q */
-    ETHERTYPE_SERVICE_VLAN = 0x88A8, /**< IEEE 802.1ad: meant for the outer one of two */
+    /** IEEE 802.1Q. */
+    ETHERTYPE_VLAN = 0x8100,
+    /** IEEE 802.1ad: meant for the outer one of two. */
+    ETHERTYPE_SERVICE_VLAN = 0x88A8,
+
     VLAN_ID_MASK = 0x0FFF,
     PROTOCOL_ICMP = 1,
     PROTOCOL_IGMP = 2,
     PROTOCOL_UDP = 17,
     DONT_FRAGMENT = 0x4000,
     MORE_FRAGMENTS = 0x2000,
-    FRAGMENT_OFFSET = 0x1FFF, /**< in units of 8 bytes */
+    /** In units of 8 bytes. */
+    FRAGMENT_OFFSET = 0x1FFF,
+
     TIME_TO_LIVE = 64,
-    SHORTEST_FRAME = 60, /**< on a wire, without FCS; shorter ones are padded */
+    /** On a wire, without FCS; shorter ones are padded. */
+    SHORTEST_FRAME = 60,
 };
 
 /** An Ethernet header, with its tags, of which up to two are known. */
 struct rm_ethernet {
-    uint32_t bytes;     /**< where the content starts; 0: the frame is too short for it */
-    uint16_t ethertype; /**< of the content */
-    uint16_t vlan;      /**< RM_VLAN_NONE without a tag */
+    /** Where the content starts; 0: the frame is too short for it. */
+    uint32_t bytes;
+    /** Of the content. */
+    uint16_t ethertype;
+    /** RM_VLAN_NONE without a tag. */
+    uint16_t vlan;
 };
 
 struct rm_ethernet rm_ethernet_find(uint8_t const *frame, uint32_t length);

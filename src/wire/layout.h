@@ -37,10 +37,14 @@ enum rm_field_type {
     RM_FIELD_I16,
     RM_FIELD_U24,
     RM_FIELD_I24,
-    RM_FIELD_U32, /**< as a lane: above 2^31 - 1 it is stored as 2^31 - 1 */
+    /** As a lane: above 2^31 - 1 it is stored as 2^31 - 1. */
+    RM_FIELD_U32,
+
     RM_FIELD_I32,
-    RM_FIELD_U64, /**< counters only */
-    RM_FIELD_F32, /**< lanes only */
+    /** Counters only. */
+    RM_FIELD_U64,
+    /** Lanes only. */
+    RM_FIELD_F32,
 };
 
 /** What a field's offset counts from. */
@@ -52,8 +56,10 @@ enum rm_field_scope {
 
 enum {
     RM_LAYOUT_CONSTANTS_MAX = 8,
-    RM_LAYOUT_PAYLOAD_MAX = 9216, /**< bytes of a datagram's payload */
-    RM_LAYOUT_RECORDS_MAX = 1024, /**< of one datagram */
+    /** Bytes of a datagram's payload. */
+    RM_LAYOUT_PAYLOAD_MAX = 9216,
+    /** Of one datagram. */
+    RM_LAYOUT_RECORDS_MAX = 1024,
 };
 
 /** An unsigned number in a datagram: bits [shift, shift + bits) of an integer that stands `at` bytes into its scope. */
@@ -63,38 +69,54 @@ struct rm_field {
     uint32_t at;
     enum rm_field_type type;
     uint32_t shift;
-    uint32_t bits; /**< 0: all that are left */
+    /** 0: all that are left. */
+    uint32_t bits;
 };
 
 struct rm_layout_lane {
     char name[RM_LANE_NAME_BYTES];
     char unit[RM_UNIT_BYTES];
-    uint32_t at; /**< from the start of the record */
+    /** From the start of the record. */
+    uint32_t at;
+
     enum rm_field_type type;
 };
 
 /** A field of the datagram that never changes. */
 struct rm_layout_constant {
     uint32_t at;
-    enum rm_field_type type; /**< an unsigned one */
+    /** An unsigned one. */
+    enum rm_field_type type;
+
     uint64_t value;
 };
 
 struct rm_layout_description {
     enum rm_byte_order byte_order;
-    uint32_t bytes; /**< length of the payload; 0: what the blocks take, as many as there are */
+    /** Length of the payload; 0: what the blocks take, as many as there are. */
+    uint32_t bytes;
+
     uint32_t constant_count;
     struct rm_layout_constant constant[RM_LAYOUT_CONSTANTS_MAX];
-    uint32_t instrument_count; /**< blocks; 0: as many as the payload holds */
+    /** Blocks; 0: as many as the payload holds. */
+    uint32_t instrument_count;
+
     uint32_t instrument_at;
     uint32_t instrument_stride;
-    uint32_t turn_count; /**< at least 1 */
+    /** At least 1 */
+    uint32_t turn_count;
+
     uint32_t turn_at;
     uint32_t turn_stride;
-    struct rm_field id;      /**< absent: the number of the block, from 0 */
-    struct rm_field counter; /**< always there */
-    struct rm_field status;  /**< absent: 0 */
-    uint32_t lane_count;     /**< 1–RM_LANES */
+    /** absent: the number of the block, from 0. */
+    struct rm_field id;
+    /** Always there. */
+    struct rm_field counter;
+    /** absent: 0 */
+    struct rm_field status;
+    /** 1–RM_LANES */
+    uint32_t lane_count;
+
     struct rm_layout_lane lane[RM_LANES];
 };
 
@@ -103,8 +125,11 @@ struct rm_layout;
 
 /** What a record says of itself. */
 struct rm_sample {
-    uint64_t counter; /**< of this record, rm_layout_counter_bits wide: as it came, or advanced to its turn */
-    uint32_t id;      /**< up to 32 bits; instruments have up to 16 */
+    /** Of this record, rm_layout_counter_bits wide: as it came, or advanced to its turn. */
+    uint64_t counter;
+    /** Up to 32 bits; instruments have up to 16. */
+    uint32_t id;
+
     uint16_t status;
 };
 

@@ -27,10 +27,15 @@ enum rm_layout_way {
 
 /** Sizes that follow from a description. Bytes, but for the last three. */
 struct rm_layout_shape {
-    uint32_t shortest; /**< of the payload */
+    /** Of the payload. */
+    uint32_t shortest;
+
     uint32_t longest;
-    uint32_t last_block; /**< number of the last block in the shortest payload */
-    uint32_t records;    /**< in a payload; 0: as its length says */
+    /** Number of the last block in the shortest payload. */
+    uint32_t last_block;
+    /** In a payload; 0: as its length says. */
+    uint32_t records;
+
     uint32_t counter_bits;
 };
 
@@ -43,10 +48,15 @@ struct rm_layout_word {
 
 /** An id, a counter or a status: (word at `at` + moves, in order of significance) >> right & mask. */
 struct rm_layout_number {
-    uint64_t mask;       /**< 0 for a field that is absent */
-    uint32_t at;         /**< of the load, in the first record of a datagram */
-    uint32_t block_mask; /**< all ones when it moves with the block, else 0 */
-    uint32_t turn_mask;  /**< all ones when it moves with the turn, else 0 */
+    /** 0 for a field that is absent. */
+    uint64_t mask;
+    /** Of the load, in the first record of a datagram. */
+    uint32_t at;
+    /** All ones when it moves with the block, else 0. */
+    uint32_t block_mask;
+    /** All ones when it moves with the turn, else 0. */
+    uint32_t turn_mask;
+
     uint32_t right;
 };
 
@@ -62,12 +72,18 @@ struct rm_layout_lane_load {
 /** All lanes in one register, where a record has them. In place of its turn and tag, in words 0–3, stands the sample.
  */
 struct rm_layout_vector {
-    _Alignas(64) uint8_t order[64];  /**< of each byte of the register, the byte it comes from */
-    _Alignas(64) uint32_t right[16]; /**< of each word, the arithmetic shift to the right */
-    _Alignas(64) uint32_t mask[16];  /**< of each word, the bits that stay; 0 for an unused lane */
-    _Alignas(64) uint32_t limit[16]; /**< of each word, the largest value, unsigned */
-    uint64_t load;                   /**< bytes to be read */
-    uint32_t at;                     /**< of the load, in the first record of a datagram */
+    /** Of each byte of the register, the byte it comes from. */
+    _Alignas(64) uint8_t order[64];
+    /** Of each word, the arithmetic shift to the right. */
+    _Alignas(64) uint32_t right[16];
+    /** Of each word, the bits that stay; 0 for an unused lane. */
+    _Alignas(64) uint32_t mask[16];
+    /** Of each word, the largest value, unsigned. */
+    _Alignas(64) uint32_t limit[16];
+    /** Bytes to be read. */
+    uint64_t load;
+    /** Of the load, in the first record of a datagram. */
+    uint32_t at;
 };
 
 /** rm_layout_read, one way. */
@@ -77,22 +93,38 @@ typedef void rm_layout_reader(struct rm_layout const *layout, uint8_t const *pay
 struct rm_layout {
     struct rm_layout_vector vector;
     struct rm_layout_shape shape;
-    uint32_t blocks_at;        /**< where the first block begins */
-    uint32_t block_stride;     /**< from block to block */
-    uint32_t turn_stride;      /**< from turn to turn */
-    uint32_t turn_count;       /**< of a block */
-    uint32_t word_count;       /**< of `word`; at least 1, if only one without a mask */
-    uint64_t block_reciprocal; /**< n * it >> 32 is n / block_stride, for all n up to RM_LAYOUT_PAYLOAD_MAX */
-    uint64_t turn_reciprocal;  /**< the same for turn_count */
+    /** Where the first block begins. */
+    uint32_t blocks_at;
+    /** From block to block. */
+    uint32_t block_stride;
+    /** From turn to turn. */
+    uint32_t turn_stride;
+    /** Of a block. */
+    uint32_t turn_count;
+    /** Of `word`; at least 1, if only one without a mask. */
+    uint32_t word_count;
+    /** n * it >> 32 is n / block_stride, for all n up to RM_LAYOUT_PAYLOAD_MAX. */
+    uint64_t block_reciprocal;
+    /** The same for turn_count. */
+    uint64_t turn_reciprocal;
+
     rm_layout_reader *reader;
-    enum rm_layout_way numbers; /**< how the reader has id, counter and status */
-    bool swap;                  /**< big-endian */
-    bool numbers_by_words;      /**< they can be: all their loads can be placed */
-    bool numbers_by_vector;     /**< they can be: they move as the lanes do, and lie with them within 64 bytes */
+    /** How the reader has id, counter and status. */
+    enum rm_layout_way numbers;
+    /** Big-endian */
+    bool swap;
+    /** They can be: all their loads can be placed. */
+    bool numbers_by_words;
+    /** They can be: they move as the lanes do, and lie with them within 64 bytes. */
+    bool numbers_by_vector;
+
     bool lanes_by_words;
     bool lanes_by_vector;
-    uint32_t counter_follows; /**< all ones when the counter is the block's and must be advanced to the turn, else 0 */
-    uint32_t id_is_block;     /**< all ones when the id is the number of the block, else 0 */
+    /** All ones when the counter is the block's and must be advanced to the turn, else 0. */
+    uint32_t counter_follows;
+    /** All ones when the id is the number of the block, else 0. */
+    uint32_t id_is_block;
+
     uint64_t counter_mask;
     struct rm_layout_word word[RM_LAYOUT_CONSTANTS_MAX];
     struct rm_layout_number id;

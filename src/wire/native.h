@@ -35,7 +35,8 @@ struct rm_native {
     uint16_t status;
     rm_turn turn;
     uint32_t lane_count;
-    uint8_t const *lanes; /**< into the payload; any alignment */
+    /** Into the payload; any alignment. */
+    uint8_t const *lanes;
 };
 
 /** Reads a payload, not a byte beyond it. Returns RM_PORT_DECODED, or the counter of what is wrong:

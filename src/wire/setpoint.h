@@ -41,17 +41,22 @@ struct rm_setpoint_datagram {
     rm_turn turn;
     uint64_t epoch;
     uint64_t sequence;
-    uint8_t const *values; /**< count × f32, little-endian, any alignment */
+    /** Count × f32, little-endian, any alignment. */
+    uint8_t const *values;
 };
 
 enum rm_setpoint_fault {
     RM_SETPOINT_GOOD = 0,
-    RM_SETPOINT_TOO_SHORT, /**< for a header and one value */
+    /** For a header and one value. */
+    RM_SETPOINT_TOO_SHORT,
+
     RM_SETPOINT_BAD_MAGIC,
     RM_SETPOINT_UNKNOWN_VERSION,
     RM_SETPOINT_UNKNOWN_FLAGS,
-    RM_SETPOINT_BAD_COUNT,  /**< 0, or above RM_CHAIN_SUPPLIES_MAX */
-    RM_SETPOINT_BAD_LENGTH, /**< not as long as its count says */
+    /** 0, or above RM_CHAIN_SUPPLIES_MAX. */
+    RM_SETPOINT_BAD_COUNT,
+    /** Not as long as its count says. */
+    RM_SETPOINT_BAD_LENGTH,
 };
 
 /** Reads a payload, not a byte beyond it; faults are looked for in the order of the enum. `*datagram` is filled only

@@ -25,8 +25,11 @@ enum {
 
 struct rm_setpoint_frame {
     _Alignas(64) uint8_t bytes[RM_SETPOINT_FRAME_TEMPLATE_BYTES];
-    uint64_t word;         /**< the payload's first 8 bytes, without flags */
-    uint64_t constant_sum; /**< of all that does not change, in 32-bit pieces */
+    /** The payload's first 8 bytes, without flags. */
+    uint64_t word;
+    /** Of all that does not change, in 32-bit pieces. */
+    uint64_t constant_sum;
+
     uint32_t payload_offset;
     uint32_t count;
 };

@@ -14,9 +14,13 @@
 #include <ringmaster/record.h>
 
 enum {
-    INPUTS = 10, /**< electronics */
+    /** Electronics. */
+    INPUTS = 10,
+
     TIMING = INPUTS,
-    OTHER = INPUTS + 1, /**< readbacks of another system, two datagrams */
+    /** Readbacks of another system, two datagrams. */
+    OTHER = INPUTS + 1,
+
     ALL = INPUTS + 3,
     ROWS = 4 * INPUTS,
     CORRECTORS = 12,
@@ -25,21 +29,30 @@ enum {
     Y = 1,
 };
 
-static double const TURN_RATE = 1157000.0; /**< turns per second */
-static double const LIMIT = 10.0;          /**< of a corrector */
+/** Turns per second. */
+static double const TURN_RATE = 1157000.0;
+/** Of a corrector. */
+static double const LIMIT = 10.0;
 
 /** What the machine does wrong, for a test to say. */
 struct wrongs {
     bool silent[INPUTS];
     bool invalid[INPUTS];
     bool frozen[INPUTS];
-    double leap_nm[INPUTS];   /**< added to all four readings */
-    bool lost[CORRECTORS];    /**< its chain does not answer */
-    double beam;              /**< relative */
-    double disturbance[ROWS]; /**< nm */
-    double sine_nm, sine_hz;  /**< along the first corrector's response */
-    double mains_nm;          /**< thirteen lines of 50 to 900 Hz, the same way */
-    bool backwards;           /**< inputs arrive in the other order */
+    /** Added to all four readings. */
+    double leap_nm[INPUTS];
+    /** Its chain does not answer. */
+    bool lost[CORRECTORS];
+    /** Relative. */
+    double beam;
+    /** nm */
+    double disturbance[ROWS];
+    /** Along the first corrector's response. */
+    double sine_nm, sine_hz;
+    /** Thirteen lines of 50 to 900 Hz, the same way. */
+    double mains_nm;
+    /** Inputs arrive in the other order. */
+    bool backwards;
 };
 
 struct machine {
@@ -47,10 +60,15 @@ struct machine {
     double response[ROWS][CORRECTORS];
     double effective[CORRECTORS], sent[CORRECTORS], before[CORRECTORS];
     double pole[CORRECTORS];
-    double orbit[ROWS];       /**< nm, without noise and what instruments do to it */
-    double other[CORRECTORS]; /**< of another system, which has the machine if it is `ruled` */
-    int32_t flags;            /**< of the timing */
-    float gap;                /**< of an insertion device */
+    /** nm, without noise and what instruments do to it. */
+    double orbit[ROWS];
+    /** Of another system, which has the machine if it is `ruled`. */
+    double other[CORRECTORS];
+    /** Of the timing. */
+    int32_t flags;
+    /** Of an insertion device. */
+    float gap;
+
     struct wrongs wrongs;
     uint64_t cycle;
     uint32_t dice;

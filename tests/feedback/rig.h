@@ -21,7 +21,9 @@ struct test {
     struct machine machine;
     struct rm_stream stream[ALL];
     char folder[64];
-    double rearm_s; /**< of the beam, in the feedback's own file */
+    /** Of the beam, in the feedback's own file. */
+    double rearm_s;
+
     struct rm_host_setup setup;
     struct rm_host_actuator actuator[CORRECTORS];
     char actuator_name[CORRECTORS][32], input_name[ALL][32];

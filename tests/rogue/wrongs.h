@@ -11,10 +11,15 @@
 struct rogue {
     struct rm_setpoints *setpoints;
     uint64_t actuators;
-    double value; /**< what a good row would ask for */
+    /** What a good row would ask for. */
+    double value;
+
     uint64_t epoch;
-    rm_turn turn;   /**< of the clock, now */
-    uint64_t count; /**< rows so far */
+    /** Of the clock, now. */
+    rm_turn turn;
+    /** Rows so far. */
+    uint64_t count;
+
     uint64_t seed;
 };
 

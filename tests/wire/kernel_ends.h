@@ -13,14 +13,18 @@
 enum {
     KERNEL_FRAME_MOST = 1600,
     KERNEL_UDP_PORT = 2048,
-    KERNEL_FIRST_IPV4 = 0x0A630001, /**< of end 0; that of end 1 is one more */
+    /** Of end 0; that of end 1 is one more. */
+    KERNEL_FIRST_IPV4 = 0x0A630001,
 };
 
 struct kernel_ends {
     struct rm_veth_pair pair;
-    int frames[2]; /**< packet sockets */
-    int udp[2];    /**< bound to KERNEL_UDP_PORT; they may be fragmented */
-    int icmp;      /**< raw ICMP of end 1 */
+    /** Packet sockets. */
+    int frames[2];
+    /** Bound to KERNEL_UDP_PORT; they may be fragmented. */
+    int udp[2];
+    /** Raw ICMP of end 1. */
+    int icmp;
 };
 
 /** False where this machine cannot: then why is on standard error. */

@@ -10,9 +10,13 @@
 
 /** What is asked for. */
 struct rm_closed_request {
-    struct rm_orbit_options const *orbit; /**< or NULL */
-    double const *at_start;               /**< 6: the orbit, known already; or NULL */
-    struct rm_element const *instead;     /**< see rm_route_changes */
+    /** Or NULL. */
+    struct rm_orbit_options const *orbit;
+    /** 6: the orbit, known already; or NULL. */
+    double const *at_start;
+    /** See rm_route_changes. */
+    struct rm_element const *instead;
+
     uint32_t at;
     uint32_t const *refpts;
     uint32_t refpt_count;
@@ -22,11 +26,17 @@ struct rm_closed_request {
 struct rm_closed {
     bool is_6d;
     double z[6];
-    struct rm_tangent turn;         /**< the particle after a turn, and the one-turn matrix */
-    struct rm_diffusion diffusion;  /**< of the whole turn, in the coordinates of the start */
-    struct rm_tangent *points;      /**< [refpt_count] orbit and matrix from the start */
-    struct rm_diffusion *scattered; /**< [refpt_count] if asked for */
-    double revolution_slip;         /**< derivative of the path to be made up, by RF frequency, m/Hz */
+    /** The particle after a turn, and the one-turn matrix. */
+    struct rm_tangent turn;
+    /** Of the whole turn, in the coordinates of the start. */
+    struct rm_diffusion diffusion;
+    /** [refpt_count] orbit and matrix from the start. */
+    struct rm_tangent *points;
+    /** [refpt_count] if asked for. */
+    struct rm_diffusion *scattered;
+    /** Derivative of the path to be made up, by RF frequency, m/Hz. */
+    double revolution_slip;
+
     bool radiates;
 };
 

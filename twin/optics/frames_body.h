@@ -10,7 +10,8 @@
 
 struct frame {
     double a[6][8];
-    rm_lanes half[6]; /**< rows of S_k (P⁻¹)_k Aᵀ, mode after mode */
+    /** Rows of S_k (P⁻¹)_k Aᵀ, mode after mode. */
+    rm_lanes half[6];
 };
 
 static inline void frame_rows(struct rm_tangent const *point, struct rm_modes const *modes, struct rm_tangent *a) {

@@ -11,10 +11,14 @@
 #include <ringmaster/twin.h>
 
 struct rm_modes {
-    int count; /**< 2 or 3 */
+    /** 2 or 3 */
+    int count;
+
     double a[36];
-    double tune[3];         /**< fractional, 0 to 1 */
-    double damping_rate[3]; /**< per turn */
+    /** Fractional, 0 to 1. */
+    double tune[3];
+    /** Per turn. */
+    double damping_rate[3];
 };
 
 /** Of the leading 2 `count` × 2 `count` part of `m`. RM_E_CONFIG: an unstable plane, by its name. */

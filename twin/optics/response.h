@@ -8,12 +8,16 @@
 /** A question about the orbit, as rm_twin_response takes it. */
 struct rm_response_call {
     struct rm_twin const *twin;
-    struct rm_response_options const *options; /**< not NULL */
+    /** Not NULL. */
+    struct rm_response_options const *options;
+
     uint32_t const *refpts;
     uint32_t refpt_count;
     struct rm_steerer const *steerers;
     uint32_t steerer_count;
-    struct rm_element const *instead; /**< of element `at`; or NULL */
+    /** Of element `at`; or NULL. */
+    struct rm_element const *instead;
+
     uint32_t at;
 };
 

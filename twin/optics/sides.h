@@ -9,7 +9,8 @@
 struct rm_side {
     struct rm_closed closed;
     struct rm_modes modes;
-    double change[6]; /**< of the orbit at the start, per δ (4D) or Hz (6D) */
+    /** Of the orbit at the start, per δ (4D) or Hz (6D). */
+    double change[6];
 };
 
 /** Both sides, [0] above: momenta (6D: frequencies) apart by `options->dp_step`. `apart` is what δ differs by. Matrices
@@ -26,7 +27,8 @@ void rm_sides_dispersion(struct rm_side const sides[2], double apart, uint32_t i
 
 /** Twiss functions of two planes on both sides, and their derivatives; W by B. Montague (LEP Note 165). */
 struct rm_sides_twiss {
-    double beta[2][2], alpha[2][2]; /**< [side][plane] */
+    /** [side][plane] */
+    double beta[2][2], alpha[2][2];
 };
 void rm_sides_functions(struct rm_sides_twiss const *twiss, double apart, double w[2], double dalpha[2],
                         double dbeta[2]);

@@ -20,7 +20,8 @@
 #if RM_LANES == 1
 
 typedef double rm_real;
-typedef int64_t rm_mask; /**< −1 where true, else 0 */
+/** −1 where true, else 0. */
+typedef int64_t rm_mask;
 
 RM_INLINE rm_real rm_real_of(double value) { return value; }
 RM_INLINE double rm_lane(rm_real value, unsigned lane) { return lane == 0 ? value : 0; }

@@ -7,7 +7,8 @@
 
 /** Of one plane, u'' = −g u: u = cosine u0 + sine u0'. */
 struct rm_plane_map {
-    rm_real cosine, sine, back; /**< back: u' = back u0 + cosine u0' */
+    /** back: u' = back u0 + cosine u0'. */
+    rm_real cosine, sine, back;
 };
 
 /** `sign` is that of g. */

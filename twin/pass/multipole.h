@@ -17,10 +17,15 @@
  * the second of the drifts inside and of the kick in the middle. */
 struct rm_way {
     rm_real x, px, y, py;
-    rm_real length[2];  /**< of the drifts, over 1 + δ */
-    rm_real squares[2]; /**< Σ px² + py² over the drifts */
-    rm_real path[2];    /**< Σ x over the kicks, where there is curvature */
-    rm_real b0[2];      /**< dipole component times K, less K h δ */
+    /** Of the drifts, over 1 + δ. */
+    rm_real length[2];
+    /** Σ px² + py² over the drifts. */
+    rm_real squares[2];
+    /** Σ x over the kicks, where there is curvature. */
+    rm_real path[2];
+    /** Dipole component times K, less K h δ. */
+    rm_real b0[2];
+
     rm_real a0[2];
 };
 

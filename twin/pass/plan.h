@@ -45,16 +45,22 @@ enum rm_step_kind {
 /** What the element's kick angle is changed by for one particle. */
 struct rm_steer {
     uint32_t particle;
-    double by[2]; /**< in the unit of the step: its dipole components b and a, or its kick */
+    /** In the unit of the step: its dipole components b and a, or its kick. */
+    double by[2];
 };
 
 struct rm_step {
     uint8_t kind;
-    bool last;        /**< of its element: then particles are checked for loss */
-    uint32_t element; /**< of OBSERVE: which point */
+    /** Of its element: then particles are checked for loss. */
+    bool last;
+    /** Of OBSERVE: which point. */
+    uint32_t element;
+
     uint32_t steer_count;
-    struct rm_steer const *steers; /**< by particle; magnets, correctors and thin multipoles only */
-    void const *data;              /**< one of the structs below, by kind; NULL: none */
+    /** By particle; magnets, correctors and thin multipoles only. */
+    struct rm_steer const *steers;
+    /** One of the structs below, by kind; NULL: none. */
+    void const *data;
 };
 
 /** SHIFT: six numbers. MATRIX: 36, row by row. RECTANGLE: four. ELLIPSE: two. DRIFT, EXACT_DRIFT: the length. */
@@ -62,8 +68,11 @@ struct rm_step {
 /** EDGE: px += x fx, py −= y fy. */
 struct rm_edge {
     double fx, fy;
-    double inverse_rho, angle, correction; /**< EDGE_FRINGE: fy depends on δ */
-    double sign;                           /**< of px in method 3: 1 at the entrance, −1 at the exit */
+    /** EDGE_FRINGE: fy depends on δ. */
+    double inverse_rho, angle, correction;
+    /** Of px in method 3: 1 at the entrance, −1 at the exit. */
+    double sign;
+
     uint32_t method;
 };
 
@@ -72,16 +81,26 @@ struct rm_edge {
 /** MAGNET and its radiating forms: a field integrated in slices of drift, kick, drift, kick, drift, kick, drift
  * (E. Forest, R. D. Ruth, Physica D 43, 105 (1990)). */
 struct rm_magnet {
-    double drift[2]; /**< of the slice: L1 at its ends, L2 inside */
-    double kick[2];  /**< K1, and K2 in the middle */
+    /** Of the slice: L1 at its ends, L2 inside. */
+    double drift[2];
+    /** K1, and K2 in the middle. */
+    double kick[2];
+
     double curvature;
-    uint32_t steps, order;               /**< order at least 1: of the highest coefficient that is not 0 */
-    bool normal;                         /**< no skew component at all */
-    double const *a, *b;                 /**< order + 1 coefficients, with the kick angle */
-    double const *kick_a[2], *kick_b[2]; /**< the same times the length of each kick */
+    /** Order at least 1: of the highest coefficient that is not 0. */
+    uint32_t steps, order;
+    /** No skew component at all. */
+    bool normal;
+    /** Order + 1 coefficients, with the kick angle. */
+    double const *a, *b;
+    /** The same times the length of each kick. */
+    double const *kick_a[2], *kick_b[2];
+
     double slice_m;
-    double loss;  /**< radiating: 2/3 r_e γ³, m */
-    double gamma; /**< quantum: of the reference particle */
+    /** radiating: 2/3 r_e γ³, m. */
+    double loss;
+    /** quantum: of the reference particle. */
+    double gamma;
 };
 
 /** E2_EDGE: second order map of a dipole's face; E2: its body. */
@@ -94,7 +113,9 @@ struct rm_e2 {
     uint32_t steps, order;
     double const *b;
     double k1, k2;
-    double loss; /**< 0: none */
+    /** 0: none. */
+    double loss;
+
     bool radiating;
 };
 
@@ -103,13 +124,16 @@ struct rm_straight_bend {
     uint32_t steps, order;
     double const *a, *b;
     double entrance_angle, exit_angle;
-    double x_m, ct_m; /**< of the reference orbit: X0ref, RefDZ */
+    /** Of the reference orbit: X0ref, RefDZ. */
+    double x_m, ct_m;
+
     struct rm_edge entrance, exit;
 };
 
 struct rm_linear {
     double length_m, gradient;
-    double curvature; /**< of the bend */
+    /** Of the bend. */
+    double curvature;
 };
 
 struct rm_corrector {
@@ -119,15 +143,20 @@ struct rm_corrector {
 struct rm_thin {
     uint32_t order;
     double const *a, *b;
-    double bend; /**< BendingAngle */
+    /** BendingAngle */
+    double bend;
 };
 
 struct rm_cavity {
     double half_m;
-    double voltage; /**< over the energy of the reference particle */
-    double omega;   /**< 2π f, rad/s */
+    /** Over the energy of the reference particle. */
+    double voltage;
+    /** 2π f, rad/s. */
+    double omega;
+
     double lag_m, phase_rad;
-    double slip_s; /**< per turn: of the nearest harmonic against the turn's length */
+    /** Per turn: of the nearest harmonic against the turn's length. */
+    double slip_s;
 };
 
 struct rm_solenoid {
@@ -135,29 +164,39 @@ struct rm_solenoid {
 };
 
 struct rm_wiggler_wave {
-    double amplitude_t;      /**< of the field */
-    double vector_potential; /**< over (βγ), times kw / kz */
+    /** Of the field. */
+    double amplitude_t;
+    /** over (βγ), times kw / kz. */
+    double vector_potential;
+
     double kx, ky, kz, phase_rad;
-    bool vertical_field; /**< By's harmonic; else Bx's */
+    /** By's harmonic; else Bx's. */
+    bool vertical_field;
 };
 
 struct rm_wiggler_plan {
     double slice_m;
     uint32_t slices;
-    uint32_t parts; /**< of a slice: 1 for the method of 2nd order, 3 for the 4th */
-    double part[3]; /**< their lengths */
+    /** Of a slice: 1 for the method of 2nd order, 3 for the 4th. */
+    uint32_t parts;
+    /** Their lengths. */
+    double part[3];
+
     uint32_t waves;
     struct rm_wiggler_wave const *wave;
     bool radiating;
-    double loss;     /**< 2/3 r_e γ³ over rigidity², 1/(m T²) */
-    double length_m; /**< where there is field for the radiation */
+    /** 2/3 r_e γ³ over rigidity², 1/(m T²). */
+    double loss;
+    /** Where there is field for the radiation. */
+    double length_m;
 };
 
 struct rm_plan {
     struct rm_step *steps;
     uint32_t count;
     uint32_t refpt_count;
-    struct rm_plan_memory *memory; /**< what `data` points to */
+    /** What `data` points to. */
+    struct rm_plan_memory *memory;
 };
 
 /** A plan of `twin` as it is now, which looks at `refpts` and gives particles their `kicks` (track_block.h). Both may

@@ -9,12 +9,19 @@
 struct rm_planner {
     struct rm_twin const *twin;
     struct rm_plan *plan;
-    uint32_t room;    /**< steps that fit */
-    uint32_t element; /**< being planned */
+    /** Steps that fit. */
+    uint32_t room;
+    /** Being planned. */
+    uint32_t element;
+
     bool no_memory;
-    double gamma;                         /**< of the reference particle */
-    double turn_s;                        /**< a turn at the speed of light */
-    struct rm_particle_kick const *kicks; /**< of this element */
+    /** Of the reference particle. */
+    double gamma;
+    /** A turn at the speed of light. */
+    double turn_s;
+    /** Of this element. */
+    struct rm_particle_kick const *kicks;
+
     uint32_t kick_count;
 };
 

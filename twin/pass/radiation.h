@@ -18,9 +18,13 @@
 
 struct rm_slope_way {
     rm_real x, xp, y, yp, delta;
-    rm_real inverse; /**< 1 / (1 + δ) */
+    /** 1 / (1 + δ). */
+    rm_real inverse;
+
     rm_real u;
-    rm_real squares[2]; /**< Σ u over the drifts, as in struct rm_way */
+    /** Σ u over the drifts, as in struct rm_way. */
+    rm_real squares[2];
+
     rm_real path[2];
     rm_real b0, a0;
 };

@@ -15,17 +15,24 @@
 
 struct rm_ray {
     rm_real x, px, y, py, delta, ct;
-    rm_real inverse; /**< 1 / (1 + δ): who changes δ changes it */
+    /** 1 / (1 + δ): who changes δ changes it. */
+    rm_real inverse;
 };
 
 struct rm_bundle {
     struct rm_ray ray[RM_RAYS];
-    rm_real steer[RM_RAYS][2]; /**< changes of an element's kick, of those steps that have such (plan.h) */
+    /** Changes of an element's kick, of those steps that have such (plan.h). */
+    rm_real steer[RM_RAYS][2];
+
     struct rm_track const *track;
-    unsigned met[RM_RAYS];  /**< an aperture in this element: a bit per lane */
-    unsigned lost[RM_RAYS]; /**< already: their coordinates are NaN */
-    uint32_t first;         /**< particle in the first lane */
-    uint32_t turn;          /**< of this call */
+    /** An aperture in this element: a bit per lane. */
+    unsigned met[RM_RAYS];
+    /** already: their coordinates are NaN. */
+    unsigned lost[RM_RAYS];
+    /** Particle in the first lane. */
+    uint32_t first;
+    /** Of this call. */
+    uint32_t turn;
 };
 
 /** After a change of δ. */

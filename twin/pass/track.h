@@ -9,13 +9,20 @@
 
 struct rm_track {
     struct rm_plan const *plan;
-    double (*particles)[RM_COORDINATES]; /**< in and out */
+    /** In and out. */
+    double (*particles)[RM_COORDINATES];
+
     uint32_t count;
     uint32_t turns;
-    uint64_t first_turn; /**< of the twin */
-    uint64_t seed;       /**< of quantum fluctuation */
-    double *out;         /**< [turn][refpt][particle][6], or NULL */
-    uint32_t *lost_turn; /**< as in struct rm_tracking */
+    /** Of the twin. */
+    uint64_t first_turn;
+    /** Of quantum fluctuation. */
+    uint64_t seed;
+    /** [turn][refpt][particle][6], or NULL. */
+    double *out;
+    /** As in struct rm_tracking. */
+    uint32_t *lost_turn;
+
     uint32_t *lost_element;
     double *lost_at;
 };

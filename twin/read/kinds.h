@@ -10,7 +10,8 @@
 
 #include "value.h"
 
-enum { RM_KIND_RING = RM_ELEMENT_KINDS /**< no element: it tells of the ring */ };
+/** No element: it tells of the ring. */
+enum { RM_KIND_RING = RM_ELEMENT_KINDS };
 
 /** "Quadrupole", "quad", "Bend", … in any case; -1: no such class. Else enum rm_element_kind, or RM_KIND_RING. */
 int rm_kind_by_class(char const *name);

@@ -11,11 +11,15 @@ enum { RM_M_NAME_BYTES = 64, RM_M_MOST_ARGUMENTS = 64, RM_M_MOST_NUMBERS = 1 << 
 
 struct rm_m_parser {
     struct rm_reading *reading;
-    char const *at; /**< ends with a zero at `end` */
+    /** Ends with a zero at `end`. */
+    char const *at;
+
     char const *end;
     uint32_t line;
     uint32_t depth;
-    bool in_matrix; /**< spaces separate, as in [1 -2] */
+    /** Spaces separate, as in [1 -2]. */
+    bool in_matrix;
+
     struct rm_field *variables;
     uint32_t variable_count, variable_room;
 };

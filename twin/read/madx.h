@@ -15,7 +15,8 @@ enum {
     RM_MADX_NAME_BYTES = 128,
     RM_MADX_MOST_STEPS = 1 << 21,
     RM_MADX_MOST_NUMBERS = 64,
-    RM_MADX_MOST_ROUNDS = 1 << 16, /**< of all WHILEs and EXECs together */
+    /** Of all WHILEs and EXECs together. */
+    RM_MADX_MOST_ROUNDS = 1 << 16,
 };
 
 /** A place in a file: of a called one, in that. */
@@ -26,9 +27,13 @@ struct rm_madx_where {
 
 /** `name = text` or `name := text` of an element or command; a flag has the text true or false. */
 struct rm_madx_attribute {
-    char const *name; /**< lower case */
+    /** Lower case. */
+    char const *name;
+
     char const *text;
-    bool fixed; /**< it was computed when it was set: */
+    /** It was computed when it was set: */
+    bool fixed;
+
     uint32_t count;
     double const *numbers;
 };
@@ -43,7 +48,9 @@ struct rm_madx_entry {
     char const *name;
     struct rm_madx_attributes attributes;
     struct rm_madx_where where;
-    bool placed; /**< by SEQEDIT, with its centre there, whatever its attributes say */
+    /** By SEQEDIT, with its centre there, whatever its attributes say. */
+    bool placed;
+
     double centre_m;
     struct rm_madx_entry *next;
 };
@@ -51,37 +58,61 @@ struct rm_madx_entry {
 enum rm_madx_kind { RM_MADX_VARIABLE, RM_MADX_ELEMENT, RM_MADX_LINE, RM_MADX_SEQUENCE, RM_MADX_BEAM, RM_MADX_MACRO };
 
 struct rm_madx_object {
-    char const *key;  /**< lower case */
-    char const *name; /**< as written */
+    /** Lower case. */
+    char const *key;
+    /** As written. */
+    char const *name;
+
     enum rm_madx_kind kind;
     struct rm_madx_where where;
-    bool busy;                      /**< being computed or expanded: whoever comes here again goes around in a circle */
-    struct rm_madx_attribute value; /**< of a variable; of a line its list, of a macro its text */
-    char const *base;               /**< of an element: what it was made from */
-    struct rm_madx_attributes attributes; /**< with those of its base, if that was known by then */
+    /** Being computed or expanded: whoever comes here again goes around in a circle. */
+    bool busy;
+    /** Of a variable; of a line its list, of a macro its text. */
+    struct rm_madx_attribute value;
+    /** Of an element: what it was made from. */
+    char const *base;
+    /** With those of its base, if that was known by then. */
+    struct rm_madx_attributes attributes;
+
     struct rm_madx_entry *entries, *last_entry;
     struct rm_madx_macro const *macro;
-    uint32_t times;              /**< that it stands in the sequence that is edited */
-    struct rm_madx_object *next; /**< in its slot of the table */
+    /** That it stands in the sequence that is edited. */
+    uint32_t times;
+    /** In its slot of the table. */
+    struct rm_madx_object *next;
 };
 
 enum { RM_MADX_SLOTS = 4096 };
 
 struct rm_madx {
     struct rm_reading *reading;
-    struct rm_madx_where here; /**< the statement that is being read */
+    /** The statement that is being read. */
+    struct rm_madx_where here;
+
     struct rm_madx_object *slots[RM_MADX_SLOTS];
-    struct rm_madx_object *open;        /**< the sequence between SEQUENCE and ENDSEQUENCE */
-    struct rm_madx_edit *edit;          /**< between SEQEDIT and ENDEDIT */
-    struct rm_madx_selection *selected; /**< for SEQEDIT */
-    char const *used;                   /**< what was USEd last */
-    struct rm_madx_object *last;        /**< the line or sequence that was defined last */
+    /** The sequence between SEQUENCE and ENDSEQUENCE. */
+    struct rm_madx_object *open;
+    /** Between SEQEDIT and ENDEDIT. */
+    struct rm_madx_edit *edit;
+    /** For SEQEDIT. */
+    struct rm_madx_selection *selected;
+    /** What was USEd last. */
+    char const *used;
+    /** The line or sequence that was defined last. */
+    struct rm_madx_object *last;
+
     uint32_t depth;
-    uint32_t steps;  /**< of expansion: a bound on the work */
-    uint32_t rounds; /**< of loops and macros: the same */
-    size_t repeated; /**< bytes of text in them */
-    uint32_t drifts; /**< made between the elements of sequences */
-    bool ended;      /**< RETURN in this file, or STOP */
+    /** Of expansion: a bound on the work. */
+    uint32_t steps;
+    /** Of loops and macros: the same. */
+    uint32_t rounds;
+    /** Bytes of text in them. */
+    size_t repeated;
+    /** Made between the elements of sequences. */
+    uint32_t drifts;
+    /** RETURN in this file, or STOP. */
+    bool ended;
+
     bool stopped;
 };
 
@@ -123,7 +154,9 @@ bool rm_madx_fix(struct rm_madx *madx, struct rm_madx_attribute *attribute);
 
 /** An element as it stands somewhere: what is said there goes before what its definition says. */
 struct rm_madx_view {
-    struct rm_madx_attributes const *here; /**< may be NULL */
+    /** May be NULL. */
+    struct rm_madx_attributes const *here;
+
     struct rm_madx_object const *object;
 };
 

@@ -12,16 +12,22 @@ struct rm_madx_spot {
     struct rm_madx_where where;
     struct rm_madx_object *object;
     double centre_m, length_m;
-    uint32_t occurrence; /**< of the name, from 1: NAME[2] is the second that came to stand here */
-    uint32_t order;      /**< of those at one place */
-    bool drift;          /**< gives way */
+    /** Of the name, from 1: NAME[2] is the second that came to stand here. */
+    uint32_t occurrence;
+    /** Of those at one place. */
+    uint32_t order;
+    /** Gives way. */
+    bool drift;
+
     bool gone;
 };
 
 struct rm_madx_edit {
     struct rm_madx_object *sequence;
     double length_m;
-    double sign; /**< see rm_madx_reference */
+    /** See rm_madx_reference. */
+    double sign;
+
     struct rm_madx_spot *spots;
     uint32_t count, room;
 };

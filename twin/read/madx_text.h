@@ -15,7 +15,9 @@ enum rm_madx_block { RM_MADX_STATEMENT, RM_MADX_IF, RM_MADX_ELSEIF, RM_MADX_ELSE
 
 struct rm_madx_piece {
     enum rm_madx_block block;
-    char const *head; /**< the statement, or what stands in front of the brace */
+    /** The statement, or what stands in front of the brace. */
+    char const *head;
+
     size_t count;
     struct rm_madx_text body;
     uint32_t line;

@@ -41,7 +41,8 @@ enum { RM_MAT_HEADER_BYTES = 128, RM_MAT_COMPLEX_FLAG = 0x800 };
 struct rm_mat_bytes {
     struct rm_reading *reading;
     uint8_t const *at, *end;
-    bool swapped; /**< the file's byte order is not this machine's */
+    /** The file's byte order is not this machine's. */
+    bool swapped;
 };
 
 /** A data element. */

@@ -17,37 +17,55 @@
 #include "value.h"
 
 enum {
-    RM_MOST_ELEMENTS = 1 << 18,     /**< of a lattice; the largest machine has a tenth of that */
-    RM_MOST_FILE_BYTES = 1 << 28,   /**< of a file, and of what is compressed in it */
-    RM_MOST_MEMORY_BYTES = 1 << 30, /**< of all that a reading takes */
-    RM_MOST_DEPTH = 64,             /**< of what may stand in itself: expressions, structures, lines, called files */
+    /** Of a lattice; the largest machine has a tenth of that. */
+    RM_MOST_ELEMENTS = 1 << 18,
+    /** Of a file, and of what is compressed in it. */
+    RM_MOST_FILE_BYTES = 1 << 28,
+    /** Of all that a reading takes. */
+    RM_MOST_MEMORY_BYTES = 1 << 30,
+    /** Of what may stand in itself: expressions, structures, lines, called files. */
+    RM_MOST_DEPTH = 64,
+
     RM_PLACE_BYTES = 128,
 };
 
 /** What the file says of the whole ring, so far. NaN: not said. */
 struct rm_ring_facts {
-    bool has_parameters; /**< there was a RingParam; of several the first counts */
+    /** There was a RingParam; of several the first counts. */
+    bool has_parameters;
+
     char name[RM_ELEMENT_NAME_BYTES];
     char particle[RM_ELEMENT_NAME_BYTES];
     double rest_energy_ev, charge_e;
-    double energy_ev;         /**< as said for the ring */
-    double cavity_energy_ev;  /**< the largest of the cavities' */
-    double element_energy_ev; /**< the largest of the other elements' */
+    /** As said for the ring. */
+    double energy_ev;
+    /** The largest of the cavities'. */
+    double cavity_energy_ev;
+    /** The largest of the other elements'. */
+    double element_energy_ev;
+
     double periodicity;
-    double cell_harmonic_number; /**< of these elements, not of the ring */
+    /** Of these elements, not of the ring. */
+    double cell_harmonic_number;
 };
 
 struct rm_reading {
     char const *path;
-    char place[RM_PLACE_BYTES]; /**< where in the file, for people: `line 12`, `element 3 ("QF")`; or empty */
+    /** Where in the file, for people: `line 12`, `element 3 ("QF")`; or empty. */
+    char place[RM_PLACE_BYTES];
+
     struct rm_scratch scratch;
-    struct rm_element *elements; /**< what they point to is in scratch */
+    /** What they point to is in scratch. */
+    struct rm_element *elements;
+
     uint32_t count, room;
     struct rm_ring_facts facts;
     struct rm_error *error;
     bool failed;
-    locale_t plain; /**< of numbers with a point, whatever the program has chosen */
-    size_t taken;   /**< bytes from scratch so far */
+    /** Of numbers with a point, whatever the program has chosen. */
+    locale_t plain;
+    /** Bytes from scratch so far. */
+    size_t taken;
 };
 
 void rm_reading_begin(struct rm_reading *reading, char const *path, struct rm_error *error);

@@ -8,22 +8,33 @@
 #include <stdint.h>
 
 enum rm_value_kind {
-    RM_VALUE_OTHER,   /**< what no lattice needs: complex numbers, objects, functions */
-    RM_VALUE_NUMBERS, /**< rows × columns, maybe none */
+    /** What no lattice needs: complex numbers, objects, functions. */
+    RM_VALUE_OTHER,
+    /** Rows × columns, maybe none. */
+    RM_VALUE_NUMBERS,
+
     RM_VALUE_TEXT,
-    RM_VALUE_FIELDS, /**< a structure */
-    RM_VALUE_LIST,   /**< a cell array, or an array of structures */
+    /** A structure. */
+    RM_VALUE_FIELDS,
+    /** A cell array, or an array of structures. */
+    RM_VALUE_LIST,
 };
 
 struct rm_field;
 
 struct rm_value {
     enum rm_value_kind kind;
-    uint32_t rows, columns; /**< of numbers */
-    uint32_t count;         /**< numbers, characters, fields or items */
-    uint32_t line;          /**< where it stands in a text, from 1; 0 elsewhere */
-    double const *numbers;  /**< row by row */
-    char const *text;       /**< UTF-8, ends with zero */
+    /** Of numbers. */
+    uint32_t rows, columns;
+    /** Numbers, characters, fields or items. */
+    uint32_t count;
+    /** Where it stands in a text, from 1; 0 elsewhere. */
+    uint32_t line;
+    /** Row by row. */
+    double const *numbers;
+    /** UTF-8, ends with zero. */
+    char const *text;
+
     struct rm_field const *fields;
     struct rm_value const *items;
 };

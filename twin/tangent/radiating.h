@@ -14,8 +14,10 @@
 /** A tangent whose px and py, and their rows, are slopes: over 1 + δ. */
 struct rm_sloped {
     struct rm_tangent t;
-    double inverse; /**< 1 / (1 + δ) */
-    double square;  /**< of the slopes */
+    /** 1 / (1 + δ). */
+    double inverse;
+    /** Of the slopes. */
+    double square;
 };
 
 RM_FORCE_INLINE struct rm_sloped rm_sloped_of(struct rm_tangent const *tangent) {
@@ -56,10 +58,13 @@ RM_FORCE_INLINE double rm_inverse_after(double inverse, double lost) {
 
 /** What a kick takes from the particle, and the derivatives of that by place, slope and, with these given, δ. */
 struct rm_loss {
-    double lost; /**< share of the momentum */
+    /** Share of the momentum. */
+    double lost;
+
     double loss;
     double x, y, xp, yp;
-    double diffusion; /**< b of rm_tangent_scatter, over that of the route and p⁴ */
+    /** b of rm_tangent_scatter, over that of the route and p⁴. */
+    double diffusion;
 };
 
 /** `strength`: the loss in a field of 1/m at the design momentum. One division comes last, for the place of the next

@@ -17,8 +17,11 @@ enum rm_leg_kind {
     RM_LEG_NOTHING,
     RM_LEG_DRIFT,
     RM_LEG_EXACT_DRIFT,
-    RM_LEG_SHIFT,  /**< T1, T2 */
-    RM_LEG_LINEAR, /**< R1, R2, M66 */
+    /** T1, T2. */
+    RM_LEG_SHIFT,
+    /** R1, R2, M66. */
+    RM_LEG_LINEAR,
+
     RM_LEG_EDGE,
     RM_LEG_QUADRUPOLE_FRINGE,
     RM_LEG_MULTIPOLE,
@@ -27,8 +30,11 @@ enum rm_leg_kind {
     RM_LEG_CAVITY,
     RM_LEG_E2_EDGE,
     RM_LEG_E2_BODY,
-    RM_LEG_FOCUS,  /**< QuadLinear */
-    RM_LEG_SECTOR, /**< BendLinear */
+    /** QuadLinear */
+    RM_LEG_FOCUS,
+    /** BendLinear */
+    RM_LEG_SECTOR,
+
     RM_LEG_SOLENOID,
     RM_LEG_STRAIGHT_BEND,
     RM_LEG_WIGGLER,
@@ -37,26 +43,37 @@ enum rm_leg_kind {
 /** A magnet's body: drifts and kicks of the fourth-order integrator (E. Forest and R. Ruth, Physica D 43, 105). */
 struct rm_leg_multipole {
     double length_m;
-    double curvature; /**< 1/m */
-    double a0, b0;    /**< with the kick angles; they stand for a[0] and b[0] */
+    /** 1/m */
+    double curvature;
+    /** With the kick angles; they stand for a[0] and b[0]. */
+    double a0, b0;
+
     double const *a, *b;
-    uint32_t order; /**< highest that is not 0, at least 1 */
+    /** Highest that is not 0, at least 1. */
+    uint32_t order;
+
     uint32_t slices;
     bool radiates;
 };
 
 /** A dipole's edge: px += fx x, py -= fy y. */
 struct rm_leg_edge {
-    double curvature, angle, psi; /**< psi: the angle that the fringe field takes off at δ = 0 */
+    /** psi: the angle that the fringe field takes off at δ = 0. */
+    double curvature, angle, psi;
+
     double fx;
-    double sign; /**< +1 at the entrance, -1 at the exit */
+    /** +1 at the entrance, -1 at the exit. */
+    double sign;
+
     uint32_t method;
 };
 
 struct rm_leg_quadrupole_fringe {
     double strength;
-    double sign;             /**< as for the edge */
-    double const *integrals; /**< 10, or NULL: hard edge only */
+    /** As for the edge. */
+    double sign;
+    /** 10, or NULL: hard edge only. */
+    double const *integrals;
 };
 
 struct rm_leg_corrector {
@@ -66,7 +83,9 @@ struct rm_leg_corrector {
 
 struct rm_leg_cavity {
     double length_m;
-    double gain; /**< voltage over energy */
+    /** Voltage over energy. */
+    double gain;
+
     double frequency_hz, time_lag_m, phase_lag_rad;
 };
 
@@ -77,8 +96,10 @@ struct rm_leg_e2_edge {
 struct rm_leg_lens {
     double length_m;
     double curvature;
-    double strength; /**< quadrupole's K, or solenoid's */
-    double b0;       /**< relative error of the bending field */
+    /** Quadrupole's K, or solenoid's. */
+    double strength;
+    /** Relative error of the bending field. */
+    double b0;
 };
 
 struct rm_leg_straight_bend {
@@ -90,20 +111,29 @@ struct rm_leg_straight_bend {
 struct rm_leg_wiggler {
     struct rm_wiggler const *wiggler;
     double length_m, slice_m;
-    double potential; /**< of a harmonic of amplitude 1 and kz = 1, over the momentum */
-    double field;     /**< its peak over the rigidity, 1/m */
+    /** Of a harmonic of amplitude 1 and kz = 1, over the momentum. */
+    double potential;
+    /** Its peak over the rigidity, 1/m. */
+    double field;
+
     uint32_t slices;
-    uint32_t parts; /**< of a slice: 1 in second order, 3 in fourth */
+    /** Of a slice: 1 in second order, 3 in fourth. */
+    uint32_t parts;
+
     bool radiates;
 };
 
 struct rm_leg {
     enum rm_leg_kind kind;
     uint32_t element;
-    uint32_t point, points; /**< first result to be written before this leg, and how many want the same place */
+    /** First result to be written before this leg, and how many want the same place. */
+    uint32_t point, points;
+
     union {
         double length_m;
-        double const *numbers; /**< 6 of a shift, 36 of a matrix */
+        /** 6 of a shift, 36 of a matrix. */
+        double const *numbers;
+
         struct rm_leg_multipole multipole;
         struct rm_leg_edge edge;
         struct rm_leg_quadrupole_fringe fringe;
@@ -120,17 +150,24 @@ struct rm_route {
     struct rm_twin const *twin;
     struct rm_leg *legs;
     uint32_t count, room;
-    double loss_per_kick;      /**< 2/3 r_e γ³, m */
-    double diffusion_per_kick; /**< 55/(24 √3) r_e ƛ_e γ⁵, m² */
-    bool cavity;               /**< one is on */
-    bool radiates;             /**< somewhere */
-    bool coarse;               /**< walk a magnet's body as one slice */
+    /** 2/3 r_e γ³, m. */
+    double loss_per_kick;
+    /** 55/(24 √3) r_e ƛ_e γ⁵, m². */
+    double diffusion_per_kick;
+    /** One is on. */
+    bool cavity;
+    /** Somewhere. */
+    bool radiates;
+    /** Walk a magnet's body as one slice. */
+    bool coarse;
 };
 
 /** What a route may differ in from its twin. */
 struct rm_route_changes {
     double rf_offset_hz;
-    struct rm_element const *instead; /**< of element `at`; or NULL */
+    /** Of element `at`; or NULL. */
+    struct rm_element const *instead;
+
     uint32_t at;
 };
 
@@ -140,7 +177,8 @@ enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes c
                            uint32_t refpt_count, struct rm_route *route, struct rm_error *error);
 void rm_route_free(struct rm_route *route);
 
-enum { RM_ROUTE_ELEMENT_LEGS = 9 }; /**< most of one element */
+/** Most of one element. */
+enum { RM_ROUTE_ELEMENT_LEGS = 9 };
 
 /** A route of element `index` alone, as `as` would be. Its legs are the caller's: no rm_route_free. */
 enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,

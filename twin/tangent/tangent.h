@@ -20,7 +20,8 @@ typedef double rm_lanes __attribute__((vector_size(64)));
 struct rm_tangent {
     rm_lanes j[6];
     double z[6];
-    double gained; /**< in cavities since the start, over the energy */
+    /** In cavities since the start, over the energy. */
+    double gained;
 };
 
 /** The diffusion of the beam by photons, carried back to the start: Σ_k b_k u_k u_kᵀ with u_k = M_k⁻¹ v_k, where M_k is

@@ -15,7 +15,8 @@ enum { RM_MAT_MOST_FIELDS = 48, RM_MAT_FIELD_BYTES = 32 };
 struct rm_mat_buffer {
     uint8_t *bytes;
     size_t count, room;
-    bool failed; /**< no memory; all that is put from then on is lost */
+    /** No memory; all that is put from then on is lost. */
+    bool failed;
 };
 
 /** A structure of one element that is being put: its fields go to a buffer of their own. */

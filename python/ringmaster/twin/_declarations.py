@@ -105,25 +105,19 @@ struct rm_element {
     double *polynom_a;
     double *polynom_b;
     double kick_angle_rad[2];
-
     double bending_angle_rad;
     double entrance_angle_rad, exit_angle_rad;
     double full_gap_m;
     double fringe_int[2];
-    uint32_t
-        fringe_bend[2];
+    uint32_t fringe_bend[2];
     uint32_t fringe_quad[2];
     double *fringe_integrals;
     double curvature_1, curvature_2;
-
     double reference_x_m, reference_ct_m;
-
     double voltage_v, frequency_hz;
     double time_lag_m;
     double phase_lag_rad;
-
     double solenoid_strength;
-
     double *t1, *t2;
     double *r1, *r2;
     double *rectangle_aperture;
