@@ -6,9 +6,9 @@
  *            20   u32       0
  *            24   u64       turn_count
  *            32   u64       first_turn; zeros to 64
- *            64   instrument_count × 64 bytes: u32 source IPv4 (10.0.0.1 is 0x0A000001), u16 id, u8 kind, u8 lane
- * count, 24 bytes name, zeros then   turn_count × instrument_count × 48 bytes: twelve lanes of 4 bytes, unused ones
- * zero
+ *            64   instrument_count × 64 bytes: u32 source IPv4 (10.0.0.1 is 0x0A000001), u16 id, u8 kind,
+ *                 u8 lane count, 24 bytes name, zeros
+ *     then         turn_count × instrument_count × 48 bytes: twelve lanes of 4 bytes, unused ones zero
  */
 #ifndef RM_INSTRUMENTS_REPLAY_FILE_H
 #define RM_INSTRUMENTS_REPLAY_FILE_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// clang-format off: it would fold the lines of the example.
 /** The feedback's own file, as `configuration:` of the application names it; docs/feedback.md has all keys.
  *
  *     matrix: response.csv                # rows BPM readings, columns actuators; matrix.h
@@ -43,10 +42,8 @@
  *     soft_start_s: 1
  *
  * Paths are from the file's own folder. `matrix` and `families` must be there, and of a family its name, actuators and
- * plant.
- * Values above are examples; defaults stand in configuration.c and in docs/feedback.md.
+ * plant. Values above are examples; defaults stand in configuration.c and in docs/feedback.md.
  */
-// clang-format on
 #ifndef FEEDBACK_CONFIGURATION_H
 #define FEEDBACK_CONFIGURATION_H
 

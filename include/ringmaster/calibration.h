@@ -14,7 +14,7 @@
  *     Each plane has coefficients of its own. The first digit is the power of the plane's own position, the second that
  *     of the other plane's. k10 is a number, k30 and k12 are in 1/U², k50, k32 and k14 in 1/U⁴.
  *  3. The electrical offset, of cables and electronics, in U, per plane: what is left when the beam is in the
- * electrical centre. It is subtracted: x'' = x' - electrical_offset.
+ *     electrical centre. It is subtracted: x'' = x' - electrical_offset.
  *  4. The roll φ in rad: the angle by which the pick-up is turned about the beam axis, positive from x towards y.
  *         x''' = x'' cos φ - y'' sin φ
  *         y''' = x'' sin φ + y'' cos φ
@@ -48,8 +48,8 @@
  *     3             0
  *     4 + 4 i + j   c_j of lane i, i < 12, j < 4
  *     52 + 20 b     BPM b: lane of x, lane of y, roll, 0,
- *                   then for x, and after that for y: k10, k30, k12, k50, k32, k14, electrical offset, mechanical
- * offset
+ *                   then for x, and after that for y: k10, k30, k12, k50, k32, k14,
+ *                   electrical offset, mechanical offset
  */
 #ifndef RINGMASTER_CALIBRATION_H
 #define RINGMASTER_CALIBRATION_H

@@ -3,9 +3,13 @@
  *
  *     struct rm_owner *owner;
  *     rm_owner_new("demo", "ramp", &owner, &error);
- *     rm_owner_index slope = rm_owner_parameter(owner, &(struct rm_parameter_plan){.name = "ramp/slope", .unit = "A/s",
- * …}); rm_owner_index rows = rm_owner_setpoints(owner, "setpoints/ramp", "…", 8); if (rm_owner_open(owner, &error) !=
- * RM_OK) … struct rm_parameter *it = rm_owner_memory(owner, slope); … rm_owner_close(owner);
+ *     struct rm_parameter_plan const plan = {.name = "ramp/slope", .unit = "A/s", …};
+ *     rm_owner_index slope = rm_owner_parameter(owner, &plan);
+ *     rm_owner_index rows = rm_owner_setpoints(owner, "setpoints/ramp", "…", 8);
+ *     if (rm_owner_open(owner, &error) != RM_OK) …
+ *     struct rm_parameter *it = rm_owner_memory(owner, slope);
+ *     …
+ *     rm_owner_close(owner);
  *
  * Additions remember their first error, which opening reports, so they need not be checked one by one. Opening takes
  * the owner's lock and makes the segment or adopts an equal one that an earlier owner left (rm_owner_adopted): then

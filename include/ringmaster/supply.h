@@ -13,8 +13,9 @@
  * and the record's status has enum rm_chain_status. The server publishes, beside the streams,
  *
  *     setpoints/sent       struct rm_setpoints: what was sent last, to all supplies in the configuration's order;
- * `epoch` is the server's, `input_turn` the cycle's turn supply/state         parameter u32 [supplies]: enum
- * rm_supply_state SUPPLY/setpoint      parameter f64: what was sent last; writable where it belongs to the operator
+ *                          `epoch` is the server's, `input_turn` the cycle's turn
+ *     supply/state         parameter u32 [supplies]: enum rm_supply_state
+ *     SUPPLY/setpoint      parameter f64: what was sent last; writable where it belongs to the operator
  *     SUPPLY/readback      parameter f64
  */
 #ifndef RINGMASTER_SUPPLY_H

@@ -8,8 +8,8 @@
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
  *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
  *     when nothing waits: what the lane took is counted
- *     every 10 ms: so too; who is shown to the clock, silent streams, forgotten fragments, each
- * network's loss (receive_follow.c)
+ *     every 10 ms: so too; who is shown to the clock, silent streams, forgotten fragments, each network's loss
+ *                  (receive_follow.c)
  */
 #ifndef RM_ENGINE_RECEIVE_H
 #define RM_ENGINE_RECEIVE_H

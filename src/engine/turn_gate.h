@@ -14,8 +14,8 @@
  * - Every 10 ms (rm_turn_gate_review) whoever leads more than half of those that have spoken since by more than
  *   RM_GATE_FAR turns becomes an outcast: its turns are stored, but not shown to the clock, until it is back
  *   among the others. So one instrument moves the clock by no more than that, or for no longer than 10 ms: one that
- * gains so fast that the clock is RM_TURN_CLOCK_CAPTURE turns away by then has it stepped back to the median. Of two
- * neither can outvote the other, and the newer is followed: it is natural to be late, and not to be early.
+ *   gains so fast that the clock is RM_TURN_CLOCK_CAPTURE turns away by then has it stepped back to the median. Of two
+ *   neither can outvote the other, and the newer is followed: it is natural to be late, and not to be early.
  * - At the end of a burst that brought turns early or refused as ahead (rm_turn_gate_early): when more than half of
  *   those that have spoken since the first of them came have reached a turn above what is observable, the clock is
  *   behind, not they. It is stepped to the turn that more than half have reached, and what was refused meanwhile in the
