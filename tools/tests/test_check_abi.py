@@ -135,7 +135,7 @@ def test_member_moved_in_a_header_is_found(golden: Layout, tmp_path: Path) -> No
     headers = tmp_path / "ringmaster"
     shutil.copytree(check_abi.HEADERS, headers)
     text = (headers / "segment.h").read_text()
-    moved = re.sub(r"(    uint64_t layout_hash;[^\n]*\n)(    uint64_t directory_hash;[^\n]*\n)", r"\2\1", text)
+    moved = re.sub(r"(    uint64_t layout_hash;\n)(    /\*\*[^\n]*\n)(    uint64_t directory_hash;\n)", r"\3\2\1", text)
     assert moved != text
     (headers / "segment.h").write_text(moved)
     source = check_abi.ROOT / "src/fabric/abi/abi_dump.c"
