@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build demo test lint format generate abi fuzz asan tsan torture bench install uninstall clean
+.PHONY: help dependencies test-dependencies build programs demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -20,17 +20,26 @@ test-dependencies:
 
 build: build/build.ninja .venv/run ## build everything; leaves ./ringmaster
 	@ninja -C build
+	$(link_programs)
+
+programs: build/build.ninja .venv/run ## build what runs, without tests; leaves ./ringmaster
+	@ninja -C build programs
+	$(link_programs)
+
+# What is built so far, where `ringmaster` finds it.
+define link_programs
 	@mkdir -p build/libexec
 	@find build -path build/libexec -prune -o -type f -perm -u+x \( -name 'ringmaster-*' -o -name 'libringmaster-twin.so' -o -path 'build/apps/*.so' \) -exec ln -sfr -t build/libexec {} +
-	@ln -sfr -t build/libexec build/src/fabric/libringmaster.so
+	@find build/src/fabric -maxdepth 1 -name libringmaster.so -exec ln -sfr -t build/libexec {} +
 	@install -m 755 tools/launcher ringmaster
+endef
 
 build/build.ninja: | dependencies
 	@meson setup build
 
 .venv/run: python/requirements.txt | dependencies
 	@$(PYTHON) -m venv .venv
-	@$(PIP) install -r python/requirements.txt
+	@$(PIP) install --no-compile -r python/requirements.txt # what is imported is compiled then
 	@$(PIP) install --no-build-isolation --no-deps -e python
 	@touch $@
 
@@ -38,7 +47,12 @@ build/build.ninja: | dependencies
 	@$(PIP) install -r python/requirements-dev.txt
 	@touch $@
 
-demo: build ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
+demo-programs: build/build.ninja
+	@ninja -C build demo
+	$(link_programs)
+
+demo: ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
+	@$(MAKE) --no-print-directory -j2 demo-programs .venv/run
 	@./ringmaster demo
 
 test: build .venv/dev ## run every test
@@ -80,7 +94,7 @@ torture: build .venv/dev ## make each fault of the guard's tests REPEATS=1000 ti
 bench: build .venv/dev ## measure what this machine can do, in a quarter of an hour; leaves a page in build/report
 	@./ringmaster bench suite --report build/report
 
-install: build ## install everything below prefix=/usr/local; DESTDIR as usual
+install: programs ## install everything below prefix=/usr/local; DESTDIR as usual
 	@$(PYTHON) tools/install.py --destdir "$(DESTDIR)" "$(prefix)"
 
 uninstall: ## take all of that away again
