@@ -19,23 +19,24 @@
 #define RM_SEGMENT_MAGIC 0x5254534D474E4952ull
 
 enum {
-    /** Bytes; the unit of everything a core shares with another. */
+    /** Bytes of a cache line. Data that cores share begins on a line of its own, so that two writers never meet in
+     * one. */
     RM_CACHE_LINE = 64,
-    /** Objects start on multiples of this. */
+    /** Bytes of a page. Every object in a segment begins at a multiple of this. */
     RM_PAGE_BYTES = 4096,
-    /** 32-bit values in a record. */
+    /** Lanes of a record: 32-bit values. */
     RM_LANES = 12,
-    /** An object's name with its terminating zero. */
+    /** Bytes of an object's name, UTF-8, with the terminating zero. */
     RM_NAME_BYTES = 96,
-    /** A segment owner's name with its terminating zero. */
+    /** Bytes of the name of a segment's owner, with the terminating zero. */
     RM_OWNER_BYTES = 32,
-    /** A unit, UTF-8, with its terminating zero. */
+    /** Bytes of a unit, UTF-8 ("µm"), with the terminating zero. */
     RM_UNIT_BYTES = 16,
-    /** A sentence, UTF-8, with its terminating zero. */
+    /** Bytes of a description: one sentence, UTF-8, with the terminating zero. */
     RM_DESCRIPTION_BYTES = 104,
-    /** A lane's name with its terminating zero. */
+    /** Bytes of a lane's name, with the terminating zero. */
     RM_LANE_NAME_BYTES = 16,
-    /** Why a request was refused, UTF-8, with its terminating zero. */
+    /** Bytes of the reason why a request was refused, UTF-8, with the terminating zero. */
     RM_REASON_BYTES = 120,
 };
 

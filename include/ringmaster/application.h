@@ -55,10 +55,11 @@ struct rm_setting {
     char const *unit;
     char const *description;
     double value;
-    /** Control limits: what it may be set to, each element of an array. A pair of two zeros is no limit, as NaN is: so
-     * those that are not written down are none. */
+    /** Control limits: the range that a request must keep, for each element of an array. A pair of two zeros is no
+     * limit, as NaN is: limits that are not written down do not exist. */
     struct rm_limits limits;
-    /** Of as many elements as `length` says; `first` gives their first values. No configuration does. */
+    /** The setting has as many elements as `length` returns. `first` gives their first values; the configuration
+     * cannot. */
     bool is_array;
     /** It allows the application to act ("enable"): 0 is off, which the code accepts beside all other settings. Only a
      * request switches it on, and only for one grant: it is 0 when a process of the application begins, and becomes 0
@@ -69,6 +70,7 @@ struct rm_setting {
 /** Why the host set a permission to 0 that was on: the parameter APPLICATION/withdrawn, which is 0 again as soon as
  * somebody gives a permission. Only of an application that has permissions. */
 enum rm_withdrawal {
+    /** The permissions stand as they were given. */
     RM_WITHDRAWN_NOT = 0,
     /** The last process of the application ended without closing its segment. */
     RM_WITHDRAWN_DIED = 1,
@@ -81,7 +83,7 @@ struct rm_reading {
     char const *name;
     char const *unit;
     char const *description;
-    /** Of as many elements as `length` says. */
+    /** The reading has as many elements as `length` returns. */
     bool is_array;
 };
 
@@ -91,7 +93,7 @@ struct rm_application_stream {
     char const *name;
     char const *description;
     struct {
-        /** NULL: the lanes before this one are all. */
+        /** Name of the lane. NULL ends the list: the lanes before this one are all. */
         char const *name;
 
         char const *unit;
@@ -100,117 +102,127 @@ struct rm_application_stream {
 
 /** What an application is given at init. It stays so until the next init. */
 struct rm_application_setup {
+    /** Name of the application in the configuration. */
     char const *name;
-    /** Nominal. */
+    /** Nominal rate of the turns, from the configuration. */
     double turn_rate_hz;
-    /** From one step to the next. */
+    /** Turns from one step to the next. */
     uint64_t period_turns;
 
     uint32_t input_count;
-    /** The streams, as configured: rate, lanes, group delay; NULL before init. */
+    /** The heads of the input streams: rate, lanes, group delay. NULL before init. */
     struct rm_stream const *const *input;
-    /** "bpm01/fast" */
+    /** Names of the input streams: "bpm01/fast". */
     char const *const *input_name;
 
     uint32_t actuator_count;
-    /** "sr/ps/ch_s01_01" */
+    /** Names of the supplies, in the order of the setpoints: "sr/ps/ch_s01_01". */
     char const *const *actuator_name;
-
+    /** Range of each actuator, in the actuator's unit. */
     double const *actuator_low, *actuator_high;
+    /** Largest change of each actuator from one step to the next, in the actuator's unit. */
     double const *actuator_slew_per_step;
-    /** One after the other as in the settings' list, arrays whole; at init their first values. */
+    /** Values of the settings, one after the other in the order of `settings`, arrays whole. At init they are the first
+     * values. */
     double const *setting;
-    /** Of each in its list, where it begins in `setting`, `reading`. */
+    /** Index in `setting`, or in `reading`, of the first element of each setting and of each reading. */
     uint32_t const *setting_at, *reading_at;
-    /** 1, or as many as an array has. */
+    /** Elements of each setting and of each reading: 1, or the length of the array. */
     uint32_t const *setting_length, *reading_length;
-    /** Path of the application's own file, or NULL: the configuration's `configuration`. */
+    /** Path of the application's own file: `configuration` of the server's configuration. NULL without one. */
     char const *configuration;
-    /** As `open` left it. */
+    /** The memory that `open` returned. NULL without `open`. */
     void *memory;
 };
 
-/** What a step is given. */
+/** What a step is given. All of it is valid during the call only, and the step does not change it. */
 struct rm_step {
-    /** Of the inputs; of the cycle where there are none. */
+    /** Turn of the inputs. Without inputs, the turn of the cycle. */
     rm_turn turn;
-    /** Called before, in this instance. */
+    /** Steps of this instance before this one. */
     uint64_t steps;
-    /** One per input. Of a missing one: its last, with its old turn. */
+    /** One record per input. Of an input that is missing it is the last one that came, with its old turn. */
     struct rm_record const *record;
-    /** Inputs that are. */
+    /** Number of inputs that are missing. */
     uint32_t missing;
-    /** Which. */
+    /** Whether each input is missing. */
     bool const *is_missing;
-    /** Now; they change between steps, those set at once in one step. */
+    /** Present values of the settings, as in rm_application_setup. They change between two steps only; settings that
+     * are set in one group change in the same step. */
     double const *setting;
-    /** Per actuator: what the guard sent last; at the first step where they stand. NaN while nobody knows, because its
-     * chain does not answer. */
+    /** What the guard sent last, per actuator, in its unit. At the first step it is where the supplies stand. NaN where
+     * that is not known, because the chain does not answer. */
     double const *sent;
 };
 
-/** What it gives. */
+/** What a step gives. Each array comes filled with the values named below, so a step writes only what changes. */
 struct rm_wish {
-    /** Per actuator, in its unit; comes with the last wish, at the first step with `sent`, and with `sent` where the
-     * last wish was no number. */
+    /** Setpoint per actuator, in its unit. It comes with the step's last wish; at the first step, and where the last
+     * wish was no number, with `sent`. */
     double *setpoint;
-    /** One after the other as in the readings' list, arrays whole; comes with what was told last. */
+    /** Values of the readings, one after the other in the order of `readings`, arrays whole. They come with what was
+     * told last. */
     double *reading;
-    /** Of each stream, one record; comes with what was told last. */
+    /** One record of each stream. It comes with what was told last. */
     float (*stream)[RM_LANES];
 };
 
 enum rm_step_result {
-    /** Commit the setpoints. */
+    /** The host commits the setpoints. */
     RM_STEP_SEND = 0,
-    /** Commit nothing: after some cycles the guard takes that as having stopped. */
+    /** The host commits nothing. After `watchdog_cycles` such cycles the guard takes the application as stopped. */
     RM_STEP_QUIET = 1,
 };
 
+/** The application: the one constant that the shared object exports. */
 struct rm_application_code {
-    /** RM_ABI_VERSION */
+    /** RM_ABI_VERSION of the headers that the application was built with. The host refuses another one. */
     uint32_t abi_version;
 
     uint32_t reserved;
-    /** Zeroed before init. */
+    /** Bytes of the state. The host allocates it, and zeroes it before each init. */
     size_t state_bytes;
 
     struct rm_setting const *settings;
     uint32_t setting_count;
     uint32_t reading_count;
     struct rm_reading const *readings;
-    /** RM_OK, or an error that says what of the configuration does not fit. May be NULL. */
+    /** Prepares the state. Returns RM_OK, or an error that says what of the configuration does not fit. May be NULL. */
     enum rm_code (*init)(struct rm_application_setup const *setup, void *state, struct rm_error *error);
+    /** Computes one cycle. The hot path: it takes no lock, allocates nothing, and calls no system. */
     enum rm_step_result (*step)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
+
                                 struct rm_wish *wish);
-    /** Judges settings that somebody asks for, beyond their limits: true, or false with a reason in `error`, which may
-     * be NULL. `setting` are all of them, with the new ones in. It is asked before the first init too, about the first
-     * settings; the state is zero then. May be NULL. */
+    /** Judges settings that a request asks for, beyond their limits. Returns true, or false with a reason in `error`,
+     * which may be NULL. `setting` has all settings, the new ones included. It is called before the first init too,
+     * with the first settings and a state of zeros. May be NULL. */
     bool (*accept)(struct rm_application_setup const *setup, void const *state, double const *setting,
                    struct rm_error *error);
 
-    /* All of these may be NULL. */
+    /* All members below may be NULL. */
 
     struct rm_application_stream const *streams;
     uint32_t stream_count;
-    /** Once in the life of the host, before all else, and before the server is there: reads what is the application's
-     * own configuration, and allocates. Names and counts of the setup are there, streams and settings not. */
+    /** Reads the application's own configuration, and allocates. Called once in the life of the host, before all other
+     * calls, while the server may still be absent. The setup has names and counts, but neither streams nor settings. */
     enum rm_code (*open)(struct rm_application_setup const *setup, void **memory, struct rm_error *error);
+    /** Frees what `open` allocated. Called once, last. */
     void (*close)(void *memory);
-    /** After `open`: elements of an array among the settings, or among the readings; at least 1. */
+    /** Returns the number of elements, at least 1, of an array among the settings or among the readings. Called after
+     * `open`. */
     uint32_t (*length)(struct rm_application_setup const *setup, bool is_reading, uint32_t index);
-    /** First values of a setting that is an array. Without it all are the setting's `value`. */
+    /** Writes the first values of a setting that is an array. Without it every element is the setting's `value`. */
     void (*first)(struct rm_application_setup const *setup, uint32_t setting, double *values);
-    /** A record of an input has come, of the turn whose step is next. Never twice for one input and turn. Inputs that
-     * do not come are not told of here, but by the step's `is_missing`. */
+    /** Takes the record of an input when it comes. Its turn is that of the next step. The host calls it at most once
+     * for one input and turn; inputs that do not come are in the step's `is_missing`. */
     void (*arrive)(struct rm_application_setup const *setup, void *state, uint32_t input,
                    struct rm_record const *record);
-    /** After the step's row was committed, with the same `step`. The wish's setpoints are gone already; readings and
-     * streams are shown afterwards. */
+    /** Computes ahead for the next cycle, after the step's row was committed. It is given the same `step`. The wish's
+     * setpoints are gone by then; readings and streams are shown afterwards. */
     void (*prepare)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
                     struct rm_wish *wish);
-    /** On the thread beside. Touches nothing but `setup->memory`. Between `open` and `close`, also while there is no
-     * state. */
+    /** Runs on the thread beside, between `open` and `close`, also while there is no state. It touches nothing but
+     * `setup->memory`. */
     void (*work)(struct rm_application_setup const *setup);
 };
 

@@ -65,13 +65,15 @@
 #include <ringmaster/workspace.h>
 
 enum {
+    /** Version of the layout above: the first value of each calibration. */
     RM_CALIBRATION_VERSION = 1,
+    /** Most BPMs of an instrument: each has two lanes. */
     RM_CALIBRATION_BPMS = RM_LANES / 2,
     /** Doubles in struct rm_calibration. */
     RM_CALIBRATION_VALUES = 172,
 };
 
-/** Indices into rm_calibration_plane.k. */
+/** Indices into rm_calibration_plane.k: the powers of the plane's own position and of the other plane's. */
 enum rm_calibration_order {
     RM_K10 = 0,
     RM_K30 = 1,
@@ -82,34 +84,39 @@ enum rm_calibration_order {
     RM_K_COUNT = 6,
 };
 
-/** Step 1. */
+/** Step 1: the polynomial of one lane. c[n] is in U/Rⁿ. */
 struct rm_calibration_lane {
     double c[4];
 };
 
 /** Steps 2, 3 and 5 of one plane of a BPM. */
 struct rm_calibration_plane {
+    /** Step 2: coefficients by enum rm_calibration_order. */
     double k[RM_K_COUNT];
+    /** Step 3, in U. */
     double electrical_offset;
+    /** Step 5, in U. */
     double mechanical_offset;
 };
 
+/** Steps 2 to 5 of one BPM. */
 struct rm_calibration_bpm {
-    /** Indices into the record's lanes. */
+    /** Whole numbers: indices of the BPM's two lanes in the record. */
     double x_lane, y_lane;
-
+    /** Step 4: the roll φ, positive from x towards y. */
     double roll_rad;
+
     double reserved;
     struct rm_calibration_plane x, y;
 };
 
-/** One instrument's calibration: nothing but doubles. */
+/** One instrument's calibration. It consists of doubles alone, so that it can be the values of a parameter. */
 struct rm_calibration {
     /** RM_CALIBRATION_VERSION */
     double version;
-    /** 0–6 */
+    /** A whole number, 0–6: how many of `bpm` are used. */
     double bpm_count;
-    /** A whole number: bit i is set when lane i is calibrated; the others stay raw. */
+    /** A whole number: bit i is set when lane i is calibrated. The other lanes stay raw. */
     double calibrated_lanes;
 
     double reserved;
@@ -145,17 +152,17 @@ void rm_calibrate_window(struct rm_calibration const *calibration, struct rm_rec
 
 /** What makes physical units of a stream's records. */
 struct rm_stream_calibration {
-    /** As in the stream's head. */
+    /** What the stream's head says. */
     enum rm_calibrated stated;
-    /** What is still to be done in reading: the identity where the stream is physical already, or not calibrated at
-     * all. */
+    /** What is left to do in reading. It is the identity where the stream is in physical units already, or has no
+     * calibration. */
     struct rm_calibration calibration;
-    /** Of what rm_calibrate gives for it. */
+    /** Units of what rm_calibrate gives, per lane. */
     char unit[RM_LANES][RM_UNIT_BYTES];
 };
 
 /** Finds it by the stream's name, "bpm01/turn". RM_E_NOT_FOUND where there is no such stream, or where a stream that
- * says it is calibrated has no calibration; RM_E_VERSION where that is of a layout that this library does not know. */
+ * says it is calibrated has no calibration; RM_E_VERSION where its layout is of a version that is not known here. */
 enum rm_code rm_stream_calibration(struct rm_workspace const *workspace, char const *stream,
                                    struct rm_stream_calibration *calibration, struct rm_error *error);
 

@@ -25,34 +25,35 @@
 
 /** As it lies in shared memory. Doubles are stored as their bit patterns. */
 struct rm_clock {
+    /** Odd while the writer changes the members below. Two more per change. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    /** 0 until a first turn was accepted. */
+    /** 1 once a first turn was accepted, else 0. While it is 0 the members about turns mean nothing. */
     _Atomic uint64_t anchored;
-    /** As in the streams. */
+    /** Machine epoch of the turns, as in the streams. */
     _Atomic uint64_t machine_epoch;
-    /** At `turn_tsc`. */
+    /** The turn of the fit at `turn_tsc`. */
     _Atomic uint64_t turn;
-    /** TSC ticks. */
+    /** TSC at which the datagrams of `turn` are expected. */
     _Atomic uint64_t turn_tsc;
-    /** double: TSC ticks from one turn to the next. */
+    /** double: TSC ticks from one turn to the next, by the fit. */
     _Atomic uint64_t ticks_per_turn_bits;
-    /** double: RMS distance of the envelope from the fit, TSC ticks. */
+    /** double: RMS distance of the envelope of arrivals from the fit, in TSC ticks. */
     _Atomic uint64_t residual_ticks_bits;
     /** double: TSC ticks per second of TAI. */
     _Atomic uint64_t tsc_hz_bits;
-    /** TSC ticks at `tai_ns`. */
+    /** TSC at which TAI was `tai_ns`. */
     _Atomic uint64_t tai_tsc;
     /** Nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t tai_ns;
-    /** double: as `ticks_per_turn`, by counting; 0: not measured. */
+    /** double: TSC ticks from one turn to the next, by counting over 0.3 s and more. 0 until it is measured. */
     _Atomic uint64_t measured_ticks_per_turn_bits;
-    /** 1 while what is measured supports the fit. */
+    /** 1 while the measured rate supports the fit, else 0. */
     _Atomic uint64_t supported;
 
     uint64_t reserved[4];
 };
 
-/** A consistent copy. */
+/** A consistent copy of struct rm_clock in private memory. The members have the same meaning. */
 struct rm_clock_reading {
     bool anchored;
     uint64_t machine_epoch;
@@ -78,7 +79,7 @@ rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc);
 /** TSC at which the datagrams of `turn` are expected. Needs `anchored`. */
 uint64_t rm_clock_tsc(struct rm_clock_reading const *reading, rm_turn turn);
 
-/** TAI nanoseconds of a TSC. */
+/** TAI nanoseconds since 1970-01-01 at a TSC, extrapolated with `tsc_hz`. Does not need `anchored`. */
 uint64_t rm_clock_tai_ns(struct rm_clock_reading const *reading, uint64_t tsc);
 
 #endif

@@ -8,19 +8,20 @@
 #ifndef RINGMASTER_ERROR_H
 #define RINGMASTER_ERROR_H
 
+/** What kind of thing went wrong. A program acts on this; a person reads the text. */
 enum rm_code {
     RM_OK = 0,
-    /** No such workspace: nothing has been started under that name. */
+    /** There is no such workspace: no program has been started under that name. */
     RM_E_ABSENT,
     /** The workspace exists but its owner has not finished making it. */
     RM_E_HALF_MADE,
-    /** Made by another ABI version or another layout. */
+    /** It was made by a program of another ABI version or another layout. */
     RM_E_VERSION,
     /** The owner has ended; what it left can be read when asked for. */
     RM_E_DEAD,
-    /** Somebody else owns it and is alive. */
+    /** Another process owns it and is alive; or an answer did not come in time. */
     RM_E_BUSY,
-    /** No object of that name, or of another kind. */
+    /** There is no object of that name, or it is of another kind. */
     RM_E_NOT_FOUND,
     /** The configuration asks for something impossible. */
     RM_E_CONFIG,
@@ -34,9 +35,11 @@ enum rm_code {
 
 enum { RM_ERROR_TEXT_BYTES = 512 };
 
+/** Private to the caller. A function that returns RM_OK leaves it alone. */
 struct rm_error {
+    /** The code that the function returned. */
     enum rm_code code;
-    /** One or two sentences, no trailing newline. */
+    /** One or two sentences, UTF-8, zero-terminated, without a newline at the end. */
     char text[RM_ERROR_TEXT_BYTES];
 };
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Grants: what the server allows an application, and what its guard has seen of it.
  *
- * One object "grant/APPLICATION" in the server's segment for each application of the configuration, and one for the
- * operator (whoever sets a supply by hand). The transmit role writes it; everybody reads it.
+ * The server's segment has an object "grant/APPLICATION" for each application of the configuration, and one for the
+ * operator, which is every request that sets a supply by hand. The transmit role writes it; every process may read it.
  *
  * An application that starts has a segment of its own with an `instance` (rm_segment_header.epoch) and a process. The
- * server sees it, and grants it an epoch, a number that no application ever had before, in this server's life or an
- * earlier one's. Rows carry it; a row with another is refused, so what a dead instance left behind moves nothing. An
- * application knows that it may begin when `instance` and `pid` are its own.
+ * server sees it, and grants it an epoch: a number that no application had before, in this server's life or an earlier
+ * one's. Each row of setpoints carries the epoch, and a row with another one is refused. So what a dead instance left
+ * behind moves nothing. An application may begin when `instance` and `pid` are its own.
  *
- * `sequence` is the sequence lock of clock.h around the members behind it; `offence` has one of its own.
+ * Memory ordering: `sequence` is the sequence lock of clock.h around the members behind it. A reader's acquire load of
+ * an even `sequence` pairs with the release store that ends write_grant in src/engine/transmit_publish.c; its acquire
+ * fence after the copy pairs with the release fence that begins it. `offence` has a lock of its own (write_offence).
+ * The members before `sequence` are constant, and are seen with the segment's `magic` (segment.h).
  */
 #ifndef RINGMASTER_GRANT_H
 #define RINGMASTER_GRANT_H
@@ -21,80 +24,87 @@
 #include <ringmaster/abi.h>
 #include <ringmaster/record.h>
 
+/** How the server sees an application. */
 enum rm_application_state {
-    /** Never started, or stopped in good order. */
+    /** It was never started, or it stopped in good order. */
     RM_APPLICATION_ABSENT = 0,
-    /** Granted, but no good row yet. */
+    /** It has a grant, but no good row of it came yet. */
     RM_APPLICATION_JOINED = 1,
-    /** Good rows come. */
+    /** Its good rows come. */
     RM_APPLICATION_RUNNING = 2,
-    /** Alive, but no good row for its watchdog's cycles. */
+    /** Its process lives, but no good row came for `watchdog_cycles` cycles. */
     RM_APPLICATION_STALLED = 3,
-    /** Its process ended in the midst of it. */
+    /** Its process ended without closing its segment. */
     RM_APPLICATION_DEAD = 4,
 };
 
-/** Why the guard did not do what a row wanted. Those above a row's own refuse it whole; the others one value. The same
- * order as the counters of set "guard" from RM_GUARD_REFUSED_EPOCH on. */
+/** Why the guard did not do what a row wanted. The reasons EPOCH, STALE and FUTURE refuse the row whole, the others one
+ * value. They stand in the order of the counters of set "guard" from RM_GUARD_REFUSED_EPOCH on. */
 enum rm_refusal {
+    /** Nothing was refused. */
     RM_REFUSED_NOTHING = 0,
-    /** The row: of another epoch than the granted. */
+    /** The row has another epoch than the granted one. */
     RM_REFUSED_EPOCH = 1,
-    /** The row: its input turn lies too far back. */
+    /** The row's input turn lies further back than `freshness_turns`. */
     RM_REFUSED_STALE = 2,
-    /** The row: its input turn is in the future. */
+    /** The row's input turn lies in the future. */
     RM_REFUSED_FUTURE = 3,
-    /** A value: NaN or infinite. */
+    /** The value is NaN or infinite. */
     RM_REFUSED_NUMBER = 4,
-    /** A value: below the supply's lower limit. */
+    /** The value is below the supply's lower limit. */
     RM_REFUSED_LOW = 5,
-    /** A value: above the supply's upper limit. */
+    /** The value is above the supply's upper limit. */
     RM_REFUSED_HIGH = 6,
-    /** A value: further away than the slew allows in a cycle; the step was shortened. */
+    /** The value is further away than the slew allows in a cycle. The step was shortened. */
     RM_REFUSED_SLEW = 7,
-    /** A request: the supply belongs to an application. */
+    /** A request wanted to set a supply that belongs to an application. */
     RM_REFUSED_OWNERSHIP = 8,
-    /** A value: the supply is tripped or its chain is lost; it stays where it is. */
+    /** The supply is tripped or its chain is lost. It stays where it is. */
     RM_REFUSED_FAULT = 9,
 };
 
-/** What follows when the application stops sending good rows. */
+/** What the server does with the supplies when the application stops sending good rows. */
 enum rm_stop_action {
-    /** Its supplies stay at what was sent last. */
+    /** The supplies stay at what was sent last. */
     RM_STOP_HOLD = 0,
-    /** They go to their safe values, at their safe rates. */
+    /** The supplies go to their safe values, at their safe rates. */
     RM_STOP_RAMP = 1,
 };
 
-/** The newest refusal of each grant. */
+/** The newest refusal of a grant. guard.h of src/engine lists what `value` and `limit` are for each reason. */
 struct rm_offence {
-    /** Odd while it changes. */
+    /** Odd while the members below change. Two more per change. */
     _Atomic uint64_t sequence;
-    /** enum rm_refusal; 0 while there was none. */
+    /** enum rm_refusal. 0 while nothing was refused. */
     _Atomic uint64_t refusal;
-    /** Index in the application's row; UINT64_MAX when the row was refused whole. */
+    /** Index of the value in the application's row. UINT64_MAX when the row was refused whole. For the operator it is
+     * the index of the supply. */
     _Atomic uint64_t actuator;
-    /** double: what was wanted; of a stale row its input turn, of an epoch the epoch. */
+    /** double: what was wanted. Of a stale or a future row its input turn; of a wrong epoch the epoch. */
     _Atomic uint64_t value;
-    /** double: what it was held against. */
+    /** double: what it was compared with. */
     _Atomic uint64_t limit;
-    /** Of the cycle. */
+    /** Turn of the cycle in which it was refused. */
     _Atomic uint64_t turn;
-    /** Number of the row. */
+    /** Number of the row, from 0. UINT64_MAX for the operator, which has no rows. */
     _Atomic uint64_t row;
-
+    /** When it was refused: nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t tai_ns;
 };
 
+/** A grant object. */
 struct rm_grant {
-    /* Constant. */
+    /* Constant since the segment was finished. */
+
+    /** Name of the application, or of the operator. */
     char application[RM_OWNER_BYTES];
+    /** Supplies that belong to it: the values of its row. */
     uint64_t actuator_count;
-    /** One row is expected in so many turns. */
+    /** Turns from one row to the next. */
     uint64_t period_turns;
-    /** How far back a row's input turn may lie. */
+    /** How many turns a row's input turn may lie back. */
     uint64_t freshness_turns;
-    /** Without a good row: stalled. */
+    /** After so many cycles without a good row the application counts as stalled. */
     uint64_t watchdog_cycles;
     /** enum rm_stop_action */
     uint64_t stop;
@@ -102,20 +112,22 @@ struct rm_grant {
     uint64_t reserved[7];
 
     /* Written by the transmit role. */
+
+    /** Odd while the members below change. Two more per change. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    /** Granted now; 0: nobody may send rows. */
+    /** The epoch that is granted now. 0: no rows are taken. */
     _Atomic uint64_t epoch;
-    /** rm_segment_header.epoch of whom it was granted to. */
+    /** rm_segment_header.epoch of the segment that it was granted to. */
     _Atomic uint64_t instance;
-    /** And its process. */
+    /** Process of that segment. */
     _Atomic uint64_t pid;
     /** enum rm_application_state */
     _Atomic uint64_t state;
-
+    /** When `state` became what it is: nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t since_tai_ns;
-    /** How often it stalled since the server started. */
+    /** How often the application stalled since the server started. */
     _Atomic uint64_t stalls;
-    /** How often an instance followed another. */
+    /** How often an instance followed another one since the server started. */
     _Atomic uint64_t restarts;
 
     _Alignas(RM_CACHE_LINE) struct rm_offence offence;

@@ -32,18 +32,18 @@
 #include <ringmaster/error.h>
 
 enum {
-    /** With its terminating zero. */
+    /** Bytes of an element's name, with the terminating zero. */
     RM_ELEMENT_NAME_BYTES = 64,
     /** Most coefficients of a field: max_order is at most 31. */
     RM_POLYNOM_ORDERS = 32,
-
+    /** Coordinates of a particle: see above. */
     RM_COORDINATES = 6,
 };
 
 /** What an element is to people: its class in the Accelerator Toolbox. How it is tracked is its pass. */
 enum rm_element_kind {
     RM_ELEMENT_MARKER,
-    /** A BPM. */
+    /** A beam position monitor. */
     RM_ELEMENT_MONITOR,
 
     RM_ELEMENT_DRIFT,
@@ -59,6 +59,7 @@ enum rm_element_kind {
     RM_ELEMENT_APERTURE,
     RM_ELEMENT_SOLENOID,
     RM_ELEMENT_WIGGLER,
+    /** Number of kinds. For rm_lattice_find: any kind. */
     RM_ELEMENT_KINDS
 };
 
@@ -86,21 +87,21 @@ enum rm_pass {
     RM_PASS_SOLENOID_LINEAR,
     /** GWigSymplecticPass, …RadPass. */
     RM_PASS_GWIG,
-
+    /** Number of passes. */
     RM_PASSES
 };
 
-/** What synchrotron radiation does in an element whose pass knows of it. */
+/** What synchrotron radiation does in an element. Only passes with a radiation variant in AT take another than NONE. */
 enum rm_radiation {
     RM_RADIATION_NONE,
     /** The mean energy loss: the RadPass of a method. */
     RM_RADIATION_CLASSICAL,
-    /** With its quantum fluctuation: the QuantPass; a twin's own random numbers. */
+    /** The mean energy loss and its quantum fluctuation: the QuantPass. The random numbers are the twin's own. */
     RM_RADIATION_QUANTUM,
 };
 
-/** One harmonic of a wiggler's field: the six numbers of a column of AT's By or Bx: index, amplitude over Bmax, kx and
- * ky and kz in units of 2π/λ, phase in rad. */
+/** One harmonic of a wiggler's field: the six numbers of a column of AT's By or Bx. The amplitude is relative to
+ * `peak_field_t`; kx, ky and kz are in units of 2π/λ. */
 struct rm_wiggler_harmonic {
     double number;
     double amplitude;
@@ -108,107 +109,116 @@ struct rm_wiggler_harmonic {
     double phase_rad;
 };
 
+/** What the wiggler pass needs beside the length. */
 struct rm_wiggler {
-    /** λ */
+    /** Period λ of the field. */
     double period_m;
-
+    /** Peak field: AT's Bmax. */
     double peak_field_t;
-    /** Of the integrator. */
+    /** Steps of the integrator per period. */
     uint32_t steps_per_period;
     /** Order of the integrator: 2 or 4. */
     uint32_t method;
-
+    /** Harmonics of the vertical and of the horizontal field. */
     uint32_t by_count, bx_count;
+
     struct rm_wiggler_harmonic const *by, *bx;
 };
 
 /** An element. Pointers may be NULL where so said; what they point to belongs to the lattice or the twin. */
 struct rm_element {
-    /** The family's or the element's own: AT's FamName. */
+    /** Name of the element or of its family: AT's FamName. */
     char name[RM_ELEMENT_NAME_BYTES];
 
     enum rm_element_kind kind;
     enum rm_pass pass;
     enum rm_radiation radiation;
-    /** Of a cavity. */
+    /** Harmonic number of a cavity: AT's HarmNumber. */
     uint32_t harmonic_number;
 
     double length_m;
-    /** NumIntSteps; at least 1 where the pass integrates. */
+    /** Steps of the integrator: AT's NumIntSteps. At least 1 where the pass integrates. */
     uint32_t steps;
-    /** Of the polynoms, MaxOrder. */
+    /** Highest order of the polynoms: AT's MaxOrder. */
     uint32_t max_order;
-    /** max_order + 1 skew components, m^-(n+1); NULL where the pass has no field. */
+    /** max_order + 1 skew components a_n, in m^-(n+1). NULL where the pass has no field. */
     double *polynom_a;
-    /** As many normal components. */
+    /** max_order + 1 normal components b_n, in m^-(n+1). NULL where the pass has no field. */
     double *polynom_b;
-    /** KickAngle, horizontal and vertical. */
+    /** Kick, horizontal and vertical: AT's KickAngle. */
     double kick_angle_rad[2];
 
+    /** Angle of the whole dipole: AT's BendingAngle. */
     double bending_angle_rad;
+    /** Angles of the pole faces: AT's EntranceAngle and ExitAngle. */
     double entrance_angle_rad, exit_angle_rad;
+    /** Full gap of a dipole, for its fringe field: AT's FullGap. */
     double full_gap_m;
-    /** FringeInt1, FringeInt2. */
+    /** Fringe field integrals of a dipole at entrance and exit: AT's FringeInt1 and FringeInt2. */
     double fringe_int[2];
-    /** FringeBendEntrance, FringeBendExit: 1 legacy (the default), 2 SOLEIL, 3 ThomX; 0 none. */
+    /** Fringe field of a dipole at entrance and exit: 0 none, 1 legacy (the default), 2 SOLEIL, 3 ThomX. AT's
+     * FringeBendEntrance and FringeBendExit. */
     uint32_t fringe_bend[2];
-    /** FringeQuadEntrance, FringeQuadExit: 0 none, 1 Lee-Whiting, 2 with the integrals. */
+    /** Fringe field of a quadrupole at entrance and exit: 0 none, 1 Lee-Whiting, 2 with `fringe_integrals`. AT's
+     * FringeQuadEntrance and FringeQuadExit. */
     uint32_t fringe_quad[2];
-    /** fringeIntM0 (5) and fringeIntP0 (5), or NULL. */
+    /** Ten numbers, or NULL: AT's fringeIntM0 (5) and fringeIntP0 (5). */
     double *fringe_integrals;
-    /** H1, H2 of the E2 pass: pole face curvature at entrance and exit, 1/m. */
+    /** Curvature of the pole faces at entrance and exit, 1/m: AT's H1 and H2. For the E2 pass. */
     double curvature_1, curvature_2;
 
-    /** X0ref, RefDZ of the BndStrMPole pass: of its reference orbit. */
+    /** Reference orbit of the BndStrMPole pass: AT's X0ref and RefDZ. */
     double reference_x_m, reference_ct_m;
 
+    /** Voltage and frequency of a cavity. */
     double voltage_v, frequency_hz;
-    /** TimeLag */
+    /** Lag of a cavity, as a path: AT's TimeLag. */
     double time_lag_m;
-    /** PhaseLag */
+    /** Lag of a cavity, as a phase: AT's PhaseLag. */
     double phase_lag_rad;
 
-    /** K of the solenoid pass, Bz/Bρ, 1/m. */
+    /** K of the solenoid pass: Bz/Bρ, 1/m. */
     double solenoid_strength;
 
-    /** 6: added at entrance and exit; or NULL. */
+    /** Six numbers each, or NULL: added to the coordinates at entrance and exit. */
     double *t1, *t2;
-    /** 36: rotation at entrance and exit, row by row; or NULL. */
+    /** 36 numbers each, or NULL: matrices at entrance and exit, row by row. */
     double *r1, *r2;
-    /** Xmin, xmax, ymin, ymax (m), or NULL. */
+    /** xmin, xmax, ymin, ymax (m), or NULL. */
     double *rectangle_aperture;
-    /** Half axes x, y (m), or NULL. */
+    /** Half axes x and y (m), or NULL. */
     double *elliptic_aperture;
-    /** 36: M66, row by row, of the matrix pass; else NULL. */
+    /** 36 numbers, row by row: M66 of the matrix pass. Else NULL. */
     double *matrix;
-    /** Of the wiggler pass; else NULL. */
+    /** The field of the wiggler pass. Else NULL. */
     struct rm_wiggler *wiggler;
 };
 
 /** What a lattice says of the whole ring. */
 struct rm_lattice_info {
     char name[RM_ELEMENT_NAME_BYTES];
-    /** "relativistic", "electron", … */
+    /** Name of the particle, as AT has it: "relativistic", "electron", … */
     char particle[RM_ELEMENT_NAME_BYTES];
-    /** 0: moves at the speed of light. */
+    /** Rest energy. 0: the particle moves at the speed of light. */
     double rest_energy_ev;
-    /** -1 for electrons. */
+    /** Charge in units of e: -1 for electrons. */
     double charge_e;
-    /** Of the reference particle, total. */
+    /** Total energy of the reference particle. */
     double energy_ev;
     /** How many times these elements follow each other in the ring. */
     uint32_t periodicity;
-    /** Of the whole ring; 0 without cavity. */
+    /** Harmonic number of the whole ring. 0 without a cavity. */
     uint32_t harmonic_number;
 };
 
+/** A lattice. Immutable: any number of threads may use it. */
 struct rm_lattice;
 
-/** What a file leaves open. */
+/** What a file leaves open to the reader. */
 struct rm_lattice_source {
-    /** .mat: the variable that holds the lattice; NULL: the only one that can be one, or RING. */
+    /** .mat: name of the variable that holds the lattice. NULL: the only one that can be a lattice, or RING. */
     char const *variable;
-    /** .madx: what to USE; NULL: what the file uses. */
+    /** .madx: name of the sequence to USE. NULL: the one that the file uses. */
     char const *sequence;
 };
 
@@ -216,8 +226,9 @@ struct rm_lattice_source {
  * `.seq` or `.lat` (MAD-X). `source` may be NULL. Elements are completed as pyAT completes them: class, pass and
  * polynoms that a file leaves out. What a file calls (MAD-X's CALL) is looked for beside it.
  *
- * RM_E_NOT_FOUND: no such file; RM_E_CONFIG: it is no lattice, with the line or the element at fault, what was expected
- * there, and what to do; also for what would act on the beam and is not tracked (a pass, FieldScaling). */
+ * RM_E_NOT_FOUND: there is no such file. RM_E_CONFIG: it is no lattice, or it has something that would act on the beam
+ * and is not tracked (a pass, FieldScaling). The text has the line or the element at fault, what was expected there,
+ * and what to do. */
 enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
                              struct rm_error *error);
 
@@ -230,16 +241,18 @@ enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *
 enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error);
 
-/** When no twin uses it any more. NULL is allowed. */
+/** Frees a lattice that no twin uses any more. NULL is allowed. */
 void rm_lattice_free(struct rm_lattice *lattice);
 
+/** What the lattice says of the whole ring, and the number of its elements. Valid as long as the lattice. */
 struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice);
 uint32_t rm_lattice_count(struct rm_lattice const *lattice);
 
-/** Element `index` < count. */
+/** Element `index` < count. Valid as long as the lattice. */
 struct rm_element const *rm_lattice_element(struct rm_lattice const *lattice, uint32_t index);
 
-/** Length of these elements, of one period (m); and s at the entrance of `index` ≤ count. */
+/** Length of the elements, which are one period of the ring; and the place s of the entrance of element `index` ≤
+ * count, from the entrance of element 0. */
 double rm_lattice_length_m(struct rm_lattice const *lattice);
 double rm_lattice_s_m(struct rm_lattice const *lattice, uint32_t index);
 
@@ -248,11 +261,12 @@ double rm_lattice_s_m(struct rm_lattice const *lattice, uint32_t index);
 uint32_t rm_lattice_find(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
                          uint32_t *indices, uint32_t most);
 
-/** "StrMPoleSymplectic4RadPass" and back: the Accelerator Toolbox's name of a pass with its radiation. */
+/** The Accelerator Toolbox's name of a pass with its radiation ("StrMPoleSymplectic4RadPass"), and back. The name is
+ * constant; NULL, or false, where there is no such pass. */
 char const *rm_pass_name(enum rm_pass pass, enum rm_radiation radiation);
 bool rm_pass_by_name(char const *name, enum rm_pass *pass, enum rm_radiation *radiation);
 
-/** "Quadrupole": the Accelerator Toolbox's class name of a kind. */
+/** The Accelerator Toolbox's class name of a kind: "Quadrupole". Constant. */
 char const *rm_element_kind_name(enum rm_element_kind kind);
 
 #endif

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Requests: asking the owner of a parameter to set it.
  *
- * Nobody writes another's memory. Who wants a parameter to change writes a request into a segment of its own, and rings
- * the owner's doorbell; the owner finds it, judges it, changes the parameter or does not, and writes a reply into *its*
+ * No process writes another's memory. A requester writes its request into a segment of its own, and rings the owner's
+ * doorbell. The owner finds the request, judges it, changes the parameter or does not, and writes a reply into *its*
  * own segment. A reply says done, or refused and why. All of it is plain memory but the doorbell, which is a futex
- * wake: an owner that polls anyway (an application, between two steps) needs none.
+ * wake. An owner that polls anyway (an application, between two steps) needs no doorbell.
  *
  *     requester's segment                       owner's segment
  *     rm_requests: slot[n & mask] ──read by──▶  judges, sets the parameter
  *     read by ◀── rm_replies: slot[m & mask]    and answers
  *
- * Ordering, both ways: the writer fences (release), fills a slot with relaxed stores, then stores `head` with release;
- * the reader loads `head` with acquire, copies the slot, fences (acquire) and loads `head` again: the copy is whole if
- * the slot was not lapped meanwhile, which begins when the head is that of the slot's next user less one. So request n
- * is whole while head < n + RM_REQUEST_SLOTS - 1, reply m (from 0) while head < m + RM_REPLY_SLOTS. (rm_requests_post
- * pairs with rm_inbox_take, rm_inbox_answer with rm_requests_reply; the fences with each other.)
+ * ## Memory ordering, both ways
+ * The writer fences (release), fills a slot with relaxed stores, then stores `head` with release. The reader loads
+ * `head` with acquire, copies the slot, fences (acquire) and loads `head` again. The acquire load pairs with the
+ * release store of `head`: of rm_requests_post in rm_inbox_take, of rm_inbox_answer in rm_requests_reply. The acquire
+ * fence pairs with the release fence of the writer that fills the slot anew. So the copy is whole if the slot was not
+ * lapped meanwhile, which begins when the head is that of the slot's next user less one: request n (from 1) is whole
+ * while head < n + RM_REQUEST_SLOTS - 1, reply m (from 0) while head < m + RM_REPLY_SLOTS.
  *
- * A requester that has RM_REQUEST_SLOTS requests or more under way overwrites its own oldest: its owner answers those
- * that it could read, and counts the others. Values are packed elements of the parameter's type, `first` counts
- * elements, so part of an array can be set.
+ * ## What gets lost
+ * A requester with more than RM_REQUEST_SLOTS - 1 requests under way overwrites its own oldest ones. The owner answers
+ * those that it could read, and counts the others. All replies of an owner go round in one ring, so a requester that
+ * looks too seldom may find its reply overwritten. The head is then RM_REPLY_SLOTS - 1 or more ahead of where it looked
+ * last, and it asks again, as rm_requests_put does. A request that was posted before its owner's instance began is not
+ * done: the instance before may have done it.
  *
- * An owner's replies to all go round in one ring: who looks too seldom may find his overwritten. He sees that by the
- * head, which is then RM_REPLY_SLOTS - 1 or more ahead of where he looked last, and asks again (rm_requests_put does).
- * A request that was posted before its owner's instance began is not done: the instance before may have done it.
+ * Values are packed elements of the parameter's type. `first` counts elements, so part of an array can be set.
  */
 #ifndef RINGMASTER_REQUEST_H
 #define RINGMASTER_REQUEST_H
@@ -40,44 +43,49 @@
 #include <ringmaster/workspace.h>
 
 enum {
+    /** Slots of a requester, a power of two. */
     RM_REQUEST_SLOTS = 16,
+    /** Slots of an owner, a power of two. */
     RM_REPLY_SLOTS = 64,
-    /** Longer arrays are set in parts, or as a file. */
+    /** Most bytes of values in a request. Longer arrays are set in parts, or as a file. */
     RM_REQUEST_VALUE_BYTES = 4096,
 };
 
-/** Programs that may be open to ask at one time: of one user, so that no user takes the places of all, and in all. An
+/** Most requesters that may be open at one time: of one user, so that no user takes the places of all, and in all. An
  * owner reads the requests of no more. One more is refused when it opens (rm_owner_open: RM_E_BUSY). */
 enum rm_requesters { RM_REQUESTERS_PER_USER = 256, RM_REQUESTERS_MAX = 1024 };
 
+/** What became of a request. */
 enum rm_verdict {
+    /** The parameter was set. */
     RM_VERDICT_DONE = 1,
-    /** The reason says why: "…/setpoint: 12.5 A is above the control limit of 10 A". */
+    /** The parameter was not set. The reason says why: "…/setpoint: 12.5 A is above the control limit of 10 A". */
     RM_VERDICT_REFUSED = 2,
 };
 
 /** One request, as it lies in memory. Words of text and values are written and read as u64. */
 struct rm_request_slot {
-    /** 1, 2, 3, … per requester's instance. */
+    /** Number of the request: 1, 2, 3, … in each instance of the requester. */
     _Atomic uint64_t number;
-    /** When it was posted. */
+    /** When it was posted: nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t timestamp_tai_ns;
-    /** First element. */
+    /** Index of the first element to set. */
     _Atomic uint64_t first;
-    /** Of values. */
+    /** Bytes of `value` that are used. */
     _Atomic uint64_t bytes;
 
     _Atomic uint64_t reserved[4];
-    /** Its name. */
+    /** Name of the parameter. */
     _Atomic uint64_t parameter[RM_NAME_BYTES / 8];
-    /** Its owner, who answers. */
+    /** Owner of the parameter, which answers. */
     _Atomic uint64_t owner[RM_OWNER_BYTES / 8];
-
+    /** New values. */
     _Atomic uint64_t value[RM_REQUEST_VALUE_BYTES / 8];
 };
 
+/** A requests object: what this owner asks of others. */
 struct rm_requests {
-    /** Requests ever posted. */
+    /** Number of requests ever posted. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
 
     uint64_t reserved[7];
@@ -85,29 +93,31 @@ struct rm_requests {
     struct rm_request_slot slot[RM_REQUEST_SLOTS];
 };
 
+/** One reply, as it lies in memory. */
 struct rm_reply_slot {
-    /** Of the request. */
+    /** Number of the request. */
     _Atomic uint64_t number;
-    /** rm_segment_header.epoch of the requester. */
+    /** Instance of the requester: rm_segment_header.epoch. */
     _Atomic uint64_t requester_epoch;
     /** enum rm_verdict */
     _Atomic uint64_t verdict;
-    /** When it was judged. */
+    /** When it was judged: nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t timestamp_tai_ns;
-    /** Its name as an owner. */
+    /** Name of the requester as an owner. */
     _Atomic uint64_t requester[RM_OWNER_BYTES / 8];
-
+    /** Why it was refused. "" when it was done. */
     _Atomic uint64_t reason[RM_REASON_BYTES / 8];
 };
 
+/** A replies object: what this owner answered. */
 struct rm_replies {
-    /** Replies ever given. */
+    /** Number of replies ever given. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
-    /** Of those. */
+    /** Number of these that refused. */
     _Atomic uint64_t refused;
-    /** Requests that were overwritten before they could be read. */
+    /** Number of requests that were overwritten before they could be read. */
     _Atomic uint64_t missed;
-    /** futex: an owner waits here, requesters wake it. */
+    /** A futex. The owner waits on it; requesters wake it. */
     _Atomic uint32_t doorbell;
 
     uint32_t reserved32;
@@ -120,74 +130,77 @@ struct rm_replies {
 struct rm_reply {
     enum rm_verdict verdict;
     uint64_t timestamp_tai_ns;
-    /** "" when done. */
+    /** Why it was refused. "" when it was done. */
     char reason[RM_REASON_BYTES];
 };
 
-/* ── who asks ── */
+/* ── asking ── */
 
-/** Posts a request into the requests object of the caller's own open segment, and rings. `parameter` is read in
- * `workspace`. RM_E_NOT_FOUND with the nearest name; RM_E_ARGUMENT for a part that it does not have, RM_E_DEAD when its
- * owner has ended. `*number` names the request. One thread. */
+/** Posts a request into the requests object of the caller's own open segment, and rings the doorbell. `parameter` is
+ * looked up in `workspace`. `*number` then names the request. Errors: RM_E_NOT_FOUND, with the nearest name;
+ * RM_E_ARGUMENT for elements that the parameter does not have; RM_E_DEAD when its owner has ended. One thread. */
 enum rm_code rm_requests_post(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                               uint64_t first, void const *values, size_t bytes, uint64_t *number,
                               struct rm_error *error);
 
-/** Looks for the reply to request `number` of the owner `to`; memory reads only. False while there is none. */
+/** Looks for the reply of the owner `to` to request `number`. Returns false while there is none. Only reads memory. */
 bool rm_requests_reply(struct rm_owner const *owner, struct rm_workspace *workspace, char const *to, uint64_t number,
                        struct rm_reply *reply);
 
-/** Posts and waits, polling, up to `timeout_ns`. RM_E_BUSY when the owner lives and has not answered in time. A refusal
- * is RM_OK with its verdict in `reply`. */
+/** Posts a request and waits for its reply, polling, at most `timeout_ns`. A refusal is RM_OK, with its verdict in
+ * `reply`. Errors: as rm_requests_post; RM_E_BUSY when the owner lives and has not answered in time. */
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                              uint64_t first, void const *values, size_t bytes, uint64_t timeout_ns,
                              struct rm_reply *reply, struct rm_error *error);
 
-/* ── who answers ── */
+/* ── answering ── */
 
-/** What an owner has to look at: the requests of all others in its workspace. */
+/** The requests of all others in the workspace of an owner. Used by one thread. */
 struct rm_inbox;
 
 /** A request in private memory: copied first, judged after. */
 struct rm_request {
     char requester[RM_OWNER_BYTES];
     uint64_t requester_epoch;
-    /** The user who owns the requester's file: told by the system, not by the requester. */
+    /** User who owns the requester's file. The system says so, not the requester. */
     uint32_t requester_uid;
 
     uint64_t number;
     char parameter[RM_NAME_BYTES];
     uint64_t first;
-    /** ≤ RM_REQUEST_VALUE_BYTES. */
+    /** Bytes of `value` that are used, ≤ RM_REQUEST_VALUE_BYTES. */
     uint64_t bytes;
 
     uint64_t timestamp_tai_ns;
     _Alignas(8) uint8_t value[RM_REQUEST_VALUE_BYTES];
 };
 
-/** `owner` has a replies object and is open; it outlives the inbox. */
+/** Makes an inbox, which ends with rm_inbox_free. `owner` has a replies object, is open, and outlives the inbox. */
 enum rm_code rm_inbox_new(struct rm_owner *owner, struct rm_inbox **inbox, struct rm_error *error);
 void rm_inbox_free(struct rm_inbox *inbox);
 
-/** Looks who has come and gone; reads directories, so: off the hot path, every 100 ms or when the doorbell rang. */
+/** Looks which requesters have come and gone, every 100 ms or when the doorbell rang. It reads directories: not for the
+ * hot path. */
 void rm_inbox_look(struct rm_inbox *inbox);
 
-/** Takes the next request for this owner; memory reads only. False when there is none. */
+/** Takes the next request for this owner. Returns false when there is none. Only reads memory. */
 bool rm_inbox_take(struct rm_inbox *inbox, struct rm_request *request);
 
-/** Answers one. `reason` is cut to its field; NULL when done. */
+/** Answers a request. `reason` is cut to RM_REASON_BYTES; NULL when done. */
 void rm_inbox_answer(struct rm_inbox *inbox, struct rm_request const *request, enum rm_verdict verdict,
                      char const *reason);
 
-/** Judges a request as any parameter's owner does: it exists, is WRITABLE, the part is one that it has, each element is
- * a number within the control limits. Fills `reason` when it is not. */
+/** Judges a request as the owner of any parameter does: the parameter exists, it is WRITABLE, it has these elements,
+ * and each new value is a number within the control limits. Returns false, and fills `reason`, when one of these
+ * fails. */
 bool rm_inbox_judge(struct rm_inbox *inbox, struct rm_request const *request, struct rm_parameter **parameter,
                     char reason[RM_REASON_BYTES]);
 
-/** Judges, writes the parameter and answers: all that an owner without wishes of its own does. */
+/** Judges a request, writes the parameter and answers: all that an owner without rules of its own does. */
 void rm_inbox_apply(struct rm_inbox *inbox, struct rm_request const *request, struct rm_stamp stamp);
 
-/** Waits for the doorbell at most `timeout_ns`, not at all where a request waits: the one system call here. */
+/** Sleeps until the doorbell rings, at most `timeout_ns`. Returns at once where a request waits. The one system call
+ * here. */
 void rm_inbox_wait(struct rm_inbox *inbox, uint64_t timeout_ns);
 
 #endif

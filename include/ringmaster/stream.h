@@ -66,64 +66,67 @@
 #include <ringmaster/abi.h>
 #include <ringmaster/record.h>
 
+/** What kind of instrument fills a stream. Part of the native datagram: docs/native-format.md. */
 enum rm_instrument_kind {
     /** Beam position monitor electronics. */
     RM_KIND_BPM = 1,
-    /** Beam loss monitor. */
+    /** Beam loss monitor electronics. */
     RM_KIND_BLM = 2,
-    /** Low-level RF. */
+    /** Low-level RF system. */
     RM_KIND_LLRF = 3,
     /** Photon beam position monitor. */
     RM_KIND_PHOTON_BPM = 4,
-    /** Fast interlock. */
+    /** Fast interlock system. */
     RM_KIND_INTERLOCK = 5,
-    /** Power-supply readback. */
+    /** Readback of a daisy chain of power supplies: supply.h. */
     RM_KIND_POWER_SUPPLY = 6,
-    /** No instrument: what a program computes, application.h. Never on the wire. */
+    /** No instrument: what a program computes (application.h). It never comes in a datagram. */
     RM_KIND_APPLICATION = 7,
 };
 
+/** How a lane of 32 bits is to be read. */
 enum rm_lane_type {
     RM_LANE_UNUSED = 0,
     RM_LANE_I32 = 1,
     RM_LANE_F32 = 2,
 };
 
-/** What a decimated record holds of the inputs of a lane. All but RM_REDUCE_FIR are over the `period` turns that begin
- * with the record's turn, and keep the lane's type. */
+/** What a decimated record holds of the inputs of a lane. All but RM_REDUCE_FIR act on the inputs of the `period` turns
+ * that begin with the record's turn, and keep the lane's type. */
 enum rm_reduction {
-    /** The filter's output, always f32. */
+    /** The output of the stream's filter. Always f32. */
     RM_REDUCE_FIR = 0,
-    /** The newest input: states, setpoints. */
+    /** The newest input: for states and setpoints. */
     RM_REDUCE_LAST = 1,
-    /** Bits that were set at least once: faults. i32 only. */
+    /** The bits that were set at least once: for faults. i32 only. */
     RM_REDUCE_OR = 2,
-    /** Bits that were set throughout: permits. i32 only. */
+    /** The bits that were set throughout: for permits. i32 only. */
     RM_REDUCE_AND = 3,
-
+    /** The smallest input. */
     RM_REDUCE_MIN = 4,
+    /** The largest input. */
     RM_REDUCE_MAX = 5,
 };
 
-/** Whether a stream's lanes are physical units. */
+/** Whether a stream's lanes are in physical units. */
 enum rm_calibrated {
-    /** Raw, and there is no calibration. */
+    /** The lanes are raw, and there is no calibration. */
     RM_CALIBRATED_NOT = 0,
-    /** Raw; the parameter "calibration/INSTRUMENT" says how to convert: calibration.h. */
+    /** The lanes are raw. The parameter "calibration/INSTRUMENT" says how to convert them: calibration.h. */
     RM_CALIBRATED_IN_READING = 1,
-    /** Converted before they were stored; the same parameter says how. */
+    /** The lanes were converted before they were stored. The same parameter says how. */
     RM_CALIBRATED_IN_STREAM = 2,
 };
 
 /** What one lane is. Constant. */
 struct rm_lane_info {
-    /** "x1" */
+    /** Name of the lane: "x1". */
     char name[RM_LANE_NAME_BYTES];
-    /** "nm"; of the number as stored. */
+    /** Unit of the number as it is stored: "nm". */
     char unit[RM_UNIT_BYTES];
     /** enum rm_lane_type */
     uint32_t type;
-    /** enum rm_reduction; in a full-rate stream: what its decimated streams do. */
+    /** enum rm_reduction. In a full-rate stream it is that of its decimated streams. */
     uint32_t reduction;
 
     uint32_t reserved[6];
@@ -135,44 +138,45 @@ struct rm_stream {
 
     /** Bytes from the start of this struct to the first slot. */
     uint64_t slots_offset;
-    /** Slots, a power of two. */
+    /** Number of slots, a power of two. */
     uint64_t capacity;
     /** Turns from one record to the next: 1, 12, 120, … */
     uint64_t period;
-    /** Records the writer may be ahead of the published head. */
+    /** Records that the writer may be ahead of the published head. */
     uint64_t margin;
     /** enum rm_instrument_kind */
     uint32_t instrument_kind;
-    /** As in the datagram. */
+    /** The instrument's id, as in its datagrams. */
     uint32_t instrument_id;
-    /** In host byte order; 10.0.0.1 is 0x0A000001. */
+    /** Source address of its datagrams, in host byte order: 10.0.0.1 is 0x0A000001. */
     uint32_t source_ipv4;
-    /** Lanes in use, 1–12. */
+    /** Number of lanes in use, 1–12. */
     uint32_t lane_count;
-    /** Of the filter; a record's turn already refers to the filter's centre. */
+    /** Group delay of the filter. A record's turn already refers to the filter's centre. */
     double group_delay_turns;
     /** Turns from a record's turn to the arrival of its last input. */
     double closing_delay_turns;
-    /** Of the filter at 0 Hz. */
+    /** Gain of the filter at 0 Hz. */
     double gain;
-    /** "none", "prompt", "sharp". */
+    /** Name of the filter: "none", "prompt", "sharp". */
     char filter[RM_LANE_NAME_BYTES];
     /** enum rm_calibrated */
     uint32_t calibrated;
 
     uint32_t reserved_word;
     uint64_t reserved_constant[3];
+    /** The lane table. */
     struct rm_lane_info lane[RM_LANES];
 
     /* Written by the owner once per burst; one cache line of its own. */
 
-    /** Newest published turn, or RM_TURN_NONE. */
+    /** The newest published turn, or RM_TURN_NONE. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
-    /** Oldest turn of this machine epoch, or RM_TURN_NONE. */
+    /** The oldest turn of this machine epoch, or RM_TURN_NONE. */
     _Atomic uint64_t first;
-    /** Goes up when the turn counter of the machine restarts. */
+    /** One more each time the machine's turn counter restarts. */
     _Atomic uint64_t machine_epoch;
-    /** TSC of the burst that published `head`. */
+    /** TSC at which the burst arrived that published `head`. */
     _Atomic uint64_t published_tsc;
 
     uint64_t reserved_live[4];
@@ -183,24 +187,28 @@ struct rm_stream {
 struct rm_stream_view {
     struct rm_stream const *header;
     struct rm_slot const *slot;
+    /** capacity − 1 */
     uint64_t mask;
+    /** Period of the stream, as checked when the workspace was attached. */
     uint64_t period;
 };
 
+/** What became of reading a record. */
 enum rm_read {
+    /** The copy is whole and of this turn. */
     RM_READ_OK = 0,
-    /** Above head: wait. */
+    /** The turn is above the head: wait. */
     RM_READ_NOT_YET,
-    /** Passed over: lost, or late and still to come. */
+    /** The record was passed over: it is lost, or it is late and still to come. */
     RM_READ_MISSING,
-    /** Too old, or overwritten while it was read. */
+    /** The turn is too old, or its slot was overwritten while it was read. */
     RM_READ_LAPPED,
-    /** Before the first turn of this machine epoch, or the stream is empty. */
+    /** The turn lies before the first one of this machine epoch, or the stream is empty. */
     RM_READ_BEFORE,
 };
 
-/** Value of a lane by its type, so that nobody reads a float as an integer; NaN for a lane that is not in use. `record`
- * is of that stream. */
+/** Value of a lane by its type, so that a float is never read as an integer. NaN for a lane that is not in use.
+ * `record` is one of that stream. */
 static inline double rm_lane_value(struct rm_stream const *stream, struct rm_record const *record, unsigned lane) {
     if (lane >= RM_LANES)
         return __builtin_nan("");
@@ -214,7 +222,7 @@ static inline double rm_lane_value(struct rm_stream const *stream, struct rm_rec
     }
 }
 
-/** Number of the lane of that name, or -1. */
+/** Index of the lane of that name, or -1. */
 int rm_stream_lane(struct rm_stream const *stream, char const *name);
 
 /** Newest published turn, or RM_TURN_NONE while nothing has arrived. Acquire: pairs with rm_stream_writer_publish, so
@@ -223,7 +231,8 @@ static inline rm_turn rm_stream_head(struct rm_stream_view const *view) {
     return atomic_load_explicit(&view->header->head, memory_order_acquire);
 }
 
-/** Oldest turn that rm_stream_read would still try, given `head`; the reader gets `slack` records of time to use it. */
+/** Oldest turn that rm_stream_read would still try, given `head`. The reader then has `slack` records of time to read
+ * it. */
 rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack);
 
 /** Copies the record of `turn` (a multiple of the stream's period) to `*record`.
@@ -239,7 +248,7 @@ size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, s
  * over. */
 bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns);
 
-/** "ok", "not yet", … for messages. */
+/** The result in words, for messages: "ok", "not yet", … Constant. */
 char const *rm_read_text(enum rm_read result);
 
 #endif

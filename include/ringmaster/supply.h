@@ -2,15 +2,15 @@
 /** Power supplies as Ringmaster sees them: what a chain's readback says, and what the server makes of it.
  *
  * A daisy chain of supplies answers every setpoint datagram (docs/setpoint-format.md) with native datagrams of kind
- * RM_KIND_POWER_SUPPLY, one for every ten of its supplies, whose turn is that of the setpoints they answer. So
- * readbacks are instrument streams like any other, CHAIN/raw, or CHAIN_a/raw, CHAIN_b/raw, … where a chain has more
- * than ten:
+ * RM_KIND_POWER_SUPPLY, one for every ten of its supplies. Their turn is that of the setpoints that they answer. So
+ * readbacks are instrument streams like any other: CHAIN/raw, or CHAIN_a/raw, CHAIN_b/raw, … where a chain has more
+ * than ten supplies. Their lanes are
  *
  *     lane 0      "sequence"  i32  low 32 bits of the sequence number of the datagram that it answers
  *     lane 1      "state"     i32  three bits per supply, from bit 0: enum rm_supply_bits
  *     lane 2 … 11 the current of each supply, f32, in the unit of its setpoint
  *
- * and the record's status has enum rm_chain_status. The server publishes, beside the streams,
+ * and the status of the record holds bits of enum rm_chain_status. Beside the streams the server publishes
  *
  *     setpoints/sent       struct rm_setpoints: what was sent last, to all supplies in the configuration's order;
  *                          `epoch` is the server's, `input_turn` the cycle's turn
@@ -22,58 +22,65 @@
 #define RINGMASTER_SUPPLY_H
 
 enum {
+    /** Supplies of one readback record. */
     RM_SUPPLIES_PER_RECORD = 10,
+    /** Lane of the sequence number. */
     RM_SUPPLY_LANE_SEQUENCE = 0,
+    /** Lane of the bits per supply. */
     RM_SUPPLY_LANE_STATE = 1,
+    /** Lane of the first supply's current. */
     RM_SUPPLY_LANE_FIRST = 2,
+    /** Most supplies of a chain. */
     RM_CHAIN_SUPPLIES_MAX = 40,
-    /** Instrument id of part p of chain c: c × RM_CHAIN_ID_PARTS + p. */
+    /** Parts that a chain's readback may have. The instrument id of part p of chain c is c × RM_CHAIN_ID_PARTS + p. */
     RM_CHAIN_ID_PARTS = 4,
 };
 
-/** Of each supply, in lane "state". */
+/** What a supply says of itself: three bits in lane "state". */
 enum rm_supply_bits {
-    /** Off, and stays off until it is reset. */
+    /** The supply is off, and stays off until it is reset. */
     RM_SUPPLY_BIT_TRIPPED = 1,
-    /** At the end of what it can: voltage, current or slew. */
+    /** The supply is at the end of its range of voltage, current or slew. */
     RM_SUPPLY_BIT_SATURATED = 2,
-    /** Goes to its own safe value: the sequence of setpoints has stopped. */
+    /** The supply goes to its own safe value, because the sequence of setpoints has stopped. */
     RM_SUPPLY_BIT_SAFE = 4,
-    /** Bits per supply. */
+    /** Number of bits per supply. */
     RM_SUPPLY_BITS = 3,
 };
 
-/** Of the chain, in the record's status. */
+/** What a chain says of itself: bits of the record's status. */
 enum rm_chain_status {
-    /** One of its supplies, at least. */
+    /** At least one of its supplies is tripped. */
     RM_CHAIN_SAYS_TRIPPED = 1,
-    /** One of its supplies, at least. */
+    /** At least one of its supplies is saturated. */
     RM_CHAIN_SAYS_SATURATED = 2,
-    /** Had no setpoints for its time-out, and does what it was told to do then. */
+    /** It had no setpoints for its timeout, and does what it is configured to do then. */
     RM_CHAIN_SAYS_STOPPED = 4,
-    /** Refused a datagram of an older server since its last answer. */
+    /** Since its last answer it refused a datagram of an older server. */
     RM_CHAIN_SAYS_OLD_EPOCH = 8,
-    /** Refused a datagram for another chain, or of another length, since its last answer. */
+    /** Since its last answer it refused a datagram for another chain, or of another length. */
     RM_CHAIN_SAYS_MISDIRECTED = 16,
-    /** The sequence had a gap before this datagram. */
+    /** The sequence had a gap before the datagram that it answers. */
     RM_CHAIN_SAYS_GAP = 32,
 };
 
-/** What the server makes of a supply, every cycle; several may be set. */
+/** How the server sees a supply, every cycle: the parameter supply/state. Several bits may be set. */
 enum rm_supply_state {
+    /** The readback says so. */
     RM_SUPPLY_TRIPPED = 1,
+    /** The readback says so. */
     RM_SUPPLY_SATURATED = 2,
-    /** Readback and setpoint differ by more than its tolerance, for longer than it may. */
+    /** Readback and setpoint have differed by more than the tolerance, for longer than is allowed. */
     RM_SUPPLY_DEVIATES = 4,
-    /** Its chain has not answered for as many cycles as it may. */
+    /** Its chain has not answered for `lost_cycles` cycles. */
     RM_SUPPLY_LOST = 8,
-    /** The server has not heard yet where it stands, and sends it no setpoint. */
+    /** The server has not heard yet where the supply stands, and sends it no setpoint. */
     RM_SUPPLY_JOINING = 16,
-    /** Its application has stopped: held. */
+    /** Its application has stopped, and the supply is held. */
     RM_SUPPLY_HELD = 32,
-    /** Its application has stopped: on its way to its safe value, or there. */
+    /** Its application has stopped, and the supply is on its way to its safe value, or there. */
     RM_SUPPLY_RAMPING = 64,
-    /** On its way to its setpoint, as fast as it may. */
+    /** The supply is on its way to its setpoint, at the largest slew. */
     RM_SUPPLY_SLEWING = 128,
 };
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Mappings of one process. */
+/** Most mappings that one process may watch. */
 enum { RM_WATCHED_MAX = 4096 };
 
 /** Watches a read-only mapping that begins at a page. False when RM_WATCHED_MAX mappings are watched already, or when

@@ -10,9 +10,12 @@
  *     …
  *     rm_workspace_detach(workspace);
  *
- * Everything is mapped read-only: a reader can do no harm, and may end at any instant, by kill -9 too. All pointers
- * handed out stay valid until rm_workspace_detach. A workspace may be used by several threads at once, but attached and
- * detached by one.
+ * Everything is mapped read-only. So a reader can do no harm, and may end at any instant, by kill -9 too. All pointers
+ * that these functions return stay valid until rm_workspace_detach. Several threads may use a workspace at once; one
+ * thread attaches and detaches it.
+ *
+ * Memory ordering: attaching loads each segment's `magic` with acquire, so the caller sees its header, its directory
+ * and the constant part of every object (segment.h). How live parts are read stands in the header of each object.
  */
 #ifndef RINGMASTER_WORKSPACE_H
 #define RINGMASTER_WORKSPACE_H
@@ -28,10 +31,12 @@
 #include <ringmaster/segment.h>
 #include <ringmaster/stream.h>
 
+/** An attached workspace. */
 struct rm_workspace;
 
+/** How to attach. 0: only while the server lives. */
 enum rm_attach_flags {
-    /** Also when the server has ended: read what it left. */
+    /** Attach also when the server has ended, to read what it left. */
     RM_ATTACH_DEAD = 1,
 };
 
@@ -47,20 +52,20 @@ enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_wor
 /** Unmaps everything. NULL is allowed. */
 void rm_workspace_detach(struct rm_workspace *workspace);
 
-/** True while the process that owns the server's segment lives. False too when a server with another configuration has
- * replaced the segment: attach again. Some system calls. */
+/** True while the process that owns the server's segment lives. Also false when a server with another configuration has
+ * replaced the segment: attach again. Takes some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
 /** The name of an owner that cut its file below what is mapped here, as far as it was read since; NULL when there is
  * none. In place of what was cut stand zeros (truncation.h): detach, and attach again. */
 char const *rm_workspace_cut(struct rm_workspace const *workspace);
 
-/** Which server's the segment is: a number that each server raises that takes the segment over from a dead one. Where
- * it changes, one server has ended and another one begun, also if no call has seen it dead between. */
+/** Instance of the server: a number that each server raises when it adopts the segment of a dead one. Where it changes,
+ * one server has ended and another one begun, even if no call of rm_workspace_alive was false between. */
 uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);
 
-/** How many objects there are, over all segments, and the i-th of them with the start of its memory. The order is
- * that of owners by name, then of the directories. */
+/** Number of objects over all segments, and object `index` of them with the start of its memory. They stand in the
+ * order of the owners' names, then of the directories. */
 size_t rm_workspace_object_count(struct rm_workspace const *workspace);
 struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace, size_t index, void const **memory);
 

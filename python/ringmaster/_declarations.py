@@ -219,14 +219,18 @@ enum rm_code rm_owner_new_requester(char const *workspace, char const *name, str
                                     struct rm_error *error);
 
 rm_owner_index rm_owner_parameter(struct rm_owner *owner, struct rm_parameter_plan const *plan);
+
 rm_owner_index rm_owner_group(struct rm_owner *owner, char const *name, char const *description);
+
 rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char const *description,
                                   size_t actuator_count);
+
 rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char const *description, unsigned set,
                                  size_t count);
 
 rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
                                struct rm_stream const *stream);
+
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
 rm_owner_index rm_owner_requests(struct rm_owner *owner);
@@ -241,6 +245,7 @@ bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);
 
 struct rm_segment_header const *rm_owner_header(struct rm_owner const *owner);
+
 bool rm_owner_adopted(struct rm_owner const *owner);
 
 void rm_owner_close(struct rm_owner *owner);

@@ -174,6 +174,7 @@ struct rm_twin;
 enum rm_code rm_twin_make(struct rm_lattice const *lattice, struct rm_twin **twin, struct rm_error *error);
 
 enum rm_code rm_twin_copy(struct rm_twin const *twin, struct rm_twin **copy, struct rm_error *error);
+
 void rm_twin_free(struct rm_twin *twin);
 
 struct rm_lattice const *rm_twin_lattice(struct rm_twin const *twin);
@@ -196,6 +197,7 @@ enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, do
 
 enum rm_code rm_twin_enable_6d(struct rm_twin *twin, struct rm_error *error);
 void rm_twin_disable_6d(struct rm_twin *twin);
+
 bool rm_twin_is_6d(struct rm_twin const *twin);
 
 enum rm_code rm_twin_set_radiation(struct rm_twin *twin, uint32_t element, enum rm_radiation radiation,
