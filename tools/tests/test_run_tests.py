@@ -67,6 +67,37 @@ def test_results_are_read_from_the_runners_files(tmp_path: Path) -> None:
     assert pytest_results(junit, names) == Results(Counter(passed=3, failed=1, skipped=1), ["tests/test_x.py::test_y"])
 
 
+def test_every_folder_is_in_one_part() -> None:
+    folders = run_tests.pytest_folders()
+    parts = run_tests.parts_of(folders)
+    assert [part.name for part in parts] == ["commands", "calculations", "system"]
+    assert sorted(folder for part in parts for folder in part.folders) == folders
+    assert [part.name for part in run_tests.parts_of(["some/new/tests"])] == ["commands"]
+
+
+def a_part(name: str, folder: Path, tests: str, alone: bool = False) -> run_tests.Part:
+    place = folder / name
+    place.mkdir()
+    (place / f"test_{name}.py").write_text(tests)
+    return run_tests.Part(name, (str(place),), alone)
+
+
+def test_parts_keep_each_others_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
+    here, there = "def test_here() -> None:\n    assert {}\n", "def test_there() -> None:\n    assert False\n"
+    parts = [a_part("one", tmp_path, here.format(False)), a_part("two", tmp_path, here.format(True))]
+    results = run_tests.run_parts([*parts, a_part("alone", tmp_path, there, alone=True)])
+    assert results.counts == Counter(passed=1, failed=2)
+    assert [name.rpartition("::")[2] for name in results.failed] == ["test_here", "test_there"]
+
+
+def test_a_part_that_hangs_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
+    monkeypatch.setattr(run_tests, "PART_S", 0.0)
+    results = run_tests.run_parts([a_part("one", tmp_path, "def test_here() -> None:\n    pass\n")])
+    assert results.counts["failed"] == 1
+
+
 def test_a_runner_that_wrote_nothing_has_failed(tmp_path: Path) -> None:
     results = with_status(pytest_results(tmp_path / "none.xml", tmp_path / "none"), 3)
     assert results.counts["failed"] == 1
