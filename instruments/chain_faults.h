@@ -49,7 +49,7 @@ struct rm_chain_fault {
     uint16_t other_id;
     /** Seeds its draws. */
     uint64_t key;
-    /** So far. */
+    /** Whether it has begun, and whether it is over. */
     bool begun, over;
 };
 

@@ -18,7 +18,7 @@ enum rm_fault_kind {
     RM_FAULT_TURN_JUMP,
     /** The turn counter starts again at 0. */
     RM_FAULT_TURN_RESET,
-    /** Not sent. */
+    /** The datagram is not sent. */
     RM_FAULT_DROP,
     /** Sent twice. */
     RM_FAULT_DUPLICATE,

@@ -19,7 +19,7 @@
 enum { RM_FELLOWS_MAX = 8 };
 
 struct rm_fellows {
-    /** That this ring becomes: the first that no living ring has. */
+    /** Owner's name of this ring: the first one that no living ring has. */
     char owner[RM_OWNER_BYTES];
     /** Another one lives whose segment is not whole yet. */
     bool begins;
@@ -33,7 +33,7 @@ struct rm_fellows {
 enum rm_code rm_fellows_open(char const *workspace, struct rm_fellows *fellows, struct rm_error *error);
 void rm_fellows_close(struct rm_fellows *fellows);
 
-/** That no other ring sends one of these instruments, or has one of these chains: RM_E_BUSY. */
+/** Checks that no other ring sends one of these instruments or has one of these chains; else RM_E_BUSY. */
 enum rm_code rm_fellows_check_names(struct rm_fellows const *fellows, struct rm_ring_config const *ring,
                                     struct rm_error *error);
 

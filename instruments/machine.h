@@ -87,7 +87,7 @@ struct rm_machine_says {
     double orbit_rms_m[2];
     /** RMS, that was drawn. */
     double beta_beat;
-    /** That the last look took. */
+    /** Seconds that the last look took. */
     double refresh_s;
 
     uint64_t refreshes;

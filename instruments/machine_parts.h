@@ -105,7 +105,7 @@ struct rm_machine_ground {
 
 /** Everything else that disturbs, as a function of time. */
 struct rm_machine_events {
-    /** That happened last. */
+    /** The step that happened last. */
     uint64_t step;
     /** Sums of all steps, rad. */
     double stepped[RM_MACHINE_STEPPERS];
@@ -124,7 +124,7 @@ struct rm_machine {
     bool stepped;
     /** The background is a thread. */
     bool started;
-    /** It is to end. */
+    /** Tells the background to end. */
     atomic_bool stop;
     /** It found no closed orbit. */
     atomic_bool lost;
@@ -172,7 +172,7 @@ struct rm_machine {
     struct rm_machine_lever *lever;
 
     uint32_t lever_count;
-    /** Or −1. */
+    /** Column of the RF, or −1. */
     int32_t rf_column;
 
     uint32_t mains_column, step_column, insertion_column, topup_column, ground_column;

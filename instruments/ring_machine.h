@@ -64,7 +64,7 @@ struct rm_ring_machine {
 
     uint64_t seed;
     char *bpms;
-    /** That the instruments have: two of each of kind bpm with x2, one where its format names no x2. */
+    /** Number of BPMs of the instruments: two of each of kind bpm with x2, one where its format names no x2. */
     uint32_t bpm_count;
     /** [bpm_count] that reads it … */
     uint32_t *bpm_instrument;
@@ -85,7 +85,7 @@ struct rm_ring_machine {
 
     struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];
     uint32_t group_count;
-    /** Or −1. */
+    /** Index of the supply that is the RF's offset, or −1. */
     int32_t rf_supply;
 
     double rf_hz_per_unit;

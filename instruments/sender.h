@@ -98,7 +98,7 @@ struct rm_sender_setup {
     uint64_t turns;
 
     struct rm_lock_step_config lock_step;
-    /** So far it may be behind; then turns pass unsent. 0: it sends all. */
+    /** How far it may be behind before turns pass unsent. 0: it sends all. */
     double patience_s;
     /** 0: as fast as the link takes them. */
     double turn_rate_hz;
@@ -110,9 +110,9 @@ struct rm_sender_setup {
 };
 
 struct rm_sender_result {
-    /** That were due and handed to a link. */
+    /** Turns that were due and handed to a link. */
     uint64_t turns;
-    /** That passed while no link was up. */
+    /** Turns that passed while no link was up. */
     uint64_t link_down_turns;
     /** That passed while it was further behind than its patience. */
     uint64_t passed_turns;

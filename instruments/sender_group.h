@@ -29,19 +29,19 @@ struct rm_sender_path {
     struct rm_sender_link *link;
     /** A block of the set `sender`. */
     rm_counter *counters;
-    /** Or NULL. */
+    /** Faults of the group's datagrams, or NULL. */
     struct rm_faults *faults;
     /** Frames longer than this are fragmented. */
     uint32_t longest;
     /** Bytes of an IPv4 packet. */
     uint32_t mtu;
-    /** That a datagram takes. */
+    /** Number of buffers that a datagram takes. */
     uint32_t buffers;
 };
 
 struct rm_sender_group {
     struct rm_payload payload;
-    /** Or NULL. */
+    /** Faults of the group's counters, or NULL. */
     struct rm_counter_faults *counter_faults;
     /** Of the datagram in hand. */
     uint64_t counter_error;

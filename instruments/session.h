@@ -23,7 +23,7 @@ struct rm_session {
     struct rm_turn_source source;
     /** The ring's beam is what is sent. */
     bool simulated;
-    /** That the source gives; NULL where it gives none. */
+    /** Kicks that the source gives. NULL where it gives none. */
     struct rm_kicks *kicks;
     /** Filled in for the source, which gives them; NULL where it gives none. */
     struct rm_responses *responses;

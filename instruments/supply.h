@@ -80,7 +80,7 @@ struct rm_supply {
     double tick_first, tick_s;
     /** Tripped. */
     bool off;
-    /** Goes to its safe value, or is there. */
+    /** Whether it goes to its safe value, or is there. */
     bool safe;
     /** The wish that it follows lies beyond what it can. */
     bool saturated;

@@ -25,7 +25,7 @@ struct test_sink {
     uint32_t refusals;
     /** The link goes down when so many datagrams were sent; 0: never. */
     uint32_t down_after;
-    /** And is found down so often. */
+    /** How often the link is found down. */
     uint32_t down_looks;
     /** Set at the 100th refusal in a row; or NULL. */
     atomic_bool *stop;

@@ -12,7 +12,7 @@
 enum {
     /** With its terminating zero. */
     RM_VIRTUAL_NAME_BYTES = 25,
-    /** That the same datagrams may go through: a, and its mirror b. */
+    /** Networks that the same datagrams may go through: a, and its mirror b. */
     RM_NETWORKS = 2,
 };
 
@@ -30,7 +30,7 @@ struct rm_virtual_instrument {
     uint8_t kind;
     /** Unique per source address. */
     uint16_t id;
-    /** That it tells of itself, where its format has a status. */
+    /** The instrument's own status, where its format has one. */
     uint16_t status;
     /** Host byte order. */
     uint32_t source_ipv4;

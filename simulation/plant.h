@@ -32,7 +32,7 @@ struct rm_plant_letter {
 
 struct rm_plant {
     struct rm_ring_config config;
-    /** So far, for who frees it. */
+    /** What is made so far, for freeing it. */
     bool loaded, beamed;
 
     struct rm_beam *beam;

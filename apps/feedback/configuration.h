@@ -65,7 +65,7 @@ struct feedback_family {
     char name[32];
     char *patterns[FEEDBACK_PATTERNS_MAX];
     uint32_t pattern_count;
-    /** Has a law of its own. */
+    /** The family has a law of its own. */
     bool acts;
     /** Of its plant. */
     double bandwidth_hz, second_hz, delay_s;
@@ -112,7 +112,7 @@ struct feedback_configuration {
         uint32_t beam_lanes;
 
         double beam_least, beam_drop;
-        /** So long after its loss the loop goes on by itself; 0: never. */
+        /** How long after the beam's loss the loop goes on by itself. 0: never. */
         double beam_rearm_s;
         /** Shares. */
         double bpms, actuators;

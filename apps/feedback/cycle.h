@@ -14,7 +14,7 @@ struct feedback_cycle {
     uint32_t *pending;
     /** Their errors. */
     int32_t *leapt;
-    /** Did they leap, and nothing else? */
+    /** Whether the row leapt, and nothing else was wrong with it. */
     bool *is_leap;
 
     uint32_t pendings, leaps;

@@ -39,7 +39,7 @@ struct feedback {
 
     struct feedback_run *run;
     uint32_t runs;
-    /** Or −1. */
+    /** Index of the RF's actuator, or −1. */
     int32_t rf_actuator;
     /** [output], UINT32_MAX: none. */
     uint32_t *actuator_of;
@@ -56,15 +56,15 @@ struct feedback {
     uint32_t partial_for;
     /** Cycles in HOLD, one after the other. */
     uint32_t held;
-    /** So long a HOLD, or a gap, is gone on from as if nothing had been. */
+    /** A HOLD or a gap of at most so many cycles is continued as if it had not been. */
     uint32_t keep_cycles;
-    /** That cycle has: its gap was looked for. */
+    /** Whether that cycle has begun: its gap was looked for. */
     bool has_begun;
     /** Too many of its inputs are missing. */
     bool is_partial;
     /** Cycles since that was so, up to FEEDBACK_CALM_CYCLES. */
     uint32_t whole_for;
-    /** It is no HOLD that is gone on from. */
+    /** Whether the loop begins anew, and does not continue after a HOLD. */
     bool begins_anew;
 
     /* What is still to come: its weights are brought near while there is time. */

@@ -29,7 +29,7 @@ struct feedback_lane {
 struct feedback_input {
     struct feedback_lane row[RM_LANES], sum[RM_LANES], table[RM_LANES], other[RM_LANES];
     uint32_t rows, sums, tables, others;
-    /** Or −1. */
+    /** Lane of the gate's input, or −1. */
     int32_t gate_lane;
 };
 

@@ -118,7 +118,7 @@ struct feedback_law {
     double late[2];
     /** Whole cycles of the plant's delay. */
     uint32_t delay;
-    /** And the rest of it, 0 to 1. */
+    /** The rest of the delay, as a fraction of a cycle: 0 to 1. */
     double fraction;
 };
 

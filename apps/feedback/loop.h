@@ -23,7 +23,7 @@
 
 /** Something is added to one channel or one output, and what comes of it is looked at. */
 struct feedback_probe {
-    /** Or −1: nothing. */
+    /** Index of the part, or −1: nothing. */
     int32_t part;
     /** Channel of the part, or output. */
     uint32_t number;
@@ -37,7 +37,7 @@ struct feedback_loop {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     double rate_hz;
-    /** Or NULL: not solved yet. */
+    /** The solution in use. NULL: it is not solved yet. */
     struct feedback_answer *answer;
 
     struct feedback_probe probe;

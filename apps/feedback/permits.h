@@ -25,7 +25,7 @@ struct feedback_beam {
     double mean;
     /** Cycles until it is believed in again after a drop. */
     uint32_t distrust;
-    /** There are sum lanes at all. */
+    /** Whether there are sum lanes at all. */
     bool watched;
 };
 

@@ -46,7 +46,7 @@ struct feedback_watched {
 enum feedback_verdict {
     /** Use it. */
     FEEDBACK_GOOD,
-    /** Do not. */
+    /** The row is bad, and its value is not used. */
     FEEDBACK_BAD,
     /** It leapt, and nothing else: feedback_watch_condemn or _believe when all have come. */
     FEEDBACK_LEAP,

@@ -13,7 +13,7 @@ struct rm_hold {
     uint8_t *payloads;
     /** Of the largest. */
     uint32_t payload_bytes;
-    /** So far. */
+    /** Numbers of datagrams put and taken so far. */
     uint64_t put, taken;
 
     uint64_t due[RM_HOLD_DATAGRAMS];

@@ -29,7 +29,7 @@ struct rm_link {
     struct rm_flow flow;
     /** Of the last payload length sent: most are like the one before. */
     uint8_t header[RM_FRAME_HEADER_BYTES];
-    /** That length; 0: none yet. */
+    /** Length of the payload that the header was made for. 0: none yet. */
     uint32_t header_payload;
 
     uint64_t foreign;

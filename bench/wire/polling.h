@@ -19,7 +19,7 @@ struct rm_polling {
     uint64_t busy;
 
     uint64_t longest_gap;
-    /** So many ticks are 10 µs. */
+    /** TSC ticks of 10 µs. */
     uint64_t gap_10us;
 
     uint64_t gaps_over_10us;

@@ -20,7 +20,7 @@ struct rm_probe_times {
 
 struct rm_probes {
     struct rm_probe_times *times;
-    /** That shall be sent. */
+    /** Number of probes to be sent. */
     uint64_t count;
     /** The first so many of them count for nothing. */
     uint64_t warm_up;

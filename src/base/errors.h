@@ -8,7 +8,7 @@
 
 #include <ringmaster/error.h>
 
-/** Are kept; of more than these the number is enough. */
+/** Most errors that are kept. Of further ones only the number is. */
 enum { RM_ERRORS_MAX = 20 };
 
 /** Zeroed, it is empty. */

@@ -42,11 +42,11 @@ struct rm_turn_clock {
     double ticks_per_turn;
 
     double nominal_ticks_per_turn;
-    /** Stands between arrivals. */
+    /** Whether the clock stands still between arrivals. */
     bool follows;
     /** The fitted rate is within this factor of the nominal one; 64 unless told otherwise. */
     double rate_range;
-    /** And within these, of rm_turn_clock_bound; 0 and infinity at first. */
+    /** The fitted rate is within these bounds, too (rm_turn_clock_bound). They are 0 and infinity at first. */
     double least_ticks_per_turn;
 
     double most_ticks_per_turn;

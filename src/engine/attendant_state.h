@@ -29,7 +29,7 @@ struct rm_attendant_visitor {
     uint64_t instance;
     /** Its segment, while it is here. */
     struct rm_mapped_segment mapped;
-    /** That of one which has gone, until the transmit role has let it go. */
+    /** Segment of an application that has gone, until the transmit role has let it go. */
     struct rm_mapped_segment gone;
     /** By this letter. */
     uint64_t gone_letter;
@@ -43,7 +43,7 @@ struct rm_attendant {
     struct rm_inbox *inbox;
     /** As config->application. */
     struct rm_attendant_visitor *visitor;
-    /** So far. */
+    /** Number of grants so far. */
     uint64_t grants;
     /** The cycle that SUPPLY/setpoint is of. */
     rm_turn shown;

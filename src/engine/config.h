@@ -195,7 +195,7 @@ struct rm_config_chain {
     uint32_t address_ipv4;
     /** Of the controller; broadcast where the file has none. */
     uint8_t mac[6];
-    /** That it listens to. */
+    /** UDP port that the chain listens to. */
     uint16_t udp_port;
     /** false: it does not answer, and is taken to obey. */
     bool readback;
@@ -227,7 +227,7 @@ struct rm_config_supply {
     double safe_slew_per_s;
     /** Readback may differ from setpoint by so much, > 0. */
     double tolerance;
-    /** And for so long by more, after the setpoint last moved. */
+    /** For so many cycles after the setpoint last moved, the readback may differ by more. */
     uint32_t settle_cycles;
 
     struct rm_conversion conversion;

@@ -26,7 +26,7 @@
 struct window {
     rm_turn lowest;
     uint64_t span;
-    /** That short counters mean a turn near to. */
+    /** The turn due: short counters mean a turn near it. */
     rm_turn due;
 };
 

@@ -51,7 +51,7 @@ bool rm_identity_knows_id(struct rm_identity_table const *table, uint32_t id);
 
 enum {
     RM_IDENTITY_ID_BITS = 17,
-    /** Stands for an id where only the source counts. */
+    /** The id of an instrument that is known by its source alone. */
     RM_IDENTITY_SOURCE = 1 << 16,
 };
 

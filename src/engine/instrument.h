@@ -24,7 +24,7 @@
 #include "fabric/stream_writer.h"
 #include "wire/layout.h"
 
-/** That may carry copies of one instrument's datagrams. */
+/** Networks that may carry copies of one instrument's datagrams. */
 enum { RM_NETWORKS = 2 };
 
 /** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0,

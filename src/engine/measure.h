@@ -42,7 +42,7 @@ struct rm_measure_options {
     char const *config_path;
     /** Of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD. */
     uint32_t datagrams;
-    /** That count, 1 … RM_MEASURE_ROUNDS_MAX. */
+    /** Number of rounds that count, 1 … RM_MEASURE_ROUNDS_MAX. */
     uint32_t rounds;
     /** Of every instrument, 1 … RM_LANES; 0: as configured. */
     uint32_t lanes;

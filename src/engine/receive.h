@@ -38,7 +38,7 @@ struct rm_receive_queue {
     struct rm_port *port;
     uint16_t queue;
     enum rm_framing framing;
-    /** That frames must be of, or RM_RECEIVE_ANY_VLAN. */
+    /** VLAN that frames must have, or RM_RECEIVE_ANY_VLAN. */
     uint16_t vlan;
     /** Checksums that the kernel left unfinished are taken. */
     bool local_senders;
@@ -96,7 +96,7 @@ struct rm_receive {
     struct rm_turn_gate gate;
     /** When silent streams are looked at next. */
     uint64_t follow_tsc;
-    /** And how often. */
+    /** How often silent streams are looked at, in TSC ticks. */
     uint64_t follow_ticks;
     /** Published here, or NULL: another role does. */
     struct rm_clock *clock;

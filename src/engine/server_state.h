@@ -32,7 +32,7 @@ struct rm_server_port {
     rm_counter *counters;
 
     struct rm_identity_table identities;
-    /** That come to it. */
+    /** Formats that come to the port. */
     struct rm_receive_format format[RM_PORT_CLAIMS_MAX];
 
     uint32_t format_count;

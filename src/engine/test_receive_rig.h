@@ -105,7 +105,7 @@ struct rig_config {
     uint32_t quorum;
     /** Queues of port 0 that are polled [1]; then that of port 1. */
     uint16_t queues;
-    /** So many of them are served first [0]. */
+    /** How many of the queues are served first [0]. */
     uint16_t first_queues;
     /** RIG_FAST is ÷10: the rates of an instrument's own records decimate unlike. */
     bool unlike;

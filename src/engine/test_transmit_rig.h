@@ -37,7 +37,7 @@ struct rig_wish {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
     /** Chains have no readback. */
     bool deaf;
-    /** There is no clock. */
+    /** Whether the turns come from TAI, because there is no clock. */
     bool by_tai;
 
     bool simulated_time;

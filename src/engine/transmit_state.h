@@ -33,7 +33,7 @@ struct rm_transmit_source {
     struct rm_setpoints_place place;
     /** When the newest row that was taken since the last cycle was committed; 0: none was. */
     uint64_t row_tsc;
-    /** That this row answers. */
+    /** The turn that the newest row answers. */
     rm_turn row_turn;
     /** Since the last cycle. */
     bool looked;

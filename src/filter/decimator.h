@@ -84,7 +84,7 @@ struct rm_decimated {
     struct rm_record record;
     /** Running count before the first record under the taps; wraps. */
     uint32_t missing_before;
-    /** And after the last. */
+    /** Running count after the last record under the taps; wraps. */
     uint32_t missing_after;
     /** No record of the turns that it is reduced over was there; set where lanes are reduced. */
     bool absent;

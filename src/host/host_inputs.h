@@ -52,7 +52,7 @@ struct rm_host_inputs {
     uint32_t *pending;
 
     uint32_t pending_count;
-    /** That have: while there are none, a later turn may be waited for instead. */
+    /** Number of inputs that have been seen. While it is 0, a later turn may be waited for instead. */
     uint32_t seen_count;
     /** Of those, the ones whose stream has the record. */
     uint32_t taken_count;

@@ -45,7 +45,7 @@ struct rm_host_settings {
     double *value;
     /** The letter. */
     double *proposed;
-    /** And which settings it is about. */
+    /** Which settings the proposal is about. */
     bool *asked;
     /** enum rm_withdrawal; NULL: the code has no permissions. */
     struct rm_parameter *withdrawn;

@@ -75,7 +75,7 @@ struct rm_host {
 
     struct rm_error failure;
     struct rm_host_attendant *attendant;
-    /** Or NULL: the code has no `work`. */
+    /** The thread that runs `work`. NULL: the code has none. */
     struct rm_host_worker *worker;
 };
 

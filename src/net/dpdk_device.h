@@ -38,7 +38,7 @@ struct rm_dpdk_wants {
     uint16_t send_queues;
     /** In each ring of the device; 0: the driver's default. */
     uint16_t descriptors;
-    /** That the driver keeps for itself, per queue. */
+    /** Buffers that the driver keeps for itself, per queue. */
     uint32_t held_buffers;
     /** 0: what the longest frame takes. */
     uint32_t buffer_bytes;

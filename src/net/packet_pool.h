@@ -16,11 +16,11 @@ struct rm_packet_pool_wants {
     char const *name;
     /** Of a frame, from rm_packet_bytes. */
     uint32_t buffer_bytes;
-    /** That a driver keeps for itself, per queue. */
+    /** Buffers that a driver keeps for itself, per queue. */
     uint32_t held_buffers;
     /** NUMA node, or -1. */
     int socket;
-    /** Nobody outside this process reads the buffers by addresses of its own. */
+    /** No other process reads the buffers by addresses of its own, so they may stand close together. */
     bool packed;
 };
 

@@ -22,7 +22,7 @@
 enum {
     /** Most datagrams in one burst. */
     RM_BURST = 64,
-    /** That any port can send, frame or payload: an untagged Ethernet frame without FCS. */
+    /** Bytes that any port can send, frame or payload: an untagged Ethernet frame without FCS. */
     RM_SEND_BYTES = 1514,
     /** With its terminating zero. */
     RM_PORT_NAME_BYTES = 32,
@@ -86,9 +86,9 @@ enum rm_port_kind {
 
 /** Who decides in which queue the datagrams of a source address arrive. */
 enum rm_steering {
-    /** There is one queue. */
+    /** The port has one queue. */
     RM_STEERING_ONE,
-    /** Nobody that we know of: any queue may carry any instrument. */
+    /** It is not known: any queue may carry any instrument. */
     RM_STEERING_NONE,
     /** The card, by a flow rule for each source. */
     RM_STEERING_FLOW,

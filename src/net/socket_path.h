@@ -7,7 +7,7 @@
 
 #include "net/port.h"
 
-/** That a port's socket_path can be one. `word` is the kind's: "memif". */
+/** Checks that a port's socket_path can be one. `word` is the kind's: "memif". */
 enum rm_code rm_socket_path_check(struct rm_port_config const *config, char const *word, struct rm_error *error);
 
 /** Makes room for a socket at `path`: makes its directory, and removes what a dead server of a `type` (SOCK_STREAM, …)

@@ -15,7 +15,7 @@ enum {
 };
 
 struct rm_igmp_query {
-    /** Who wants this one? 0: who wants which? */
+    /** The group that the query asks for. 0: it asks for all groups. */
     uint32_t group;
     /** The answer is due at a random moment before, so that not all come at once. */
     uint32_t longest_wait_ms;

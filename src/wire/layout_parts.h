@@ -113,9 +113,9 @@ struct rm_layout {
     enum rm_layout_way numbers;
     /** Big-endian */
     bool swap;
-    /** They can be: all their loads can be placed. */
+    /** Whether id, counter and status can be read by words: all their loads can be placed. */
     bool numbers_by_words;
-    /** They can be: they move as the lanes do, and lie with them within 64 bytes. */
+    /** Whether they can be read with the lanes at once: they move as the lanes do, and lie with them within 64 bytes. */
     bool numbers_by_vector;
 
     bool lanes_by_words;

@@ -10,7 +10,7 @@
 
 /** What is asked for. */
 struct rm_closed_request {
-    /** Or NULL. */
+    /** How the orbit is looked for, or NULL. */
     struct rm_orbit_options const *orbit;
     /** 6: the orbit, known already; or NULL. */
     double const *at_start;

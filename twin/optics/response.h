@@ -8,7 +8,7 @@
 /** A question about the orbit, as rm_twin_response takes it. */
 struct rm_response_call {
     struct rm_twin const *twin;
-    /** Not NULL. */
+    /** What the caller asked for; not NULL. */
     struct rm_response_options const *options;
 
     uint32_t const *refpts;

@@ -76,7 +76,7 @@ struct rm_madx_object {
 
     struct rm_madx_entry *entries, *last_entry;
     struct rm_madx_macro const *macro;
-    /** That it stands in the sequence that is edited. */
+    /** How often it stands in the sequence that is edited. */
     uint32_t times;
     /** In its slot of the table. */
     struct rm_madx_object *next;

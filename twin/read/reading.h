@@ -31,7 +31,7 @@ enum {
 
 /** What the file says of the whole ring, so far. NaN: not said. */
 struct rm_ring_facts {
-    /** There was a RingParam; of several the first counts. */
+    /** Whether there was a RingParam. Of several the first counts. */
     bool has_parameters;
 
     char name[RM_ELEMENT_NAME_BYTES];
