@@ -15,7 +15,8 @@
 struct config_file {
     char directory[32];
     char path[48];
-    unsigned core; /**< one that this process may run on */
+    /** A core that this process may run on. */
+    unsigned core;
 };
 
 int make_config_file(void **state);
