@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "address.h"
 #include "base/errors.h"
 #include "base/fail.h"
 #include "beam.h"
@@ -16,6 +15,7 @@
 #include "responses.h"
 #include "ring_config.h"
 #include "session.h"
+#include "wire/address.h"
 
 #define PROGRAM "ringmaster-instruments"
 

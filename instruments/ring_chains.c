@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address.h"
 #include "base/fail.h"
 #include "ring_resolve.h"
+#include "wire/address.h"
 #include "wire/arp.h"
 
 enum { DEFAULT_SETPOINT_PORT = 4662, DEFAULT_ANSWER_PORT = 4660, NUMBER_DIGITS_LEAST = 2 };

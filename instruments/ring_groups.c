@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "payload.h"
 #include "ring_resolve.h"
+#include "wire/address.h"
 
 enum { PERIOD_MOST = 65536, ONE_BLOCK = 1, ANY_BLOCKS = 0 };
 

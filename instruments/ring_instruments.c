@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "kind_lanes.h"
 #include "ring_resolve.h"
+#include "wire/address.h"
 
 /** Status of a Libera: bit 0 PLL locked, bits 2–9 the id, bit 11 valid. */
 enum { LIBERA_GOOD = 1 << 0 | 1 << 11, LIBERA_ID_SHIFT = 2, LIBERA_ID_MASK = 0xFF };

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "address.h"
 #include "base/nearest.h"
 #include "fragments.h"
 #include "ring_resolve.h"
+#include "wire/address.h"
 
 enum { DEFAULT_MTU = 1500, VLAN_MOST = 4094 };
 

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/nearest.h"
-#include "engine/instrument_rates.h"
+#include "config/instrument_rates.h"
 
 /* ── making ── */
 

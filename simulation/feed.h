@@ -12,7 +12,7 @@
 #include <ringmaster/record.h>
 #include <ringmaster/stream.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "filter/decimator.h"
 #include "instruments/payload.h"
 #include "plant.h"

@@ -11,7 +11,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "engine/guard.h"
 #include "plant.h"
 

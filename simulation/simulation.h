@@ -18,7 +18,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "feed.h"
 #include "host/host_program.h"
 #include "options.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "instruments/address.h"
 #include "link_end.h"
 #include "options.h"
+#include "wire/address.h"
 #include "wire/frame.h"
 
 enum {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "config/instrument_rates.h"
 #include "engine/application_setup.h"
-#include "engine/instrument_rates.h"
 #include "host/host_program.h"
 
 /** The instrument of the input "bpm01/fast"; its name was checked when the file was read. */

@@ -7,7 +7,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 
 /** Loads the application's code, and has it `open` its own file and `init` itself, with inputs and supplies as the
  * configuration describes them. Nothing is shared, granted or stepped. The error has the place and the words that the

@@ -7,7 +7,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "host/host.h"
 
 /** Index of the application NAME, which the operator is not. RM_E_CONFIG says which there are, and where. */

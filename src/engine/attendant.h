@@ -23,7 +23,7 @@
 #include <ringmaster/parameter.h>
 #include <ringmaster/setpoint.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "engine/transmit.h"
 
 struct rm_attendant;

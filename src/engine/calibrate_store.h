@@ -8,7 +8,7 @@
 #define RM_ENGINE_CALIBRATE_STORE_H
 
 #include "calibration/compiled.h"
-#include "engine/config.h"
+#include "config/config.h"
 #include "fabric/segment_file.h"
 
 struct rm_calibrations;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibration/table.h"
-#include "engine/config.h"
+#include "config/config.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

@@ -16,9 +16,6 @@
 
 #include <ringmaster/record.h>
 
-/** An instrument's offset is at most this, either way. So counter and offset do not overflow together. */
-#define RM_TURN_OFFSET_MAX ((int64_t)RM_TURN_END)
-
 struct rm_counting {
     /** At least 1 */
     uint64_t period_turns;

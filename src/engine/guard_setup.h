@@ -5,7 +5,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "engine/guard.h"
 
 /** A guard for all supplies and applications, as numbered there: what the configuration has per second is per cycle of

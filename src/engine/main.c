@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "engine/application_check.h"
 #include "engine/calibrate_store.h"
-#include "engine/config.h"
 #include "engine/measure.h"
 #include "engine/server.h"
 #include "engine/version.h"

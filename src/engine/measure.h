@@ -24,7 +24,7 @@
 
 #include <ringmaster/error.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 
 enum {
     /** Datagrams; 4 lines each: 256 KiB. */

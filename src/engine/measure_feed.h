@@ -12,7 +12,7 @@
 
 #include <ringmaster/record.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 
 struct rm_measure_feed {
     struct rm_config const *config;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "engine/instrument_rates.h"
+#include "config/instrument_rates.h"
 #include "engine/measure_feed.h"
 
 enum {

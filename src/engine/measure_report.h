@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 
 /** The rounds of one size of fill; both arrays by round, nanoseconds per packet. */
 struct rm_measure_figure {

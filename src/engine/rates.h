@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "engine/config.h"
+#include "config/config.h"
 #include "fabric/stream_writer.h"
 #include "filter/decimator.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "engine/instrument_rates.h"
+#include "config/instrument_rates.h"
 #include "engine/server_state.h"
 #include "fabric/workspace_leave.h"
 

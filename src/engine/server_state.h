@@ -12,8 +12,8 @@
 
 #include <stdatomic.h>
 
+#include "config/config.h"
 #include "engine/attendant.h"
-#include "engine/config.h"
 #include "engine/core.h"
 #include "engine/housekeeping.h"
 #include "engine/receive.h"

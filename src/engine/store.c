@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "engine/instrument_rates.h"
+#include "config/instrument_rates.h"
 #include "engine/store_setpoints.h"
 #include "engine/version.h"
 #include <ringmaster/parameter.h>

@@ -9,8 +9,8 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/stream.h>
 
+#include "config/config.h"
 #include "engine/calibrate_store.h"
-#include "engine/config.h"
 #include "engine/instrument.h"
 #include "fabric/segment_file.h"
 

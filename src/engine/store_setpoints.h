@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "fabric/segment_plan.h"
 
 /** Adds them. The plan remembers what does not fit; false when there is no memory for the names. */

@@ -11,8 +11,8 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "config/cores.h"
 #include "engine/core.h"
-#include "engine/cores.h"
 #include "net/port.h"
 
 /* The core joins the network library as every polling thread does; here it is told from what. */

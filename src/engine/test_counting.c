@@ -93,7 +93,7 @@ static rm_turn seen_of(struct rm_counting const *counting, __int128 turn) {
 static void at_every_edge_the_turn_is_right_or_none(void **state) {
     (void)state;
     uint32_t const periods[] = {1, 3, 120, 65536};
-    int64_t const offsets[] = {0, -100, 100, -RM_TURN_OFFSET_MAX, RM_TURN_OFFSET_MAX};
+    int64_t const offsets[] = {0, -100, 100, -(int64_t)RM_TURN_END, (int64_t)RM_TURN_END};
     uint64_t random = 7, told = 0;
     for (int i = 0; i < 100000; ++i) {
         bool const records = next_random(&random) % 4 != 0;

@@ -2,7 +2,7 @@
 /* The server's segment as a configuration with chains asks for it, found through the public API. */
 #include "engine/store.h"
 
-#include "engine/test_config_file.h"
+#include "config/test_file.h"
 
 #include <math.h>
 #include <stdio.h>

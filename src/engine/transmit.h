@@ -39,7 +39,7 @@
 #include <ringmaster/stream.h>
 #include <ringmaster/supply.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 #include "engine/guard.h"
 #include "net/port.h"
 

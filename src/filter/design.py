@@ -47,7 +47,7 @@ SHARP_FLAT_WEIGHT = 10
 
 GRID = 1000  # frequencies per output rate at which a response is judged
 
-# The default rates (src/engine/config_rates.c): the filter, and the decimations from the turn rate on.
+# The default rates (src/config/rates.c): the filter, and the decimations from the turn rate on.
 RATES = {
     "prompt": ("prompt", (12,)),
     "loop_prompt": ("prompt", (12, 10)),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/frame.h"
 
-#include <arpa/inet.h>
-
 #include "wire/internet_checksum.h"
 #include "wire/ipv4.h"
 #include "wire/network_order.h"
@@ -147,17 +145,4 @@ void rm_frame_write_udp_checksum(uint8_t *frame, uint32_t payload_length) {
     rm_store_memory16(udp + UDP_CHECKSUM, 0);
     uint16_t const checksum = (uint16_t)~udp_sum(ipv4 + IPV4_SOURCE, udp, RM_UDP_BYTES + payload_length);
     rm_store_memory16(udp + UDP_CHECKSUM, checksum ? checksum : 0xFFFF);
-}
-
-bool rm_ipv4_parse(char const *text, uint32_t *ipv4) {
-    struct in_addr address;
-    if (inet_pton(AF_INET, text, &address) != 1)
-        return false;
-    *ipv4 = ntohl(address.s_addr);
-    return true;
-}
-
-void rm_ipv4_format(uint32_t ipv4, char text[16]) {
-    struct in_addr const address = {.s_addr = htonl(ipv4)};
-    inet_ntop(AF_INET, &address, text, 16);
 }

@@ -79,8 +79,4 @@ uint32_t rm_frame_write_header(uint8_t *frame, struct rm_flow const *flow, uint3
  * say "absent". */
 void rm_frame_write_udp_checksum(uint8_t *frame, uint32_t payload_length);
 
-/** "10.0.0.1" ↔ 0x0A000001. Parsing takes exactly four decimal numbers of 0–255. The text buffer has 16 bytes. */
-bool rm_ipv4_parse(char const *text, uint32_t *ipv4);
-void rm_ipv4_format(uint32_t ipv4, char text[16]);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "wire/address.h"
 #include "wire/arp.h"
 #include "wire/frame.h"
 #include "wire/icmp.h"

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "wire/address.h"
 #include "wire/frame.h"
 #include "wire/internet_checksum.h"
 #include "wire/test_guard_page.h"

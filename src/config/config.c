@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.h"
+
+#include "base/fail.h"
+#include "base/yaml.h"
+#include "config/file.h"
+#include "config/resolve.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double const DEFAULT_TURN_RATE_HZ = 1157000;
+static double const LARGEST_TURN_RATE_HZ = 100e6;
+
+static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
+    if (!rm_config_name_is_good(file->workspace))
+        return rm_config_fail(config, error, "workspace", "found \"%s\", " RM_CONFIG_NAME_RULE, file->workspace);
+    strcpy(config->workspace, file->workspace);
+    config->turn_rate_hz = file->turn_rate_hz == NULL ? DEFAULT_TURN_RATE_HZ : *file->turn_rate_hz;
+    if (config->turn_rate_hz <= 0 || config->turn_rate_hz > LARGEST_TURN_RATE_HZ)
+        return rm_config_fail(config, error, "turn_rate_hz", "found %g Hz, expected more than 0, up to %g Hz",
+                              config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
+    config->simulated_time = file->simulated_time != NULL && *file->simulated_time;
+    config->keep_after_stop = file->keep_after_stop != NULL && *file->keep_after_stop;
+    return RM_OK;
+}
+
+static enum rm_code allocate(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+    config->port = calloc(file->ports_count, sizeof *config->port);
+    config->role = calloc(file->roles_count + 2, sizeof *config->role); /* and perhaps housekeeping, slow path */
+    if (config->port == NULL || config->role == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+    return RM_OK;
+}
+
+/* A server without any may have chains that answer. */
+static enum rm_code check_instruments(struct rm_config const *config, struct rm_error *error) {
+    if (config->instrument_count != 0)
+        return RM_OK;
+    return rm_config_fail(config, error, "",
+                          "the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of "
+                          "supplies that answer");
+}
+
+/** In simulated time cycles go out with the leader's setpoints, and at no other time. */
+static enum rm_code check_simulated_time(struct rm_config const *config, struct rm_error *error) {
+    if (!config->simulated_time || config->chain_count == 0 || config->setpoints.lead != 0)
+        return RM_OK;
+    return rm_config_fail(config, error, "simulated_time",
+                          "found true without setpoints.lead, expected the application whose setpoints the virtual "
+                          "ring waits for: setpoints: {lead: NAME}");
+}
+
+/* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
+static enum rm_code resolve_supplies(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error) {
+    enum rm_code code = rm_config_resolve_chains(file, config, error);
+    if (code == RM_OK)
+        code = check_instruments(config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_claims(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_applications(file, config, error);
+    return code == RM_OK ? check_simulated_time(config, error) : code;
+}
+
+static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
+    enum rm_code code = rm_config_resolve_ports(file, config, error);
+    enum rm_code const formats = rm_config_resolve_formats(file, config, error);
+    code = rm_code_first(code, formats);
+    return formats == RM_OK ? rm_code_first(code, rm_config_resolve_instruments(file, config, error)) : code;
+}
+
+static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+    enum rm_code code = allocate(file, config, error);
+    if (code != RM_OK)
+        return code;
+    code = resolve_machine(file, config, error);
+    enum rm_code const senders = resolve_senders(file, config, error);
+    enum rm_code const sizes = rm_config_resolve_sizes(file, config, error);
+    enum rm_code const rates = sizes == RM_OK ? rm_config_resolve_rates(file, config, error) : sizes;
+    code = rm_code_first(rm_code_first(code, senders), rates);
+    code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
+    code = rm_code_first(code, rm_config_resolve_setpoints(file, config, error));
+    if (code == RM_OK)
+        code = resolve_supplies(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_roles(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_calibration(file, config, error);
+    return code;
+}
+
+static enum rm_code resolve_file(struct rm_config_file const *file, char const *path, struct rm_config **config,
+                                 struct rm_errors *errors) {
+    struct rm_error error;
+    struct rm_config *const made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        enum rm_code const code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory to hold it", path);
+        rm_errors_add(errors, &error);
+        return code;
+    }
+    strcpy(made->source_path, path);
+    made->errors = errors;
+    enum rm_code const code = resolve(file, made, &error);
+    made->errors = NULL;
+    if (code != RM_OK && errors->count == 0)
+        rm_errors_add(errors, &error); /* what is not the file's fault */
+    if (code == RM_OK)
+        *config = made;
+    else
+        rm_config_free(made);
+    return code;
+}
+
+enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors) {
+    if (strlen(path) >= RM_CONFIG_PATH_BYTES) {
+        struct rm_error error;
+        enum rm_code const code = rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
+                                          RM_CONFIG_PATH_BYTES - 1);
+        rm_errors_add(errors, &error);
+        return code;
+    }
+    void *file = NULL;
+    enum rm_code code = rm_yaml_load_all(path, &rm_config_schema, &file, errors);
+    if (code != RM_OK)
+        return code;
+    code = resolve_file(file, path, config, errors);
+    rm_yaml_free(&rm_config_schema, file);
+    return code;
+}
+
+enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = rm_config_load_all(path, config, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
+    return code;
+}
+
+void rm_config_free(struct rm_config *config) {
+    if (config == NULL)
+        return;
+    for (uint32_t i = 0; i < config->role_count; i++)
+        free(config->role[i].queue);
+    free(config->role);
+    for (uint32_t i = 0; i < config->format_count; i++)
+        rm_format_free(&config->format[i]);
+    free(config->format);
+    for (uint32_t i = 0; i < config->application_count; i++) {
+        free(config->application[i].input);
+        free(config->application[i].supply);
+        free(config->application[i].setting);
+    }
+    free(config->application);
+    free(config->supply);
+    free(config->chain);
+    free(config->instrument);
+    free(config->port);
+    free(config);
+}
+
+/* While the file is read its errors are collected; later the caller alone hears. */
+__attribute__((format(printf, 4, 0))) static enum rm_code note(struct rm_config const *config, struct rm_error *error,
+                                                               char const *key, char const *format, va_list arguments) {
+    struct rm_error own;
+    enum rm_code const code = rm_yaml_vfail(&own, config->source_path, key, format, arguments);
+    if (config->errors != NULL)
+        rm_errors_add(config->errors, &own);
+    if (error != NULL)
+        *error = own;
+    return code;
+}
+
+enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *error, char const *key, char const *format,
+                            ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = note(config, error, key, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_error *error, char const *list,
+                                  uint32_t index, char const *member, char const *format, ...) {
+    char key[96];
+    snprintf(key, sizeof key, "%s[%u]%s%s", list, index, member == NULL ? "" : ".", member == NULL ? "" : member);
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = note(config, error, key, format, arguments);
+    va_end(arguments);
+    return code;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The cores that this process may run on. */
+#ifndef RM_CONFIG_CORES_H
+#define RM_CONFIG_CORES_H
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+/** As sched_getaffinity says for this process: cores of the machine less those that a container or taskset took. */
+enum rm_code rm_cores_available(cpu_set_t *cores, struct rm_error *error);
+
+/** Writes a set as people do, "0-3,8"; cut with "…" where `size` bytes are too few. */
+char const *rm_cores_text(cpu_set_t const *cores, char *text, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Parts of rm_config_describe. */
+#ifndef RM_CONFIG_DESCRIBE_H
+#define RM_CONFIG_DESCRIBE_H
+
+#include <stdio.h>
+
+#include "config/config.h"
+
+void rm_config_print_ipv4(uint32_t ipv4, FILE *out);
+
+/** From a record's turn to the moment it closes, in turns: of `rate[index]`, as rm_instrument_rates gives them for an
+ * instrument of this period. */
+double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, uint32_t instrument_period);
+
+/** Cycles, chains, supplies, applications; nothing where there are no chains. */
+void rm_config_describe_setpoints(struct rm_config const *config, FILE *out);
+
+/** What is allowed, but may not be meant: a line for each, or nothing. */
+void rm_config_describe_doubts(struct rm_config const *config, FILE *out);
+
+#endif

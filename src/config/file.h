@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The configuration file as it is written, loaded by libcyaml: names are still names, and what may be absent is a
+ * pointer. docs/configuration.md describes the keys. */
+#ifndef RM_CONFIG_FILE_H
+#define RM_CONFIG_FILE_H
+
+#include <stdint.h>
+
+#include "base/yaml.h"
+#include "config/config.h"
+#include "format/format_file.h"
+
+enum rm_memif_role {
+    RM_MEMIF_SERVER,
+    RM_MEMIF_CLIENT,
+};
+
+struct rm_file_port {
+    char *name;
+    enum rm_port_kind kind;
+    char *socket;
+    enum rm_memif_role *role;
+    char *interface;
+    char *address;
+    uint16_t *udp_port;
+    uint16_t *queues;
+    char *file;
+    char *device;
+    bool *spread;
+    uint32_t *longest_frame;
+    uint16_t *vlan;
+    bool *local_senders;
+    char **multicast; /* NULL: none */
+    uint32_t multicast_count;
+    char *answer;
+    char *kernel_interface;
+};
+
+struct rm_file_rate {
+    char *name;
+    char *from; /* NULL: turn */
+    char *filter;
+    uint32_t decimation;
+    uint64_t *records;
+};
+
+struct rm_file_calibration {
+    char *file;
+    enum rm_calibrated *apply;
+};
+
+struct rm_file_polling {
+    uint32_t *target_packets;
+    uint32_t *longest_wait_ns;
+};
+
+struct rm_file_mirror {
+    char *port;
+    char *source; /* NULL: the same */
+};
+
+struct rm_file_lane {
+    char *name;
+    char *unit;
+    enum rm_lane_type type;
+    enum rm_reduction *reduction; /* NULL: the kind's own, or fir */
+};
+
+struct rm_file_instrument {
+    char *name;
+    enum rm_instrument_kind kind;
+    uint16_t id;
+    char *port;
+    char *source;
+    int64_t *turn_offset;
+    struct rm_file_lane *lanes; /* NULL: the format's, or the kind's own */
+    uint32_t lanes_count;
+    char *format;    /* NULL: native */
+    uint32_t *count; /* NULL: one */
+    uint32_t *period_turns;
+    struct rm_file_mirror *mirror;
+};
+
+struct rm_file_buffers {
+    uint64_t *turn_records;
+    uint64_t *fast_records;
+};
+
+struct rm_file_turn_window {
+    uint32_t *ahead_turns;
+    uint32_t *late_turns;
+    uint32_t *silence_turns;
+    uint32_t *quorum;
+    uint32_t *gap_turns;
+    uint32_t *phase_turns;
+};
+
+struct rm_file_role {
+    enum rm_role_kind role;
+    uint32_t core;
+    char **ports;
+    uint32_t ports_count;
+    char **first; /* NULL: none */
+    uint32_t first_count;
+    char *application;
+};
+
+struct rm_file_setpoints {
+    uint32_t period_turns;
+    uint32_t *phase_turns;
+    char *lead; /* NULL: nobody */
+    uint32_t *lost_cycles;
+};
+
+struct rm_file_conversion {
+    char *unit;
+    double *polynomial;
+    uint32_t polynomial_count;
+};
+
+struct rm_file_supply {
+    char *name;
+    uint32_t *count; /* NULL: one */
+    char *unit;
+    double *limits; /* two */
+    uint32_t limits_count;
+    double slew;
+    double *safe;
+    double *safe_slew;
+    double *tolerance;
+    uint32_t *settle_cycles;
+    struct rm_file_conversion *convert;
+};
+
+struct rm_file_chain {
+    char *name;
+    uint32_t *count; /* NULL: one */
+    uint16_t id;
+    char *port;
+    char *address;
+    char *mac; /* NULL: broadcast */
+    uint16_t *udp_port;
+    bool *readback;
+    struct rm_file_supply *supplies;
+    uint32_t supplies_count;
+};
+
+struct rm_file_setting {
+    char *name;
+    double value;
+};
+
+struct rm_file_application {
+    char *name;
+    char *code;
+    char *configuration;
+    bool *hosted;
+    uint32_t *core;
+    char *user;
+    uint32_t *period_turns;
+    uint32_t *deadline_turns;
+    uint64_t *freshness_turns;
+    uint32_t *watchdog_cycles;
+    enum rm_stop_action *stop;
+    char **inputs; /* names, or patterns with * */
+    uint32_t inputs_count;
+    char **supplies; /* names, or patterns with * */
+    uint32_t supplies_count;
+    struct rm_file_setting *settings;
+    uint32_t settings_count;
+};
+
+struct rm_config_file {
+    char *workspace;
+    double *turn_rate_hz;
+    bool *simulated_time;
+    bool *keep_after_stop;
+    struct rm_file_port *ports;
+    uint32_t ports_count;
+    struct rm_file_instrument *instruments; /* NULL: only chains that answer */
+    uint32_t instruments_count;
+    struct rm_file_buffers *buffers;
+    struct rm_file_turn_window *turn_window;
+    struct rm_file_role *roles;
+    uint32_t roles_count;
+    struct rm_file_format *formats;
+    uint32_t formats_count;
+    struct rm_file_rate *rates;
+    uint32_t rates_count;
+    struct rm_file_calibration *calibration;
+    struct rm_file_polling *polling;
+    struct rm_file_setpoints *setpoints;
+    struct rm_file_chain *chains;
+    uint32_t chains_count;
+    struct rm_file_application *applications;
+    uint32_t applications_count;
+};
+
+/** The schema of struct rm_config_file. */
+extern cyaml_schema_value_t const rm_config_schema;
+
+#endif

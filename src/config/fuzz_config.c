@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* libFuzzer target: whatever bytes a configuration file holds, loading it gives a configuration or one line of error.
+ */
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(uint8_t const *data, size_t bytes);
+
+/* What whoever holds a configuration need not check again. */
+static void check_supplies(struct rm_config const *config) {
+    uint32_t owned = 0;
+    for (uint32_t i = 0; i < config->supply_count; i++) {
+        struct rm_config_supply const *const supply = &config->supply[i];
+        if (supply->chain >= config->chain_count || supply->application >= config->application_count ||
+            !(supply->low < supply->high) || !(supply->safe >= supply->low) || !(supply->safe <= supply->high) ||
+            !(supply->slew_per_s > 0) || !(supply->safe_slew_per_s > 0) || !(supply->tolerance > 0))
+            abort();
+    }
+    for (uint32_t i = 0; i < config->application_count; i++) {
+        struct rm_config_application const *const application = &config->application[i];
+        owned += application->supply_count;
+        for (uint32_t s = 0; s < application->supply_count; s++)
+            if (config->supply[application->supply[s]].application != i)
+                abort();
+        if (config->chain_count != 0 && application->period_turns % config->setpoints.period_turns != 0)
+            abort();
+    }
+    if (owned != config->supply_count || (config->chain_count != 0) != (config->setpoints.period_turns != 0))
+        abort();
+}
+
+static void check_chains(struct rm_config const *config) {
+    for (uint32_t i = 0; i < config->chain_count; i++) {
+        struct rm_config_chain const *const chain = &config->chain[i];
+        if (chain->port >= config->port_count || config->port[chain->port].answer_ipv4 == 0 || chain->id == 0 ||
+            chain->supply_count == 0 || chain->first_supply + chain->supply_count > config->supply_count ||
+            chain->first_instrument + chain->instrument_count > config->instrument_count)
+            abort();
+        for (uint32_t p = 0; p < chain->instrument_count; p++)
+            if (!config->instrument[chain->first_instrument + p].follows)
+                abort();
+    }
+}
+
+/* All of it can be shown. */
+static void describe(struct rm_config const *config) {
+    FILE *const out = fopen("/dev/null", "we");
+    if (out == NULL)
+        abort();
+    rm_config_describe(config, out);
+    fclose(out);
+}
+
+static void check_config(struct rm_config *config) {
+    struct rm_error error;
+    check_chains(config);
+    check_supplies(config);
+    describe(config);
+    if (config->port_count == 0 || config->instrument_count == 0 || config->role_count < 2)
+        abort();
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (config->instrument[i].port >= config->port_count || config->instrument[i].lane_count - 1 >= RM_LANES)
+            abort();
+    if (rm_config_fail_entry(config, &error, "roles", 0, "core", "is busy") != RM_E_CONFIG)
+        abort();
+    rm_config_free(config);
+}
+
+static void check_error(struct rm_error const *error, enum rm_code code) {
+    if (error->code != code || error->text[0] == '\0' || strchr(error->text, '\n') != NULL)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(uint8_t const *data, size_t bytes) {
+    int const file = memfd_create("config", MFD_CLOEXEC);
+    if (file < 0 || write(file, data, bytes) != (ssize_t)bytes)
+        abort();
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    struct rm_config *config;
+    struct rm_error error = {.text = ""};
+    enum rm_code const code = rm_config_load(path, &config, &error);
+    if (code == RM_OK)
+        check_config(config);
+    else
+        check_error(&error, code);
+    close(file);
+    return 0;
+}

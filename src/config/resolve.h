@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The steps from the file as written to the configuration as meant. Each fills its part of `config`, whose arrays have
+ * been allocated, and needs the parts before it. Errors are located: RM_E_CONFIG. */
+#ifndef RM_CONFIG_RESOLVE_H
+#define RM_CONFIG_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/file.h"
+
+enum rm_code rm_config_resolve_ports(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error);
+enum rm_code rm_config_resolve_formats(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
+enum rm_code rm_config_resolve_instruments(struct rm_config_file const *file, struct rm_config *config,
+                                           struct rm_error *error);
+enum rm_code rm_config_resolve_polling(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
+enum rm_code rm_config_resolve_sizes(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error);
+enum rm_code rm_config_resolve_rates(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error);
+enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,
+                                     struct rm_error *error);
+enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, struct rm_config *config,
+                                         struct rm_error *error);
+enum rm_code rm_config_resolve_chains(struct rm_config_file const *file, struct rm_config *config,
+                                      struct rm_error *error);
+enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, struct rm_config *config,
+                                            struct rm_error *error);
+enum rm_code rm_config_resolve_calibration(struct rm_config_file const *file, struct rm_config *config,
+                                           struct rm_error *error);
+
+/** Number of the format that instrument `instrument` of the file calls `name`; NULL is native. One that needs no
+ * description is added when it is first asked for. */
+enum rm_code rm_config_find_format(struct rm_config *config, char const *name, uint32_t instrument, uint32_t *format,
+                                   struct rm_error *error);
+
+/** Lanes as written, else the format's, else the kind's own. `index` is that of `written` in the file. */
+enum rm_code rm_config_resolve_lanes(struct rm_config const *config, struct rm_config_instrument *instrument,
+                                     struct rm_file_instrument const *written, uint32_t index, struct rm_error *error);
+
+/** One entry of `chains`, of which there may be several in a configuration, while it is resolved. */
+struct rm_config_resolving_chain {
+    struct rm_config_file const *file;
+    struct rm_config *config;
+    struct rm_file_chain const *written;
+    /** Of `written`. */
+    uint32_t index;
+    /** 1 … count. */
+    uint32_t number;
+
+    struct rm_error *error;
+};
+
+/** Adds the supplies of the chain that stands at config->chain_count, and is not counted yet. */
+enum rm_code rm_config_resolve_supplies(struct rm_config_resolving_chain const *resolving);
+
+/** Adds the instruments that its answers are, if it answers. */
+enum rm_code rm_config_resolve_readbacks(struct rm_config_resolving_chain const *resolving);
+
+/** The supplies that `names` say, names or patterns, become the application's; in the file they are
+ * applications[written].supplies. */
+enum rm_code rm_config_take_supplies(struct rm_config *config, uint32_t application, uint32_t written,
+                                     struct rm_file_application const *file, struct rm_error *error);
+
+/** The streams that an application is fed with; its period is known. */
+enum rm_code rm_config_take_inputs(struct rm_config *config, uint32_t application, uint32_t written,
+                                   struct rm_file_application const *file, struct rm_error *error);
+
+/** One of the roles that setpoints need, transmit or application, at roles[role]. */
+enum rm_code rm_config_resolve_setpoint_role(struct rm_config *config, uint32_t role,
+                                             struct rm_file_role const *written, struct rm_error *error);
+
+/** All roles that chains and hosted applications need are there. */
+enum rm_code rm_config_check_setpoint_roles(struct rm_config const *config, struct rm_error *error);
+
+/** Tells each port which UDP ports its instruments send to, and that no two formats come to the same. */
+enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct rm_config *config,
+                                      struct rm_error *error);
+
+/** "ring" or "ring/3" in a list of a role: roles[role].list[entry]. */
+struct rm_config_queue_name {
+    uint32_t role;
+    /** "ports", "first". */
+    char const *list;
+
+    uint32_t entry;
+    char const *text;
+};
+
+enum rm_code rm_config_fail_queue(struct rm_config const *config, struct rm_error *error,
+                                  struct rm_config_queue_name const *name, char const *problem);
+
+/** What a name stands for: the queues of one port from `queue` on and below `end`; "ring" stands for all of them. */
+enum rm_code rm_config_read_queues(struct rm_config const *config, struct rm_error *error,
+                                   struct rm_config_queue_name const *name, struct rm_config_queue *queue,
+                                   uint16_t *end);
+
+/** Puts those of a receive role's queues that are served first to the begin of its list, and counts them. */
+enum rm_code rm_config_put_first(struct rm_config *config, struct rm_error *error, uint32_t role,
+                                 struct rm_file_role const *written);
+
+/** Index in the file of the entry that made this instrument: entries with a `count` make several. Not for readbacks of
+ * chains. */
+uint32_t rm_config_written_instrument(struct rm_config_file const *file, uint32_t instrument);
+
+/** Index in the file of the entry that made this chain. */
+uint32_t rm_config_written_chain(struct rm_config_file const *file, uint32_t chain);
+
+/** The chain that an instrument is a readback of; chain_count where it is none. */
+uint32_t rm_config_chain_of(struct rm_config const *config, uint32_t instrument);
+
+/** The rule for names of workspaces, ports, instruments and lanes, whose lengths the schema has checked. */
+bool rm_config_name_is_good(char const *name);
+#define RM_CONFIG_NAME_RULE "expected lower-case letters, digits, _ and -"
+
+/** Digits of the numbers that a `count` appends to a name: as many as it has itself, two at least. */
+int rm_config_count_digits(uint32_t count);
+
+/** True when the pattern, in which * stands for any characters, fits the whole name. */
+bool rm_config_matches(char const *pattern, char const *name);
+
+/** Writes the path to use for a file that the configuration names: relative to the folder that the configuration lies
+ * in. False when it is too long. */
+bool rm_config_locate(struct rm_config const *config, char const *named, char path[RM_CONFIG_PATH_BYTES]);
+
+/** " (did you mean "NAME"?)" or "". */
+struct rm_nearest;
+char const *rm_config_guess(struct rm_nearest const *nearest, char *text, size_t size);
+
+/** Index of the port of this name; port_count when there is none. */
+uint32_t rm_config_find_port(struct rm_config const *config, char const *name, size_t name_bytes);
+
+/** " (did you mean "ring"?)" or "", for a port name that does not exist. */
+char const *rm_config_guess_port(struct rm_config const *config, char const *name, char *text, size_t size);
+
+/** Reads decimal digits, nothing else, up to `max`. */
+bool rm_config_read_number(char const *text, uint32_t max, uint32_t *number);
+
+#endif

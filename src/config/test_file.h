@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/** For tests: a configuration file of their own, gone after each test. */
+#ifndef RM_CONFIG_TEST_FILE_H
+#define RM_CONFIG_TEST_FILE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+
+struct config_file {
+    char directory[32];
+    char path[48];
+    /** A core that this process may run on. */
+    unsigned core;
+};
+
+int make_config_file(void **state);
+int remove_config_file(void **state);
+
+/** Writes `yaml` with every @ replaced by `file->core`. */
+void write_config(struct config_file const *file, char const *yaml);
+
+/** A wrong file, and what loading it must say behind its path and a colon. */
+struct wrong {
+    char const *yaml;
+    char const *error;
+};
+
+/** Compares what loading gives with FILE:`expected`. */
+void expect_error(struct config_file const *file, char const *expected);
+void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count);
+#define EXPECT_ERRORS(file, wrong) expect_errors(file, wrong, sizeof(wrong) / sizeof(wrong)[0])
+
+/** Loads a right file; the error's words stand in the test's output where it is none. */
+struct rm_config *load_config(struct config_file const *file, char const *yaml);
+
+#endif

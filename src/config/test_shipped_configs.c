@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The files in configs/ are right: each is an argument. */
+#include "config/config.h"
+#include "config/cores.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* On a machine with fewer cores than the file asks for, the core is all that may be wrong. */
+static bool is_right(char const *path) {
+    struct rm_config *config;
+    struct rm_error error;
+    cpu_set_t cores;
+    if (rm_config_load(path, &config, &error) == RM_OK) {
+        rm_config_describe(config, stdout);
+        rm_config_free(config);
+        return true;
+    }
+    fprintf(stderr, "%s\n", error.text);
+    bool const enough = rm_cores_available(&cores, NULL) == RM_OK && CPU_ISSET(0, &cores) && CPU_ISSET(1, &cores);
+    return !enough && strstr(error.text, "none that this process may run on") != NULL;
+}
+
+int main(int argument_count, char **arguments) {
+    bool right = argument_count > 1;
+    for (int i = 1; i < argument_count; i++)
+        right = is_right(arguments[i]) && right;
+    return right ? 0 : 1;
+}
