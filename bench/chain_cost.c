@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/timebase.h"
+#include "config/config.h"
 #include "instruments/chain_port.h"
 #include "wire/arp.h"
 #include "wire/setpoint.h"
@@ -79,7 +80,6 @@ static void fail(char const *what) {
 static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct rm_supply_config const *kind) {
     struct rm_error error = {0};
     bench->config = (struct rm_ring_supplies){
-        .answer_port = 4660,
         .chains = calloc(chains, sizeof *bench->config.chains),
         .chain_count = chains,
         .supplies = calloc((size_t)chains * supplies, sizeof *bench->config.supplies),
@@ -93,7 +93,8 @@ static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct
         bench->config.supplies[s] = *kind;
     for (uint32_t c = 0; c < chains; ++c) {
         struct rm_ring_chain *chain = &bench->config.chains[c];
-        *chain = (struct rm_ring_chain){.ipv4 = 0x0A1E0001 + c, .udp_port = 4662, .first = c * supplies};
+        *chain = (struct rm_ring_chain){
+            .ipv4 = 0x0A1E0001 + c, .udp_port = 4662, .answer_port = 4660, .answers = true, .first = c * supplies};
         chain->config = (struct rm_chain_config){(uint16_t)(c + 1), supplies, 0.1, false,
                                                  &bench->config.supplies[(size_t)c * supplies]};
         rm_arp_make_mac(chain->ipv4, chain->mac);
@@ -172,7 +173,7 @@ static uint32_t number(int argc, char **argv, int index, uint32_t otherwise, uin
 }
 
 int main(int argc, char **argv) {
-    uint32_t const chains = number(argc, argv, 1, 96, RM_RING_CHAINS_MAX);
+    uint32_t const chains = number(argc, argv, 1, 96, RM_CONFIG_CHAINS_MAX);
     uint32_t const supplies = number(argc, argv, 2, 13, RM_CHAIN_SUPPLIES_MAX);
     uint32_t const rounds = number(argc, argv, 3, ROUNDS, 100000);
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();

@@ -29,19 +29,19 @@ behind is seen in it, too, for the machine's modes are not the model's."""
 
 def ring(folder: Path, disturbances: str, noise_um: float = 0.02) -> Path:
     """A folder with the shipped files, and these disturbances."""
-    for name in ("feedback.yaml", "feedback-elettra2.yaml", "ring-feedback.yaml"):
+    for name in ("feedback.yaml", "feedback-elettra2.yaml", "feedback-ring.yaml"):
         shutil.copy(CONFIGS / name, folder)
     make_matrix(folder, ELETTRA2)
-    text = (folder / "ring-feedback.yaml").read_text()
+    text = (folder / "feedback-ring.yaml").read_text()
     text = text[: text.index("  disturbances:")] + f"  disturbances: {disturbances}\n"
     text = re.sub("betatron_um: [0-9.]+", "betatron_um: 0", text).replace("noise_um: 0.2", f"noise_um: {noise_um}")
-    (folder / "ring-feedback.yaml").write_text(text)
+    (folder / "feedback-ring.yaml").write_text(text)
     return folder
 
 
 def run(folder: Path, name: str, seconds: float, *at: str) -> Simulation:
     """Simulates what is in the folder."""
-    files = (folder / "feedback.yaml", folder / "ring-feedback.yaml")
+    files = (folder / "feedback.yaml", folder / "feedback-ring.yaml")
     return simulate(*files, "feedback", folder / name, seconds=seconds, at=at, record="told,readings,setpoints")
 
 
@@ -156,7 +156,7 @@ def projected_db(orbit: np.ndarray, response: np.ndarray) -> float:
 def unload(folder: Path, _: str | None) -> None:
     """What the fast family holds goes to the sextupoles' windings."""
     ring(folder, "{}")
-    edit = folder / "ring-feedback.yaml"
+    edit = folder / "feedback-ring.yaml"
     edit.write_text(edit.read_text().replace("bpm_offset_um: 20", "bpm_offset_um: 1"))
     after = run(folder, "closed", 14, "0:feedback/unload=0", "0.2:feedback/loop=1", "2.5:feedback/unload=1")
     print("| plane | fast before | fast after | largest transient at a BPM |\n|---|---|---|---|")

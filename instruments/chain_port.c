@@ -65,7 +65,7 @@ static struct rm_chain_peer *peer_of(struct rm_chain_port *port, uint32_t index,
         .source_ipv4 = chain->ipv4,
         .destination_ipv4 = datagram->source_ipv4,
         .source_port = chain->udp_port,
-        .destination_port = port->chains->config->answer_port,
+        .destination_port = chain->answer_port,
         .vlan = vlan,
     };
     memcpy(peer->flow.destination_mac, frame + SOURCE_MAC, MAC_BYTES);
@@ -96,7 +96,8 @@ static void take(struct rm_chain_port *port, uint32_t i, double time) {
     uint32_t const index = rm_chains_find(port->chains, datagram.destination_ipv4, datagram.destination_port);
     if (index == RM_CHAINS_NOBODY || port->chains->config->chains[index].port != port->index)
         return;
-    if (rm_chain_take(&port->chains->chain[index], datagram.payload, datagram.length, time, &port->answer))
+    if (rm_chain_take(&port->chains->chain[index], datagram.payload, datagram.length, time, &port->answer) &&
+        port->chains->config->chains[index].answers)
         send_answer(port, index, peer_of(port, index, frame, &datagram));
 }
 

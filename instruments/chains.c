@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "config/config.h"
 #include "noise.h"
 
 /** Four places for each chain there may be: hardly any two want the same. */
 enum { TABLE_BITS = 10, TABLE = 1 << TABLE_BITS };
 
-_Static_assert(TABLE >= 4 * RM_RING_CHAINS_MAX, "the table is mostly free");
+_Static_assert(TABLE >= 4 * RM_CONFIG_CHAINS_MAX, "the table is mostly free");
 
 static uint32_t place_of(uint32_t ipv4) { return ipv4 * 0x9E3779B1u >> (32 - TABLE_BITS); }
 

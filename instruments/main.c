@@ -244,7 +244,8 @@ static enum rm_code describe_machine(struct rm_ring_config const *ring, struct r
 static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
     struct rm_ring_config ring;
     struct rm_errors errors = {.count = 0};
-    enum rm_code code = rm_ring_config_load_all(options->path, &ring, &errors);
+    struct rm_ring_files const files = {options->path, options->overlay, options->ports};
+    enum rm_code code = rm_ring_config_load_all(&files, &ring, &errors);
     if (code != RM_OK) {
         rm_errors_print(&errors, PROGRAM, stderr);
         error->text[0] = '\0'; /* nothing is left to say */

@@ -12,8 +12,10 @@
 #include "ring_file.h"
 
 char const rm_usage[] =
-    "Usage: ringmaster-instruments run RING.yaml [OPTION]…     send a virtual ring's datagrams\n"
-    "       ringmaster-instruments check RING.yaml             check its configuration\n"
+    "Usage: ringmaster-instruments run CONFIG [OVERLAY] [OPTION]…     send the datagrams of the machine that CONFIG\n"
+    "                                                          describes for its server; OVERLAY has what only a\n"
+    "                                                          virtual ring has: beam, faults, supplies, lattice\n"
+    "       ringmaster-instruments check CONFIG [OVERLAY]      check both\n"
     "       ringmaster-instruments replay FILE --rate HZ --port-kind KIND [OPTION]…\n"
     "                                                          send recorded turns\n"
     "\n"
@@ -22,6 +24,8 @@ char const rm_usage[] =
     "  --seconds S         end after S seconds\n"
     "  --core N            run on this CPU\n"
     "  --json              print the summary as a JSON object\n"
+    "Options of run and check:\n"
+    "  --ports LIST        be the other end of these ports of CONFIG alone, with commas between\n"
     "Options of run:\n"
     "  --turn-rate HZ      instead of the configured one; 0: as fast as the link takes it\n"
     "Options of replay:\n"
@@ -37,8 +41,8 @@ char const rm_usage[] =
     "  --workspace NAME    publish what is sent there\n"
     "\n"
     "Examples:\n"
-    "  ringmaster-instruments run configs/ring.yaml\n"
-    "  ringmaster-instruments run configs/ring-loopback.yaml --turn-rate 1000 --seconds 5 --json\n"
+    "  ringmaster-instruments run configs/demo.yaml configs/demo-ring.yaml\n"
+    "  ringmaster-instruments run configs/loopback.yaml --turn-rate 1000 --seconds 5 --json\n"
     "  ringmaster-instruments replay beam.replay --rate 11245 --port-kind udp --to 127.0.0.1:4660\n"
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
@@ -59,6 +63,7 @@ enum key {
     KEY_TO,
     KEY_TO_MAC,
     KEY_WORKSPACE,
+    KEY_PORTS,
 };
 
 #define COMMON_OPTIONS                                                                                                 \
@@ -68,9 +73,14 @@ enum key {
     }
 
 static struct option const run_options[] = {
-    COMMON_OPTIONS, {"turn-rate", required_argument, NULL, KEY_RATE}, {NULL, 0, NULL, 0}};
+    COMMON_OPTIONS,
+    {"turn-rate", required_argument, NULL, KEY_RATE},
+    {"ports", required_argument, NULL, KEY_PORTS},
+    {NULL, 0, NULL, 0},
+};
 
-static struct option const check_options[] = {{"help", no_argument, NULL, KEY_HELP}, {NULL, 0, NULL, 0}};
+static struct option const check_options[] = {
+    {"help", no_argument, NULL, KEY_HELP}, {"ports", required_argument, NULL, KEY_PORTS}, {NULL, 0, NULL, 0}};
 
 static struct option const replay_options[] = {
     COMMON_OPTIONS,
@@ -163,6 +173,9 @@ static bool take(struct rm_options *options, int key, char const *text) {
     case KEY_WORKSPACE:
         options->workspace = text;
         return true;
+    case KEY_PORTS:
+        options->ports = text;
+        return true;
     default:
         return take_number(options, key, text);
     }
@@ -183,9 +196,12 @@ static enum rm_code parse_command(int argc, char **argv, struct option const *kn
         if (options->command == RM_COMMAND_HELP)
             return RM_OK;
     }
-    if (optind != argc - 1)
-        return rm_fail(error, RM_E_ARGUMENT, "expected one file");
+    bool const is_replay = options->command == RM_COMMAND_REPLAY;
+    if (optind >= argc || optind + (is_replay ? 1 : 2) < argc)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       is_replay ? "expected one file" : "expected CONFIG, or CONFIG and OVERLAY");
     options->path = argv[optind];
+    options->overlay = optind + 1 < argc ? argv[optind + 1] : NULL;
     return RM_OK;
 }
 

@@ -15,8 +15,10 @@ enum rm_command { RM_COMMAND_HELP, RM_COMMAND_RUN, RM_COMMAND_CHECK, RM_COMMAND_
 /** Options that were not given are NULL, or have the value that says so. */
 struct rm_options {
     enum rm_command command;
-    /** Of RING.yaml or FILE. */
+    /** Of CONFIG or FILE. */
     char const *path;
+    char const *overlay;
+    char const *ports;
     /** --turn-rate, --rate; negative: not given. */
     double rate_hz;
     /** 0: not given. */

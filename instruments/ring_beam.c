@@ -42,7 +42,7 @@ static struct beam_key const beam_keys[] = {
     BEAM_KEY(loss_counts, 2, 0, 5),
 };
 
-enum rm_code rm_resolve_beam(struct rm_resolve const *resolve) {
+enum rm_code rm_resolve_beam(struct rm_resolve *resolve) {
     struct rm_ring_file_beam const none = {0};
     struct rm_ring_file_beam const *beam = resolve->file->beam == NULL ? &none : resolve->file->beam;
     bool const lives = resolve->file->machine != NULL;

@@ -21,13 +21,13 @@ static struct rule const rules[RM_CHAIN_FAULT_KINDS] = {
     [RM_CHAIN_FAULT_OTHER_ID] = {.of_answers = true, .needs_id = true},
 };
 
-static enum rm_code fail(struct rm_resolve const *resolve, uint32_t index, char const *key, char const *text) {
-    return rm_resolve_fail(resolve, "supplies.faults", index, key, "%s: %s",
-                           rm_ring_chain_fault_name(resolve->file->supplies->faults[index].fault), text);
+static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
+    return rm_resolve_fail(resolve, "chain_faults", index, key, "%s: %s",
+                           rm_ring_chain_fault_name(resolve->file->chain_faults[index].fault), text);
 }
 
-static enum rm_code check_keys(struct rm_resolve const *resolve, uint32_t index) {
-    struct rm_ring_file_chain_fault const *from = &resolve->file->supplies->faults[index];
+static enum rm_code check_keys(struct rm_resolve *resolve, uint32_t index) {
+    struct rm_ring_file_chain_fault const *from = &resolve->file->chain_faults[index];
     struct rule const *rule = &rules[from->fault];
     struct {
         char const *key;
@@ -48,7 +48,7 @@ static enum rm_code check_keys(struct rm_resolve const *resolve, uint32_t index)
     return RM_OK;
 }
 
-static enum rm_code check_numbers(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code check_numbers(struct rm_resolve *resolve, uint32_t index) {
     struct rm_chain_fault const *fault = &resolve->config->supplies.faults[index].fault;
     if (!(fault->from_s >= 0))
         return fail(resolve, index, "from_s", "expected seconds since the start of the run");
@@ -61,40 +61,36 @@ static enum rm_code check_numbers(struct rm_resolve const *resolve, uint32_t ind
     return RM_OK;
 }
 
-/** The chains that a fault names: all, one, or those of an entry of the file, which stand together. */
-static enum rm_code find_chains(struct rm_resolve const *resolve, uint32_t index) {
+/** The chains that a fault names: all, one, or those of an entry of the configuration. They stand together. */
+static enum rm_code find_chains(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
     struct rm_ring_chain_fault *to = &supplies->faults[index];
-    struct rm_ring_file_supplies const *file = resolve->file->supplies;
-    char const *name = file->faults[index].chain;
-    uint32_t chain = 0;
-    for (uint32_t e = 0; e < file->chains_count; ++e)
-        for (uint32_t place = 0; place < (file->chains[e].count == NULL ? 1 : *file->chains[e].count); ++place, ++chain)
-            if (strcmp(name, "all") == 0 || strcmp(name, file->chains[e].name) == 0 ||
-                strcmp(name, supplies->chains[chain].name) == 0)
-                to->first_chain = to->chain_count++ == 0 ? chain : to->first_chain;
+    char const *name = resolve->file->chain_faults[index].chain;
+    for (uint32_t c = 0; c < supplies->chain_count; ++c)
+        if (rm_resolve_means(name, supplies->chains[c].name, supplies->chains[c].entry))
+            to->first_chain = to->chain_count++ == 0 ? c : to->first_chain;
     if (to->chain_count == 0)
-        return rm_resolve_fail(resolve, "supplies.faults", index, "chain",
+        return rm_resolve_fail(resolve, "chain_faults", index, "chain",
                                "found \"%s\", expected the name of a chain, or \"all\"", name);
     return RM_OK;
 }
 
-static enum rm_code find_supply(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code find_supply(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_chain_fault *to = &resolve->config->supplies.faults[index];
-    uint32_t const *number = resolve->file->supplies->faults[index].supply;
+    uint32_t const *number = resolve->file->chain_faults[index].supply;
     to->fault.supply = RM_CHAIN_ALL_SUPPLIES;
     if (number == NULL)
         return RM_OK;
     to->fault.supply = (int32_t)*number - 1;
     for (uint32_t c = to->first_chain; c < to->first_chain + to->chain_count; ++c)
         if (*number == 0 || *number > resolve->config->supplies.chains[c].config.supply_count)
-            return rm_resolve_fail(resolve, "supplies.faults", index, "supply", "found %u, expected 1 to %u", *number,
+            return rm_resolve_fail(resolve, "chain_faults", index, "supply", "found %u, expected 1 to %u", *number,
                                    resolve->config->supplies.chains[c].config.supply_count);
     return RM_OK;
 }
 
-static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t index) {
-    struct rm_ring_file_chain_fault const *from = &resolve->file->supplies->faults[index];
+static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
+    struct rm_ring_file_chain_fault const *from = &resolve->file->chain_faults[index];
     struct rm_chain_fault *to = &resolve->config->supplies.faults[index].fault;
     *to = (struct rm_chain_fault){
         .kind = from->fault,
@@ -106,8 +102,8 @@ static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t ind
     };
     if (from->for_s != NULL)
         to->to_s = to->from_s + *from->for_s;
-    enum rm_code (*const checks[])(struct rm_resolve const *, uint32_t) = {check_keys, check_numbers, find_chains,
-                                                                           find_supply};
+    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {check_keys, check_numbers, find_chains,
+                                                                     find_supply};
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);
         if (code != RM_OK)
@@ -116,9 +112,9 @@ static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t ind
     return RM_OK;
 }
 
-enum rm_code rm_resolve_chain_faults(struct rm_resolve const *resolve) {
+enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve) {
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
-    for (uint32_t f = 0; f < resolve->file->supplies->faults_count; ++f) {
+    for (uint32_t f = 0; f < resolve->file->chain_faults_count; ++f) {
         enum rm_code const code = resolve_fault(resolve, f);
         if (code != RM_OK)
             return code;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring_config.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "ring_file.h"
 #include "ring_resolve.h"
 
-static double const MACHINE_PATIENCE_MS = 5.0, PATIENCE_MOST_MS = 1e6;
+static double const MACHINE_MAX_LAG_MS = 5.0, MAX_LAG_MOST_MS = 1e6;
 static uint64_t const DEFAULT_FIRST_TURN = 1000000;
-static double const DEFAULT_TURN_RATE_HZ = 1157000;
 
 void rm_ring_flow_default(struct rm_flow *flow) {
     /* The MAC is locally administered: a kernel that sees the frames leaves them alone. */
@@ -23,7 +24,7 @@ void rm_ring_flow_default(struct rm_flow *flow) {
     };
 }
 
-static enum rm_code resolve_core(struct rm_resolve const *resolve) {
+static enum rm_code resolve_core(struct rm_resolve *resolve) {
     uint32_t const *core = resolve->file->core;
     resolve->config->core = core == NULL ? RM_RING_ANY_CORE : (int32_t)*core;
     if (core != NULL && *core > INT32_MAX)
@@ -32,60 +33,58 @@ static enum rm_code resolve_core(struct rm_resolve const *resolve) {
 }
 
 /** A machine that loops are closed around does not wait; one that only shows itself may send what it is behind with. */
-static enum rm_code resolve_patience(struct rm_resolve const *resolve) {
-    double const *written = resolve->file->patience_ms;
-    double const otherwise = resolve->file->machine == NULL ? 0.0 : MACHINE_PATIENCE_MS;
-    double const patience_ms = written == NULL ? otherwise : *written;
-    if (!(patience_ms >= 0 && patience_ms <= PATIENCE_MOST_MS))
-        return rm_yaml_fail(resolve->error, resolve->path, "patience_ms", "found %g, expected 0 (for ever) to %g",
-                            patience_ms, PATIENCE_MOST_MS);
-    resolve->config->patience_s = patience_ms * 1e-3;
+static enum rm_code resolve_max_lag(struct rm_resolve *resolve) {
+    double const *written = resolve->file->max_lag_ms;
+    double const otherwise = resolve->file->machine == NULL ? 0.0 : MACHINE_MAX_LAG_MS;
+    double const max_lag_ms = written == NULL ? otherwise : *written;
+    if (!(max_lag_ms >= 0 && max_lag_ms <= MAX_LAG_MOST_MS))
+        return rm_yaml_fail(resolve->error, resolve->path, "max_lag_ms", "found %g, expected 0 (for ever) to %g",
+                            max_lag_ms, MAX_LAG_MOST_MS);
+    resolve->config->max_lag_s = max_lag_ms * 1e-3;
     return RM_OK;
 }
 
-/** The ring waits for chains: it needs some, and an answer within the cycle that it belongs to. */
-static enum rm_code resolve_lock_step(struct rm_resolve const *resolve) {
-    struct rm_ring_file_lock_step const *file = resolve->file->lock_step;
-    if (file == NULL)
+/** In simulated time the ring waits for setpoints, `answer_turns` after the turn of their cycle: where the overlay does
+ * not say, as long as the server waits for its leader. */
+static enum rm_code resolve_lock_step(struct rm_resolve *resolve) {
+    struct rm_config_setpoints const *setpoints = &resolve->machine->setpoints;
+    uint32_t const *written = resolve->file->answer_turns;
+    bool const waits = resolve->machine->simulated_time && resolve->machine->chain_count != 0;
+    if (!waits && written != NULL)
+        return rm_yaml_fail(resolve->error, resolve->path, "answer_turns",
+                            "the ring waits for no setpoints, expected `simulated_time: true` and chains in %s, or "
+                            "take it out",
+                            resolve->machine->source_path);
+    if (!waits)
         return RM_OK;
-    if (resolve->file->supplies == NULL)
-        return rm_yaml_fail(resolve->error, resolve->path, "lock_step",
-                            "the ring has no \"supplies\", expected chains whose setpoints it can wait for");
-    if (file->period_turns == 0 || file->period_turns > RM_LOCK_STEP_PERIOD_MAX)
-        return rm_yaml_fail(resolve->error, resolve->path, "lock_step.period_turns", "found %u, expected 1 to %d turns",
-                            file->period_turns, RM_LOCK_STEP_PERIOD_MAX);
-    if (file->answer_turns == 0 || file->answer_turns > file->period_turns)
-        return rm_yaml_fail(resolve->error, resolve->path, "lock_step.answer_turns",
-                            "found %u, expected 1 to %u, its period", file->answer_turns, file->period_turns);
-    resolve->config->lock_step = (struct rm_lock_step_config){file->period_turns, file->answer_turns};
+    uint32_t const otherwise = setpoints->phase_turns == 0 ? setpoints->period_turns : setpoints->phase_turns;
+    uint32_t const answer_turns = written == NULL ? otherwise : *written;
+    if (answer_turns == 0 || answer_turns > setpoints->period_turns)
+        return rm_yaml_fail(resolve->error, resolve->path, "answer_turns",
+                            "found %u, expected 1 to %u, the period of setpoints", answer_turns,
+                            setpoints->period_turns);
+    resolve->config->lock_step = (struct rm_lock_step_config){setpoints->period_turns, answer_turns};
     return RM_OK;
 }
 
-static enum rm_code resolve_head(struct rm_resolve const *resolve) {
+static enum rm_code resolve_head(struct rm_resolve *resolve) {
     struct rm_ring_file const *file = resolve->file;
     struct rm_ring_config *config = resolve->config;
     config->first_turn = file->first_turn == NULL ? DEFAULT_FIRST_TURN : *file->first_turn;
     config->udp_checksum = file->udp_checksum != NULL && *file->udp_checksum;
-    config->beam.turn_rate_hz = file->turn_rate_hz == NULL ? DEFAULT_TURN_RATE_HZ : *file->turn_rate_hz;
+    config->beam.turn_rate_hz = resolve->machine->turn_rate_hz;
     config->beam.seed = file->seed == NULL ? 1 : *file->seed;
-    if (file->workspace != NULL)
-        snprintf(config->workspace, sizeof config->workspace, "%s", file->workspace);
+    snprintf(config->workspace, sizeof config->workspace, "%s", resolve->machine->workspace);
     if (config->first_turn > RM_RING_FIRST_TURN_MAX)
         return rm_yaml_fail(resolve->error, resolve->path, "first_turn", "found %llu, expected at most 2^62",
                             (unsigned long long)config->first_turn);
-    if (!(config->beam.turn_rate_hz >= RM_RING_TURN_RATE_MIN && config->beam.turn_rate_hz <= RM_RING_TURN_RATE_MAX))
-        return rm_yaml_fail(resolve->error, resolve->path, "turn_rate_hz", "found %g, expected %g to %g",
-                            config->beam.turn_rate_hz, RM_RING_TURN_RATE_MIN, RM_RING_TURN_RATE_MAX);
-    if (file->instruments_count == 0 && file->supplies == NULL)
-        return rm_yaml_fail(resolve->error, resolve->path, "instruments",
-                            "the key is missing, expected a list of them, or the key \"supplies\"");
     return RM_OK;
 }
 
-typedef enum rm_code resolve_part(struct rm_resolve const *resolve);
+typedef enum rm_code resolve_part(struct rm_resolve *resolve);
 
 /** Resolves parts in their order up to a NULL. Of those that stand on each other the first that is wrong ends it. */
-static enum rm_code resolve_parts(struct rm_resolve const *resolve, resolve_part *const *part, bool each_alone,
+static enum rm_code resolve_parts(struct rm_resolve *resolve, resolve_part *const *part, bool each_alone,
                                   struct rm_errors *errors) {
     enum rm_code first = RM_OK;
     for (; *part != NULL && (first == RM_OK || each_alone); ++part) {
@@ -98,16 +97,16 @@ static enum rm_code resolve_parts(struct rm_resolve const *resolve, resolve_part
 }
 
 /** What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
-static enum rm_code resolve(struct rm_resolve const *resolve, struct rm_errors *errors) {
-    static resolve_part *const alone[] = {resolve_head,     resolve_core,    resolve_patience,   resolve_lock_step,
-                                          rm_resolve_ports, rm_resolve_beam, rm_resolve_formats, NULL};
+static enum rm_code resolve(struct rm_resolve *resolve, struct rm_errors *errors) {
+    static resolve_part *const alone[] = {
+        resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_ports, rm_resolve_beam, NULL};
     static resolve_part *const senders[] = {rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults, NULL};
-    static resolve_part *const supplies[] = {rm_resolve_supplies, NULL};
-    static resolve_part *const whole[] = {rm_resolve_machine, rm_resolve_ports_used, NULL};
+    static resolve_part *const chains[] = {rm_resolve_chains, rm_resolve_supplies, rm_resolve_chain_faults, NULL};
+    static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, NULL};
     enum rm_code code = resolve_parts(resolve, alone, true, errors);
     if (code == RM_OK) {
-        code = resolve_parts(resolve, senders, false, errors); /* first: responses of supplies name instruments */
-        code = rm_code_first(code, resolve_parts(resolve, supplies, false, errors));
+        code = resolve_parts(resolve, senders, false, errors);
+        code = rm_code_first(code, resolve_parts(resolve, chains, false, errors));
     }
     return code == RM_OK ? resolve_parts(resolve, whole, false, errors) : code;
 }
@@ -126,30 +125,58 @@ enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list,
     return code;
 }
 
-enum rm_code rm_ring_config_load_all(char const *path, struct rm_ring_config *config, struct rm_errors *errors) {
-    struct rm_ring_file *file = NULL;
+bool rm_resolve_means(char const *name, char const *own, char const *entry) {
+    return strcmp(name, "all") == 0 || strcmp(name, entry) == 0 || fnmatch(name, own, 0) == 0;
+}
+
+static enum rm_code load_overlay(char const *path, struct rm_ring_file **file, struct rm_errors *errors) {
+    static struct rm_ring_file none;
+    *file = path == NULL ? &none : NULL;
+    return path == NULL ? RM_OK : rm_yaml_load_all(path, &rm_ring_schema, (void **)file, errors);
+}
+
+static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_ring_file const *file,
+                                  struct rm_ring_config *config, struct rm_errors *errors) {
     struct rm_error error;
-    *config = (struct rm_ring_config){0};
-    enum rm_code code = rm_yaml_load_all(path, &rm_ring_schema, (void **)&file, errors);
-    if (code != RM_OK)
-        return code;
-    uint32_t *entry = calloc(RM_RING_INSTRUMENTS_MAX, sizeof *entry);
-    if (entry == NULL) {
-        code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory for the instruments", path);
+    struct rm_resolve part = {.path = files->overlay != NULL ? files->overlay : files->config,
+                              .ports_wanted = files->ports,
+                              .file = file,
+                              .machine = config->description,
+                              .config = config,
+                              .error = &error};
+    enum rm_code code;
+    part.described = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *part.described);
+    part.described_supply = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *part.described_supply);
+    if (part.described == NULL || part.described_supply == NULL) {
+        code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory for the instruments", part.path);
         rm_errors_add(errors, &error);
     } else {
-        code = resolve(&(struct rm_resolve){path, file, config, entry, &error}, errors);
+        code = resolve(&part, errors);
     }
-    free(entry);
-    rm_yaml_free(&rm_ring_schema, file);
+    free(part.described);
+    free(part.described_supply);
+    return code;
+}
+
+enum rm_code rm_ring_config_load_all(struct rm_ring_files const *files, struct rm_ring_config *config,
+                                     struct rm_errors *errors) {
+    struct rm_ring_file *file = NULL;
+    *config = (struct rm_ring_config){0};
+    enum rm_code const described = rm_config_load_machine(files->config, &config->description, errors);
+    enum rm_code code = rm_code_first(described, load_overlay(files->overlay, &file, errors));
+    if (code == RM_OK)
+        code = resolve_files(files, file, config, errors);
+    if (files->overlay != NULL && file != NULL)
+        rm_yaml_free(&rm_ring_schema, file);
     if (code != RM_OK)
         rm_ring_config_free(config);
     return code;
 }
 
-enum rm_code rm_ring_config_load(char const *path, struct rm_ring_config *config, struct rm_error *error) {
+enum rm_code rm_ring_config_load(struct rm_ring_files const *files, struct rm_ring_config *config,
+                                 struct rm_error *error) {
     struct rm_errors errors = {.count = 0};
-    enum rm_code const code = rm_ring_config_load_all(path, config, &errors);
+    enum rm_code const code = rm_ring_config_load_all(files, config, &errors);
     if (code != RM_OK && error != NULL)
         *error = errors.first[0];
     return code;
@@ -164,9 +191,10 @@ bool rm_ring_sends_through(struct rm_ring_config const *config, uint32_t port) {
 }
 
 void rm_ring_config_free(struct rm_ring_config *config) {
-    for (uint32_t f = 0; f < config->format_count; ++f)
-        rm_format_free(&config->formats[f]);
-    free(config->formats);
+    if (config->native != NULL)
+        rm_format_free(config->native);
+    free(config->native);
+    rm_config_free(config->description);
     free(config->instruments);
     free(config->groups);
     free(config->faults);

@@ -35,13 +35,13 @@ static struct rule const rules[RM_FAULT_KINDS] = {
     [RM_FAULT_FRAGMENT_OVERLAP] = {.has_network = true},
 };
 
-static enum rm_code fail(struct rm_resolve const *resolve, uint32_t index, char const *key, char const *text) {
+static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
     return rm_resolve_fail(resolve, "faults", index, key, "%s: %s",
                            rm_ring_fault_name(resolve->file->faults[index].fault), text);
 }
 
 /** A key that this kind of fault does not have. */
-static enum rm_code check_foreign_keys(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code check_foreign_keys(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
     struct rule const *rule = &rules[from->fault];
     struct {
@@ -62,7 +62,7 @@ static enum rm_code check_foreign_keys(struct rm_resolve const *resolve, uint32_
     return RM_OK;
 }
 
-static enum rm_code check_when(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code check_when(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
     struct rule const *rule = &rules[from->fault];
     if (rule->always)
@@ -78,7 +78,7 @@ static enum rm_code check_when(struct rm_resolve const *resolve, uint32_t index)
     return RM_OK;
 }
 
-static enum rm_code check_turns(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code check_turns(struct rm_resolve *resolve, uint32_t index) {
     enum rm_fault_kind const kind = resolve->file->faults[index].fault;
     int64_t const turns = resolve->config->faults[index].fault.turns;
     if (!rules[kind].has_turns)
@@ -91,20 +91,19 @@ static enum rm_code check_turns(struct rm_resolve const *resolve, uint32_t index
 }
 
 /** The groups that a fault names: all, one, or those of an entry of the file, which stand together. */
-static void find_groups(struct rm_resolve const *resolve, char const *name, struct rm_ring_fault *fault) {
+static void find_groups(struct rm_resolve *resolve, char const *name, struct rm_ring_fault *fault) {
     struct rm_ring_config const *config = resolve->config;
-    bool const all = strcmp(name, "all") == 0;
     for (uint32_t g = 0; g < config->group_count; ++g) {
         struct rm_virtual_group const *group = &config->groups[g];
-        char const *entry = resolve->file->instruments[resolve->entry[group->first]].name;
-        if (!all && strcmp(group->name, name) != 0 && strcmp(entry, name) != 0)
+        char const *entry = resolve->machine->instrument[resolve->described[group->first]].entry;
+        if (!rm_resolve_means(name, group->name, entry))
             continue;
         if (fault->group_count++ == 0)
             fault->first_group = g;
     }
 }
 
-static enum rm_code find_instrument(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code find_instrument(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_config const *config = resolve->config;
     char const *name = resolve->file->faults[index].instrument;
     find_groups(resolve, name, &config->faults[index]);
@@ -130,7 +129,7 @@ static bool meets_udp(struct rm_ring_config const *config, struct rm_ring_fault 
     return false;
 }
 
-static enum rm_code check_network(struct rm_resolve const *resolve, uint32_t index, int32_t network) {
+static enum rm_code check_network(struct rm_resolve *resolve, uint32_t index, int32_t network) {
     struct rm_ring_config const *config = resolve->config;
     if (network != RM_RING_BOTH_NETWORKS && config->network_count < 2)
         return fail(resolve, index, "network", "there is only one network, take it out");
@@ -140,7 +139,7 @@ static enum rm_code check_network(struct rm_resolve const *resolve, uint32_t ind
 }
 
 /** What a fault needs of the format that it befalls. */
-static enum rm_code check_formats(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code check_formats(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_fault const *fault = &resolve->config->faults[index];
     if (fault->fault.kind != RM_FAULT_WRONG_VERSION)
         return RM_OK;
@@ -150,7 +149,7 @@ static enum rm_code check_formats(struct rm_resolve const *resolve, uint32_t ind
     return RM_OK;
 }
 
-static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t index) {
+static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
     struct rm_ring_fault *to = &resolve->config->faults[index];
     to->network = from->network == NULL ? RM_RING_BOTH_NETWORKS : (int32_t)*from->network;
@@ -163,8 +162,8 @@ static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t ind
         .unseen = from->unseen != NULL && *from->unseen,
         .order = from->order == NULL ? RM_FRAGMENTS_SHUFFLED : *from->order,
     };
-    enum rm_code (*const checks[])(struct rm_resolve const *, uint32_t) = {find_instrument, check_foreign_keys,
-                                                                           check_when, check_turns, check_formats};
+    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {find_instrument, check_foreign_keys, check_when,
+                                                                     check_turns, check_formats};
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);
         if (code != RM_OK)
@@ -173,7 +172,7 @@ static enum rm_code resolve_fault(struct rm_resolve const *resolve, uint32_t ind
     return check_network(resolve, index, to->network);
 }
 
-enum rm_code rm_resolve_faults(struct rm_resolve const *resolve) {
+enum rm_code rm_resolve_faults(struct rm_resolve *resolve) {
     struct rm_ring_config *config = resolve->config;
     if (resolve->file->faults_count == 0)
         return RM_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A ring's file as libcyaml loads it: strings as written, absent keys NULL. ring_config.c makes sense of it. */
+/** A ring's overlay as libcyaml loads it: strings as written, absent keys NULL. ring_config.c makes sense of it. */
 #ifndef RM_INSTRUMENTS_RING_FILE_H
 #define RM_INSTRUMENTS_RING_FILE_H
 
@@ -7,28 +7,22 @@
 #include <stdint.h>
 
 #include "base/yaml.h"
+#include "config/file.h"
 #include "fault.h"
-#include "format/format_file.h"
 #include "net/port.h"
 #include "ring_machine_file.h"
 #include "ring_supplies_file.h"
 
-enum rm_memif_role { RM_MEMIF_SERVER, RM_MEMIF_CLIENT };
-
+/* The other end of one of the server's ports: what cannot be told from that, or is not so. */
 struct rm_ring_file_port {
     char *name;
-    enum rm_port_kind kind;
+    enum rm_port_kind *kind; /* NULL: the one that belongs to the server's */
     char *socket;
     enum rm_memif_role *role;
     char *interface;
     char *peer;
     char *device;
-};
-
-/* One of several ports, or that of the mirrored network, and where to its datagrams go. */
-struct rm_ring_file_outlet {
-    struct rm_ring_file_port port;
-    char *destination; /* NULL, as the others: the ring's */
+    char *destination;
     char *destination_mac;
     uint16_t *vlan;
 };
@@ -43,15 +37,7 @@ struct rm_ring_file_beam {
 
 struct rm_ring_file_instrument {
     char *name;
-    uint8_t kind;
-    uint16_t id;
-    char *port; /* NULL: the first */
-    char *source;
-    char *mirror_source; /* NULL: the same */
-    char *format;        /* NULL: native */
-    uint32_t *count;     /* NULL: one */
-    uint32_t *period_turns;
-    int64_t *turn_error;
+    int64_t turn_error;
 };
 
 enum rm_ring_file_network { RM_RING_FILE_NETWORK_A, RM_RING_FILE_NETWORK_B };
@@ -68,45 +54,34 @@ struct rm_ring_file_fault {
     enum rm_ring_file_network *network;
 };
 
-struct rm_ring_file_lock_step {
-    uint32_t period_turns;
-    uint32_t answer_turns;
-};
-
 struct rm_ring_file {
-    char *workspace;
-    double *turn_rate_hz;
     uint64_t *first_turn;
-    double *patience_ms;
-    struct rm_ring_file_lock_step *lock_step;
+    double *max_lag_ms;
+    uint32_t *answer_turns;
     uint32_t *core;
     uint64_t *seed;
-    struct rm_ring_file_port *port; /* NULL where there are several, or no instruments */
-    struct rm_ring_file_outlet *ports;
+    struct rm_ring_file_port *ports;
     uint32_t ports_count;
-    struct rm_ring_file_outlet *mirror;
     uint32_t *mtu;
-    uint16_t *vlan;
-    uint16_t *udp_port;
     bool *udp_checksum;
-    char *destination;
-    char *destination_mac;
     char *source_mac;
     struct rm_ring_file_beam *beam;
-    struct rm_file_format *formats;
-    uint32_t formats_count;
     struct rm_ring_file_instrument *instruments;
     uint32_t instruments_count;
     struct rm_ring_file_fault *faults;
     uint32_t faults_count;
-    struct rm_ring_file_supplies *supplies;
+    struct rm_ring_file_chain *chains;
+    uint32_t chains_count;
+    struct rm_ring_file_supply *supplies;
+    uint32_t supplies_count;
+    struct rm_ring_file_chain_fault *chain_faults;
+    uint32_t chain_faults_count;
+    struct rm_ring_file_response *responses;
+    uint32_t responses_count;
     struct rm_ring_file_machine *machine;
 };
 
 extern cyaml_schema_value_t const rm_ring_schema;
-
-/** The keys of a struct rm_ring_file_port. */
-extern cyaml_schema_field_t const rm_ring_port_fields[];
 
 /** A word for a kind of port, "memif"; and the kind for a word, which may be one that cannot send: false. */
 char const *rm_ring_port_kind_name(enum rm_port_kind kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which file a lattice's name means: one beside the ring's own file, or one that comes with Ringmaster.
+/** Which file a lattice's name means: one beside the overlay, or one that comes with Ringmaster.
  *
  * Those lie in twin/lattices of a checkout, and in share/ringmaster/lattices where it is installed: looked for from
  * where the program is upwards, and then in what $XDG_DATA_DIRS names, as the twin's command does.

@@ -2,7 +2,6 @@
 /** Makes sense of the key `machine` of a ring's file. */
 #include "ring_machine.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +50,7 @@ static struct machine_key const error_keys[] = {
     {0},
 };
 
-static enum rm_code check_within(struct rm_resolve const *resolve, char const *key, double value, double low,
-                                 double high) {
+static enum rm_code check_within(struct rm_resolve *resolve, char const *key, double value, double low, double high) {
     char place[80];
     if (value >= low && value <= high)
         return RM_OK;
@@ -61,7 +59,7 @@ static enum rm_code check_within(struct rm_resolve const *resolve, char const *k
 }
 
 /** The numbers of a part, which may be absent: NULL. */
-static enum rm_code resolve_numbers(struct rm_resolve const *resolve, char const *part, void const *from,
+static enum rm_code resolve_numbers(struct rm_resolve *resolve, char const *part, void const *from,
                                     struct machine_key const *keys) {
     for (struct machine_key const *key = keys; key->key != NULL; ++key) {
         char name[60];
@@ -78,60 +76,23 @@ static enum rm_code resolve_numbers(struct rm_resolve const *resolve, char const
 
 /* ── which supplies ── */
 
-/** "cf*", all supplies of the chains that match; "c0?/3", the third of each; "c0?/3-8", six of each. */
-struct choice {
-    char chains[64];
-    unsigned long first, last;
-};
-
-static bool parse_choice(char const *text, struct choice *choice) {
-    char *end = NULL;
-    size_t const length = strcspn(text, "/");
-    if (length == 0 || length >= sizeof choice->chains)
-        return false;
-    snprintf(choice->chains, sizeof choice->chains, "%.*s", (int)length, text);
-    choice->first = 1;
-    choice->last = RM_CHAIN_SUPPLIES_MAX;
-    if (text[length] == '\0')
-        return true;
-    choice->first = choice->last = strtoul(text + length + 1, &end, 10);
-    if (*end == '-')
-        choice->last = strtoul(end + 1, &end, 10);
-    return *end == '\0' && choice->first >= 1 && choice->last >= choice->first;
-}
-
-static uint32_t choose(struct rm_ring_supplies const *supplies, struct choice const *choice, uint32_t *chosen) {
-    uint32_t count = 0;
-    for (uint32_t c = 0; c < supplies->chain_count; ++c) {
-        struct rm_ring_chain const *chain = &supplies->chains[c];
-        if (fnmatch(choice->chains, chain->name, 0) != 0)
-            continue;
-        for (unsigned long s = choice->first; s <= choice->last && s <= chain->config.supply_count; ++s)
-            chosen[count++] = chain->first + (uint32_t)s - 1;
-    }
-    return count;
-}
-
-static enum rm_code resolve_supplies(struct rm_resolve const *resolve, char const *place, char const *text,
+static enum rm_code resolve_supplies(struct rm_resolve *resolve, char const *place, char const *text,
                                      struct rm_machine_group *to) {
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
-    struct choice choice;
     to->supply = calloc(supplies->supply_count + 1, sizeof *to->supply);
     if (to->supply == NULL)
         return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
-    if (parse_choice(text, &choice))
-        to->supply_count = choose(supplies, &choice, to->supply);
+    to->supply_count = rm_resolve_choose(resolve, text, to->supply);
     if (to->supply_count != 0)
         return RM_OK;
     return rm_yaml_fail(resolve->error, resolve->path, place,
                         "found \"%s\", which means none of the %u supplies, expected the names of chains, such as "
-                        "\"c*\", or some of each, such as \"c*/1-4\"",
+                        "\"c*\", some of each, such as \"c*/1-4\", or names of supplies, such as \"sr/ps/ch_*\"",
                         text, supplies->supply_count);
 }
 
 /** Nobody drives two things. */
-static enum rm_code check_free(struct rm_resolve const *resolve, char const *place,
-                               struct rm_machine_group const *group) {
+static enum rm_code check_free(struct rm_resolve *resolve, char const *place, struct rm_machine_group const *group) {
     struct rm_ring_machine const *machine = &resolve->config->machine;
     for (struct rm_machine_group const *other = machine->group; other != group; ++other)
         for (uint32_t o = 0; o < other->supply_count; ++o)
@@ -143,7 +104,7 @@ static enum rm_code check_free(struct rm_resolve const *resolve, char const *pla
     return RM_OK;
 }
 
-static enum rm_code resolve_group(struct rm_resolve const *resolve, char const *place, char const *elements,
+static enum rm_code resolve_group(struct rm_resolve *resolve, char const *place, char const *elements,
                                   char const *supplies, struct rm_machine_group *to) {
     to->elements = strdup(elements);
     if (to->elements == NULL)
@@ -152,7 +113,7 @@ static enum rm_code resolve_group(struct rm_resolve const *resolve, char const *
     return code == RM_OK ? check_free(resolve, place, to) : code;
 }
 
-static enum rm_code check_room(struct rm_resolve const *resolve) {
+static enum rm_code check_room(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     if (from->correctors_count + from->strengths_count <= RM_MACHINE_GROUPS_MAX)
         return RM_OK;
@@ -161,7 +122,7 @@ static enum rm_code check_room(struct rm_resolve const *resolve) {
                         from->correctors_count + from->strengths_count, RM_MACHINE_GROUPS_MAX);
 }
 
-static enum rm_code resolve_correctors(struct rm_resolve const *resolve) {
+static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
     char place[60];
@@ -184,7 +145,7 @@ static enum rm_code resolve_correctors(struct rm_resolve const *resolve) {
     return code;
 }
 
-static enum rm_code resolve_strengths(struct rm_resolve const *resolve) {
+static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
     char place[60];
@@ -202,7 +163,7 @@ static enum rm_code resolve_strengths(struct rm_resolve const *resolve) {
     return code;
 }
 
-static enum rm_code resolve_rf(struct rm_resolve const *resolve) {
+static enum rm_code resolve_rf(struct rm_resolve *resolve) {
     struct rm_ring_file_rf const *from = resolve->file->machine->rf;
     struct rm_ring_machine *machine = &resolve->config->machine;
     struct rm_machine_group rf = {0};
@@ -225,7 +186,7 @@ static enum rm_code resolve_rf(struct rm_resolve const *resolve) {
 
 /* ── disturbances ── */
 
-static enum rm_code resolve_mains(struct rm_resolve const *resolve, struct rm_ring_file_disturbances const *from) {
+static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_file_disturbances const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     enum rm_code code = RM_OK;
     machine->disturbances.mains_count = from->mains_count;
@@ -242,7 +203,7 @@ static enum rm_code resolve_mains(struct rm_resolve const *resolve, struct rm_ri
     return check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander, 0, 0.1);
 }
 
-static enum rm_code resolve_ground(struct rm_resolve const *resolve, struct rm_ring_file_ground const *from) {
+static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_file_ground const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     if (from == NULL)
         return RM_OK;
@@ -254,7 +215,7 @@ static enum rm_code resolve_ground(struct rm_resolve const *resolve, struct rm_r
     return check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz, 1e-3, 1000);
 }
 
-static enum rm_code resolve_steps(struct rm_resolve const *resolve, struct rm_ring_file_steps const *from) {
+static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_file_steps const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     if (from == NULL)
         return RM_OK;
@@ -264,7 +225,7 @@ static enum rm_code resolve_steps(struct rm_resolve const *resolve, struct rm_ri
     return code == RM_OK ? check_within(resolve, "disturbances.steps.every_s", from->every_s, 1e-3, 1e6) : code;
 }
 
-static enum rm_code resolve_insertion(struct rm_resolve const *resolve, struct rm_ring_file_insertion const *from) {
+static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring_file_insertion const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     if (from == NULL)
         return RM_OK;
@@ -284,7 +245,7 @@ static enum rm_code resolve_insertion(struct rm_resolve const *resolve, struct r
                         machine->disturbances.insertion_every_s);
 }
 
-static enum rm_code resolve_topup(struct rm_resolve const *resolve, struct rm_ring_file_topup const *from) {
+static enum rm_code resolve_topup(struct rm_resolve *resolve, struct rm_ring_file_topup const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     if (from == NULL)
         return RM_OK;
@@ -295,7 +256,7 @@ static enum rm_code resolve_topup(struct rm_resolve const *resolve, struct rm_ri
     return code == RM_OK ? check_within(resolve, "disturbances.topup.every_s", from->every_s, 1e-3, 1e6) : code;
 }
 
-static enum rm_code resolve_disturbances(struct rm_resolve const *resolve) {
+static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
     struct rm_ring_file_disturbances const *from = resolve->file->machine->disturbances;
     if (from == NULL)
         return RM_OK;
@@ -328,7 +289,7 @@ static void add_bpm(struct rm_ring_machine *machine, uint32_t instrument, uint32
 }
 
 /** An electronics reads two BPMs; in a format that names one, one. */
-static enum rm_code count_bpms(struct rm_resolve const *resolve) {
+static enum rm_code count_bpms(struct rm_resolve *resolve) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     uint32_t const second = rm_virtual_lane_find(RM_KIND_BPM, "x2");
     machine->bpm_instrument = calloc(2 * (size_t)resolve->config->instrument_count + 1, sizeof(uint32_t));
@@ -351,7 +312,7 @@ static enum rm_code count_bpms(struct rm_resolve const *resolve) {
                         "no instrument would show it, expected instruments of kind bpm");
 }
 
-enum rm_code rm_resolve_machine(struct rm_resolve const *resolve) {
+enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
     if (from == NULL)
@@ -370,8 +331,8 @@ enum rm_code rm_resolve_machine(struct rm_resolve const *resolve) {
         code = resolve_numbers(resolve, "filter.", from->filter, filter_keys);
     if (code == RM_OK)
         code = resolve_numbers(resolve, "errors.", from->errors, error_keys);
-    enum rm_code (*const parts[])(struct rm_resolve const *) = {resolve_correctors, resolve_strengths, resolve_rf,
-                                                                resolve_disturbances, count_bpms};
+    enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_correctors, resolve_strengths, resolve_rf,
+                                                          resolve_disturbances, count_bpms};
     for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)
         code = parts[p](resolve);
     return code == RM_OK ? rm_resolve_lattice(resolve, from->lattice, &machine->lattice) : code;

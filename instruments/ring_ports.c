@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+/** The other ends of the server's ports. Of a socket, an address or a memif they follow from the server's own; the
+ * interface at the other end of a veth or of a card's cable only the overlay can name. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/nearest.h"
 #include "fragments.h"
 #include "ring_resolve.h"
@@ -9,240 +12,281 @@
 
 enum { DEFAULT_MTU = 1500, VLAN_MOST = 4094 };
 
-/** A key of a port, the kinds that cannot do without it, and what it is. */
-struct port_key {
-    char const *key;
-    char const *given;
-    unsigned kinds;
-    char const *meant;
+/** One port while it is resolved. */
+struct outlet {
+    struct rm_resolve *resolve;
+    uint32_t index; /**< of the configuration's */
+    struct rm_config_port const *server;
+    struct rm_ring_file_port const *file; /**< what the overlay says; NULL: nothing */
+    uint32_t entry;                       /**< of the overlay's `ports` */
+    struct rm_ring_port *to;
 };
 
 static unsigned bit(enum rm_port_kind kind) { return 1u << kind; }
 
-static enum rm_code check_port_key(struct rm_resolve const *resolve, char const *place, enum rm_port_kind kind,
-                                   struct port_key const *key) {
-    bool const wanted = (key->kinds & bit(kind)) != 0;
-    if ((key->given != NULL) == wanted)
-        return RM_OK;
-    if (wanted)
-        return rm_yaml_fail(resolve->error, resolve->path, place, "the key \"%s\" is missing, expected %s", key->key,
-                            key->meant);
-    char full[32];
-    snprintf(full, sizeof full, "%s.%s", place, key->key);
-    return rm_yaml_fail(resolve->error, resolve->path, full, "a port of this kind has no such key, take it out");
+/** An error at the port's entry of the overlay; where that has none, of the configuration. */
+static enum rm_code fail(struct outlet const *outlet, char const *key, char const *text) {
+    struct rm_resolve const *resolve = outlet->resolve;
+    if (outlet->file != NULL)
+        return rm_resolve_fail(resolve, "ports", outlet->entry, key, "%s", text);
+    return rm_config_fail_entry(resolve->machine, resolve->error, "ports", outlet->index, NULL,
+                                "the virtual ring is its other end: %s, in an overlay: ports: [{name: %s, …}]", text,
+                                outlet->server->port.name);
 }
 
-static enum rm_code check_port(struct rm_resolve const *resolve, char const *place,
-                               struct rm_ring_file_port const *from) {
-    struct port_key const keys[] = {
-        {"socket", from->socket, bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST),
-         "the path of the control socket, such as /run/ringmaster/demo.sock"},
-        {"interface", from->interface, bit(RM_PORT_AF_PACKET) | bit(RM_PORT_AF_XDP) | bit(RM_PORT_TAP),
-         "the kernel's name of the interface, such as veth0"},
-        {"peer", from->peer, bit(RM_PORT_UDP), "the receiver's address and UDP port, such as 127.0.0.1:4660"},
-        {"device", from->device, bit(RM_PORT_PCI), "the card's PCI address, such as 0000:03:00.0"},
-    };
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k) {
-        enum rm_code const code = check_port_key(resolve, place, from->kind, &keys[k]);
-        if (code != RM_OK)
-            return code;
-    }
-    return RM_OK;
+/** The kind of port at the other end of one of kind `server`. */
+static bool opposite_kind(enum rm_port_kind server, enum rm_port_kind *kind) {
+    *kind = server == RM_PORT_VHOST ? RM_PORT_VIRTIO_USER : server == RM_PORT_VIRTIO_USER ? RM_PORT_VHOST : server;
+    return server != RM_PORT_PCAP && server != RM_PORT_RING && server != RM_PORT_NULL;
 }
 
-static void copy(char *to, size_t bytes, char const *from) { snprintf(to, bytes, "%s", from == NULL ? "" : from); }
-
-enum rm_code rm_resolve_port(struct rm_resolve const *resolve, char const *place, struct rm_ring_file_port const *from,
-                             char const *name, struct rm_port_config *to) {
-    enum rm_code const code = check_port(resolve, place, from);
-    if (code != RM_OK)
-        return code;
-    char full[32];
-    snprintf(full, sizeof full, "%s.role", place);
-    if (from->role != NULL && from->kind != RM_PORT_MEMIF)
-        return rm_yaml_fail(resolve->error, resolve->path, full, "only a memif has a role, take it out");
-    snprintf(full, sizeof full, "%s.peer", place);
-    if (from->peer != NULL && !rm_endpoint_parse(from->peer, &to->peer_ipv4, &to->peer_port))
-        return rm_yaml_fail(resolve->error, resolve->path, full,
-                            "found \"%s\", expected an address and a UDP port such as 127.0.0.1:4660", from->peer);
-    to->kind = from->kind;
-    to->memif_server = from->role != NULL && *from->role == RM_MEMIF_SERVER;
+static enum rm_code derive(struct outlet const *outlet) {
+    struct rm_port_config const *server = &outlet->server->port;
+    struct rm_port_config *to = &outlet->to->port;
+    bool const has_end = opposite_kind(server->kind, &to->kind);
+    if (outlet->file != NULL && outlet->file->kind != NULL)
+        to->kind = *outlet->file->kind;
+    else if (!has_end)
+        return fail(outlet, "kind",
+                    "nothing can be at the other end of a port of this kind, expected the key \"kind\" with the port "
+                    "to send through");
     to->queues = 1;
-    copy(to->name, sizeof to->name, from->name == NULL ? name : from->name);
-    copy(to->socket_path, sizeof to->socket_path, from->socket);
-    copy(to->interface, sizeof to->interface, from->interface);
-    copy(to->device, sizeof to->device, from->device);
+    strcpy(to->name, server->name);
+    to->memif_server = !server->memif_server;
+    to->peer_ipv4 = server->bind_ipv4;
+    to->peer_port = server->bind_port;
+    if (((bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST)) & bit(to->kind)) != 0)
+        strcpy(to->socket_path, server->socket_path);
     return RM_OK;
 }
 
-static enum rm_code resolve_mac(struct rm_resolve const *resolve, char const *key, char const *text, uint8_t mac[6]) {
-    if (text == NULL || rm_mac_parse(text, mac))
-        return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, key, "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01",
-                        text);
-}
-
-/** The keys of where to that a ring and its mirror both have. */
-struct destination {
-    char const *address_key, *address, *mac_key, *mac, *vlan_key;
-    uint16_t const *vlan;
+/** A key that the overlay may write, the kinds of port that have it, and what it is. */
+struct port_key {
+    char const *key;
+    bool given;
+    unsigned kinds;
 };
 
-static enum rm_code resolve_destination(struct rm_resolve const *resolve, struct destination const *from,
-                                        struct rm_flow *flow) {
-    if (from->address != NULL && !rm_ipv4_parse(from->address, &flow->destination_ipv4))
-        return rm_yaml_fail(resolve->error, resolve->path, from->address_key,
-                            "found \"%s\", expected an IPv4 address such as 10.20.255.1", from->address);
-    if (from->address != NULL)
-        rm_multicast_mac(flow->destination_ipv4, flow->destination_mac);
-    if (from->vlan != NULL && (*from->vlan == 0 || *from->vlan > VLAN_MOST))
-        return rm_yaml_fail(resolve->error, resolve->path, from->vlan_key, "found %u, expected 1 to %u", *from->vlan,
-                            VLAN_MOST);
-    if (from->vlan != NULL)
-        flow->vlan = *from->vlan;
-    return resolve_mac(resolve, from->mac_key, from->mac, flow->destination_mac);
-}
-
-static enum rm_code resolve_flow(struct rm_resolve const *resolve, struct rm_flow *flow) {
-    struct rm_ring_file const *file = resolve->file;
-    rm_ring_flow_default(flow);
-    if (file->udp_port != NULL && *file->udp_port == 0)
-        return rm_yaml_fail(resolve->error, resolve->path, "udp_port", "found 0, expected 1 to 65535");
-    if (file->udp_port != NULL)
-        flow->source_port = flow->destination_port = *file->udp_port;
-    struct destination const to = {"destination", file->destination, "destination_mac", file->destination_mac,
-                                   "vlan",        file->vlan};
-    enum rm_code const code = resolve_destination(resolve, &to, flow);
-    return code != RM_OK ? code : resolve_mac(resolve, "source_mac", file->source_mac, flow->source_mac);
-}
-
-static enum rm_code resolve_mtu(struct rm_resolve const *resolve, uint32_t *mtu) {
-    uint32_t const *given = resolve->file->mtu;
-    *mtu = given == NULL ? DEFAULT_MTU : *given;
-    if (*mtu < RM_MTU_LEAST || *mtu > RM_MTU_MOST)
-        return rm_yaml_fail(resolve->error, resolve->path, "mtu", "found %u, expected %d to %d", *mtu, RM_MTU_LEAST,
-                            RM_MTU_MOST);
+static enum rm_code check_keys(struct outlet const *outlet) {
+    struct rm_ring_file_port const *file = outlet->file;
+    struct port_key const keys[] = {
+        {"socket", file->socket != NULL, bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST)},
+        {"role", file->role != NULL, bit(RM_PORT_MEMIF)},
+        {"interface", file->interface != NULL, bit(RM_PORT_AF_PACKET) | bit(RM_PORT_AF_XDP) | bit(RM_PORT_TAP)},
+        {"peer", file->peer != NULL, bit(RM_PORT_UDP)},
+        {"device", file->device != NULL, bit(RM_PORT_PCI)},
+    };
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
+        if (keys[k].given && (keys[k].kinds & bit(outlet->to->port.kind)) == 0)
+            return fail(outlet, keys[k].key, "a port of this kind has no such key, take it out");
     return RM_OK;
 }
 
-/** A port of the file's list, or the mirror's: `place` is its key, `ports[1].`, `at` that of the port itself. */
-static enum rm_code resolve_outlet(struct rm_resolve const *resolve, char const *place, char const *at,
-                                   struct rm_ring_file_outlet const *from, struct rm_ring_port *to) {
-    char keys[3][40];
-    char const *const names[3] = {"destination", "destination_mac", "vlan"};
-    for (int k = 0; k < 3; ++k)
-        snprintf(keys[k], sizeof keys[k], "%s.%s", place, names[k]);
-    struct destination const where = {keys[0], from->destination, keys[1], from->destination_mac, keys[2], from->vlan};
-    enum rm_code const code = rm_resolve_port(resolve, at, &from->port, place, &to->port);
-    return code == RM_OK ? resolve_destination(resolve, &where, &to->flow) : code;
+static void copy(char *to, size_t bytes, char const *from) {
+    if (from != NULL)
+        snprintf(to, bytes, "%s", from);
 }
 
-/** A further port, that does as the ring does if its keys say nothing else. */
-static struct rm_ring_port *add_port(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
-    struct rm_ring_port *port = &resolve->config->ports[resolve->config->port_count++];
-    *port = *ring;
-    return port;
-}
-
-static enum rm_code resolve_mirror(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
-    struct rm_ring_file_outlet const *from = resolve->file->mirror;
-    if (from == NULL)
+/** What the overlay says of the port itself. */
+static enum rm_code take_port(struct outlet const *outlet) {
+    struct rm_ring_file_port const *file = outlet->file;
+    struct rm_port_config *to = &outlet->to->port;
+    if (file == NULL)
         return RM_OK;
-    resolve->config->network_count = 2;
-    resolve->config->mirror_port = resolve->config->port_count;
-    return resolve_outlet(resolve, "mirror", "mirror.port", from, add_port(resolve, ring));
-}
-
-static enum rm_code check_port_name(struct rm_resolve const *resolve, uint32_t index) {
-    struct rm_ring_file_outlet const *ports = resolve->file->ports;
-    char const *name = ports[index].port.name;
-    if (name == NULL)
-        return rm_resolve_fail(resolve, "ports", index, NULL,
-                               "the key \"name\" is missing, expected the name that instruments and chains call it by");
-    if (!rm_virtual_name_is_good(name))
-        return rm_resolve_fail(resolve, "ports", index, "name", "found \"%s\", expected a name of a-z, 0-9, _ and -",
-                               name);
-    for (uint32_t p = 0; p < index; ++p)
-        if (strcmp(ports[p].port.name, name) == 0)
-            return rm_resolve_fail(resolve, "ports", index, "name",
-                                   "\"%s\" is already the name of ports[%u], expected one of its own", name, p);
+    enum rm_code const code = check_keys(outlet);
+    if (code != RM_OK)
+        return code;
+    if (file->role != NULL)
+        to->memif_server = *file->role == RM_MEMIF_SERVER;
+    copy(to->socket_path, sizeof to->socket_path, file->socket);
+    copy(to->interface, sizeof to->interface, file->interface);
+    copy(to->device, sizeof to->device, file->device);
+    if (file->peer != NULL && !rm_endpoint_parse(file->peer, &to->peer_ipv4, &to->peer_port))
+        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "peer",
+                               "found \"%s\", expected an address and a UDP port such as 127.0.0.1:4660", file->peer);
     return RM_OK;
 }
 
-static enum rm_code resolve_list(struct rm_resolve const *resolve, struct rm_ring_port const *ring) {
+/** Nothing that its kind needs is missing. */
+static enum rm_code check_complete(struct outlet const *outlet) {
+    struct rm_port_config const *to = &outlet->to->port;
+    unsigned const kind = bit(to->kind);
+    if ((kind & (bit(RM_PORT_AF_PACKET) | bit(RM_PORT_AF_XDP) | bit(RM_PORT_TAP))) != 0 && to->interface[0] == '\0')
+        return fail(outlet, NULL,
+                    "the key \"interface\" is missing, expected the kernel's name of the interface at "
+                    "this end of the link, such as veth1");
+    if ((kind & bit(RM_PORT_PCI)) != 0 && to->device[0] == '\0')
+        return fail(outlet, NULL,
+                    "the key \"device\" is missing, expected the PCI address of the card at this end of "
+                    "the cable, such as 0000:03:00.0");
+    if ((kind & (bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST))) != 0 &&
+        to->socket_path[0] == '\0')
+        return fail(outlet, NULL, "the key \"socket\" is missing, expected the path of the control socket");
+    if ((kind & bit(RM_PORT_UDP)) != 0 && to->peer_port == 0)
+        return fail(outlet, NULL,
+                    "the key \"peer\" is missing, expected the receiver's address and UDP port, such as "
+                    "127.0.0.1:4660");
+    return RM_OK;
+}
+
+/** Where datagrams go: a group that the server is a member of, else its own address there. */
+static void derive_flow(struct outlet const *outlet) {
+    struct rm_config_port const *server = outlet->server;
+    struct rm_flow *flow = &outlet->to->flow;
+    rm_ring_flow_default(flow);
+    flow->source_port = flow->destination_port = server->udp_port;
+    if (server->port.group_count != 0)
+        flow->destination_ipv4 = server->port.group[0];
+    else if (server->answer_ipv4 != 0)
+        flow->destination_ipv4 = server->answer_ipv4;
+    rm_multicast_mac(flow->destination_ipv4, flow->destination_mac);
+    if (server->vlan != RM_CONFIG_ANY_VLAN)
+        flow->vlan = server->vlan;
+}
+
+static enum rm_code take_flow(struct outlet const *outlet) {
+    struct rm_ring_file_port const *file = outlet->file;
+    struct rm_flow *flow = &outlet->to->flow;
+    derive_flow(outlet);
+    if (file == NULL)
+        return RM_OK;
+    if (file->destination != NULL && !rm_ipv4_parse(file->destination, &flow->destination_ipv4))
+        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination",
+                               "found \"%s\", expected an IPv4 address such as 10.20.255.1", file->destination);
+    if (file->destination != NULL)
+        rm_multicast_mac(flow->destination_ipv4, flow->destination_mac);
+    if (file->vlan != NULL && (*file->vlan == 0 || *file->vlan > VLAN_MOST))
+        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "vlan", "found %u, expected 1 to %u",
+                               *file->vlan, VLAN_MOST);
+    if (file->vlan != NULL)
+        flow->vlan = *file->vlan;
+    if (file->destination_mac != NULL && !rm_mac_parse(file->destination_mac, flow->destination_mac))
+        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination_mac",
+                               "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01", file->destination_mac);
+    return RM_OK;
+}
+
+/** The keys that all ports have in common. */
+static enum rm_code take_common(struct outlet const *outlet) {
+    struct rm_resolve *resolve = outlet->resolve;
+    struct rm_ring_file const *file = resolve->file;
+    outlet->to->mtu = file->mtu == NULL ? DEFAULT_MTU : *file->mtu;
+    if (outlet->to->mtu < RM_MTU_LEAST || outlet->to->mtu > RM_MTU_MOST)
+        return rm_yaml_fail(resolve->error, resolve->path, "mtu", "found %u, expected %d to %d", outlet->to->mtu,
+                            RM_MTU_LEAST, RM_MTU_MOST);
+    if (file->source_mac != NULL && !rm_mac_parse(file->source_mac, outlet->to->flow.source_mac))
+        return rm_yaml_fail(resolve->error, resolve->path, "source_mac",
+                            "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01", file->source_mac);
+    return RM_OK;
+}
+
+static void find_entry(struct outlet *outlet) {
+    struct rm_ring_file const *file = outlet->resolve->file;
+    for (uint32_t p = 0; p < file->ports_count; ++p)
+        if (strcmp(file->ports[p].name, outlet->server->port.name) == 0) {
+            outlet->file = &file->ports[p];
+            outlet->entry = p;
+        }
+}
+
+static enum rm_code add_port(struct rm_resolve *resolve, uint32_t index) {
+    struct outlet outlet = {
+        .resolve = resolve,
+        .index = index,
+        .server = &resolve->machine->port[index],
+        .to = &resolve->config->ports[resolve->config->port_count],
+    };
+    enum rm_code (*const parts[])(struct outlet const *) = {derive, take_port, check_complete, take_flow, take_common};
     enum rm_code code = RM_OK;
-    for (uint32_t p = 0; p < resolve->file->ports_count && code == RM_OK; ++p) {
-        char place[24];
-        snprintf(place, sizeof place, "ports[%u]", p);
-        code = check_port_name(resolve, p);
-        if (code == RM_OK)
-            code = resolve_outlet(resolve, place, place, &resolve->file->ports[p], add_port(resolve, ring));
-    }
+    find_entry(&outlet);
+    for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)
+        code = parts[p](&outlet);
+    resolve->ring_port[index] = resolve->config->port_count++;
     return code;
 }
 
-/** The keys `port` and `ports`: one of them, or neither where there are only supplies. */
-static enum rm_code check_keys(struct rm_resolve const *resolve) {
-    struct rm_ring_file const *file = resolve->file;
-    if (file->port != NULL && file->ports_count != 0)
-        return rm_yaml_fail(resolve->error, resolve->path, "ports",
-                            "found beside \"port\", expected one of them: a ring has one port, or a list");
-    if (file->port == NULL && file->ports_count == 0 && file->instruments_count != 0)
-        return rm_yaml_fail(resolve->error, resolve->path, "port",
-                            "the key is missing, expected the port that datagrams leave by, or \"ports\"");
+static uint32_t find_port(struct rm_resolve const *resolve, char const *name, size_t bytes,
+                          struct rm_nearest *nearest) {
+    struct rm_config const *machine = resolve->machine;
+    for (uint32_t p = 0; p < machine->port_count; ++p) {
+        char const *own = machine->port[p].port.name;
+        if (strlen(own) == bytes && memcmp(own, name, bytes) == 0)
+            return p;
+        rm_nearest_offer(nearest, own);
+    }
+    return RM_RING_NO_PORT;
+}
+
+static enum rm_code fail_name(struct rm_resolve const *resolve, char const *place, struct rm_nearest const *nearest) {
+    char const *before = nearest->name == NULL ? "" : " (did you mean \"",
+               *name = nearest->name == NULL ? "" : nearest->name, *after = nearest->name == NULL ? "" : "\"?)";
+    if (place == NULL)
+        return rm_fail(resolve->error, RM_E_ARGUMENT,
+                       "--ports: found \"%s\", expected names of ports of %s with commas between%s%s%s",
+                       nearest->wanted, resolve->machine->source_path, before, name, after);
+    return rm_yaml_fail(resolve->error, resolve->path, place, "found \"%s\", expected the name of a port of %s%s%s%s",
+                        nearest->wanted, resolve->machine->source_path, before, name, after);
+}
+
+/** Each entry of the overlay is of one port of the configuration. */
+static enum rm_code check_names(struct rm_resolve const *resolve) {
+    for (uint32_t p = 0; p < resolve->file->ports_count; ++p) {
+        char const *name = resolve->file->ports[p].name;
+        struct rm_nearest nearest = {.wanted = name};
+        char place[32];
+        snprintf(place, sizeof place, "ports[%u].name", p);
+        if (find_port(resolve, name, strlen(name), &nearest) == RM_RING_NO_PORT)
+            return fail_name(resolve, place, &nearest);
+        for (uint32_t earlier = 0; earlier < p; ++earlier)
+            if (strcmp(resolve->file->ports[earlier].name, name) == 0)
+                return rm_resolve_fail(resolve, "ports", p, "name", "ports[%u] is of \"%s\" already", earlier, name);
+    }
     return RM_OK;
 }
 
-enum rm_code rm_resolve_ports(struct rm_resolve const *resolve) {
-    struct rm_ring_file_port const *one = resolve->file->port;
-    struct rm_ring_port ring = {0};
-    enum rm_code code = check_keys(resolve);
-    if (code == RM_OK)
-        code = resolve_flow(resolve, &ring.flow);
-    if (code == RM_OK)
-        code = resolve_mtu(resolve, &ring.mtu);
-    if (code == RM_OK)
-        code = one == NULL ? resolve_list(resolve, &ring)
-                           : rm_resolve_port(resolve, "port", one, "ring", &add_port(resolve, &ring)->port);
-    if (code != RM_OK || resolve->file->instruments_count == 0)
-        return code;
-    resolve->config->network_count = 1;
-    return resolve_mirror(resolve, &ring);
-}
-
-enum rm_code rm_resolve_port_name(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *name,
-                                  uint32_t *port) {
-    struct rm_nearest nearest = {.wanted = name};
-    *port = 0;
-    if (name == NULL)
-        return RM_OK;
-    if (resolve->file->ports_count == 0)
-        return rm_resolve_fail(resolve, list, index, "port",
-                               "the ring has no list \"ports\" to choose from, take it out");
-    for (; *port < resolve->file->ports_count; ++*port) {
-        if (strcmp(resolve->file->ports[*port].port.name, name) == 0)
-            return RM_OK;
-        rm_nearest_offer(&nearest, resolve->file->ports[*port].port.name);
+/** Which ports the command line wants: all, or those of a list. */
+static enum rm_code find_wanted(struct rm_resolve const *resolve, bool wanted[RM_CONFIG_PORTS_MAX]) {
+    char const *text = resolve->ports_wanted;
+    memset(wanted, text == NULL, RM_CONFIG_PORTS_MAX * sizeof *wanted);
+    while (text != NULL && *text != '\0') {
+        size_t const bytes = strcspn(text, ",");
+        char name[RM_PORT_NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)bytes, text);
+        struct rm_nearest nearest = {.wanted = name};
+        uint32_t const port = find_port(resolve, text, bytes, &nearest);
+        if (port == RM_RING_NO_PORT)
+            return fail_name(resolve, NULL, &nearest);
+        wanted[port] = true;
+        text += bytes + (text[bytes] == ',');
     }
-    return rm_resolve_fail(resolve, list, index, "port",
-                           "found \"%s\", expected the name of an entry of \"ports\"%s%s%s", name,
-                           nearest.name == NULL ? "" : " (did you mean \"", nearest.name == NULL ? "" : nearest.name,
-                           nearest.name == NULL ? "" : "\"?)");
+    return RM_OK;
 }
 
-static bool has_chains(struct rm_ring_supplies const *supplies, uint32_t port) {
-    for (uint32_t c = 0; c < supplies->chain_count; ++c)
-        if (supplies->chains[c].port == port)
+/** Whether anything virtual is there: a port without is of other senders. */
+static bool is_used(struct rm_config const *machine, uint32_t port) {
+    for (uint32_t i = 0; i < machine->instrument_count; ++i)
+        if (machine->instrument[i].port == port ||
+            (machine->instrument[i].mirror.present && machine->instrument[i].mirror.port == port))
+            return true;
+    for (uint32_t c = 0; c < machine->chain_count; ++c)
+        if (machine->chain[c].port == port)
             return true;
     return false;
 }
 
-enum rm_code rm_resolve_ports_used(struct rm_resolve const *resolve) {
-    struct rm_ring_config const *config = resolve->config;
-    for (uint32_t p = 0; p < resolve->file->ports_count; ++p)
-        if (!rm_ring_sends_through(config, p) && !has_chains(&config->supplies, p))
-            return rm_resolve_fail(resolve, "ports", p, NULL,
-                                   "no instrument and no chain uses \"%s\", write `port: %s` where one should",
-                                   config->ports[p].port.name, config->ports[p].port.name);
-    return RM_OK;
+enum rm_code rm_resolve_ports(struct rm_resolve *resolve) {
+    bool wanted[RM_CONFIG_PORTS_MAX];
+    enum rm_code code = check_names(resolve);
+    if (code == RM_OK)
+        code = find_wanted(resolve, wanted);
+    for (uint32_t p = 0; p < RM_CONFIG_PORTS_MAX; ++p)
+        resolve->ring_port[p] = RM_RING_NO_PORT;
+    for (uint32_t p = 0; code == RM_OK && p < resolve->machine->port_count; ++p)
+        if (wanted[p] && is_used(resolve->machine, p))
+            code = add_port(resolve, p);
+    if (code == RM_OK && resolve->config->port_count == 0)
+        return rm_fail(resolve->error, RM_E_ARGUMENT,
+                       "--ports: no instrument and no chain of %s uses \"%s\", so there is nothing to send",
+                       resolve->machine->source_path, resolve->ports_wanted == NULL ? "" : resolve->ports_wanted);
+    return code;
 }

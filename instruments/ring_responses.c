@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "kind_lanes.h"
 #include "ring_resolve.h"
 
-static char const RESPONSES[] = "supplies.responses";
+static char const RESPONSES[] = "responses";
 
 /** "c01/3" is the third supply of c01. */
-static enum rm_code find_supply(struct rm_resolve const *resolve, uint32_t index, uint32_t *supply) {
-    char const *text = resolve->file->supplies->responses[index].supply;
+static enum rm_code find_supply(struct rm_resolve *resolve, uint32_t index, uint32_t *supply) {
+    char const *text = resolve->file->responses[index].supply;
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
-    char const *slash = strchr(text, '/');
-    size_t const length = slash == NULL ? 0 : (size_t)(slash - text);
-    char *end = NULL;
-    unsigned long const number = slash == NULL ? 0 : strtoul(slash + 1, &end, 10);
-    for (uint32_t c = 0; c < supplies->chain_count && length != 0; ++c) {
-        struct rm_ring_chain const *chain = &supplies->chains[c];
-        if (strlen(chain->name) != length || strncmp(chain->name, text, length) != 0)
-            continue;
-        *supply = chain->first + (uint32_t)number - 1;
-        if (*end == '\0' && number >= 1 && number <= chain->config.supply_count)
-            return RM_OK;
-        return rm_resolve_fail(resolve, RESPONSES, index, "supply", "found \"%s\", expected %s/1 to %s/%u", text,
-                               chain->name, chain->name, chain->config.supply_count);
-    }
+    uint32_t *chosen = calloc(supplies->supply_count + 1, sizeof *chosen);
+    if (chosen == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+    uint32_t const count = rm_resolve_choose(resolve, text, chosen);
+    *supply = chosen[0];
+    free(chosen);
+    if (count == 1)
+        return RM_OK;
     return rm_resolve_fail(resolve, RESPONSES, index, "supply",
-                           "found \"%s\", expected the name of a chain and the number of its supply, such as %s/1",
-                           text, supplies->chains[0].name);
+                           "found \"%s\", which means %u supplies, expected one: its name, or that of a chain and the "
+                           "supply's number in it, such as c01/1",
+                           text, count);
 }
 
-static enum rm_code find_lane(struct rm_resolve const *resolve, uint32_t index, struct rm_ring_response *to) {
-    struct rm_ring_file_response const *from = &resolve->file->supplies->responses[index];
+static enum rm_code find_lane(struct rm_resolve *resolve, uint32_t index, struct rm_ring_response *to) {
+    struct rm_ring_file_response const *from = &resolve->file->responses[index];
     for (uint32_t i = 0; i < resolve->config->instrument_count; ++i) {
         struct rm_virtual_instrument const *instrument = &resolve->config->instruments[i];
         if (strcmp(instrument->name, from->instrument) != 0)
@@ -54,11 +49,14 @@ static int by_instrument(void const *one, void const *other) {
     return (a->instrument > b->instrument) - (a->instrument < b->instrument);
 }
 
-enum rm_code rm_resolve_responses(struct rm_resolve const *resolve) {
+enum rm_code rm_resolve_responses(struct rm_resolve *resolve) {
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
-    for (uint32_t r = 0; r < resolve->file->supplies->responses_count; ++r) {
+    supplies->responses = calloc(resolve->file->responses_count + 1, sizeof *supplies->responses);
+    if (supplies->responses == NULL)
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the responses", resolve->path);
+    for (uint32_t r = 0; r < resolve->file->responses_count; ++r) {
         struct rm_ring_response *to = &supplies->responses[supplies->response_count++];
-        to->per_unit = resolve->file->supplies->responses[r].per_unit;
+        to->per_unit = resolve->file->responses[r].per_unit;
         if (!(fabs(to->per_unit) <= 1e9))
             return rm_resolve_fail(resolve, RESPONSES, r, "per_unit", "found %g, expected -1e9 to 1e9", to->per_unit);
         enum rm_code code = find_supply(resolve, r, &to->supply);

@@ -28,15 +28,6 @@ static cyaml_strval_t const port_kinds[] = {
 
 static cyaml_strval_t const memif_roles[] = {{"server", RM_MEMIF_SERVER}, {"client", RM_MEMIF_CLIENT}};
 
-static cyaml_strval_t const instrument_kinds[] = {
-    {"bpm", RM_KIND_BPM},
-    {"blm", RM_KIND_BLM},
-    {"llrf", RM_KIND_LLRF},
-    {"photon_bpm", RM_KIND_PHOTON_BPM},
-    {"interlock", RM_KIND_INTERLOCK},
-    {"power_supply", RM_KIND_POWER_SUPPLY},
-};
-
 static cyaml_strval_t const fault_kinds[] = {
     {"turn_jump", RM_FAULT_TURN_JUMP},
     {"turn_reset", RM_FAULT_TURN_RESET},
@@ -58,32 +49,21 @@ static cyaml_strval_t const orders[] = {{"reversed", RM_FRAGMENTS_REVERSED}, {"s
 
 static cyaml_strval_t const networks[] = {{"a", RM_RING_FILE_NETWORK_A}, {"b", RM_RING_FILE_NETWORK_B}};
 
-/** The keys of a struct rm_ring_file_port; `at` says where in a `type` it is. */
-#define PORT_FIELDS(type, at)                                                                                          \
-    CYAML_FIELD_STRING_PTR("name", MAYBE, type, at name, 1, RM_PORT_NAME_BYTES - 1),                                   \
-        CYAML_FIELD_ENUM("kind", WORD, type, at kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),                        \
-        CYAML_FIELD_STRING_PTR("socket", MAYBE, type, at socket, 1, RM_PORT_PATH_BYTES - 1),                           \
-        CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, type, at role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),            \
-        CYAML_FIELD_STRING_PTR("interface", MAYBE, type, at interface, 1, 15), /* IFNAMSIZ - 1 */                      \
-        CYAML_FIELD_STRING_PTR("peer", MAYBE, type, at peer, 1, ENDPOINT_LONGEST),                                     \
-        CYAML_FIELD_STRING_PTR("device", MAYBE, type, at device, 1, 12)
+static cyaml_schema_field_t const port_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_ring_file_port, name, 1, RM_PORT_NAME_BYTES - 1),
+    CYAML_FIELD_ENUM_PTR("kind", MAYBE_WORD, struct rm_ring_file_port, kind, port_kinds, CYAML_ARRAY_LEN(port_kinds)),
+    CYAML_FIELD_STRING_PTR("socket", MAYBE, struct rm_ring_file_port, socket, 1, RM_PORT_PATH_BYTES - 1),
+    CYAML_FIELD_ENUM_PTR("role", MAYBE_WORD, struct rm_ring_file_port, role, memif_roles, CYAML_ARRAY_LEN(memif_roles)),
+    CYAML_FIELD_STRING_PTR("interface", MAYBE, struct rm_ring_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
+    CYAML_FIELD_STRING_PTR("peer", MAYBE, struct rm_ring_file_port, peer, 1, ENDPOINT_LONGEST),
+    CYAML_FIELD_STRING_PTR("device", MAYBE, struct rm_ring_file_port, device, 1, 12),
+    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_port, destination, 1, IPV4_LONGEST),
+    CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_port, destination_mac, 1, MAC_LONGEST),
+    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_port, vlan),
+    CYAML_FIELD_END,
+};
 
-/** Where to, beside a port. */
-#define DESTINATION_FIELDS                                                                                             \
-    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file_outlet, destination, 1, IPV4_LONGEST),            \
-        CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file_outlet, destination_mac, 1, MAC_LONGEST), \
-        CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file_outlet, vlan)
-
-cyaml_schema_field_t const rm_ring_port_fields[] = {PORT_FIELDS(struct rm_ring_file_port, ), CYAML_FIELD_END};
-
-static cyaml_schema_field_t const ports_fields[] = {PORT_FIELDS(struct rm_ring_file_outlet, port.), DESTINATION_FIELDS,
-                                                    CYAML_FIELD_END};
-
-static cyaml_schema_value_t const ports_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_outlet, ports_fields)};
-
-static cyaml_schema_field_t const mirror_fields[] = {
-    CYAML_FIELD_MAPPING("port", PLAIN, struct rm_ring_file_outlet, port, rm_ring_port_fields), DESTINATION_FIELDS,
-    CYAML_FIELD_END};
+static cyaml_schema_value_t const port_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_port, port_fields)};
 
 static cyaml_schema_field_t const beam_fields[] = {
     CYAML_FIELD_FLOAT_PTR("tune_x", MAYBE, struct rm_ring_file_beam, tune_x),
@@ -108,16 +88,7 @@ static cyaml_schema_field_t const beam_fields[] = {
 
 static cyaml_schema_field_t const instrument_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_ring_file_instrument, name, 1, RM_VIRTUAL_NAME_BYTES - 1),
-    CYAML_FIELD_ENUM("kind", WORD, struct rm_ring_file_instrument, kind, instrument_kinds,
-                     CYAML_ARRAY_LEN(instrument_kinds)),
-    CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_instrument, id),
-    CYAML_FIELD_STRING_PTR("port", MAYBE, struct rm_ring_file_instrument, port, 1, RM_PORT_NAME_BYTES - 1),
-    CYAML_FIELD_STRING_PTR("source", TEXT, struct rm_ring_file_instrument, source, 1, IPV4_LONGEST),
-    CYAML_FIELD_STRING_PTR("mirror_source", MAYBE, struct rm_ring_file_instrument, mirror_source, 1, IPV4_LONGEST),
-    CYAML_FIELD_STRING_PTR("format", MAYBE, struct rm_ring_file_instrument, format, 1, RM_FORMAT_NAME_BYTES - 1),
-    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_ring_file_instrument, count),
-    CYAML_FIELD_UINT_PTR("period_turns", MAYBE, struct rm_ring_file_instrument, period_turns),
-    CYAML_FIELD_INT_PTR("turn_error", MAYBE, struct rm_ring_file_instrument, turn_error),
+    CYAML_FIELD_INT("turn_error", PLAIN, struct rm_ring_file_instrument, turn_error),
     CYAML_FIELD_END,
 };
 
@@ -140,36 +111,27 @@ static cyaml_schema_field_t const fault_fields[] = {
 
 static cyaml_schema_value_t const fault_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_fault, fault_fields)};
 
-static cyaml_schema_field_t const lock_step_fields[] = {
-    CYAML_FIELD_UINT("period_turns", PLAIN, struct rm_ring_file_lock_step, period_turns),
-    CYAML_FIELD_UINT("answer_turns", PLAIN, struct rm_ring_file_lock_step, answer_turns),
-    CYAML_FIELD_END,
-};
-
 static cyaml_schema_field_t const fields[] = {
-    CYAML_FIELD_STRING_PTR("workspace", MAYBE, struct rm_ring_file, workspace, 1, RM_OWNER_BYTES - 1),
-    CYAML_FIELD_FLOAT_PTR("turn_rate_hz", MAYBE, struct rm_ring_file, turn_rate_hz),
     CYAML_FIELD_UINT_PTR("first_turn", MAYBE, struct rm_ring_file, first_turn),
-    CYAML_FIELD_FLOAT_PTR("patience_ms", MAYBE, struct rm_ring_file, patience_ms),
-    CYAML_FIELD_MAPPING_PTR("lock_step", MAYBE, struct rm_ring_file, lock_step, lock_step_fields),
+    CYAML_FIELD_FLOAT_PTR("max_lag_ms", MAYBE, struct rm_ring_file, max_lag_ms),
+    CYAML_FIELD_UINT_PTR("answer_turns", MAYBE, struct rm_ring_file, answer_turns),
     CYAML_FIELD_UINT_PTR("core", MAYBE, struct rm_ring_file, core),
     CYAML_FIELD_UINT_PTR("seed", MAYBE, struct rm_ring_file, seed),
-    CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file, port, rm_ring_port_fields),
-    CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_ring_file, ports, &ports_schema, 1, RM_RING_FILE_PORTS_MAX),
-    CYAML_FIELD_MAPPING_PTR("mirror", MAYBE, struct rm_ring_file, mirror, mirror_fields),
+    CYAML_FIELD_SEQUENCE("ports", MAYBE, struct rm_ring_file, ports, &port_schema, 1, RM_RING_PORTS_MAX),
     CYAML_FIELD_UINT_PTR("mtu", MAYBE, struct rm_ring_file, mtu),
-    CYAML_FIELD_UINT_PTR("vlan", MAYBE, struct rm_ring_file, vlan),
-    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file, udp_port),
     CYAML_FIELD_BOOL_PTR("udp_checksum", MAYBE, struct rm_ring_file, udp_checksum),
-    CYAML_FIELD_STRING_PTR("destination", MAYBE, struct rm_ring_file, destination, 1, IPV4_LONGEST),
-    CYAML_FIELD_STRING_PTR("destination_mac", MAYBE, struct rm_ring_file, destination_mac, 1, MAC_LONGEST),
     CYAML_FIELD_STRING_PTR("source_mac", MAYBE, struct rm_ring_file, source_mac, 1, MAC_LONGEST),
     CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct rm_ring_file, beam, beam_fields),
-    CYAML_FIELD_SEQUENCE("formats", MAYBE, struct rm_ring_file, formats, &rm_format_schema, 0, RM_RING_FORMATS_MAX),
     CYAML_FIELD_SEQUENCE("instruments", MAYBE, struct rm_ring_file, instruments, &instrument_schema, 1,
-                         RM_RING_INSTRUMENTS_MAX),
+                         RM_CONFIG_INSTRUMENTS_MAX),
     CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file, faults, &fault_schema, 0, RM_RING_FAULTS_MAX),
-    CYAML_FIELD_MAPPING_PTR("supplies", MAYBE, struct rm_ring_file, supplies, rm_ring_supplies_fields),
+    CYAML_FIELD_SEQUENCE("chains", MAYBE, struct rm_ring_file, chains, &rm_ring_chain_schema, 1, RM_CONFIG_CHAINS_MAX),
+    CYAML_FIELD_SEQUENCE("supplies", MAYBE, struct rm_ring_file, supplies, &rm_ring_supply_schema, 1,
+                         RM_CONFIG_SUPPLIES_MAX),
+    CYAML_FIELD_SEQUENCE("chain_faults", MAYBE, struct rm_ring_file, chain_faults, &rm_ring_chain_fault_schema, 0,
+                         RM_RING_CHAIN_FAULTS_MAX),
+    CYAML_FIELD_SEQUENCE("responses", MAYBE, struct rm_ring_file, responses, &rm_ring_response_schema, 0,
+                         RM_RING_RESPONSES_MAX),
     CYAML_FIELD_MAPPING_PTR("machine", MAYBE, struct rm_ring_file, machine, rm_ring_machine_fields),
     CYAML_FIELD_END,
 };

@@ -10,9 +10,7 @@ enum {
     TEXT = CYAML_FLAG_POINTER,
     MAYBE = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
     MAYBE_WORD = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_STRICT,
-    IPV4_LONGEST = 15,
-    MAC_LONGEST = 17,
-    SUPPLY_LONGEST = RM_VIRTUAL_NAME_BYTES + 3, /* "c01/40" */
+    SUPPLY_LONGEST = RM_CONFIG_SUPPLY_NAME_BYTES - 1, /* "c01/40", "sr/ps/ch_s01_01" */
     LANE_LONGEST = 24,
 };
 
@@ -35,7 +33,7 @@ static cyaml_schema_value_t const ripple_schema = {
 static cyaml_schema_value_t const number_schema = {CYAML_VALUE_FLOAT(PLAIN, double)};
 
 static cyaml_schema_field_t const supply_fields[] = {
-    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_ring_file_supply, count),
+    CYAML_FIELD_STRING_PTR("supplies", TEXT, struct rm_ring_file_supply, supplies, 1, SUPPLY_LONGEST),
     CYAML_FIELD_SEQUENCE("range", MAYBE, struct rm_ring_file_supply, range, &number_schema, 2, 2),
     CYAML_FIELD_FLOAT_PTR("resolution", MAYBE, struct rm_ring_file_supply, resolution),
     CYAML_FIELD_FLOAT_PTR("delay_us", MAYBE, struct rm_ring_file_supply, delay_us),
@@ -51,25 +49,17 @@ static cyaml_schema_field_t const supply_fields[] = {
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t const supply_schema = {
+cyaml_schema_value_t const rm_ring_supply_schema = {
     CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_supply, supply_fields)};
 
 static cyaml_schema_field_t const chain_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct rm_ring_file_chain, name, 1, RM_VIRTUAL_NAME_BYTES - 1),
-    CYAML_FIELD_UINT_PTR("count", MAYBE, struct rm_ring_file_chain, count),
-    CYAML_FIELD_UINT("id", PLAIN, struct rm_ring_file_chain, id),
-    CYAML_FIELD_STRING_PTR("port", MAYBE, struct rm_ring_file_chain, port, 1, RM_PORT_NAME_BYTES - 1),
-    CYAML_FIELD_STRING_PTR("address", TEXT, struct rm_ring_file_chain, address, 1, IPV4_LONGEST),
-    CYAML_FIELD_STRING_PTR("mac", MAYBE, struct rm_ring_file_chain, mac, 1, MAC_LONGEST),
-    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file_chain, udp_port),
     CYAML_FIELD_FLOAT_PTR("timeout_ms", MAYBE, struct rm_ring_file_chain, timeout_ms),
     CYAML_FIELD_ENUM_PTR("stop", MAYBE_WORD, struct rm_ring_file_chain, stop, stops, CYAML_ARRAY_LEN(stops)),
-    CYAML_FIELD_SEQUENCE("supplies", CYAML_FLAG_POINTER, struct rm_ring_file_chain, supplies, &supply_schema, 1,
-                         RM_CHAIN_SUPPLIES_MAX),
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t const chain_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_chain, chain_fields)};
+cyaml_schema_value_t const rm_ring_chain_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_chain, chain_fields)};
 
 static cyaml_schema_field_t const fault_fields[] = {
     CYAML_FIELD_STRING_PTR("chain", TEXT, struct rm_ring_file_chain_fault, chain, 1, RM_VIRTUAL_NAME_BYTES - 1),
@@ -83,7 +73,7 @@ static cyaml_schema_field_t const fault_fields[] = {
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t const fault_schema = {
+cyaml_schema_value_t const rm_ring_chain_fault_schema = {
     CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_chain_fault, fault_fields)};
 
 static cyaml_schema_field_t const response_fields[] = {
@@ -94,20 +84,8 @@ static cyaml_schema_field_t const response_fields[] = {
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t const response_schema = {
+cyaml_schema_value_t const rm_ring_response_schema = {
     CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_response, response_fields)};
-
-cyaml_schema_field_t const rm_ring_supplies_fields[] = {
-    CYAML_FIELD_MAPPING_PTR("port", MAYBE, struct rm_ring_file_supplies, port, rm_ring_port_fields),
-    CYAML_FIELD_UINT_PTR("udp_port", MAYBE, struct rm_ring_file_supplies, udp_port),
-    CYAML_FIELD_SEQUENCE("chains", CYAML_FLAG_POINTER, struct rm_ring_file_supplies, chains, &chain_schema, 1,
-                         RM_RING_CHAINS_MAX),
-    CYAML_FIELD_SEQUENCE("responses", MAYBE, struct rm_ring_file_supplies, responses, &response_schema, 0,
-                         RM_RING_RESPONSES_MAX),
-    CYAML_FIELD_SEQUENCE("faults", MAYBE, struct rm_ring_file_supplies, faults, &fault_schema, 0,
-                         RM_RING_CHAIN_FAULTS_MAX),
-    CYAML_FIELD_END,
-};
 
 char const *rm_ring_chain_fault_name(enum rm_chain_fault_kind kind) {
     for (size_t f = 0; f < CYAML_ARRAY_LEN(fault_kinds); ++f)

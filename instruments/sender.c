@@ -29,8 +29,8 @@ struct sender {
     uint64_t longest_delay;   /**< datagrams, of all groups */
     uint64_t link_down_turns; /**< skipped */
     uint64_t passed_turns;    /**< skipped */
-    uint64_t patience_turns;  /**< UINT64_MAX: none are */
-    uint64_t patience_ticks;  /**< 0: it has no end */
+    uint64_t max_lag_turns;   /**< UINT64_MAX: none are */
+    uint64_t max_lag_ticks;   /**< 0: it has no end */
     struct rm_lock_step lock_step;
     uint64_t stood_ticks; /**< in lock-step: for so long the ring's time has stood */
     uint64_t behind;      /**< as last published */
@@ -91,19 +91,19 @@ static bool in_lock_step(struct sender const *sender) { return sender->lock_step
 /** By which turns are due. */
 static uint64_t pace_now(struct sender const *sender) { return rm_tsc() - sender->stood_ticks; }
 
-/** The ring's time: it stands while the next turn waits to be sent, though not beyond the patience. Without it a ring
- * that is late by two cycles would feel each setpoint two cycles later than one that is in time, and no loop is stable
- * around a delay that grows. */
+/** The ring's time: it stands while the next turn waits to be sent, though not beyond the maximum lag. Without it a
+ * ring that is late by two cycles would feel each setpoint two cycles later than one that is in time, and no loop is
+ * stable around a delay that grows. */
 static uint64_t ring_tsc(struct sender const *sender) {
     uint64_t const now = pace_now(sender);
-    if (sender->pace.ticks_per_turn == 0 || (sender->patience_ticks == 0 && !in_lock_step(sender)))
+    if (sender->pace.ticks_per_turn == 0 || (sender->max_lag_ticks == 0 && !in_lock_step(sender)))
         return now;
     uint64_t const next = rm_pace_tsc(&sender->pace, rm_schedule_next(&sender->schedule));
     if (next >= now)
         return now;
     if (in_lock_step(sender))
         return next;
-    return now - next < sender->patience_ticks ? next : now - sender->patience_ticks;
+    return now - next < sender->max_lag_ticks ? next : now - sender->max_lag_ticks;
 }
 
 static void mind_guest(void *state) {
@@ -251,11 +251,11 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
             rm_counter_set(sender->groups[g].path[p].counters, RM_SENDER_BEHIND_TURNS, behind);
 }
 
-/** In lock-step: what the ring is behind by beyond its patience is time that has stood. */
+/** In lock-step: what the ring is behind by beyond its maximum lag is time that has stood. */
 static void stand(struct sender *sender, uint64_t next) {
-    uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->patience_ticks;
+    uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->max_lag_ticks;
     uint64_t const now = pace_now(sender);
-    if (in_lock_step(sender) && sender->patience_ticks != 0 && now > latest)
+    if (in_lock_step(sender) && sender->max_lag_ticks != 0 && now > latest)
         sender->stood_ticks += now - latest;
 }
 
@@ -292,7 +292,7 @@ static enum rm_code run(struct sender *sender, struct rm_error *error) {
         uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
         if (due > turns)
             due = turns;
-        if (!in_lock_step(sender) && due > next && due - next > sender->patience_turns) {
+        if (!in_lock_step(sender) && due > next && due - next > sender->max_lag_turns) {
             publish_passed(sender, skip_to_present(sender));
             continue;
         }
@@ -372,8 +372,8 @@ static void begin_turns(struct sender *sender, double tsc_hz) {
 }
 
 /** A batch at least: a sender that is in time is up to one behind. */
-static uint64_t patience_turns(struct rm_sender_setup const *setup) {
-    double const turns = setup->patience_s * setup->turn_rate_hz;
+static uint64_t max_lag_turns(struct rm_sender_setup const *setup) {
+    double const turns = setup->max_lag_s * setup->turn_rate_hz;
     if (turns <= 0)
         return UINT64_MAX;
     return turns < RM_BURST ? RM_BURST : (uint64_t)turns;
@@ -391,8 +391,8 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     enum rm_code code = make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_links(sender, setup->sink_count)) {
         begin_turns(sender, tsc_hz);
-        sender->patience_turns = patience_turns(setup);
-        sender->patience_ticks = (uint64_t)(setup->patience_s * tsc_hz);
+        sender->max_lag_turns = max_lag_turns(setup);
+        sender->max_lag_ticks = (uint64_t)(setup->max_lag_s * tsc_hz);
         uint64_t const begun_tsc = rm_tsc();
         if (setup->guest.begin != NULL)
             setup->guest.begin(setup->guest.state, &sender->pace);

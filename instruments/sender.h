@@ -10,7 +10,7 @@
  * would, and the other links go on. While all are down the sender waits; it goes on with the turn that is due when one
  * is back.
  *
- * Who closes a loop through it has a patience: a machine does not wait for whoever sends its readings, and readings
+ * A ring that loops are closed around has a maximum lag: a machine does not wait for whoever sends its readings, and readings
  * that come when their turn is long over make every loop unstable. Turns further back than that pass unsent, and are
  * counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is passed over, and the ring's time
  * stands for as long as it is further behind than that.
@@ -65,7 +65,7 @@ struct rm_sender_member {
 /** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
  * thread never sleeps while turns are sent. */
 struct rm_sender_guest {
-    /** NULL: there is nobody. `tsc` is now; or, with a patience, the ring's time, which is behind by that at most while
+    /** NULL: there is nobody. `tsc` is now; or, with a maximum lag, the ring's time, which is behind by that at most while
      * turns wait that are due: what happens to the guest now happens before them. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
     /** The first turn is due; `pace` stays to the end. */
@@ -99,7 +99,7 @@ struct rm_sender_setup {
 
     struct rm_lock_step_config lock_step;
     /** How far it may be behind before turns pass unsent. 0: it sends all. */
-    double patience_s;
+    double max_lag_s;
     /** 0: as fast as the link takes them. */
     double turn_rate_hz;
     /** Another ring's time, whose turns it joins in: `first_turn` is that one's, and it begins with the turn that is
@@ -114,7 +114,7 @@ struct rm_sender_result {
     uint64_t turns;
     /** Turns that passed while no link was up. */
     uint64_t link_down_turns;
-    /** That passed while it was further behind than its patience. */
+    /** That passed while it was further behind than its maximum lag. */
     uint64_t passed_turns;
     /** From the first to the last. */
     double seconds;

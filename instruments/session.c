@@ -159,7 +159,7 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .first_turn = ring->first_turn,
         .turns = session->turns,
         .lock_step = ring->lock_step,
-        .patience_s = ring->patience_s,
+        .max_lag_s = ring->max_lag_s,
         .turn_rate_hz = session->turn_rate_hz,
         .joins = session->joined ? &session->joins : NULL,
     };

@@ -92,7 +92,7 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
     if (summary->result.link_down_turns != 0)
         fprintf(out, "; %" PRIu64 " turns passed while the link was down", summary->result.link_down_turns);
     if (summary->result.passed_turns != 0)
-        fprintf(out, "; %" PRIu64 " turns passed while it was further behind than its patience",
+        fprintf(out, "; %" PRIu64 " turns passed while it was further behind than its maximum lag",
                 summary->result.passed_turns);
     if (summary->unsent != 0)
         fprintf(out, "; %" PRIu64 " refused by the port", summary->unsent);

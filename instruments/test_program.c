@@ -22,14 +22,14 @@
 
 enum { TURNS = 100, FIRST = 5000, INSTRUMENTS = 2 };
 
-static char const RING[] = "beam: {tune_x: 0.21}\n"
-                           "instruments:\n"
-                           "  - {name: bpm01, kind: bpm, id: 1, source: 127.0.0.1}\n"
-                           "  - {name: blm01, kind: blm, id: 7, source: 127.0.0.2}\n";
+static char const MACHINE[] = "instruments:\n"
+                              "  - {name: bpm01, kind: bpm, id: 1, port: ring, source: 127.0.0.1}\n"
+                              "  - {name: blm01, kind: blm, id: 7, port: ring, source: 127.0.0.2}\n";
+static char const OVERLAY[] = "beam: {tune_x: 0.21}\n";
 
 static struct test_world *make(char const *program) {
     struct test_world *world = test_world_make(program);
-    test_world_write(world, RING);
+    test_world_write(world, MACHINE, OVERLAY);
     return world;
 }
 
@@ -67,7 +67,7 @@ static void the_beam_arrives_bit_for_bit(void **state) {
     test_world_check_said(world, "\"tune_x\": 0.21, \"tune_y\": 0.1612, ");
     struct rm_ring_config ring;
     struct rm_beam *beam;
-    assert_int_equal(rm_ring_config_load(world->ring, &ring, NULL), RM_OK);
+    assert_int_equal(rm_ring_config_load(&world->files, &ring, NULL), RM_OK);
     assert_int_equal(rm_beam_make(&ring.beam, ring.instruments, INSTRUMENTS, &beam, NULL), RM_OK);
     rm_turn next[INSTRUMENTS] = {FIRST, FIRST};
     struct arrival arrival = {0};
@@ -88,8 +88,8 @@ static void the_beam_arrives_bit_for_bit(void **state) {
 static void the_ring_publishes_what_it_sent(void **state) {
     struct test_world *world = make(*state);
     char lines[512];
-    snprintf(lines, sizeof lines, "%sfaults: [{instrument: blm01, fault: drop, probability: 0.5}]\n", RING);
-    test_world_write(world, lines);
+    snprintf(lines, sizeof lines, "%sfaults: [{instrument: blm01, fault: drop, probability: 0.5}]\n", OVERLAY);
+    test_world_write(world, MACHINE, lines);
     test_world_keep(world);
     assert_int_equal(test_world_run(world, "", "run %s --turns 100"), 0);
     struct rm_mapped_segment mapped;
@@ -140,7 +140,7 @@ static void a_recording_arrives_bit_for_bit_and_again(void **state) {
     char arguments[160];
     snprintf(arguments, sizeof arguments,
              "replay %s/beam.replay --rate 10000 --port-kind udp --to 127.0.0.1:%u --loop --turns 25 --json",
-             world->directory, world->udp_port[0]);
+             world->directory, world->udp_port);
     assert_int_equal(test_world_run(world, "", arguments), 0);
     test_world_check_said(world, "\"sent\": 25, \"turns\": 25, ");
     test_world_check_said(world, "\"tune_x\": null");
@@ -178,9 +178,9 @@ static void what_is_wrong_is_said_on_one_line(void **state) {
     test_world_check_said(world, "--turns: \"0\" is out of its range");
     assert_int_equal(test_world_run(world, "", "run %s --wings"), 2);
     test_world_check_said(world, "unknown option \"--wings\"");
-    assert_int_equal(test_world_run(world, "", "replay %s --rate 5 --to 127.0.0.1:4660"), 1);
+    assert_int_equal(test_world_run(world, "", "replay /proc/self/exe --rate 5 --to 127.0.0.1:4660"), 1);
     test_world_check_said(world, "not a replay file");
-    assert_int_equal(test_world_run(world, "", "replay %s --to 127.0.0.1:4660"), 2);
+    assert_int_equal(test_world_run(world, "", "replay /proc/self/exe --to 127.0.0.1:4660"), 2);
     test_world_check_said(world, "--rate is missing");
     assert_int_equal(test_world_run(world, "", "run /no/such/ring.yaml"), 1);
     test_world_check_said(world, "/no/such/ring.yaml");

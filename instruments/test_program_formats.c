@@ -45,12 +45,14 @@ static void libera_goes_through_both_networks(void **state) {
     char lines[512];
     snprintf(
         lines, sizeof lines,
-        "mirror: {port: {kind: udp, peer: 127.0.0.1:%u}}\n"
-        "instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: %d, id: 0, period_turns: %d, source: "
-        "127.0.0.3, mirror_source: 127.0.0.4}]\n"
-        "faults: [{instrument: bpm, fault: drop, probability: 0.5, network: b}]\n",
-        world->udp_port[1], BPMS, PERIOD);
-    test_world_write(world, lines);
+        "formats: [{name: libera, preset: libera_grouping, udp_port: %u}]\n"
+        "ports:\n"
+        "  - {name: ring, kind: udp, address: 127.0.0.1:%u}\n"
+        "  - {name: b, kind: udp, address: 127.0.0.2:%u}\n"
+        "instruments: [{name: bpm, kind: bpm, format: libera, count: %d, id: 0, period_turns: %d, port: ring, source: "
+        "127.0.0.3, mirror: {port: b, source: 127.0.0.4}}]\n",
+        world->udp_port, world->udp_port, world->udp_port, BPMS, PERIOD);
+    test_world_write(world, lines, "faults: [{instrument: bpm, fault: drop, probability: 0.5, network: b}]\n");
     test_world_keep(world);
     char arguments[64];
     snprintf(arguments, sizeof arguments, "run %%s --turns %d", DATAGRAMS * PERIOD);
@@ -58,7 +60,7 @@ static void libera_goes_through_both_networks(void **state) {
     struct rm_mapped_segment mapped;
     struct rm_ring_config ring;
     struct rm_beam *beam;
-    assert_int_equal(rm_ring_config_load(world->ring, &ring, NULL), RM_OK);
+    assert_int_equal(rm_ring_config_load(&world->files, &ring, NULL), RM_OK);
     assert_int_equal(rm_beam_make(&ring.beam, ring.instruments, BPMS, &beam, NULL), RM_OK);
     test_world_map(world, &mapped);
     rm_counter const *a = test_world_object(&mapped, "counters/sender/bpm");
@@ -104,9 +106,8 @@ static int32_t await_x(struct test_world *world, rm_turn *turn) {
 
 static void a_signal_kicks_the_beam_and_the_turn_is_told(void **state) {
     struct test_world *world = test_world_make(*state);
-    test_world_write(world, "beam: {orbit_um: 0, noise_um: 0, mains_um: 0, drift_um: 0, betatron_um: 0, "
-                            "synchrotron_um: 0}\n"
-                            "instruments: [{name: bpm01, kind: bpm, id: 1, source: 127.0.0.1}]\n");
+    test_world_write(world, "instruments: [{name: bpm01, kind: bpm, id: 1, port: ring, source: 127.0.0.1}]\n",
+                     "beam: {orbit_um: 0, noise_um: 0, mains_um: 0, drift_um: 0, betatron_um: 0, synchrotron_um: 0}\n");
     pid_t const pid = test_world_start(world, "--turn-rate", "2000");
     struct rm_mapped_segment mapped;
     rm_turn turn;

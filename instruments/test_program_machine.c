@@ -24,11 +24,11 @@
 
 enum { TURNS = 200, FIRST = 5000, STEP = 10, LANE_Y1 = 1, LANE_SUM1 = 2, LANE_X2 = 4 };
 
-static uint64_t const PATIENCE_NS = 10000000000;
+static uint64_t const TIMEOUT_NS = 10000000000;
 
+static char const MACHINE[] = "instruments:\n"
+                              "  - {name: bpm, kind: bpm, id: 1, count: 7, port: ring, source: 127.0.0.1}\n";
 static char const RING[] = "beam: {betatron_um: 0, synchrotron_um: 0, noise_um: 0}\n"
-                           "instruments:\n"
-                           "  - {name: bpm, kind: bpm, id: 1, count: 7, source: 127.0.0.1}\n"
                            "machine:\n"
                            "  lattice: elettra2_like\n"
                            "  seed: 7\n"
@@ -39,7 +39,7 @@ static char const RING[] = "beam: {betatron_um: 0, synchrotron_um: 0, noise_um: 
 
 static struct test_world *make(char const *program) {
     struct test_world *world = test_world_make(program);
-    test_world_write(world, RING);
+    test_world_write(world, MACHINE, RING);
     return world;
 }
 
@@ -57,7 +57,7 @@ static void read_beside(struct test_world const *world, double (*reading)[14][2]
     struct rm_ring_config ring;
     struct rm_machine *machine = NULL;
     struct rm_error error;
-    if (rm_ring_config_load(world->ring, &ring, &error) != RM_OK ||
+    if (rm_ring_config_load(&world->files, &ring, &error) != RM_OK ||
         rm_machine_make(&ring.machine, ring.beam.turn_rate_hz, &machine, &error) != RM_OK)
         fail_msg("%s", error.text);
     double const current = 0;
@@ -108,7 +108,7 @@ static void put(struct test_world const *world, char const *parameter, double va
         fail_msg("%s", error.text);
     rm_owner_requests(owner);
     if (rm_owner_open(owner, &error) != RM_OK || rm_workspace_attach(workspace, 0, &attached, &error) != RM_OK ||
-        rm_requests_put(owner, attached, parameter, 0, &value, sizeof value, PATIENCE_NS, &reply, &error) != RM_OK)
+        rm_requests_put(owner, attached, parameter, 0, &value, sizeof value, TIMEOUT_NS, &reply, &error) != RM_OK)
         fail_msg("%s", error.text);
     assert_int_equal(reply.verdict, expected);
     rm_workspace_detach(attached);
@@ -184,7 +184,7 @@ static void a_lattice_that_does_not_fit_is_said(void **state) {
     char lines[1024];
     snprintf(lines, sizeof lines, "%s", RING);
     memcpy(strstr(lines, "BPM_S01_*"), "BPM_S0?_*", 9);
-    test_world_write(world, lines);
+    test_world_write(world, MACHINE, lines);
     assert_int_equal(test_world_run(world, "", "check %s"), 1);
     test_world_check_said(world, "expected as many as the instruments have BPMs: 14");
     assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 1);

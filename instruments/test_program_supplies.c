@@ -27,7 +27,7 @@
 #include "wire/native.h"
 #include "wire/setpoint.h"
 
-enum { SUPPLIES = 12, CHAINS = 2, EPOCH = 9, PATIENCE_SECONDS = 20, QUEUE = 0 };
+enum { SUPPLIES = 12, CHAINS = 2, EPOCH = 9, TIMEOUT_SECONDS = 20, QUEUE = 0 };
 
 /** The virtual program and the server that it meets. */
 struct bench {
@@ -46,7 +46,7 @@ static double now_seconds(void) {
 }
 
 static void wait_for_link(struct bench *bench) {
-    double const end = now_seconds() + PATIENCE_SECONDS;
+    double const end = now_seconds() + TIMEOUT_SECONDS;
     struct rm_port_totals totals = {0};
     struct timespec const pause = {.tv_nsec = 1000 * 1000};
     for (rm_port_totals(bench->port, &totals); !totals.link_up; rm_port_totals(bench->port, &totals)) {
@@ -58,30 +58,9 @@ static void wait_for_link(struct bench *bench) {
     }
 }
 
-/** A ring of a udp port, and `lines`, in which `%s` is the server's socket. */
-static void write_udp(struct bench *bench, char const *socket, char const *lines) {
-    char text[1024];
-    char const *at = strstr(lines, "%s");
-    assert_non_null(at);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - lines), lines, socket, at + 2);
-    test_world_write(bench->world, text);
-}
-
-/** A ring whose supplies share its port. */
-static void write_shared(struct bench *bench, char const *socket, char const *lines) {
-    FILE *file = fopen(bench->world->ring, "w");
-    assert_non_null(file);
-    fprintf(file,
-            "turn_rate_hz: 20000\nport: {kind: memif, socket: %s}\n"
-            "instruments: [{name: bpm01, kind: bpm, id: 1, source: 10.20.0.1}]\n"
-            "supplies: {chains: [{name: c, id: 1, address: 10.30.0.1, supplies: [{count: 12}]}]}\n%s",
-            socket, lines);
-    fclose(file);
-}
-
-static struct bench *begin_with(char const *program, void (*write)(struct bench *, char const *, char const *),
-                                char const *lines) {
+static struct bench *begin(char const *program, char const *machine, char const *overlay) {
     struct bench *bench = calloc(1, sizeof *bench);
+    char text[1024];
     assert_non_null(bench);
     bench->world = test_world_make(program);
     struct rm_port_config config = {.name = "supplies", .kind = RM_PORT_MEMIF, .memif_server = true, .queues = 1};
@@ -89,13 +68,17 @@ static struct bench *begin_with(char const *program, void (*write)(struct bench 
     struct rm_error error;
     if (rm_port_open(&config, &bench->port, &error) != RM_OK)
         fail_msg("%s", error.text);
-    write(bench, config.socket_path, lines);
+    snprintf(text, sizeof text,
+             "ports:\n"
+             "  - {name: ring, kind: udp, address: 127.0.0.1:%u}\n"
+             "  - {name: chains, kind: memif, socket: %s, answer: 10.30.255.1}\n"
+             "setpoints: {period_turns: 10}\n%s",
+             bench->world->udp_port, config.socket_path, machine);
+    test_world_write(bench->world, text, overlay);
     bench->pid = test_world_start(bench->world, "--seconds", "60");
     wait_for_link(bench);
     return bench;
 }
-
-static struct bench *begin(char const *program, char const *lines) { return begin_with(program, write_udp, lines); }
 
 /** Ends the program, whose exit must be a good one. */
 static void end(struct bench *bench) {
@@ -153,7 +136,7 @@ static bool understand(struct bench *bench, uint8_t const *frame, uint32_t lengt
 
 /** Waits for the part of a chain's answer to what was sent last. */
 static void await(struct bench *bench, uint32_t chain, uint32_t part) {
-    double const end = now_seconds() + PATIENCE_SECONDS;
+    double const end = now_seconds() + TIMEOUT_SECONDS;
     bool found = false;
     while (!found) {
         struct rm_burst burst;
@@ -175,21 +158,22 @@ static void ask(struct bench *bench, uint32_t chain, uint32_t part) {
 
 /** Asks until the first supply of chain 1 has these bits; it must be soon. */
 static void await_bits(struct bench *bench, int32_t bits) {
-    double const end = now_seconds() + PATIENCE_SECONDS;
+    double const end = now_seconds() + TIMEOUT_SECONDS;
     do {
         assert_true(now_seconds() < end);
         ask(bench, 1, 0);
     } while ((bench->record.lane[1].i & 7) != bits);
 }
 
-static char const ONLY[] = "supplies:\n"
-                           "  port: {kind: memif, socket: %s}\n"
-                           "  chains:\n"
-                           "    - {name: c, count: 2, id: 1, address: 10.30.0.1, timeout_ms: 0,\n"
-                           "       supplies: [{count: 12}]}\n";
+#define TWELVE "supplies: [{name: \"{chain}_\", count: 12, unit: A, limits: [-10, 10], slew: 100}]"
+
+static char const ONLY[] = "chains: [{name: c, count: 2, id: 1, port: chains, address: 10.30.0.1, " TWELVE "}]\n";
+static char const ONE[] = "chains: [{name: c, id: 1, port: chains, address: 10.30.0.1, supplies: [{name: s, count: 12, "
+                          "unit: A, limits: [-10, 10], slew: 100, safe: 1, safe_slew: 100}]}]\n";
+static char const FOR_EVER[] = "chains: [{name: c, timeout_ms: 0}]\n";
 
 static void setpoints_become_currents(void **state) {
-    struct bench *bench = begin(*state, ONLY);
+    struct bench *bench = begin(*state, ONLY, FOR_EVER);
     ask(bench, 2, 1);
     assert_int_equal(bench->native.lane_count, 4);
     assert_float_equal(bench->record.lane[3].f, 0, 0);
@@ -203,7 +187,7 @@ static void setpoints_become_currents(void **state) {
         assert_float_equal(bench->record.lane[2 + s].f, 2.5f, 0);
     struct rm_mapped_segment mapped;
     double currents[CHAINS * SUPPLIES] = {0};
-    double const until = now_seconds() + PATIENCE_SECONDS;
+    double const until = now_seconds() + TIMEOUT_SECONDS;
     struct rm_parameter_reading reading;
     test_world_map(bench->world, &mapped);
     while (currents[0] == 0 || currents[23] == 0) {
@@ -226,11 +210,7 @@ static void setpoints_become_currents(void **state) {
 }
 
 static void it_ramps_when_setpoints_stop(void **state) {
-    struct bench *bench = begin(*state, "supplies:\n"
-                                        "  port: {kind: memif, socket: %s}\n"
-                                        "  chains:\n"
-                                        "    - {name: c, id: 1, address: 10.30.0.1, timeout_ms: 20, stop: ramp,\n"
-                                        "       supplies: [{count: 12, safe: 1, safe_slew: 100}]}\n");
+    struct bench *bench = begin(*state, ONE, "chains: [{name: c, timeout_ms: 20, stop: ramp}]\n");
     send(bench, 1, 0, 5);
     await_bits(bench, RM_SUPPLY_BIT_SAFE);
     assert_int_equal(bench->native.status, RM_CHAIN_SAYS_STOPPED);
@@ -248,8 +228,8 @@ static void it_ramps_when_setpoints_stop(void **state) {
 
 static void a_signal_resets_what_has_tripped(void **state) {
     char lines[512];
-    snprintf(lines, sizeof lines, "%s  faults: [{chain: c01, fault: trip, supply: 1}]\n", ONLY);
-    struct bench *bench = begin(*state, lines);
+    snprintf(lines, sizeof lines, "%schain_faults: [{chain: c01, fault: trip, supply: 1}]\n", FOR_EVER);
+    struct bench *bench = begin(*state, ONLY, lines);
     send(bench, 1, 0, 5);
     await_bits(bench, RM_SUPPLY_BIT_TRIPPED);
     assert_int_equal(bench->native.status, RM_CHAIN_SAYS_TRIPPED);
@@ -304,16 +284,15 @@ static unsigned follow_step(struct bench *bench, float value) {
 /** A quiet beam sees a step of a supply of 1000 Hz as what it is: a first order, to the nanometre, each turn at its own
  * time. */
 static void instruments_follow_a_supply(void **state) {
+    char machine[512];
+    snprintf(machine, sizeof machine,
+             "instruments: [{name: bpm01, kind: bpm, id: 1, port: ring, source: 127.0.0.1}]\n%s", ONE);
     struct bench *bench =
-        begin(*state, "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
-                      "instruments: [{name: bpm01, kind: bpm, id: 1, source: 127.0.0.1}]\n"
-                      "supplies:\n"
-                      "  port: {kind: memif, socket: %s}\n"
-                      "  chains:\n"
-                      "    - {name: c, id: 1, address: 10.30.0.1, timeout_ms: 0,\n"
-                      "       supplies: [{count: 12, bandwidth_hz: 1000}]}\n"
-                      "  responses:\n"
-                      "    - {supply: c/12, instrument: bpm01, lane: x1, per_unit: 2000000}\n");
+        begin(*state, machine,
+              "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
+              "chains: [{name: c, timeout_ms: 0}]\n"
+              "supplies: [{supplies: c, bandwidth_hz: 1000}]\n"
+              "responses: [{supply: c/12, instrument: bpm01, lane: x1, per_unit: 2000000}]\n");
     assert_int_equal(next_seen(bench).x, 0);
     unsigned whole = 0;
     for (unsigned step = 0; whole == 0 && step < 100; ++step)
@@ -326,11 +305,14 @@ static void instruments_follow_a_supply(void **state) {
     destroy(bench);
 }
 
-/** Readings of turns and answers over one link; the file is written anew, for the port is another. */
-static void the_port_may_be_the_rings_own(void **state) {
-    struct bench *bench = begin_with(*state, write_shared, "");
+/** Readings of turns and answers over one link. */
+static void instruments_and_chains_may_share_a_port(void **state) {
+    char machine[512];
+    snprintf(machine, sizeof machine,
+             "instruments: [{name: bpm01, kind: bpm, id: 1, port: chains, source: 10.20.0.1}]\n%s", ONE);
+    struct bench *bench = begin(*state, machine, "");
     unsigned turns = 0;
-    double const until = now_seconds() + PATIENCE_SECONDS;
+    double const until = now_seconds() + TIMEOUT_SECONDS;
     ask(bench, 1, 0);
     send(bench, 1, 0, 4);
     await(bench, 1, 1);
@@ -361,7 +343,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(it_ramps_when_setpoints_stop, argv[1]),
         cmocka_unit_test_prestate(a_signal_resets_what_has_tripped, argv[1]),
         cmocka_unit_test_prestate(instruments_follow_a_supply, argv[1]),
-        cmocka_unit_test_prestate(the_port_may_be_the_rings_own, argv[1]),
+        cmocka_unit_test_prestate(instruments_and_chains_may_share_a_port, argv[1]),
     };
     int const failed = cmocka_run_group_tests(tests, NULL, NULL);
     rm_net_stop();

@@ -11,23 +11,17 @@
 
 #include <cmocka.h>
 
+#include "test_files.h"
 #include "wire/reassembly.h"
 
 enum { TIMEOUT = 100 };
 
-struct test_ring *test_ring_make(char const *lines) {
+struct test_ring *test_ring_make(char const *machine, char const *overlay) {
     struct test_ring *bench = calloc(1, sizeof *bench);
-    char path[] = "/tmp/test_sender_formats.XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
-    struct rm_error error = {0};
-    assert_non_null(file);
-    fprintf(file, "%sfirst_turn: %d\nbeam: {kick_um: 0}\n%s",
-            strstr(lines, "ports:") != NULL ? "" : "port: {kind: af_packet, interface: none}\n", TEST_RING_FIRST,
-            lines);
-    fclose(file);
-    if (rm_ring_config_load(path, &bench->ring, &error) != RM_OK)
-        fail_msg("%s", error.text);
-    unlink(path);
+    char lines[1024];
+    assert_non_null(bench);
+    snprintf(lines, sizeof lines, "first_turn: %d\nbeam: {kick_um: 0}\n%s", TEST_RING_FIRST, overlay);
+    test_files_load_good(machine, lines, &bench->ring);
     struct rm_ring_config const *ring = &bench->ring;
     assert_in_range(ring->group_count * ring->network_count, 1, TEST_RING_BLOCKS);
     assert_in_range(ring->port_count, 1, TEST_RING_PORTS);

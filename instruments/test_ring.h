@@ -35,8 +35,8 @@ struct test_reading {
     rm_turn turn;
 };
 
-/** A ring of a file of these lines, which may name `ports`, or none. Its first turn is TEST_RING_FIRST. */
-struct test_ring *test_ring_make(char const *lines);
+/** A ring of a machine and an overlay of these lines (test_files.h). Its first turn is TEST_RING_FIRST. */
+struct test_ring *test_ring_make(char const *machine, char const *overlay);
 void test_ring_destroy(struct test_ring *bench);
 
 /** Sends so many turns into the sinks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ring_config.h"
+#include "test_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,39 +13,17 @@
 
 #include <ringmaster/stream.h>
 
-static char const GOOD[] = "port: {kind: udp, peer: 127.0.0.1:4660}\n"
+static char const GOOD[] = "ports: [{name: ring, kind: udp, address: 127.0.0.1:4660}]\n"
                            "instruments:\n"
-                           "  - {name: bpm01, kind: bpm, id: 1, source: 10.20.0.1}\n"
-                           "  - {name: blm01, kind: blm, id: 1, source: 10.20.1.1}\n";
-
-/** Loads GOOD with lines before and after it. */
-static enum rm_code load_all(char const *before, char const *after, struct rm_ring_config *config,
-                             struct rm_errors *errors) {
-    char path[] = "/tmp/test_ring_config.XXXXXX";
-    int const descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *file = fdopen(descriptor, "w");
-    assert_non_null(file);
-    fprintf(file, "%s%s%s", before, GOOD, after);
-    fclose(file);
-    enum rm_code const code = rm_ring_config_load_all(path, config, errors);
-    unlink(path);
-    return code;
-}
-
-static enum rm_code load(char const *before, char const *after, struct rm_ring_config *config, struct rm_error *error) {
-    struct rm_errors errors = {.count = 0};
-    enum rm_code const code = load_all(before, after, config, &errors);
-    *error = errors.first[0];
-    return code;
-}
+                           "  - {name: bpm01, kind: bpm, id: 1, port: ring, source: 10.20.0.1}\n"
+                           "  - {name: blm01, kind: blm, id: 1, port: ring, source: 10.20.1.1}\n";
 
 static void absent_keys_take_their_defaults(void **state) {
     (void)state;
     struct rm_ring_config config;
     struct rm_error error = {0};
-    assert_int_equal(load("", "", &config, &error), RM_OK);
-    assert_string_equal(config.workspace, "");
+    assert_int_equal(test_files_load(GOOD, "", &config, &error), RM_OK);
+    assert_string_equal(config.workspace, "test");
     assert_int_equal(config.first_turn, 1000000);
     assert_int_equal(config.core, RM_RING_ANY_CORE);
     assert_int_equal(config.ports[0].port.kind, RM_PORT_UDP);
@@ -68,17 +46,29 @@ static void every_key_is_taken(void **state) {
     (void)state;
     struct rm_ring_config config;
     struct rm_error error = {0};
-    char const before[] = "workspace: demo\nturn_rate_hz: 1000\nfirst_turn: 5\ncore: 3\nseed: 7\nudp_port: 99\n"
-                          "udp_checksum: true\ndestination: 1.2.3.4\ndestination_mac: 02:00:00:00:00:09\n"
-                          "source_mac: 02:00:00:00:00:08\nbeam: {tune_x: 0.1, noise_um: 2}\n";
+    char const machine[] = "workspace: demo\nturn_rate_hz: 1000\n"
+                           "ports: [{name: ring, kind: af_packet, interface: veth0, udp_port: 99}]\n"
+                           "instruments:\n"
+                           "  - {name: bpm01, kind: bpm, id: 1, port: ring, source: 10.20.0.1, turn_offset: 3}\n"
+                           "  - {name: blm01, kind: blm, id: 1, port: ring, source: 10.20.1.1}\n";
+    char const before[] = "first_turn: 5\ncore: 3\nseed: 7\nudp_checksum: true\n"
+                          "ports: [{name: ring, interface: veth1, destination: 1.2.3.4,\n"
+                          "         destination_mac: \"02:00:00:00:00:09\"}]\n"
+                          "source_mac: 02:00:00:00:00:08\nbeam: {tune_x: 0.1, noise_um: 2}\n"
+                          "instruments: [{name: blm01, turn_error: -7}]\n";
     char const after[] = "faults:\n"
                          "  - {instrument: bpm01, fault: drop, probability: 1e-4}\n"
                          "  - {instrument: all, fault: turn_reset, at_turn: 2000}\n"
                          "  - {instrument: blm01, fault: turn_jump, at_turn: 3000, turns: -5, duration: 0}\n"
                          "  - {instrument: blm01, fault: corrupt, probability: 1, unseen: true}\n"
                          "  - {instrument: blm01, fault: reorder, probability: 0.5}\n";
-    assert_int_equal(load(before, after, &config, &error), RM_OK);
+    char overlay[1024];
+    snprintf(overlay, sizeof overlay, "%s%s", before, after);
+    assert_int_equal(test_files_load(machine, overlay, &config, &error), RM_OK);
     assert_string_equal(config.workspace, "demo");
+    assert_string_equal(config.ports[0].port.interface, "veth1");
+    assert_int_equal(config.instruments[0].turn_error, -3); /* what its turn_offset corrects */
+    assert_int_equal(config.instruments[1].turn_error, -7);
     assert_float_equal(config.beam.turn_rate_hz, 1000, 0);
     assert_int_equal(config.first_turn, 5);
     assert_int_equal(config.core, 3);
@@ -110,92 +100,55 @@ static void every_key_is_taken(void **state) {
 static void what_is_wrong_is_named_with_its_place(void **state) {
     (void)state;
     struct {
-        char const *before, *after, *expected[2];
+        char const *overlay, *expected;
     } const cases[] = {
-        {"beam: {tune_x: 0.7}\n", "", {":1:16: beam.tune_x", "expected 0 to 0.5"}},
-        {"beam: {tune: 0.7}\n", "", {":1:8: beam", "unknown key"}},
-        {"turn_rate_hz: 0\n", "", {":1:15: turn_rate_hz", "expected 1 to"}},
-        {"udp_port: 0\n", "", {":1:11: udp_port", "1 to 65535"}},
-        {"destination: 10.0.0\n", "", {":1:14: destination", "IPv4"}},
-        {"source_mac: \"02:00:00:00:00\"\n", "", {":1:13: source_mac", "MAC"}},
-        {"", "  - {name: bpm01, kind: bpm, id: 2, source: 10.0.0.1}\n", {":5:12: instruments[2].name", "already"}},
-        {"", "  - {name: b, kind: bpm, id: 1, source: 10.20.0.1}\n", {"instruments[2].id", "told apart"}},
-        {"", "  - {name: all, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "other than"}},
-        {"", "  - {name: a/b, kind: bpm, id: 1, source: 10.0.0.1}\n", {"instruments[2].name", "a-z"}},
-        {"", "  - {name: a, kind: bpm, id: 1, source: 10.0.0}\n", {"instruments[2].source", "IPv4"}},
-        {"", "faults: [{instrument: x, fault: drop, probability: 1}]\n", {"faults[0].instrument", "\"x\""}},
-        {"", "faults: [{instrument: all, fault: drop}]\n", {"faults[0]", "either probability or at_turn"}},
-        {"", "faults: [{instrument: all, fault: drop, probability: 2}]\n", {"faults[0].probability", "0 to 1"}},
-        {"",
-         "faults: [{instrument: all, fault: drop, probability: 1, turns: 2}]\n",
-         {"faults[0].turns", "no such key"}},
-        {"", "faults: [{instrument: all, fault: late, probability: 1}]\n", {"faults[0]", "turns of 1 to"}},
-        {"", "faults: [{instrument: all, fault: delay, turns: 70000}]\n", {"faults[0].turns", "65536"}},
-        {"", "faults: [{instrument: all, fault: turn_reset}]\n", {"faults[0]", "expected at_turn"}},
-        {"", "faults: [{instrument: all, fault: turn_jump, at_turn: 5}]\n", {"faults[0]", "turns ahead"}},
-        {"", "faults: [{instrument: all, fault: delay, turns: 7, at_turn: 5}]\n", {"faults[0].at_turn", "no such key"}},
+        {"beam: {tune_x: 0.7}\n", ":1:16: beam.tune_x: found 0.7, expected 0 to 0.5"},
+        {"beam: {tune: 0.7}\n", ":1:8: beam: unknown key"},
+        {"source_mac: \"02:00:00:00:00\"\n", ":1:13: source_mac: found \"02:00:00:00:00\", expected a MAC"},
+        {"instruments: [{name: bpm1, turn_error: 1}]\n",
+         "instruments[0].name: found \"bpm1\", expected the name of an instrument of"},
+        {"instruments: [{name: bpm01, turn_error: 2000000000}]\n", "instruments[0].turn_error: found 2000000000"},
+        {"answer_turns: 5\n", "answer_turns: the ring waits for no setpoints"},
+        {"workspace: demo\n", "unknown key \"workspace\""},
+        {"faults: [{instrument: x, fault: drop, probability: 1}]\n", "faults[0].instrument: found \"x\""},
+        {"faults: [{instrument: all, fault: drop}]\n", "faults[0]: drop: expected either probability or at_turn"},
+        {"faults: [{instrument: all, fault: drop, probability: 2}]\n", "faults[0].probability: drop: expected 0 to 1"},
+        {"faults: [{instrument: all, fault: drop, probability: 1, turns: 2}]\n",
+         "faults[0].turns: drop: this fault has no such key"},
+        {"faults: [{instrument: all, fault: late, probability: 1}]\n", "expected turns of 1 to"},
+        {"faults: [{instrument: all, fault: delay, turns: 70000}]\n", "expected turns of 1 to 65536"},
+        {"faults: [{instrument: all, fault: turn_reset}]\n", "faults[0]: turn_reset: expected at_turn"},
+        {"faults: [{instrument: all, fault: turn_jump, at_turn: 5}]\n", "expected turns ahead"},
+        {"faults: [{instrument: all, fault: delay, turns: 7, at_turn: 5}]\n", "faults[0].at_turn: delay: this fault"},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        struct rm_ring_config config;
-        struct rm_error error = {0};
-        assert_int_equal(load(cases[c].before, cases[c].after, &config, &error), RM_E_CONFIG);
-        for (unsigned e = 0; e < 2; ++e)
-            if (strstr(error.text, cases[c].expected[e]) == NULL)
-                fail_msg("expected \"%s\" in \"%s\"", cases[c].expected[e], error.text);
-    }
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c)
+        test_files_expect(GOOD, cases[c].overlay, cases[c].expected);
+    test_files_expect("turn_rate_hz: 0\ninstruments: [{name: a, kind: bpm, id: 1, port: ring, source: 10.0.0.1}]\n", "",
+                      ":1:15: turn_rate_hz: found 0");
 }
 
-/** The port's keys, in a file of their own. */
 /** Of parts that stand on each other the first alone: a fault of an instrument that is wrong is not judged. */
 static void all_that_is_wrong_is_said_at_once(void **state) {
     (void)state;
     struct rm_ring_config config;
     struct rm_errors errors = {.count = 0};
-    assert_int_equal(load_all("first_turn: 9223372036854775808\npatience_ms: -3\n", "", &config, &errors), RM_E_CONFIG);
+    assert_int_equal(test_files_load_all(GOOD, "first_turn: 9223372036854775808\nmax_lag_ms: -3\n", &config, &errors),
+                     RM_E_CONFIG);
     assert_int_equal(errors.count, 2);
     assert_non_null(strstr(errors.first[0].text, ":1:13: first_turn"));
-    assert_non_null(strstr(errors.first[1].text, ":2:14: patience_ms"));
+    assert_non_null(strstr(errors.first[1].text, ":2:13: max_lag_ms"));
     errors = (struct rm_errors){.count = 0};
     assert_int_equal(
-        load_all("", "  - {name: bpm01, kind: bpm, id: 9}\nfaults: [{instrument: x, fault: drop}]\n", &config, &errors),
+        test_files_load_all("instruments: [{name: bpm01, kind: bpm, id: 9}]\n", "beam: {tune: 1}\n", &config, &errors),
         RM_E_CONFIG);
-    assert_int_equal(errors.count, 1);
-    assert_non_null(strstr(errors.first[0].text, "instruments[2]"));
+    assert_true(errors.count >= 2); /* of both files */
 }
 
-static void each_kind_of_port_has_its_own_keys(void **state) {
-    (void)state;
-    struct {
-        char const *port, *expected;
-    } const cases[] = {
-        {"{kind: memif}", "\"socket\" is missing"},
-        {"{kind: af_packet}", "\"interface\" is missing"},
-        {"{kind: udp}", "\"peer\" is missing"},
-        {"{kind: udp, peer: 127.0.0.1:4660, socket: /tmp/s}", "port.socket: a port of this kind"},
-        {"{kind: udp, peer: 127.0.0.1:4660, role: client}", "port.role"},
-        {"{kind: udp, peer: 127.0.0.1}", "port.peer: found"},
-        {"{kind: udp, peer: 127.0.0.1:0}", "port.peer: found"},
-        {"{kind: tcp, peer: 127.0.0.1:4660}", "expected one of: memif, af_packet, udp, af_xdp"},
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        char path[] = "/tmp/test_ring_config.XXXXXX";
-        FILE *file = fdopen(mkstemp(path), "w");
-        assert_non_null(file);
-        fprintf(file, "port: %s\n%s", cases[c].port, strchr(GOOD, '\n') + 1);
-        fclose(file);
-        struct rm_ring_config config;
-        struct rm_error error = {0};
-        assert_int_equal(rm_ring_config_load(path, &config, &error), RM_E_CONFIG);
-        unlink(path);
-        if (strstr(error.text, cases[c].expected) == NULL)
-            fail_msg("expected \"%s\" in \"%s\"", cases[c].expected, error.text);
-    }
-}
-
-static void check_good(char const *path) {
+static void check_good(char const *config_path, char const *overlay_path) {
+    struct rm_ring_files const files = {.config = config_path, .overlay = overlay_path};
     struct rm_ring_config config;
     struct rm_error error = {0};
-    if (rm_ring_config_load(path, &config, &error) != RM_OK)
+    if (rm_ring_config_load(&files, &config, &error) != RM_OK)
         fail_msg("%s", error.text);
     rm_ring_config_free(&config);
 }
@@ -215,28 +168,65 @@ static bool copy_example(FILE *document, char const *path) {
     return true;
 }
 
-static void check_examples(char const *document_path) {
-    char path[] = "/tmp/test_ring_config.XXXXXX";
-    close(mkstemp(path));
-    FILE *document = fopen(document_path, "r");
-    assert_non_null(document);
-    unsigned examples = 0;
-    for (; copy_example(document, path); ++examples)
-        check_good(path);
-    fclose(document);
-    unlink(path);
-    assert_true(examples > 0);
+/** An example begins with the configuration that it is an overlay of: "# over configs/NAME.yaml". */
+static void check_example(char const *configs, char const *path) {
+    char line[128] = "", name[64], config_path[512];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    if (sscanf(line, "# over configs/%63[a-z0-9-].yaml", name) != 1)
+        fail_msg("expected the first line \"# over configs/NAME.yaml\", found \"%s\"", line);
+    snprintf(config_path, sizeof config_path, "%s/%s.yaml", configs, name);
+    check_good(config_path, path);
 }
 
-/** Shipped configurations, and documents with examples. */
-static void shipped_files_are_good(void **state) {
+/** The documents' examples. */
+static void documented_overlays_are_good(void **state) {
     char *const *paths = *state;
     assert_non_null(paths[0]);
-    for (; *paths != NULL; ++paths)
-        if (strstr(*paths, ".md") != NULL)
-            check_examples(*paths);
-        else
-            check_good(*paths);
+    for (char *const *document_path = paths + 1; *document_path != NULL; ++document_path) {
+        char path[] = "/tmp/test_ring_config.XXXXXX";
+        close(mkstemp(path));
+        FILE *document = fopen(*document_path, "r");
+        assert_non_null(document);
+        unsigned examples = 0;
+        for (; copy_example(document, path); ++examples)
+            check_example(paths[0], path);
+        fclose(document);
+        unlink(path);
+        assert_true(examples > 0);
+    }
+}
+
+/** Each configuration is a ring without an overlay; but for those that send to themselves. */
+static void shipped_files_are_good(void **state) {
+    static struct {
+        char const *config, *overlay;
+    } const shipped[] = {
+        {"application", NULL},
+        {"demo", NULL},
+        {"elettra", NULL},
+        {"elettra2-supplies", NULL},
+        {"feedback", NULL},
+        {"libera", NULL},
+        {"loopback", NULL},
+        {"mirror", NULL},
+        {"supplies", NULL},
+        {"vendor", NULL},
+        {"demo", "demo-ring"},
+        {"demo", "demo-faults"},
+        {"elettra", "elettra-ring"},
+        {"feedback", "feedback-ring"},
+        {"supplies", "supplies-ring"},
+    };
+    char const *configs = ((char *const *)*state)[0];
+    for (size_t s = 0; s < sizeof shipped / sizeof shipped[0]; ++s) {
+        char config[512], overlay[512];
+        snprintf(config, sizeof config, "%s/%s.yaml", configs, shipped[s].config);
+        snprintf(overlay, sizeof overlay, "%s/%s.yaml", configs, shipped[s].overlay == NULL ? "" : shipped[s].overlay);
+        check_good(config, shipped[s].overlay == NULL ? NULL : overlay);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -246,9 +236,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(absent_keys_take_their_defaults),
         cmocka_unit_test(every_key_is_taken),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
-        cmocka_unit_test(each_kind_of_port_has_its_own_keys),
         cmocka_unit_test(all_that_is_wrong_is_said_at_once),
         cmocka_unit_test_prestate(shipped_files_are_good, (void *)shipped),
+        cmocka_unit_test_prestate(documented_overlays_are_good, (void *)shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

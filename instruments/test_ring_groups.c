@@ -12,27 +12,12 @@
 
 #include <ringmaster/stream.h>
 
-#include "ring_config.h"
+#include "test_files.h"
 
-static enum rm_code load(char const *text, struct rm_ring_config *config, struct rm_error *error) {
-    char path[] = "/tmp/test_ring_groups.XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    enum rm_code const code = rm_ring_config_load(path, config, error);
-    unlink(path);
-    return code;
-}
-
-static void load_good(char const *text, struct rm_ring_config *config) {
-    struct rm_error error = {0};
-    if (load(text, config, &error) != RM_OK)
-        fail_msg("%s", error.text);
-}
-
-#define PORT "port: {kind: memif, socket: /tmp/a.sock}\n"
-#define MIRROR "mirror: {port: {kind: af_packet, interface: veth1}}\n"
+#define PORTS                                                                                                          \
+    "ports:\n"                                                                                                         \
+    "  - {name: ring, kind: memif, socket: /tmp/a.sock}\n"                                                             \
+    "  - {name: b, kind: memif, socket: /tmp/b.sock}\n"
 #define LAYOUT(instruments, id)                                                                                        \
     "formats:\n  - {name: vendor, udp_port: 5000, period_turns: 4, layout: {" instruments id                           \
     "counter: {at: 0, type: u32, in: datagram}, lanes: [{name: x, unit: nm, at: 4, type: i32}]}}\n"
@@ -41,12 +26,14 @@ static void load_good(char const *text, struct rm_ring_config *config) {
 static void an_entry_becomes_so_many_instruments(void **state) {
     (void)state;
     struct rm_ring_config config;
-    load_good(PORT "instruments:\n"
-                   "  - {name: bpm, kind: bpm, format: libera_grouping, count: 168, id: 1, source: 10.20.3.1}\n"
-                   "  - {name: more, kind: photon_bpm, format: libera_grouping, count: 2, id: 170, source: 10.20.3.1}\n"
-                   "  - {name: psu, kind: power_supply, count: 3, id: 5, source: 10.20.3.2, period_turns: 12}\n"
-                   "  - {name: trip, kind: interlock, id: 1, source: 10.20.3.3, turn_error: -4}\n",
-              &config);
+    test_files_load_good(
+        "instruments:\n"
+        "  - {name: bpm, kind: bpm, format: libera_grouping, count: 168, id: 1, port: ring, source: 10.20.3.1}\n"
+        "  - {name: more, kind: photon_bpm, format: libera_grouping, count: 2, id: 170, port: ring, source: "
+        "10.20.3.1}\n"
+        "  - {name: psu, kind: power_supply, count: 3, id: 5, port: ring, source: 10.20.3.2, period_turns: 12}\n"
+        "  - {name: trip, kind: interlock, id: 1, port: ring, source: 10.20.3.3}\n",
+        "instruments: [{name: trip, turn_error: -4}]\n", &config);
     assert_int_equal(config.instrument_count, 168 + 2 + 3 + 1);
     assert_string_equal(config.instruments[0].name, "bpm001");
     assert_string_equal(config.instruments[167].name, "bpm168");
@@ -73,15 +60,16 @@ static void an_entry_becomes_so_many_instruments(void **state) {
 static void a_format_says_how_many_share_a_datagram(void **state) {
     (void)state;
     struct rm_ring_config config;
-    load_good(PORT PAIRS
-              "instruments:\n"
-              "  - {name: a, kind: bpm, format: vendor, count: 4, id: 9, source: 10.20.3.1}\n"
-              "  - {name: b, kind: bpm, format: vendor, count: 2, id: 13, source: 10.20.3.1, turn_error: 8}\n"
-              "faults:\n"
-              "  - {instrument: a, fault: drop, probability: 1}\n"
-              "  - {instrument: a03, fault: drop, probability: 1}\n"
-              "  - {instrument: all, fault: fragment_order, order: reversed, probability: 1}\n",
-              &config);
+    test_files_load_good(PAIRS
+                         "instruments:\n"
+                         "  - {name: a, kind: bpm, format: vendor, count: 4, id: 9, port: ring, source: 10.20.3.1}\n"
+                         "  - {name: b, kind: bpm, format: vendor, count: 2, id: 13, port: ring, source: 10.20.3.1}\n",
+                         "instruments: [{name: b, turn_error: 8}]\n"
+                         "faults:\n"
+                         "  - {instrument: a, fault: drop, probability: 1}\n"
+                         "  - {instrument: a03, fault: drop, probability: 1}\n"
+                         "  - {instrument: all, fault: fragment_order, order: reversed, probability: 1}\n",
+                         &config);
     assert_int_equal(config.group_count, 3);
     assert_string_equal(config.groups[1].name, "a03");
     assert_string_equal(config.groups[2].name, "b01");
@@ -99,15 +87,19 @@ static void a_format_says_how_many_share_a_datagram(void **state) {
 static void a_mirror_is_a_second_network(void **state) {
     (void)state;
     struct rm_ring_config config;
-    load_good(PORT "mirror: {port: {kind: udp, peer: 127.0.0.1:5000}, destination: 239.0.1.2, vlan: 9}\n"
-                   "mtu: 9000\nvlan: 8\ndestination_mac: 02:00:00:00:00:07\n"
-                   "instruments:\n"
-                   "  - {name: a, kind: bpm, count: 2, id: 9, source: 10.20.3.1, mirror_source: 127.0.0.9}\n"
-                   "  - {name: b, kind: bpm, id: 9, source: 10.20.3.2}\n"
-                   "faults:\n"
-                   "  - {instrument: a, fault: drop, probability: 1, network: b}\n"
-                   "  - {instrument: all, fault: turn_reset, at_turn: 7}\n",
-              &config);
+    test_files_load_good(
+        "ports:\n"
+        "  - {name: ring, kind: memif, socket: /tmp/a.sock, vlan: 8}\n"
+        "  - {name: b, kind: udp, address: 127.0.0.1:4660, multicast: [239.0.1.2]}\n"
+        "instruments:\n"
+        "  - {name: a, kind: bpm, count: 2, id: 9, port: ring, source: 10.20.3.1,\n"
+        "     mirror: {port: b, source: 127.0.0.9}}\n"
+        "  - {name: b, kind: bpm, id: 9, port: ring, source: 10.20.3.2, mirror: {port: b}}\n",
+        "mtu: 9000\nports: [{name: ring, destination_mac: \"02:00:00:00:00:07\"}, {name: b, vlan: 9}]\n"
+        "faults:\n"
+        "  - {instrument: a, fault: drop, probability: 1, network: b}\n"
+        "  - {instrument: all, fault: turn_reset, at_turn: 7}\n",
+        &config);
     assert_int_equal(config.network_count, 2);
     assert_int_equal(config.ports[0].mtu, 9000);
     assert_int_equal(config.ports[0].flow.vlan, 8);
@@ -127,110 +119,63 @@ static void a_mirror_is_a_second_network(void **state) {
     rm_ring_config_free(&config);
 }
 
-static void every_kind_of_port_that_sends_is_taken(void **state) {
-    (void)state;
-    struct {
-        char const *port;
-        enum rm_port_kind kind;
-    } const cases[] = {
-        {"{kind: af_xdp, interface: veth0}", RM_PORT_AF_XDP},         {"{kind: tap, interface: rm0}", RM_PORT_TAP},
-        {"{kind: virtio_user, socket: /tmp/s}", RM_PORT_VIRTIO_USER}, {"{kind: vhost, socket: /tmp/s}", RM_PORT_VHOST},
-        {"{kind: pci, device: \"0000:03:00.0\"}", RM_PORT_PCI},       {"{kind: \"null\"}", RM_PORT_NULL},
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        char text[256];
-        struct rm_ring_config config;
-        snprintf(text, sizeof text, "port: %s\ninstruments: [{name: a, kind: bpm, id: 9, source: 10.20.3.1}]\n",
-                 cases[c].port);
-        load_good(text, &config);
-        assert_int_equal(config.ports[0].port.kind, cases[c].kind);
-        rm_ring_config_free(&config);
-    }
-}
-
 /** An instrument of this format and further keys. */
-#define ONE(keys) "  - {name: a, kind: bpm, id: 1, source: 10.20.3.1, " keys "}\n"
-#define LIST PORT "instruments:\n"
+#define ONE(keys) "  - {name: a, kind: bpm, id: 1, port: ring, source: 10.20.3.1, " keys "}\n"
+#define LIST "instruments:\n"
+#define B(keys) "  - {name: b, kind: bpm, id: 2, port: ring, source: 10.20.3.1, " keys "}\n"
 
 static void what_is_wrong_is_named_with_its_place(void **state) {
     (void)state;
     struct {
-        char const *text, *expected[2];
+        char const *machine, *overlay, *expected;
     } const cases[] = {
-        {LIST ONE("format: libera"), {":3:60: instruments[0].format", "libera_grouping"}},
-        {LIST ONE("count: 0"), {"instruments[0].count", "expected 1 to 1024"}},
-        {LIST ONE("count: 1025"), {"instruments[0].count", "expected 1 to 1024"}},
-        {LIST "  - {name: a, kind: bpm, id: 65535, source: 10.20.3.1, count: 2}\n", {"[0].count", "last id"}},
-        {LIST "  - {name: a23456789012345678901234, kind: bpm, id: 1, source: 10.20.3.1, count: 2}\n",
-         {"[0].name", "with its number"}},
-        {LIST ONE("count: 2") "  - {name: a02, kind: bpm, id: 9, source: 10.20.3.1}\n", {"[1].name", "already"}},
-        {LIST "  - {name: a02, kind: bpm, id: 9, source: 10.20.3.1}\n" ONE("count: 2"), {"[1].name", "already"}},
-        {LIST ONE("mirror_source: 10.21.3.1"), {"mirror_source", "no mirror"}},
-        {LIST ONE("period_turns: 0"), {"instruments[0].period_turns", "1 to 65536"}},
-        {LIST ONE("period_turns: 12, turn_error: 7"), {"instruments[0].turn_error", "multiple of period_turns"}},
-        {LIST ONE("turn_error: 2000000000"), {"instruments[0].turn_error", "2^30"}},
-        {LIST ONE("format: libera_grouping, count: 300"), {"instruments[0].id", "bits"}},
-        {LIST ONE("format: libera_grouping") "  - {name: b, kind: bpm, id: 2, source: 10.20.3.1, period_turns: 9, "
-                                             "format: libera_grouping}\n",
-         {"instruments[1].period_turns", "others in the same datagram"}},
-        {LIST ONE("format: libera_grouping") "  - {name: b, kind: bpm, id: 2, source: 10.20.3.1}\n"
-                                             "  - {name: c, kind: bpm, id: 3, source: 10.20.3.1, format: "
-                                             "libera_grouping}\n",
-         {"instruments[2]", "one after the other"}},
-        {PAIRS LIST ONE("format: vendor, count: 3"), {"instruments[0]", "of 2 instruments, found 1"}},
-        {PAIRS LIST ONE("format: vendor") "  - {name: b, kind: bpm, id: 2, source: 10.20.3.1, format: vendor, "
-                                          "turn_error: 4}\n",
-         {"instruments[1].turn_error", "one counter for all"}},
-        {LAYOUT("instruments: {at: 4, stride: 16}, ", "") LIST ONE("format: vendor"), {"instruments[0].id", "no id"}},
+        {LIST ONE("format: libera"), "", "instruments[0].format: found \"libera\""},
+        {LIST ONE("period_turns: 12"), "instruments: [{name: a, turn_error: 7}]\n",
+         "instrument \"a\": turn_error is 7, expected a multiple of period_turns"},
+        {LIST ONE("format: libera_grouping, count: 300"), "", "instrument \"a256\": id 256 does not fit into the bits"},
+        {LIST ONE("format: libera_grouping") B("period_turns: 9, format: libera_grouping"), "",
+         "instrument \"b\": period_turns is 9, expected 1 as of the others in the same datagram"},
+        {LIST ONE("format: libera_grouping")
+             B("") "  - {name: c, kind: bpm, id: 3, port: ring, source: 10.20.3.1, format: libera_grouping}\n",
+         "", "instrument \"c\": it shares its datagrams with \"a\", so write them one after the other"},
+        {PAIRS LIST ONE("format: vendor, count: 3"), "", "of 2 instruments, found 1"},
+        {PAIRS LIST ONE("format: vendor") B("format: vendor"), "instruments: [{name: b, turn_error: 4}]\n",
+         "instrument \"b\": turn_error is 4, expected that of the others in the same datagram"},
+        {LAYOUT("instruments: {at: 4, stride: 16}, ", "") LIST ONE("format: vendor"), "",
+         "instrument \"a\": id is 1, expected 0, the place in the datagram: the format has no id"},
         {LAYOUT("instruments: {at: 4, stride: 16}, ", "id: {at: 0, type: u16}, ")
              LIST ONE("format: vendor, count: 600"),
-         {"instruments[0]", "do not fit"}},
-        {"formats: [{name: v, preset: native}, {name: v, preset: native}]\n" LIST ONE(""),
-         {"formats[1].name", "already"}},
-        {"formats: [{name: v, preset: libera}]\n" LIST ONE(""), {"formats[0].preset", "libera_grouping"}},
-        {"mtu: 500\n" LIST ONE(""), {":1:6: mtu", "576 to 9000"}},
-        {"vlan: 4095\n" LIST ONE(""), {":1:7: vlan", "1 to 4094"}},
-        {"mirror: {port: {kind: memif}}\n" LIST ONE(""), {"mirror.port", "\"socket\" is missing"}},
-        {"mirror: {port: {kind: udp, peer: 1.2.3.4:5, device: x}}\n" LIST ONE(""), {"mirror.port.device", "no such"}},
-        {"mirror: {port: {kind: \"null\"}, vlan: 0}\n" LIST ONE(""), {"mirror.vlan", "1 to 4094"}},
-        {"mirror: {port: {kind: \"null\"}, destination: x}\n" LIST ONE(""), {"mirror.destination", "IPv4"}},
+         "", "do not fit into a datagram"},
+        {LIST ONE(""), "mtu: 500\n", ":1:6: mtu: found 500, expected 576 to 9000"},
+        {PORTS LIST ONE("mirror: {port: b}") B(""), "",
+         "instrument \"a\" has a mirror and \"b\" has none: a virtual ring sends all"},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        struct rm_ring_config config;
-        struct rm_error error = {0};
-        if (load(cases[c].text, &config, &error) != RM_E_CONFIG)
-            fail_msg("expected an error about \"%s\"", cases[c].expected[0]);
-        for (unsigned e = 0; e < 2; ++e)
-            if (strstr(error.text, cases[c].expected[e]) == NULL)
-                fail_msg("expected \"%s\" in \"%s\"", cases[c].expected[e], error.text);
-    }
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c)
+        test_files_expect(cases[c].machine, cases[c].overlay, cases[c].expected);
 }
 
 static void faults_that_cannot_be_are_named(void **state) {
     (void)state;
     struct {
-        char const *before, *fault, *expected;
+        char const *ports, *mirror, *fault, *expected;
     } const cases[] = {
-        {"", "{instrument: bpm02, fault: drop, probability: 1}", "the name of all of them: \"bpm\""},
-        {"", "{instrument: bpm, fault: wrong_version, probability: 1}", "no constants"},
-        {"", "{instrument: bpm, fault: drop, probability: 1, network: a}", "only one network"},
-        {"", "{instrument: bpm, fault: drop, probability: 1, order: shuffled}", "no such key"},
-        {"", "{instrument: bpm, fault: fragment_drop}", "either probability or at_turn"},
-        {MIRROR, "{instrument: bpm, fault: turn_reset, at_turn: 5, network: a}", "no such key"},
-        {"mirror: {port: {kind: udp, peer: 127.0.0.1:5}}\n", "{instrument: bpm, fault: fragment_drop, probability: 1}",
-         "the kernel makes them"},
+        {"", "", "{instrument: bpm02, fault: drop, probability: 1}", "the name of all of them: \"bpm\""},
+        {"", "", "{instrument: bpm, fault: wrong_version, probability: 1}", "no constants"},
+        {"", "", "{instrument: bpm, fault: drop, probability: 1, network: a}", "only one network"},
+        {"", "", "{instrument: bpm, fault: drop, probability: 1, order: shuffled}", "no such key"},
+        {"", "", "{instrument: bpm, fault: fragment_drop}", "either probability or at_turn"},
+        {PORTS, ", mirror: {port: b}", "{instrument: bpm, fault: turn_reset, at_turn: 5, network: a}", "no such key"},
+        {"ports: [{name: ring, kind: udp, address: 127.0.0.1:2048}]\n", "",
+         "{instrument: bpm, fault: fragment_drop, probability: 1}", "the kernel makes them"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        struct rm_ring_config config;
-        struct rm_error error = {0};
-        char text[1024];
-        snprintf(text, sizeof text,
-                 PORT "%sinstruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 3, id: 1, source: "
-                      "10.20.3.1}]\nfaults: [%s]\n",
-                 cases[c].before, cases[c].fault);
-        assert_int_equal(load(text, &config, &error), RM_E_CONFIG);
-        if (strstr(error.text, cases[c].expected) == NULL)
-            fail_msg("expected \"%s\" in \"%s\"", cases[c].expected, error.text);
+        char machine[512], overlay[256];
+        snprintf(machine, sizeof machine,
+                 "%sinstruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 3, id: 1, port: ring, source: "
+                 "10.20.3.1%s}]\n",
+                 cases[c].ports, cases[c].mirror);
+        snprintf(overlay, sizeof overlay, "faults: [%s]\n", cases[c].fault);
+        test_files_expect(machine, overlay, cases[c].expected);
     }
 }
 
@@ -239,7 +184,6 @@ int main(void) {
         cmocka_unit_test(an_entry_becomes_so_many_instruments),
         cmocka_unit_test(a_format_says_how_many_share_a_datagram),
         cmocka_unit_test(a_mirror_is_a_second_network),
-        cmocka_unit_test(every_kind_of_port_that_sends_is_taken),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(faults_that_cannot_be_are_named),
     };

@@ -10,34 +10,25 @@
 
 #include <cmocka.h>
 
-#include "ring_config.h"
+#include "test_files.h"
 
-static char const RING[] = "seed: 5\n"
-                           "port: {kind: memif, socket: /tmp/ring.sock}\n"
-                           "instruments:\n"
-                           "  - {name: blm, kind: blm, id: 9, source: 10.20.0.9}\n"
-                           "  - {name: bpm, kind: bpm, id: 1, count: 3, source: 10.20.0.1}\n"
-                           "supplies:\n"
-                           "  port: {kind: memif, socket: /tmp/supplies.sock, role: client}\n"
-                           "  chains:\n"
-                           "    - {name: c, count: 2, id: 5, address: 10.30.0.1, supplies: [{count: 8}]}\n"
-                           "    - {name: q, id: 9, address: 10.30.0.9, supplies: [{count: 2}]}\n"
-                           "    - {name: rf, id: 10, address: 10.30.0.10, supplies: [{count: 1}]}\n";
+#define SUPPLY "unit: A, limits: [-10, 10], slew: 100"
 
-static enum rm_code load_both(char const *ring, char const *machine, struct rm_ring_config *config,
-                              struct rm_error *error) {
-    char path[] = "/tmp/test_ring_machine.XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert_non_null(file);
-    fprintf(file, "%s%s", ring, machine);
-    fclose(file);
-    enum rm_code const code = rm_ring_config_load(path, config, error);
-    unlink(path);
-    return code;
-}
+static char const RING[] =
+    "setpoints: {period_turns: 12}\n"
+    "instruments:\n"
+    "  - {name: blm, kind: blm, id: 9, port: ring, source: 10.20.0.9}\n"
+    "  - {name: bpm, kind: bpm, id: 1, count: 3, port: ring, source: 10.20.0.1}\n"
+    "chains:\n"
+    "  - {name: c, count: 2, id: 5, port: ring, address: 10.30.0.1, supplies: [{count: 8, " SUPPLY
+    ", name: \"{chain}_\"}]}\n"
+    "  - {name: q, id: 9, port: ring, address: 10.30.0.9, supplies: [{name: q_, count: 2, " SUPPLY "}]}\n"
+    "  - {name: rf, id: 10, port: ring, address: 10.30.0.10, supplies: [{name: f, " SUPPLY "}]}\n";
 
 static enum rm_code load(char const *machine, struct rm_ring_config *config, struct rm_error *error) {
-    return load_both(RING, machine, config, error);
+    char overlay[2048];
+    snprintf(overlay, sizeof overlay, "seed: 5\n%s", machine);
+    return test_files_load(RING, overlay, config, error);
 }
 
 static void check_loads(char const *machine, struct rm_ring_config *config) {
@@ -84,13 +75,11 @@ static void absent_keys_make_a_machine_without_errors(void **state) {
 static void a_format_without_x2_has_one_bpm_of_each(void **state) {
     (void)state;
     struct rm_ring_config config;
-    struct rm_error error = {0};
-    if (load_both("port: {kind: memif, socket: /tmp/ring.sock}\n"
-                  "instruments:\n"
-                  "  - {name: one, kind: bpm, format: libera_grouping, count: 4, id: 1, source: 10.20.3.1}\n"
-                  "  - {name: two, kind: bpm, count: 2, id: 9, source: 10.20.3.2}\n",
-                  "machine: {lattice: elettra2_like}\n", &config, &error) != RM_OK)
-        fail_msg("%s", error.text);
+    test_files_load_good(
+        "instruments:\n"
+        "  - {name: one, kind: bpm, format: libera_grouping, count: 4, id: 1, port: ring, source: 10.20.3.1}\n"
+        "  - {name: two, kind: bpm, count: 2, id: 9, port: ring, source: 10.20.3.2}\n",
+        "machine: {lattice: elettra2_like}\n", &config);
     assert_int_equal(config.machine.bpm_count, 4 + 2 * 2);
     assert_int_equal(config.machine.bpm_instrument[3], 3);
     assert_int_equal(config.machine.bpm_instrument[7], 5);
@@ -101,13 +90,9 @@ static void a_format_without_x2_has_one_bpm_of_each(void **state) {
 
 static void nobody_sees_a_machine_without_bpms(void **state) {
     (void)state;
-    struct rm_ring_config config;
-    struct rm_error error = {0};
-    assert_int_equal(load_both("port: {kind: memif, socket: /tmp/ring.sock}\n"
-                               "instruments: [{name: blm, kind: blm, id: 1, source: 10.20.3.1}]\n",
-                               "machine: {lattice: elettra2_like}\n", &config, &error),
-                     RM_E_CONFIG);
-    assert_non_null(strstr(error.text, "no instrument would show it, expected instruments of kind bpm"));
+    test_files_expect("instruments: [{name: blm, kind: blm, id: 1, port: ring, source: 10.20.3.1}]\n",
+                      "machine: {lattice: elettra2_like}\n",
+                      "no instrument would show it, expected instruments of kind bpm");
 }
 
 static void every_key_is_taken(void **state) {

@@ -343,7 +343,7 @@ static bool loop_has(void *state, rm_turn cycle) {
 
 static void set_lock_step(struct bench *bench, struct loop *loop) {
     bench->setup.turn_rate_hz = 1e6;
-    bench->setup.patience_s = 20e-6;
+    bench->setup.max_lag_s = 20e-6;
     bench->setup.lock_step = (struct rm_lock_step_config){CYCLE_TURNS, ANSWER_TURNS};
     bench->setup.guest = (struct rm_sender_guest){.poll = loop_is_polled, .has = loop_has, .state = loop};
 }
@@ -391,7 +391,7 @@ static void lets_turns_pass_that_are_long_over(void **state) {
     struct bench *bench = *state;
     bench->setup.source.turn = stalling;
     bench->setup.turn_rate_hz = 100000;
-    bench->setup.patience_s = 0.001;
+    bench->setup.max_lag_s = 0.001;
     struct rm_sender_result const result = run(bench);
     assert_true(result.passed_turns >= 400);
     assert_int_equal(result.turns + result.passed_turns, 1000);
@@ -399,7 +399,7 @@ static void lets_turns_pass_that_are_long_over(void **state) {
     assert_int_equal(sum(bench, RM_SENDER_SENT), COUNT * result.turns);
 }
 
-static void sends_all_without_a_patience(void **state) {
+static void sends_all_without_a_maximum_lag(void **state) {
     struct bench *bench = *state;
     bench->setup.source.turn = stalling;
     bench->setup.turn_rate_hz = 100000;
@@ -433,7 +433,7 @@ static void a_guest_has_the_time_of_the_next_turn(void **state) {
     struct observer observer = {.bench = bench};
     bench->setup.source.turn = stalling;
     bench->setup.turn_rate_hz = 100000;
-    bench->setup.patience_s = 1.0;
+    bench->setup.max_lag_s = 1.0;
     bench->setup.guest =
         (struct rm_sender_guest){.poll = observer_is_polled, .begin = observer_begins, .state = &observer};
     run(bench);
@@ -459,7 +459,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_passed_over, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
-        cmocka_unit_test_setup_teardown(sends_all_without_a_patience, make, destroy),
+        cmocka_unit_test_setup_teardown(sends_all_without_a_maximum_lag, make, destroy),
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
         cmocka_unit_test_setup_teardown(sends_bare_payloads_where_the_kernel_frames_them, make, destroy),
         cmocka_unit_test_setup_teardown(waits_for_a_full_link_and_loses_nothing, make, destroy),

@@ -18,11 +18,11 @@ static uint32_t longest(struct test_sink const *sink) {
 }
 
 #define LIBERA "instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 168, id: 0, period_turns: 116, "
-#define SOURCE "source: 10.20.3.1}]\n"
+#define SOURCE "port: ring, source: 10.20.3.1}]\n"
 
 static void libera_leaves_in_fragments_and_is_whole_again(void **state) {
     (void)state;
-    struct test_ring *bench = test_ring_make("udp_checksum: true\n" LIBERA SOURCE);
+    struct test_ring *bench = test_ring_make(LIBERA SOURCE, "udp_checksum: true\n");
     test_ring_run(bench, 116 * 1000);
     assert_int_equal(bench->sink[0].count, 2000);
     assert_int_equal(longest(&bench->sink[0]), 14 + 1500);
@@ -39,9 +39,9 @@ static void libera_leaves_in_fragments_and_is_whole_again(void **state) {
 static void jumbo_frames_take_it_whole_with_a_tag_too(void **state) {
     (void)state;
     struct test_ring *bench =
-        test_ring_make("mtu: 9000\nvlan: 40\ndestination: 239.1.2.3\n"
-                       "instruments: [{name: bpm, kind: bpm, format: libera_grouping_counter_first, count: 256, "
-                       "id: 0, period_turns: 116, " SOURCE);
+        test_ring_make("instruments: [{name: bpm, kind: bpm, format: libera_grouping_counter_first, count: 256, "
+                       "id: 0, period_turns: 116, " SOURCE,
+                       "mtu: 9000\nports: [{name: ring, vlan: 40, destination: 239.1.2.3}]\n");
     test_ring_run(bench, 116 * 100);
     assert_int_equal(bench->sink[0].count, 100);
     assert_int_equal(longest(&bench->sink[0]), RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES + 4096);
@@ -70,11 +70,11 @@ static char const VENDOR[] =
     "      counter: {in: datagram, at: 4, type: u32}\n"
     "      lanes: [{name: x, unit: nm, at: 0, type: i32}, {name: y, unit: nm, at: 4, type: i32}, "
     "{name: sum, unit: counts, at: 8, type: i32}]\n"
-    "instruments: [{name: bpm, kind: bpm, format: vendor, count: 4, id: 7, source: 10.20.3.1}]\n";
+    "instruments: [{name: bpm, kind: bpm, format: vendor, count: 4, id: 7, port: ring, source: 10.20.3.1}]\n";
 
 static void four_turns_share_a_datagram_of_two(void **state) {
     (void)state;
-    struct test_ring *bench = test_ring_make(VENDOR);
+    struct test_ring *bench = test_ring_make(VENDOR, "");
     assert_int_equal(bench->ring.group_count, 2);
     test_ring_run(bench, 403); /* the last three turns fill no datagram */
     assert_int_equal(bench->sink[0].count, 200);
@@ -91,7 +91,7 @@ static void four_turns_share_a_datagram_of_two(void **state) {
 
 static void a_datagram_begun_before_the_run_is_not_sent(void **state) {
     (void)state;
-    struct test_ring *bench = test_ring_make(VENDOR);
+    struct test_ring *bench = test_ring_make(VENDOR, "");
     bench->ring.groups[0].period_turns = bench->ring.groups[1].period_turns = 3;
     test_ring_run(
         bench, 120); /* the readings from 1000002 on: of datagrams that begin at multiples of 12 turns, from 1000008 */
@@ -104,7 +104,7 @@ static void a_datagram_begun_before_the_run_is_not_sent(void **state) {
 static void short_counters_wrap(void **state) {
     (void)state;
     struct test_ring *bench =
-        test_ring_make("instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 2, id: 0, " SOURCE);
+        test_ring_make("instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 2, id: 0, " SOURCE, "");
     bench->ring.groups[0].period_turns = 1;
     test_ring_run(bench, 60000); /* the counter wraps at turn 1048576 */
     struct test_reading const reading = test_ring_read(bench, 0);
@@ -116,9 +116,9 @@ static void short_counters_wrap(void **state) {
 static void faults_of_fragments_are_found_and_counted(void **state) {
     (void)state;
     struct test_ring *bench =
-        test_ring_make(LIBERA SOURCE "faults:\n"
-                                     "  - {instrument: all, fault: fragment_order, order: shuffled, probability: 1}\n"
-                                     "  - {instrument: bpm, fault: fragment_drop, probability: 0.1}\n");
+        test_ring_make(LIBERA SOURCE, "faults:\n"
+                                      "  - {instrument: all, fault: fragment_order, order: shuffled, probability: 1}\n"
+                                      "  - {instrument: bpm, fault: fragment_drop, probability: 0.1}\n");
     test_ring_run(bench, 116 * 1000);
     uint64_t const short_of_one = test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DROPPED);
     assert_in_range(short_of_one, 50, 150);
@@ -128,7 +128,7 @@ static void faults_of_fragments_are_found_and_counted(void **state) {
     assert_int_equal(reading.datagrams, 1000 - short_of_one);
     assert_int_equal(reading.verdicts[RM_PORT_FRAGMENT_EXPIRED], short_of_one);
     test_ring_destroy(bench);
-    bench = test_ring_make(LIBERA SOURCE "faults: [{instrument: bpm, fault: fragment_overlap, probability: 0.1}]\n");
+    bench = test_ring_make(LIBERA SOURCE, "faults: [{instrument: bpm, fault: fragment_overlap, probability: 0.1}]\n");
     test_ring_run(bench, 116 * 1000);
     uint64_t const hostile = test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_OVERLAPPED);
     assert_in_range(hostile, 50, 150);
@@ -136,7 +136,7 @@ static void faults_of_fragments_are_found_and_counted(void **state) {
     assert_int_equal(reading.datagrams, 1000 - hostile);
     assert_true(reading.verdicts[RM_PORT_BAD_FRAGMENT] >= hostile);
     test_ring_destroy(bench);
-    bench = test_ring_make(LIBERA SOURCE "faults: [{instrument: bpm, fault: fragment_duplicate, probability: 0.5}]\n");
+    bench = test_ring_make(LIBERA SOURCE, "faults: [{instrument: bpm, fault: fragment_duplicate, probability: 0.5}]\n");
     test_ring_run(bench, 116 * 1000);
     assert_in_range(test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DUPLICATED), 400, 600);
     assert_int_equal(bench->sink[0].count, 2000 + test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DUPLICATED));
@@ -147,7 +147,7 @@ static void faults_of_fragments_are_found_and_counted(void **state) {
 static void damage_reaches_a_fragmented_datagram(void **state) {
     (void)state;
     struct test_ring *bench =
-        test_ring_make(LIBERA SOURCE "faults: [{instrument: bpm, fault: corrupt, probability: 0.1}]\n");
+        test_ring_make(LIBERA SOURCE, "faults: [{instrument: bpm, fault: corrupt, probability: 0.1}]\n");
     test_ring_run(bench, 116 * 1000);
     uint64_t const corrupted = test_ring_counted(bench, 0, RM_SENDER_CORRUPTED);
     assert_in_range(corrupted, 50, 150);
@@ -160,9 +160,10 @@ static void periods_mix(void **state) {
     (void)state;
     struct test_ring *bench =
         test_ring_make("instruments:\n"
-                       "  - {name: fast, kind: bpm, count: 3, id: 1, source: 10.20.3.1}\n"
-                       "  - {name: slow, kind: blm, id: 9, source: 10.20.3.1, period_turns: 116}\n"
-                       "  - {name: psu, kind: power_supply, id: 10, source: 10.20.3.1}\n");
+                       "  - {name: fast, kind: bpm, count: 3, id: 1, port: ring, source: 10.20.3.1}\n"
+                       "  - {name: slow, kind: blm, id: 9, port: ring, source: 10.20.3.1, period_turns: 116}\n"
+                       "  - {name: psu, kind: power_supply, id: 10, port: ring, source: 10.20.3.1}\n",
+                       "");
     test_ring_run(bench, 1160);
     uint32_t seen[16] = {0};
     for (uint32_t i = 0; i < bench->sink[0].count; ++i) {

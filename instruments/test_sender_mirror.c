@@ -9,16 +9,23 @@
 
 #include "test_ring.h"
 
-#define MIRROR "mirror: {port: {kind: af_packet, interface: other}, destination: 10.21.255.1, vlan: 7}\n"
+#define PORTS                                                                                                          \
+    "ports:\n"                                                                                                         \
+    "  - {name: a, kind: memif, socket: /tmp/a.sock, answer: 10.20.255.1}\n"                                           \
+    "  - {name: b, kind: memif, socket: /tmp/b.sock, answer: 10.21.255.1, vlan: 7}\n"
+
+static char const BPM[] =
+    PORTS "instruments: [{name: bpm, kind: bpm, id: 1, port: a, source: 10.20.3.1, mirror: {port: b}}]\n";
 
 static void each_network_loses_on_its_own(void **state) {
     (void)state;
     struct test_ring *bench =
-        test_ring_make(MIRROR "instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 8, id: 0, "
-                              "mirror_source: 10.21.3.1, source: 10.20.3.1}]\nfaults:\n"
-                              "  - {instrument: all, fault: drop, probability: 0.2, network: a}\n"
-                              "  - {instrument: all, fault: drop, probability: 0.2, network: b}\n"
-                              "  - {instrument: all, fault: duplicate, at_turn: 1000005}\n");
+        test_ring_make(PORTS "instruments: [{name: bpm, kind: bpm, format: libera_grouping, count: 8, id: 0, port: a, "
+                             "source: 10.20.3.1, mirror: {port: b, source: 10.21.3.1}}]\n",
+                       "faults:\n"
+                       "  - {instrument: all, fault: drop, probability: 0.2, network: a}\n"
+                       "  - {instrument: all, fault: drop, probability: 0.2, network: b}\n"
+                       "  - {instrument: all, fault: duplicate, at_turn: 1000005}\n");
     test_ring_run(bench, 5000);
     uint64_t const lost[RM_NETWORKS] = {test_ring_counted(bench, 0, RM_SENDER_DROPPED),
                                         test_ring_counted(bench, 1, RM_SENDER_DROPPED)};
@@ -50,10 +57,8 @@ static void each_network_loses_on_its_own(void **state) {
 
 static void what_befalls_both_networks_befalls_the_same_datagrams(void **state) {
     (void)state;
-    struct test_ring *bench =
-        test_ring_make(MIRROR "instruments: [{name: bpm, kind: bpm, id: 1, source: 10.20.3.1}]\n"
-                              "faults: [{instrument: bpm, fault: drop, probability: 0.5}, "
-                              "{instrument: bpm, fault: turn_jump, at_turn: 1000500, turns: 7}]\n");
+    struct test_ring *bench = test_ring_make(BPM, "faults: [{instrument: bpm, fault: drop, probability: 0.5}, "
+                                                  "{instrument: bpm, fault: turn_jump, at_turn: 1000500, turns: 7}]\n");
     test_ring_run(bench, 1000);
     assert_int_equal(bench->sink[0].count, bench->sink[1].count);
     assert_in_range(bench->sink[0].count, 400, 600);
@@ -70,8 +75,7 @@ static void what_befalls_both_networks_befalls_the_same_datagrams(void **state) 
 
 static void one_network_goes_on_while_the_other_is_down(void **state) {
     (void)state;
-    struct test_ring *bench =
-        test_ring_make(MIRROR "instruments: [{name: bpm, kind: bpm, id: 1, source: 10.20.3.1}]\n");
+    struct test_ring *bench = test_ring_make(BPM, "");
     bench->sink[1].down_after = 100;
     bench->sink[1].down_looks = UINT32_MAX;
     test_ring_run(bench, 5000);

@@ -13,11 +13,11 @@ enum { TURNS = 5000 };
 
 /* The first two groups leave through one port, the third through the other. */
 static char const LINES[] = "ports:\n"
-                            "  - {name: one, kind: af_packet, interface: one}\n"
-                            "  - {name: two, kind: af_packet, interface: two, vlan: 7, destination: 10.21.255.1}\n"
+                            "  - {name: one, kind: memif, socket: /tmp/one.sock, answer: 10.20.255.1}\n"
+                            "  - {name: two, kind: memif, socket: /tmp/two.sock, answer: 10.21.255.1, vlan: 7}\n"
                             "instruments:\n"
-                            "  - {name: bpm, kind: bpm, id: 1, count: 2, source: 10.20.3.1}\n"
-                            "  - {name: llrf, kind: llrf, id: 9, source: 10.20.3.2, port: two}\n";
+                            "  - {name: bpm, kind: bpm, id: 1, count: 2, port: one, source: 10.20.3.1}\n"
+                            "  - {name: llrf, kind: llrf, id: 9, port: two, source: 10.20.3.2}\n";
 
 static void check_frame(struct test_sink const *sink, uint32_t i, uint32_t destination, uint16_t vlan) {
     struct rm_datagram datagram = {0};
@@ -28,7 +28,7 @@ static void check_frame(struct test_sink const *sink, uint32_t i, uint32_t desti
 
 static void each_instrument_leaves_through_its_port(void **state) {
     (void)state;
-    struct test_ring *bench = test_ring_make(LINES);
+    struct test_ring *bench = test_ring_make(LINES, "");
     test_ring_run(bench, TURNS);
     assert_int_equal(bench->sink[0].count, 2 * TURNS);
     assert_int_equal(bench->sink[1].count, TURNS);
@@ -42,7 +42,7 @@ static void each_instrument_leaves_through_its_port(void **state) {
 static void one_port_goes_on_while_another_is_down(void **state) {
     (void)state;
     for (uint32_t down = 0; down < TEST_RING_PORTS; ++down) {
-        struct test_ring *bench = test_ring_make(LINES);
+        struct test_ring *bench = test_ring_make(LINES, "");
         bench->sink[down].down_after = 100;
         bench->sink[down].down_looks = UINT32_MAX;
         test_ring_run(bench, TURNS);

@@ -20,25 +20,23 @@
 
 #include <cmocka.h>
 
-static char const RING[] = "workspace: %s/ws\n"
-                           "turn_rate_hz: 20000\n"
-                           "first_turn: 5000\n"
-                           "seed: 3\n"
-                           "port: {kind: udp, peer: 127.0.0.1:%u}\n";
+#include "test_files.h"
 
-enum { PATIENCE_SECONDS = 20 };
+enum { TIMEOUT_SECONDS = 20 };
 
 static void open_receiver(struct test_world *world, uint32_t index) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)world->udp_port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK + index)};
     socklen_t length = sizeof address;
-    struct timeval const patience = {.tv_sec = PATIENCE_SECONDS};
+    struct timeval const timeout = {.tv_sec = TIMEOUT_SECONDS};
     int const receiver = socket(AF_INET, SOCK_DGRAM, 0);
     assert_true(receiver >= 0);
     assert_int_equal(bind(receiver, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(getsockname(receiver, (struct sockaddr *)&address, &length), 0);
-    assert_int_equal(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    assert_int_equal(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout), 0);
     world->receiver[index] = receiver;
-    world->udp_port[index] = ntohs(address.sin_port);
+    world->udp_port = ntohs(address.sin_port);
 }
 
 struct test_world *test_world_make(char const *program) {
@@ -47,15 +45,18 @@ struct test_world *test_world_make(char const *program) {
     world->program = program;
     strcpy(world->directory, "/tmp/test_ring.XXXXXX");
     assert_non_null(mkdtemp(world->directory));
-    snprintf(world->ring, sizeof world->ring, "%s/ring.yaml", world->directory);
+    snprintf(world->config, sizeof world->config, "%s/machine.yaml", world->directory);
+    snprintf(world->overlay, sizeof world->overlay, "%s/ring.yaml", world->directory);
+    world->files = (struct rm_ring_files){.config = world->config, .overlay = world->overlay};
+    setenv("RINGMASTER_WORKSPACES", world->directory, 1);
     for (uint32_t r = 0; r < TEST_WORLD_RECEIVERS; ++r)
         open_receiver(world, r);
     return world;
 }
 
 void test_world_destroy(struct test_world *world) {
-    char const *const files[] = {"ring.yaml",    "beam.replay",       "said", "ws/ring.segment",
-                                 "ws/ring.lock", "ws/server.segment", "ws",   ""};
+    char const *const files[] = {"machine.yaml", "ring.yaml",         "beam.replay", "said", "ws/ring.segment",
+                                 "ws/ring.lock", "ws/server.segment", "ws",          ""};
     for (unsigned f = 0; f < sizeof files / sizeof files[0]; ++f) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", world->directory, files[f]);
@@ -66,11 +67,16 @@ void test_world_destroy(struct test_world *world) {
     free(world);
 }
 
-void test_world_write(struct test_world const *world, char const *lines) {
-    FILE *file = fopen(world->ring, "w");
+void test_world_write(struct test_world const *world, char const *machine, char const *overlay) {
+    char text[2048], port[96];
+    snprintf(port, sizeof port, "ports: [{name: ring, kind: udp, address: 127.0.0.1:%u}]\n", world->udp_port);
+    int const length = snprintf(text, sizeof text, "workspace: ws\nturn_rate_hz: 20000\n%s%s",
+                                strstr(machine, "ports:") == NULL ? port : "", machine);
+    assert_in_range(length, 1, sizeof text - 1);
+    test_files_write_machine(world->config, text);
+    FILE *file = fopen(world->overlay, "w");
     assert_non_null(file);
-    fprintf(file, RING, world->directory, world->udp_port[0]);
-    fputs(lines, file);
+    fprintf(file, "first_turn: 5000\nseed: 3\n%s", overlay);
     fclose(file);
 }
 
@@ -80,8 +86,9 @@ static void keep_said(struct test_world *world, FILE *from) {
 }
 
 int test_world_run(struct test_world *world, char const *before, char const *arguments) {
-    char command[512], line[256];
-    snprintf(line, sizeof line, arguments, world->ring);
+    char command[512], line[256], files[128];
+    snprintf(files, sizeof files, "%s %s", world->config, world->overlay);
+    snprintf(line, sizeof line, arguments, files);
     snprintf(command, sizeof command, "%s '%s' %s 2>&1", before, world->program, line);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
@@ -101,7 +108,7 @@ pid_t test_world_start(struct test_world const *world, char const *option, char 
     int const said = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(said, STDOUT_FILENO);
     dup2(said, STDERR_FILENO);
-    execl(world->program, world->program, "run", world->ring, option, value, (char *)NULL);
+    execl(world->program, world->program, "run", world->config, world->overlay, option, value, (char *)NULL);
     _exit(127);
 }
 

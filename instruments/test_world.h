@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "fabric/segment_map.h"
+#include "ring_config.h"
 
 enum { TEST_WORLD_RECEIVERS = 2, TEST_WORLD_PAYLOAD_BYTES = 2048 };
 
@@ -16,13 +17,14 @@ struct test_arrival {
     uint8_t payload[TEST_WORLD_PAYLOAD_BYTES];
 };
 
-/** 200 datagrams fit into any socket's buffer: it need not be read meanwhile. */
+/** Receivers are at 127.0.0.1, 127.0.0.2, at the same UDP port. 200 datagrams fit into any socket's buffer: it need not be read meanwhile. */
 struct test_world {
     char const *program;
     char directory[32];
-    char ring[48];
+    char config[48], overlay[48];
+    struct rm_ring_files files;
     int receiver[TEST_WORLD_RECEIVERS];
-    unsigned udp_port[TEST_WORLD_RECEIVERS];
+    unsigned udp_port;
     /** What the program printed. */
     char said[1024];
 
@@ -32,13 +34,14 @@ struct test_world {
 struct test_world *test_world_make(char const *program);
 void test_world_destroy(struct test_world *world);
 
-/** Writes the ring's file: a workspace, 20000 turns/s from 5000 on, a udp port to the first receiver, and `lines`. */
-void test_world_write(struct test_world const *world, char const *lines);
+/** Writes the ring's two files: 20000 turns/s from 5000 on, a workspace, unless `machine` has ports a udp port "ring" to
+ * the first receiver, and these lines. */
+void test_world_write(struct test_world const *world, char const *machine, char const *overlay);
 
-/** Runs the program with these arguments, `%s` being the ring's file; returns its exit status. */
+/** Runs the program with these arguments, `%s` being the ring's files; returns its exit status. */
 int test_world_run(struct test_world *world, char const *before, char const *arguments);
 
-/** Starts `run` on the ring's file with one more argument pair; and ends it by SIGTERM: returns its exit status. What
+/** Starts `run` on the ring's files with one more argument pair; and ends it by SIGTERM: returns its exit status. What
  * it said is there then. */
 pid_t test_world_start(struct test_world const *world, char const *option, char const *value);
 int test_world_end(struct test_world *world, pid_t pid);

@@ -27,40 +27,13 @@ static struct rm_virtual_group const *group_of(struct rm_plant const *plant, uin
     return NULL;
 }
 
-/** Lanes of a described layout, by name: of the ring's, for it is what writes them. */
-static enum rm_code find_lanes(struct finding const *finding, struct rm_config_instrument const *wanted,
-                               struct rm_virtual_group const *group) {
-    struct rm_feed_input *input = finding->input;
+/** Lanes of a described layout are those of the kind, by name. */
+static void find_lanes(struct rm_feed_input *input, struct rm_config_instrument const *wanted,
+                       struct rm_virtual_group const *group) {
     struct rm_layout const *layout = group->format->layout;
     input->described = layout != NULL;
-    if (layout == NULL && wanted->format == 0)
-        return RM_OK;
-    if (layout == NULL || wanted->format == 0)
-        return rm_fail(finding->error, RM_E_CONFIG,
-                       "input \"%s\": one of server and ring has native datagrams, the other such as a format "
-                       "describes: expected the same `format`",
-                       finding->name);
-    struct rm_layout_description const *described = rm_layout_described(layout);
-    bool alike = described->lane_count == wanted->lane_count;
-    for (uint32_t l = 0; alike && l < described->lane_count; ++l) {
-        alike = strcmp(described->lane[l].name, wanted->lane[l].name) == 0 &&
-                (described->lane[l].type == RM_FIELD_F32) == (wanted->lane[l].type == RM_LANE_F32);
-        input->source[l] = rm_lane_source_find(wanted->kind, &described->lane[l]);
-    }
-    if (alike)
-        return RM_OK;
-    return rm_fail(finding->error, RM_E_CONFIG,
-                   "input \"%s\": format \"%s\" has other lanes in the ring than in the server", finding->name,
-                   group->format->name);
-}
-
-static enum rm_code check_sender(struct finding const *finding, struct rm_config_instrument const *wanted,
-                                 struct rm_virtual_group const *group) {
-    if (group->period_turns != wanted->period_turns)
-        return rm_fail(finding->error, RM_E_CONFIG,
-                       "input \"%s\": the server expects a record every %u turns, the ring sends one every %u",
-                       finding->name, wanted->period_turns, group->period_turns);
-    return find_lanes(finding, wanted, group);
+    for (uint32_t l = 0; layout != NULL && l < rm_layout_described(layout)->lane_count; ++l)
+        input->source[l] = rm_lane_source_find(wanted->kind, &rm_layout_described(layout)->lane[l]);
 }
 
 /** The instrument that sends it. */
@@ -82,15 +55,11 @@ static enum rm_code find_instrument(struct finding const *finding, struct rm_con
                        "is nothing to compare with. Leave it out of a copy of the configuration",
                        finding->name);
     input->instrument = rm_plant_instrument(finding->plant, wanted->source_ipv4, wanted->id);
-    if (input->instrument == UINT32_MAX)
-        return rm_fail(finding->error, RM_E_CONFIG,
-                       "input \"%s\": the ring has no instrument that sends from %u.%u.%u.%u with id %u", finding->name,
-                       wanted->source_ipv4 >> 24, wanted->source_ipv4 >> 16 & 255, wanted->source_ipv4 >> 8 & 255,
-                       wanted->source_ipv4 & 255, wanted->id);
     input->status = finding->plant->config.instruments[input->instrument].status;
     input->own_period = wanted->period_turns;
     input->lane_count = wanted->lane_count;
-    return check_sender(finding, wanted, group_of(finding->plant, input->instrument));
+    find_lanes(input, wanted, group_of(finding->plant, input->instrument));
+    return RM_OK;
 }
 
 /** The stages from the instrument's own records to rate `rate`, in the order of the records' way. */

@@ -9,11 +9,12 @@
 #include "base/fail.h"
 
 char const rm_simulate_usage[] =
-    "Usage: ringmaster-simulate SERVER.yaml RING.yaml APPLICATION --seconds S --out DIR [OPTION]…\n"
-    "       ringmaster-simulate SERVER.yaml RING.yaml APPLICATION --replay DIR --out DIR [OPTION]…\n"
+    "Usage: ringmaster-simulate CONFIG [OVERLAY] APPLICATION --seconds S --out DIR [OPTION]…\n"
+    "       ringmaster-simulate CONFIG [OVERLAY] APPLICATION --replay DIR --out DIR [OPTION]…\n"
     "\n"
-    "Runs one application of the server's configuration and the virtual ring in simulated time, in lock-step: no\n"
-    "network, no server, no clock. In every cycle the application is given the ring's readings of that turn, steps, "
+    "Runs one application of the configuration and the virtual ring of the same file, with its overlay, in simulated\n"
+    "time, in lock-step: no network, no server, no clock. In every cycle the application is given the ring's readings "
+    "of that turn, steps, "
     "and\n"
     "its setpoints pass the server's guard and reach the ring's supplies as datagrams after the latency. The same\n"
     "command gives the same numbers, to the bit.\n"
@@ -42,9 +43,9 @@ char const rm_simulate_usage[] =
     "  --json              print simulation.json on standard output\n"
     "\n"
     "Examples:\n"
-    "  ringmaster-simulate configs/supplies.yaml configs/ring-supplies.yaml ramp --seconds 0.1 --out /tmp/ramp \\\n"
+    "  ringmaster-simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --seconds 0.1 --out /tmp/ramp \\\n"
     "      --at 0.02:ramp/target=2.5\n"
-    "  ringmaster-simulate configs/supplies.yaml configs/ring-supplies.yaml ramp --replay /tmp/ramp --out /tmp/again\n"
+    "  ringmaster-simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --replay /tmp/ramp --out /tmp/again\n"
     "\n"
     "Ctrl-C ends it early and keeps what was done.\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
@@ -164,12 +165,12 @@ static enum rm_code take(struct rm_simulate_options *options, int key, char cons
 static enum rm_code check(struct rm_simulate_options *options, int words, char **word, struct rm_error *error) {
     if (options->help || options->version)
         return RM_OK;
-    if (words != 3)
-        return rm_fail(error, RM_E_ARGUMENT, "found %d names, expected three: SERVER.yaml RING.yaml APPLICATION",
-                       words);
-    options->server = word[0];
-    options->ring = word[1];
-    options->application = word[2];
+    if (words != 2 && words != 3)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "found %d names, expected CONFIG APPLICATION, or CONFIG OVERLAY APPLICATION", words);
+    options->files.config = word[0];
+    options->files.overlay = words == 3 ? word[1] : NULL;
+    options->application = word[words - 1];
     if (options->out == NULL)
         return rm_fail(error, RM_E_ARGUMENT, "expected --out DIR: where the results go");
     if (options->seconds > 0 && options->cycles > 0)

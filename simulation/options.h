@@ -9,6 +9,7 @@
 #include <ringmaster/error.h>
 
 #include "events.h"
+#include "instruments/ring_config.h"
 
 /** What is written beside simulation.json; bits. */
 enum rm_simulate_record {
@@ -23,7 +24,9 @@ enum rm_simulate_record {
 
 struct rm_simulate_options {
     bool help, version, json;
-    char const *server, *ring, *application;
+    /** Of the machine. */
+    struct rm_ring_files files;
+    char const *application;
     char const *out;
     /** NULL: not. */
     char const *replay;

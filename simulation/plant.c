@@ -108,10 +108,10 @@ static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
     return rm_machine_lanes_make(config, plant->machine, &currents, plant->beam, &plant->lanes, error);
 }
 
-enum rm_code rm_plant_open(char const *path, bool moves, double refresh_s, struct rm_plant *plant,
+enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double refresh_s, struct rm_plant *plant,
                            struct rm_error *error) {
     *plant = (struct rm_plant){0};
-    enum rm_code code = rm_ring_config_load(path, &plant->config, error);
+    enum rm_code code = rm_ring_config_load(files, &plant->config, error);
     if (code != RM_OK)
         return code;
     plant->loaded = true;

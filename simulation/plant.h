@@ -59,7 +59,7 @@ struct rm_plant {
 
 /** `moves` false: nobody will read it, and the machine is not made. `refresh_s` < 0: as the file says; 0: the machine's
  * background never looks. */
-enum rm_code rm_plant_open(char const *path, bool moves, double refresh_s, struct rm_plant *plant,
+enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double refresh_s, struct rm_plant *plant,
                            struct rm_error *error);
 void rm_plant_close(struct rm_plant *plant);
 

@@ -15,27 +15,6 @@ static uint64_t const EPOCH = 1;
 
 /* ── making ── */
 
-static enum rm_code find_chain(struct rm_sending *sending, uint32_t c, struct rm_error *error) {
-    struct rm_config_chain const *wanted = &sending->config->chain[c];
-    uint32_t const found = rm_plant_chain(sending->plant, wanted->address_ipv4, wanted->udp_port);
-    char place[32];
-    snprintf(place, sizeof place, "%u.%u.%u.%u:%u", wanted->address_ipv4 >> 24, wanted->address_ipv4 >> 16 & 255,
-             wanted->address_ipv4 >> 8 & 255, wanted->address_ipv4 & 255, wanted->udp_port);
-    if (found == RM_CHAINS_NOBODY)
-        return rm_fail(error, RM_E_CONFIG, "chain \"%s\": the ring has no chain at %s, where the server sends to",
-                       wanted->name, place);
-    struct rm_ring_chain const *there = &sending->plant->config.supplies.chains[found];
-    if (there->config.supply_count != wanted->supply_count || there->config.id != wanted->id)
-        return rm_fail(error, RM_E_CONFIG,
-                       "chain \"%s\" has id %u and %u supplies, the ring's at %s (\"%s\") has id %u and %u: expected "
-                       "the same",
-                       wanted->name, wanted->id, wanted->supply_count, place, there->name, there->config.id,
-                       there->config.supply_count);
-    sending->chain[c].plant_chain = found;
-    sending->server_chain[found] = c;
-    return RM_OK;
-}
-
 static enum rm_code find_chains(struct rm_sending *sending, struct rm_error *error) {
     uint32_t const there = sending->plant->config.supplies.chain_count;
     sending->chain = calloc(sending->config->chain_count + 1ul, sizeof *sending->chain);
@@ -46,10 +25,12 @@ static enum rm_code find_chains(struct rm_sending *sending, struct rm_error *err
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", sending->config->chain_count);
     for (uint32_t c = 0; c < there; ++c)
         sending->server_chain[c] = UINT32_MAX;
-    enum rm_code code = RM_OK;
-    for (uint32_t c = 0; c < sending->config->chain_count && code == RM_OK; ++c)
-        code = find_chain(sending, c, error);
-    return code;
+    for (uint32_t c = 0; c < sending->config->chain_count; ++c) {
+        struct rm_config_chain const *wanted = &sending->config->chain[c];
+        sending->chain[c].plant_chain = rm_plant_chain(sending->plant, wanted->address_ipv4, wanted->udp_port);
+        sending->server_chain[sending->chain[c].plant_chain] = c;
+    }
+    return RM_OK;
 }
 
 /* ── answers ── */

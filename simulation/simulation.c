@@ -30,26 +30,16 @@ static enum rm_code open_program(struct rm_simulation *simulation, struct rm_err
     return rm_fail(error, code, "application \"%s\": %s", simulation->options->application, reason.text);
 }
 
-static enum rm_code check_rates(struct rm_simulation const *simulation, struct rm_error *error) {
-    double const server = simulation->config->turn_rate_hz, ring = simulation->plant.config.beam.turn_rate_hz;
-    if (fabs(server - ring) <= 1e-3 * ring)
-        return RM_OK;
-    return rm_fail(error, RM_E_CONFIG, "the server's turn_rate_hz is %g, the ring's is %g: expected the same", server,
-                   ring);
-}
-
 /** The ring, and what is between it and the application. */
 static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error *error) {
     struct rm_simulate_options const *options = simulation->options;
     struct rm_plant *plant = &simulation->plant;
     uint64_t const period = simulation->program->setup.period_turns;
-    enum rm_code code = rm_plant_open(options->ring, true, options->refresh_s, plant, error);
+    enum rm_code code = rm_plant_open(&options->files, true, options->refresh_s, plant, error);
     if (code != RM_OK)
         return code;
     simulation->first_turn = (plant->config.first_turn + period - 1) / period * period;
-    code = check_rates(simulation, error);
-    if (code == RM_OK)
-        code = rm_feed_open(simulation->config, simulation->application, plant, &simulation->feed, error);
+    code = rm_feed_open(simulation->config, simulation->application, plant, &simulation->feed, error);
     if (code == RM_OK)
         code = rm_sending_open(simulation->config, simulation->application, plant, &simulation->sending, error);
     for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
@@ -59,7 +49,7 @@ static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error 
     return code;
 }
 
-/** A replay needs the ring's file for nothing but the streams' description. */
+/** A replay needs the ring for nothing but the streams' description. */
 static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_error *error) {
     struct rm_simulate_options *options = simulation->options;
     struct rm_host_setup const *setup = &simulation->program->setup;
@@ -69,7 +59,7 @@ static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_erro
         return code;
     simulation->replays = true;
     simulation->first_turn = simulation->replay.first_turn;
-    code = rm_plant_open(options->ring, false, 0, &simulation->plant, error);
+    code = rm_plant_open(&options->files, false, 0, &simulation->plant, error);
     if (code == RM_OK)
         code = rm_feed_open(simulation->config, simulation->application, &simulation->plant, &simulation->feed, error);
     for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
@@ -105,7 +95,7 @@ static void count_cycles(struct rm_simulation *simulation) {
 enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_simulation *simulation,
                                 struct rm_error *error) {
     *simulation = (struct rm_simulation){.options = options};
-    enum rm_code code = rm_config_load(options->server, &simulation->config, error);
+    enum rm_code code = rm_config_load(options->files.config, &simulation->config, error);
     if (code == RM_OK)
         code = rm_application_find(simulation->config, options->application, &simulation->application, error);
     if (code == RM_OK)

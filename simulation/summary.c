@@ -234,8 +234,8 @@ void rm_summary_print(struct rm_simulation const *simulation, FILE *out) {
     fputs("{\n", out);
     print_member(out, "version", RM_VERSION);
     print_member(out, "application", program->setup.name);
-    print_member(out, "server", options->server);
-    print_member(out, "ring", options->ring);
+    print_member(out, "config", options->files.config);
+    print_member(out, "overlay", options->files.overlay == NULL ? "" : options->files.overlay);
     print_member(out, "replay", options->replay != NULL ? options->replay : "");
     print_time(simulation, out);
     fprintf(out, "  \"seed\": %llu,\n  \"shuffle\": %llu,\n  \"latency_us\": %.9g,\n  \"refreshes\": %llu,\n",

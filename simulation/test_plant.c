@@ -19,17 +19,22 @@ enum { FIRST = 5000, TURNS = 1200, PERIOD = 120, TBT = 7, INSTRUMENTS = 8, SET_A
 /** Powers of two: a time that is reckoned in ticks is that which is reckoned in turns, to the bit. */
 static double const TURN_RATE_HZ = 1 << 20, TSC_HZ = 1 << 30;
 
-static char const RING[] =
+static char const MACHINE[] =
+    "workspace: test\n"
     "turn_rate_hz: 1048576\n"
-    "first_turn: 5000\n"
-    "port: {kind: memif, socket: /run/ringmaster/nowhere.sock}\n"
-    "beam: {betatron_um: 5, kick_um: 20, kick_every_turns: 300}\n"
+    "ports: [{name: ring, kind: memif, socket: /run/ringmaster/nowhere.sock, answer: 10.20.255.1}]\n"
     "instruments:\n"
-    "  - {name: bpm, kind: bpm, id: 1, count: 7, source: 10.20.0.1, period_turns: 120}\n"
-    "  - {name: tbt, kind: bpm, id: 101, source: 10.20.4.1}\n"
-    "supplies:\n"
-    "  port: {kind: memif, socket: /run/ringmaster/nobody.sock}\n"
-    "  chains: [{name: fx, id: 1, address: 10.30.0.1, supplies: [{count: 6, bandwidth_hz: 5000, delay_us: 20}]}]\n"
+    "  - {name: bpm, kind: bpm, id: 1, count: 7, port: ring, source: 10.20.0.1, period_turns: 120}\n"
+    "  - {name: tbt, kind: bpm, id: 101, port: ring, source: 10.20.4.1}\n"
+    "setpoints: {period_turns: 120}\n"
+    "chains: [{name: fx, id: 1, port: ring, address: 10.30.0.1, supplies: [{name: fx, count: 6, unit: A, limits: [-10, "
+    "10], slew: 100}]}]\n"
+    "roles: [{role: receive, core: 0, ports: [ring]}]\n";
+
+static char const OVERLAY[] =
+    "first_turn: 5000\n"
+    "beam: {betatron_um: 5, kick_um: 20, kick_every_turns: 300}\n"
+    "supplies: [{supplies: fx, bandwidth_hz: 5000, delay_us: 20}]\n"
     "machine:\n"
     "  lattice: elettra2_like\n"
     "  seed: 7\n"
@@ -58,10 +63,10 @@ static void check(enum rm_code code, struct rm_error const *error) {
         fail_msg("%s", error->text);
 }
 
-static struct live *live_open(char const *path) {
+static struct live *live_open(struct rm_ring_files const *files) {
     struct live *live = calloc(1, sizeof *live);
     rm_counter *counters[] = {live->counters};
-    check(rm_ring_config_load(path, &live->ring, &live->error), &live->error);
+    check(rm_ring_config_load(files, &live->ring, &live->error), &live->error);
     struct rm_ring_config *ring = &live->ring;
     check(rm_machine_make(&ring->machine, TURN_RATE_HZ, &live->machine, &live->error), &live->error);
     rm_machine_lanes_tune(live->machine, &ring->beam);
@@ -91,11 +96,29 @@ static union rm_lane const *live_turn(struct live *live, uint64_t index, uint32_
     return lanes;
 }
 
-static void write_ring(char *path) {
+/** The machine and its overlay, as files that are gone after the test. */
+struct files {
+    char config[40], overlay[40];
+    struct rm_ring_files both;
+};
+
+static void write_file(char *path, char const *text) {
+    strcpy(path, "/tmp/ringmaster-plant-XXXXXX");
     int const file = mkstemp(path);
     assert_true(file >= 0);
-    assert_int_equal(write(file, RING, sizeof RING - 1), sizeof RING - 1);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);
+}
+
+static void write_files(struct files *files) {
+    write_file(files->config, MACHINE);
+    write_file(files->overlay, OVERLAY);
+    files->both = (struct rm_ring_files){.config = files->config, .overlay = files->overlay};
+}
+
+static void remove_files(struct files const *files) {
+    unlink(files->config);
+    unlink(files->overlay);
 }
 
 /** The same setpoint for both, just after a turn. */
@@ -109,12 +132,12 @@ static void set_both(struct live *live, struct rm_plant *plant, uint64_t index) 
 
 static void a_plant_reads_what_the_instruments_send(void **state) {
     (void)state;
-    char path[] = "/tmp/ringmaster-plant-XXXXXX";
+    struct files files;
     struct rm_plant plant;
     struct rm_error error;
-    write_ring(path);
-    struct live *live = live_open(path);
-    check(rm_plant_open(path, true, 0, &plant, &error), &error);
+    write_files(&files);
+    struct live *live = live_open(&files.both);
+    check(rm_plant_open(&files.both, true, 0, &plant, &error), &error);
     union rm_lane read[RM_LANES];
     int32_t before = 0;
     uint32_t moved = 0;
@@ -135,15 +158,15 @@ static void a_plant_reads_what_the_instruments_send(void **state) {
     assert_true(moved > 5); /* the setpoints are in both */
     rm_plant_close(&plant);
     live_close(live);
-    unlink(path);
+    remove_files(&files);
 }
 
 /** A live ring does not ask for turns that nobody sends; the orbit is then the same, for each step is made. */
 static void steps_are_made_whoever_reads(void **state) {
     (void)state;
-    char path[] = "/tmp/ringmaster-plant-XXXXXX";
-    write_ring(path);
-    struct live *often = live_open(path), *seldom = live_open(path);
+    struct files files;
+    write_files(&files);
+    struct live *often = live_open(&files.both), *seldom = live_open(&files.both);
     for (uint64_t index = 0; index < TURNS; ++index) {
         union rm_lane read[RM_LANES];
         memcpy(read, live_turn(often, index, 0, 1), sizeof read);
@@ -152,7 +175,7 @@ static void steps_are_made_whoever_reads(void **state) {
     }
     live_close(often);
     live_close(seldom);
-    unlink(path);
+    remove_files(&files);
 }
 
 int main(void) {

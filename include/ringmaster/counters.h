@@ -219,7 +219,7 @@ enum rm_sender_counter {
     RM_SENDER_TURNS = 13,
     /** turns, gauge: turns by which the sender is behind its pace */
     RM_SENDER_BEHIND_TURNS = 14,
-    /** turns: turns that passed unsent, because the sender was further behind than `patience_ms` */
+    /** turns: turns that passed unsent, because the sender was further behind than `max_lag_ms` */
     RM_SENDER_PASSED_TURNS = 15,
     /** fragments: not sent on purpose: their datagram never gets whole */
     RM_SENDER_FRAGMENTS_DROPPED = 16,

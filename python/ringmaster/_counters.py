@@ -559,7 +559,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "passed_turns",
             "count",
             "turns",
-            "turns that passed unsent, because the sender was further behind than `patience_ms`",
+            "turns that passed unsent, because the sender was further behind than `max_lag_ms`",
         ),
         Counter(
             "fragments_dropped",

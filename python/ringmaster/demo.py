@@ -206,11 +206,11 @@ def start(turn_rate_hz: float) -> Iterator[Demo]:
     with ExitStack() as stack:
         directory = Path(stack.enter_context(scratch_folder("demo")))
         server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core)
-        ring_config = adapted("ring.yaml", directory, turn_rate_hz, ring_core)
+        overlay = adapted("demo-ring.yaml", directory, turn_rate_hz, ring_core)
         stack.callback(remove_workspace, WORKSPACE)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(WORKSPACE, server).close()
-        ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
+        ring = stack.enter_context(Program("ringmaster-instruments", "run", server_config, overlay))
         ws = stack.enter_context(attach_to(WORKSPACE, server, OWNERS))
         yield Demo(server, ring, ws, turn_rate_hz)
 

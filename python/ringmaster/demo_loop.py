@@ -62,7 +62,8 @@ class Shipped:
 
     workspace: str
     server: str
-    ring: str
+    overlay: str
+    """What only the virtual ring has."""
     feedback: str
     lattice: str
     """Which BPM and corrector is which element."""
@@ -71,11 +72,11 @@ class Shipped:
 
 
 ELETTRA2 = Shipped(
-    *("feedback", "feedback.yaml", "ring-feedback.yaml"),
+    *("feedback", "feedback.yaml", "feedback-ring.yaml"),
     *("feedback-elettra2.yaml", "feedback-elettra2-lattice.yaml", "elettra2-response.csv"),
 )
 ELETTRA = Shipped(
-    *("elettra", "elettra.yaml", "ring-elettra.yaml"),
+    *("elettra", "elettra.yaml", "elettra-ring.yaml"),
     *("feedback-elettra.yaml", "feedback-elettra-lattice.yaml", "elettra-response.csv"),
 )
 
@@ -296,15 +297,12 @@ def prepare(shipped: Shipped = ELETTRA2) -> Iterator[Path]:
         yield directory
 
 
-def simulate_time(server: Path, ring: Path) -> None:
+def simulate_time(server: Path, overlay: Path) -> None:
     """Makes the ring wait for the loop: in these two files, which were made for real time."""
     text = re.sub(r"(?<=deadline_turns: )\d+", str(NO_DEADLINE_TURNS), server.read_text())
     server.write_text(text + "\nsimulated_time: true\n")
-    period = re.search(r"^setpoints: {period_turns: (\d+)", text, flags=re.MULTILINE)
-    if period is None:
-        raise ValueError(f"{server}: no setpoints.period_turns, which the ring has to wait for")
-    with ring.open("a") as file:
-        file.write(f"\nlock_step: {{period_turns: {period[1]}, answer_turns: {ANSWER_TURNS}}}\n")
+    with overlay.open("a") as file:
+        file.write(f"\nanswer_turns: {ANSWER_TURNS}\n")
 
 
 @contextmanager
@@ -313,13 +311,13 @@ def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2, sim
     ring_core, server_core = cores()
     with ExitStack() as stack:
         server_config = adapted(shipped.server, directory, turn_rate_hz, server_core)
-        ring_config = adapted(shipped.ring, directory, turn_rate_hz, ring_core)
+        overlay = adapted(shipped.overlay, directory, turn_rate_hz, ring_core)
         if simulated:
-            simulate_time(server_config, ring_config)
+            simulate_time(server_config, overlay)
         stack.callback(remove_workspace, shipped.workspace)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(shipped.workspace, server).close()
-        ring = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
+        ring = stack.enter_context(Program("ringmaster-instruments", "run", server_config, overlay))
         ws: Workspace = attach_to(shipped.workspace, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
         loop.simulated = simulated

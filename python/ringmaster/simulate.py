@@ -3,7 +3,7 @@
 
     from ringmaster.simulate import simulate
 
-    run = simulate("feedback.yaml", "ring.yaml", "feedback", "/tmp/run", seconds=2, at=["1:feedback/loop=1"])
+    run = simulate("feedback.yaml", "feedback-ring.yaml", "feedback", "/tmp/run", seconds=2, at=["1:feedback/loop=1"])
     x = run.orbit("x")                   # [cycle, BPM], nm
     before = run.spectrum(x, until=1)    # a Spectrum: .hz, and .density [frequency, BPM]
     run.setpoints, run.currents          # [cycle, actuator]
@@ -239,8 +239,8 @@ class Simulation:
 
 
 def arguments(
-    server: str | Path,
-    ring: str | Path,
+    config: str | Path,
+    overlay: str | Path | None,
     application: str,
     out: str | Path,
     *,
@@ -266,7 +266,7 @@ def arguments(
         "refresh-ms": refresh_ms,
         "record": record,
     }
-    line = [str(server), str(ring), application]
+    line = [str(config), *([] if overlay is None else [str(overlay)]), application]
     for name, value in options.items():
         if value is not None:
             line += [f"--{name}", str(value)]
@@ -276,13 +276,19 @@ def arguments(
 
 
 def simulate(
-    server: str | Path, ring: str | Path, application: str, out: str | Path, *, quiet: bool = True, **options: Any
+    config: str | Path,
+    overlay: str | Path | None,
+    application: str,
+    out: str | Path,
+    *,
+    quiet: bool = True,
+    **options: Any,
 ) -> Simulation:
     """Runs a simulation, with the options of :func:`arguments`, and opens its results.
 
     Raises SimulationError with what the program said. Not ``quiet``, its progress is shown on standard error.
     """
-    command = [find_program(PROGRAM), *arguments(server, ring, application, out, **options)]
+    command = [find_program(PROGRAM), *arguments(config, overlay, application, out, **options)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None, text=True
     )

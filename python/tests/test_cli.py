@@ -206,11 +206,11 @@ def test_names_of_objects_are_completed() -> None:
     [
         (["run", "a b.yaml"], "ringmaster-server run a b.yaml"),
         (["check", "x.yaml"], "ringmaster-server check x.yaml"),
-        (["virtual", "ring.yaml"], "ringmaster-instruments run ring.yaml"),
-        (["virtual", "ring.yaml", "--check"], "ringmaster-instruments check ring.yaml"),
+        (["virtual", "demo.yaml"], "ringmaster-instruments run demo.yaml"),
+        (["virtual", "demo.yaml", "ring.yaml", "--check"], "ringmaster-instruments check demo.yaml ring.yaml"),
         (
-            ["virtual", "ring.yaml", "--turn-rate", "1000", "--seconds", "5", "--json"],
-            "ringmaster-instruments run ring.yaml --turn-rate 1000 --seconds 5 --json",
+            ["virtual", "demo.yaml", "ring.yaml", "--ports", "a,b", "--turn-rate", "1000", "--seconds", "5", "--json"],
+            "ringmaster-instruments run demo.yaml ring.yaml --ports a,b --turn-rate 1000 --seconds 5 --json",
         ),
     ],
 )

@@ -59,6 +59,7 @@ static enum rm_code check_count(struct rm_config_resolving_chain const *resolvin
 static enum rm_code make_name(struct rm_config_resolving_chain const *resolving) {
     struct rm_file_chain const *const written = resolving->written;
     char *const name = chain_of(resolving)->name;
+    snprintf(chain_of(resolving)->entry, RM_CONFIG_NAME_BYTES, "%s", written->name);
     if (!rm_config_name_is_good(written->name))
         return fail(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, written->name);
     int const digits = rm_config_count_digits(count_of(written));

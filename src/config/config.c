@@ -13,8 +13,7 @@
 static double const DEFAULT_TURN_RATE_HZ = 1157000;
 static double const LARGEST_TURN_RATE_HZ = 100e6;
 
-static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm_config *config,
-                                    struct rm_error *error) {
+static enum rm_code resolve_head(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     if (!rm_config_name_is_good(file->workspace))
         return rm_config_fail(config, error, "workspace", "found \"%s\", " RM_CONFIG_NAME_RULE, file->workspace);
     strcpy(config->workspace, file->workspace);
@@ -53,17 +52,12 @@ static enum rm_code check_simulated_time(struct rm_config const *config, struct 
                           "ring waits for: setpoints: {lead: NAME}");
 }
 
-/* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
 static enum rm_code resolve_supplies(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error) {
     enum rm_code code = rm_config_resolve_chains(file, config, error);
     if (code == RM_OK)
         code = check_instruments(config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_claims(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_applications(file, config, error);
-    return code == RM_OK ? check_simulated_time(config, error) : code;
+    return code == RM_OK ? rm_config_resolve_claims(file, config, error) : code;
 }
 
 static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm_config *config,
@@ -74,19 +68,29 @@ static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm
     return formats == RM_OK ? rm_code_first(code, rm_config_resolve_instruments(file, config, error)) : code;
 }
 
-static enum rm_code resolve(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+/* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
+static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
     enum rm_code code = allocate(file, config, error);
     if (code != RM_OK)
         return code;
-    code = resolve_machine(file, config, error);
+    code = resolve_head(file, config, error);
     enum rm_code const senders = resolve_senders(file, config, error);
     enum rm_code const sizes = rm_config_resolve_sizes(file, config, error);
     enum rm_code const rates = sizes == RM_OK ? rm_config_resolve_rates(file, config, error) : sizes;
     code = rm_code_first(rm_code_first(code, senders), rates);
     code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
     code = rm_code_first(code, rm_config_resolve_setpoints(file, config, error));
+    return code == RM_OK ? resolve_supplies(file, config, error) : code;
+}
+
+static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_config *config,
+                                   struct rm_error *error) {
+    enum rm_code code = resolve_machine(file, config, error);
     if (code == RM_OK)
-        code = resolve_supplies(file, config, error);
+        code = rm_config_resolve_applications(file, config, error);
+    if (code == RM_OK)
+        code = check_simulated_time(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
@@ -94,8 +98,10 @@ static enum rm_code resolve(struct rm_config_file const *file, struct rm_config 
     return code;
 }
 
-static enum rm_code resolve_file(struct rm_config_file const *file, char const *path, struct rm_config **config,
-                                 struct rm_errors *errors) {
+typedef enum rm_code resolver(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error);
+
+static enum rm_code resolve_file(struct rm_config_file const *file, char const *path, resolver *resolve,
+                                 struct rm_config **config, struct rm_errors *errors) {
     struct rm_error error;
     struct rm_config *const made = calloc(1, sizeof *made);
     if (made == NULL) {
@@ -116,7 +122,7 @@ static enum rm_code resolve_file(struct rm_config_file const *file, char const *
     return code;
 }
 
-enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors) {
+static enum rm_code load(char const *path, resolver *resolve, struct rm_config **config, struct rm_errors *errors) {
     if (strlen(path) >= RM_CONFIG_PATH_BYTES) {
         struct rm_error error;
         enum rm_code const code = rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
@@ -128,9 +134,17 @@ enum rm_code rm_config_load_all(char const *path, struct rm_config **config, str
     enum rm_code code = rm_yaml_load_all(path, &rm_config_schema, &file, errors);
     if (code != RM_OK)
         return code;
-    code = resolve_file(file, path, config, errors);
+    code = resolve_file(file, path, resolve, config, errors);
     rm_yaml_free(&rm_config_schema, file);
     return code;
+}
+
+enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors) {
+    return load(path, resolve_server, config, errors);
+}
+
+enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors) {
+    return load(path, resolve_machine, config, errors);
 }
 
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {

@@ -127,6 +127,8 @@ struct rm_config_polling {
  * NAME/raw where the period is another than 1, and one for each rate. */
 struct rm_config_instrument {
     char name[RM_CONFIG_NAME_BYTES];
+    /** Of the file's entry that it is one of: the same, or without the number that `count` gave it. "" of a readback. */
+    char entry[RM_CONFIG_NAME_BYTES];
     enum rm_instrument_kind kind;
     /** As in the datagram; (port, source_ipv4, id) is unique. */
     uint16_t id;
@@ -191,6 +193,8 @@ struct rm_config_setpoints {
  * rm_config.instrument: CHAIN, or CHAIN_a, CHAIN_b, … for each ten supplies. */
 struct rm_config_chain {
     char name[RM_CONFIG_NAME_BYTES];
+    /** Of the file's entry that it is one of: the same, or without its number. */
+    char entry[RM_CONFIG_NAME_BYTES];
     /** 1 … 16383, unique. */
     uint16_t id;
     /** Index into rm_config.port; it sends there and is polled there. */
@@ -372,6 +376,11 @@ enum rm_code rm_config_load(char const *path, struct rm_config **config, struct 
 /** The same, with all that is wrong added to `errors`: everything against the schema, else everything that can be
  * judged in spite of the rest. */
 enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors);
+
+/** The part of the file that says what the machine is: ports, formats, instruments, rates, setpoints, chains. What the
+ * server alone is concerned with (roles on its cores, applications, calibration) is neither judged nor there, so a
+ * virtual ring reads the same file on any host. Errors as those of rm_config_load_all. */
+enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ static enum rm_code add(struct resolving const *resolving, struct rm_config_inst
     *instrument = *common;
     instrument->id = (uint16_t)(resolving->written->id + number - 1);
     enum rm_code code = make_name(resolving, number, instrument->name);
+    snprintf(instrument->entry, sizeof instrument->entry, "%s", resolving->written->name);
     if (code == RM_OK)
         code = check_name(resolving, instrument->name);
     if (code == RM_OK)

@@ -210,6 +210,7 @@ bool rm_format_builtin(char const *name, struct rm_format *format) {
     if (strcmp(name, NATIVE) == 0)
         return true;
     format->udp_port = LIBERA_UDP_PORT;
+    format->libera = true;
     return rm_layout_compile(rm_layout_preset(name), &format->layout, NULL) == RM_OK;
 }
 

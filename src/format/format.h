@@ -7,6 +7,8 @@
 #ifndef RM_FORMAT_FORMAT_H
 #define RM_FORMAT_FORMAT_H
 
+#include <stdbool.h>
+
 #include "format/format_file.h"
 
 /** With its terminating zero. */
@@ -18,6 +20,8 @@ struct rm_format {
     struct rm_layout *layout;
     /** Destination UDP port of its datagrams; 0: the port's own. */
     uint16_t udp_port;
+    /** Libera Grouping: the status tells the instrument's id, too. */
+    bool libera;
     /** Of its instruments that do not say: turns from one record to the next, at least 1. */
     uint32_t period_turns;
 };

@@ -209,37 +209,21 @@ class Rig:
         )
 
     def _ring(self) -> str:
-        chains = [
-            f"    - {{name: {name}, id: {i + 1}, address: 10.30.0.{i + 1}, "
-            f"supplies: [{{count: {count}, {self.supply}}}]}}"
-            for i, (name, count) in enumerate(self._chains())
-        ]
         groups = [
             f'    - {{elements: "{family.elements}", plane: {plane}, supplies: "{family.name}{plane}*", '
             f"urad_per_unit: {family.urad_per_a}, eddy_hz: {family.eddy_hz}}}"
             for family in self.families
             for plane in "xy"
         ]
-        if self.rf:
-            chains.append("    - {name: rf, id: 200, address: 10.30.0.200, supplies: [{range: [-2000, 2000]}]}")
+        supplies = [f'  - {{supplies: "{name}", {self.supply}}}' for name, _ in self._chains()]
         return "\n".join(
             [
-                "workspace: simulated",
-                f"turn_rate_hz: {TURN_RATE_HZ}",
                 f"first_turn: {self.period_turns * 1000}",
                 "seed: 1",
-                "port: {kind: memif, socket: /run/ringmaster/none-ring.sock, role: client}",
-                "udp_port: 4660",
-                "destination: 10.20.255.1",
                 "beam: {tune_x: 0.29, tune_y: 0.16, betatron_um: 0, orbit_um: 0, mains_um: 0, drift_um: 0, "
                 f"synchrotron_um: 0, noise_um: {self.noise_um * self.period_turns**0.5:.6g}}}",
-                "instruments:",
-                f"  - {{name: bpm, kind: bpm, id: 1, count: {self.bpm_count // 2}, source: 10.20.0.1, "
-                f"period_turns: {self.period_turns}}}",
                 "supplies:",
-                "  port: {kind: memif, socket: /run/ringmaster/none.sock, role: client}",
-                "  chains:",
-                *chains,
+                *supplies,
                 "machine:",
                 f"  lattice: {self.lattice}",
                 f"  seed: {self.seed}",

@@ -122,7 +122,6 @@ def test_decimated_inputs_are_those_of_the_servers_filters(tmp_path: Path) -> No
         ring = (tmp_path / "ring.yaml").read_text().replace("step_turns: 12", "step_turns: 1")
         if name == "fast":
             server = server.replace(", period_turns: 12}\nsetpoints", "}\nsetpoints")
-            ring = ring.replace("source: 10.20.0.1, period_turns: 12}", "source: 10.20.0.1}")
         (tmp_path / f"{name}-server.yaml").write_text(server)
         (tmp_path / f"{name}-ring.yaml").write_text(ring)
     raw, fast = (
@@ -173,9 +172,7 @@ def test_events_of_a_file(rig: Rig, square: Simulation) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("address: 10.30.0.2,", "address: 10.30.1.2,", "the ring has no chain at 10.30.1.2:4662"),
-        ("source: 10.20.0.1", "source: 10.20.9.1", "the ring has no instrument that sends from 10.20.9.1 with id 1"),
-        ("turn_rate_hz: 1157000", "turn_rate_hz: 1000000", "turn_rate_hz is 1e+06, the ring's is 1.157e+06"),
+        ("name: fastya", "name: other", "which means none of the 64 supplies"),
         ('[{name: "fastxa_"', '[{name: "fastxx_"', "fastxa_01"),
     ],
 )
@@ -264,7 +261,7 @@ def test_described_datagrams_are_simulated(tmp_path: Path) -> None:
     server = re.sub(r"    configuration: .*\n", "", (configs / "elettra.yaml").read_text())
     server = server.replace("code: feedback", "code: square_wave")
     (tmp_path / "server.yaml").write_text(server)
-    run = simulate(tmp_path / "server.yaml", configs / "ring-elettra.yaml", "feedback", tmp_path / "run", cycles=50)
+    run = simulate(tmp_path / "server.yaml", configs / "elettra-ring.yaml", "feedback", tmp_path / "run", cycles=50)
     assert run.summary["inputs"][95]["lanes"] == ["x", "y", "sum"]
     lanes = run.readings[:, :, :3]
     assert lanes[:, :, 2].min() > 1e5
@@ -272,6 +269,3 @@ def test_described_datagrams_are_simulated(tmp_path: Path) -> None:
     assert (run.readings[:, :, 3:] == 0).all()
     assert run.rows("x")[0] == "bpm01/x"
     assert np.abs(run.response("y")[:, [name.startswith("sr/ps/cv") for name in run.actuators]]).min() > 0
-    (tmp_path / "native.yaml").write_text(server.replace("format: libera_grouping, ", ""))
-    with pytest.raises(SimulationError, match="format"):
-        simulate(tmp_path / "native.yaml", configs / "ring-elettra.yaml", "feedback", tmp_path / "mixed", cycles=2)

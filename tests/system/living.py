@@ -92,19 +92,12 @@ def server_text(name: str, root: Path, stop: str, code: str) -> str:
     )
 
 
-def ring_text(name: str, root: Path, faults: str = "") -> str:
-    """The virtual ring's: BPMs on one link, supplies on the other. With faults the supplies stand at 2 A at first."""
-    bpms = "".join(f"  - {{name: {n}, kind: bpm, id: {i}, source: 10.20.0.1}}\n" for i, n in enumerate(BPMS, 1))
-    initial = 2 if faults else 0
+def ring_text(faults: str = "") -> str:
+    """The virtual ring's overlay. With faults the supplies stand at 2 A at first."""
     return (
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\ncore: {RING_CORE}\n"
-        f"port: {{kind: memif, socket: {root}/{name}-ring.sock, role: client}}\n"
-        f"instruments:\n{bpms}"
-        f"supplies:\n"
-        f"  port: {{kind: memif, socket: {root}/{name}-ps.sock, role: client}}\n"
-        f"  chains:\n    - {{name: c, count: {len(CHAINS)}, id: 1, address: 10.30.0.1, timeout_ms: 200, stop: hold,\n"
-        f"       supplies: [{{count: {SUPPLIES}, bandwidth_hz: 0, regulation_hz: 0, range: [-11, 11],\n"
-        f"                   initial: {initial}}}]}}\n" + (f"  faults:\n{faults}" if faults else "")
+        f"core: {RING_CORE}\nchains: [{{name: c, timeout_ms: 200, stop: hold}}]\n"
+        f"supplies: [{{supplies: c, range: [-11, 11], initial: {2 if faults else 0}}}]\n"
+        + (f"chain_faults:\n{faults}" if faults else "")
     )
 
 
@@ -112,12 +105,12 @@ def ring_text(name: str, root: Path, faults: str = "") -> str:
 def machine(root: Path, word: str, stop: str = "hold", faults: str = "") -> Iterator[Machine]:
     """Starts it under a name with that word, waits until the chains have joined, and ends it."""
     name = unique_name(word)
-    config, ring_config = root / f"{name}.yaml", root / f"{name}-ring.yaml"
+    config, overlay = root / f"{name}.yaml", root / f"{name}-ring.yaml"
     config.write_text(server_text(name, root, stop, "ramp"))
-    ring_config.write_text(ring_text(name, root, faults))
+    overlay.write_text(ring_text(faults))
     with server(config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring_config) as ring:
+        with Program("ringmaster-instruments", "run", config, overlay) as ring:
             with attach_to(name, running, ("server", "ring")) as ws:
                 wait_for(lambda: joined(ws), lambda: f"the chains to join: {running.words} {ring.words}")
             made = Machine(name, config, running, ring)

@@ -46,8 +46,8 @@ PORTS = {
     "af_xdp": "kind: af_xdp, interface: veth0",
     "udp": 'kind: udp, address: "10.99.0.1:4660"',
 }
-RINGS = dict.fromkeys(("af_packet", "af_xdp"), "port: {kind: af_packet, interface: veth1}\n")
-RINGS["udp"] = RINGS["af_packet"] + 'destination_mac: "02:00:00:00:00:01"\n'
+RINGS = dict.fromkeys(("af_packet", "af_xdp"), "kind: af_packet, interface: veth1")
+RINGS["udp"] = RINGS["af_packet"] + ', destination_mac: "02:00:00:00:00:01"'
 """What sends to those. To another's MAC where the kernel has no socket for it: then it does not answer."""
 HOLDS = {"af_packet": 16_384, "af_xdp": 16_384, "udp": 200_000}
 """Datagrams that wait in a port at most: what comes then is lost."""
@@ -73,15 +73,14 @@ def write_server(root: Path, name: str, port: str, silence_turns: int = 1 << 30)
     return file
 
 
-def write_ring(root: Path, name: str, port: str, first_turn: int) -> Path:
-    """The ring for it."""
-    file = root / f"{name}-ring.yaml"
-    file.write_text(
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\nfirst_turn: {first_turn}\ncore: {RING_CORE}\n"
-        f"{port}destination: 10.99.0.1\ninstruments:\n"
-        + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, source: 10.99.0.2}}\n" for i, n in enumerate(INSTRUMENTS, 1))
+def write_ring(root: Path, name: str, first_turn: int, port: str = "") -> tuple[Path, Path]:
+    """The ring of that server: its file, and an overlay, which may say how the port is reached."""
+    overlay = root / f"{name}-ring.yaml"
+    more = f", {port}" if port else ""
+    overlay.write_text(
+        f"first_turn: {first_turn}\ncore: {RING_CORE}\nports: [{{name: hall, destination: 10.99.0.1{more}}}]\n"
     )
-    return file
+    return root / f"{name}.yaml", overlay
 
 
 @pytest.fixture(scope="module")
@@ -153,17 +152,17 @@ class Hall:
 
 
 @contextmanager
-def hall(server_config: Path, ring_config: Path, link: VethPair | None, *options: str) -> Iterator[Hall]:
+def hall(server_config: Path, ring: tuple[Path, Path], link: VethPair | None, *options: str) -> Iterator[Hall]:
     """Starts both, at the two ends of a link."""
     enter = [link.enter(end) if link else [] for end in range(2)]
     name = server_config.stem
     with (
         server(server_config, enter[0]) as running,
         attach_to(name, running),
-        Program("ringmaster-instruments", "run", ring_config, *options, prefix=enter[1]) as ring,
+        Program("ringmaster-instruments", "run", *ring, *options, prefix=enter[1]) as sending,
         attach_to(name, running, ("server", "ring")) as ws,
     ):
-        made = Hall(running, ring, ws)
+        made = Hall(running, sending, ws)
         made.receives(1000)
         yield made
 
@@ -206,10 +205,10 @@ def assert_same_as_undisturbed(root: Path, hall: Hall, turns: int) -> None:
     name = unique_name("undisturbed")
     link = f"kind: memif, socket: {root}/{name}.sock"
     server_config = write_server(root, name, f"{link}, role: server")
-    ring_config = write_ring(root, name, f"port: {{{link}, role: client}}\n", first)
+    ring = write_ring(root, name, first)
     with server(server_config) as running, attach_to(name, running) as right:
-        with Program("ringmaster-instruments", "run", ring_config, "--turns", str(turns)) as ring:
-            assert ring.wait(PATIENCE_S) == 0, ring.words
+        with Program("ringmaster-instruments", "run", *ring, "--turns", str(turns)) as sending:
+            assert sending.wait(PATIENCE_S) == 0, sending.words
         port = right.counters("port/hall")
         wait_for(lambda: port["received"] >= turns * len(INSTRUMENTS), lambda: f"the same turns again: {nonzero(port)}")
         for instrument in INSTRUMENTS:
@@ -226,8 +225,9 @@ def test_at_overload_all_that_is_lost_is_counted(root: Path, wired: VethPair, ki
     """The ring sends as fast as it can, and the server gets to take less than half of it."""
     name = unique_name(f"over-{kind}")
     before = link_counts(wired)
-    server_config, ring_config = write_server(root, name, PORTS[kind]), write_ring(root, name, RINGS[kind], FIRST_TURN)
-    with hall(server_config, ring_config, wired, "--turn-rate", "0") as made:
+    server_config = write_server(root, name, PORTS[kind])
+    ring = write_ring(root, name, FIRST_TURN, RINGS[kind])
+    with hall(server_config, ring, wired, "--turn-rate", "0") as made:
         for last_round in (False, False, True):
             with kept_from_its_core(made.running):
                 enough = 2 * (made.port["received"] + HOLDS[kind])
@@ -260,8 +260,9 @@ def test_a_port_that_goes_down_and_comes_back(root: Path, wired: VethPair, kind:
     """Its streams go on, and the outage is in each of them as lost turns."""
     name = unique_name(f"down-{kind}")
     before = link_counts(wired)
-    server_config, ring_config = write_server(root, name, PORTS[kind]), write_ring(root, name, RINGS[kind], FIRST_TURN)
-    with hall(server_config, ring_config, wired) as made:
+    server_config = write_server(root, name, PORTS[kind])
+    ring = write_ring(root, name, FIRST_TURN, RINGS[kind])
+    with hall(server_config, ring, wired) as made:
         waits = made.waits
         with link_down(wired):
             wait_for(lambda: made.waits > waits, lambda: f"the ring to see that its link is down: {made}")
@@ -287,15 +288,14 @@ def test_a_ring_that_starts_again_at_turn_0(root: Path, end: Callable[[Program],
     name = unique_name(f"again{len(end.__name__)}")
     link = f"kind: memif, socket: {root}/{name}.sock"
     server_config = write_server(root, name, f"{link}, role: server", silence_turns=FIRST_TURN // 2)
-    client = f"port: {{{link}, role: client}}\n"
-    with hall(server_config, write_ring(root, name, client, FIRST_TURN), None) as made:
+    with hall(server_config, write_ring(root, name, FIRST_TURN), None) as made:
         made.receives(20_000)
         end(made.ring)
         made.ring.wait(PATIENCE_S)
         first_life = made.sent
-        again = write_ring(root, name, client, 0)
+        again = write_ring(root, name, 0)
         with (
-            Program("ringmaster-instruments", "run", again) as ring,
+            Program("ringmaster-instruments", "run", *again) as ring,
             attach_to(name, made.running, ("server", "ring")) as ws,
         ):
             wait_for(lambda: all(made.stream(n)["epochs"] == 1 for n in INSTRUMENTS), lambda: f"a new epoch: {made}")

@@ -166,10 +166,12 @@ def test_one_that_hangs_in_its_first_step_has_stalled(root: Path, tmp_path: Path
     config = adapted("application.yaml", root, name, SERVER_CORE)
     text = config.read_text().replace("    code: ramp\n", f"    code: {tmp_path}/hangs.so\n")
     config.write_text(text.replace("    settings: [{name: rate, value: 2}]\n", ""))
-    ring = adapted("ring-application.yaml", root, name, RING_CORE)
     with server(config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring), Program("ringmaster-application", config, "ramp") as ramp:
+        with (
+            Program("ringmaster-instruments", "run", config, "--core", str(RING_CORE)),
+            Program("ringmaster-application", config, "ramp") as ramp,
+        ):
             wait_for(
                 lambda: state_of(name) == "stalled", lambda: f"the server to see it: {state_of(name)} {ramp.words}"
             )
@@ -186,10 +188,12 @@ def test_the_shipped_ramp(root: Path, tmp_path: Path) -> None:
     """It brings its supplies to a target; killed, and started again, it has its settings, but does not act unasked."""
     name = unique_name("application")
     config = adapted("application.yaml", root, name, SERVER_CORE)
-    ring = adapted("ring-application.yaml", root, name, RING_CORE)
     with server(config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring), Program("ringmaster-application", config, "ramp") as ramp:
+        with (
+            Program("ringmaster-instruments", "run", config, "--core", str(RING_CORE)),
+            Program("ringmaster-application", config, "ramp") as ramp,
+        ):
             with attach_to(name, running, ("server", "ramp")) as ws:
                 wait_for(lambda: value(ws, "ramp/position") == 0.0 and state_of(name) == "running", "its first steps")
                 ringmaster("put", "-w", name, "ramp/rate", "20")

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.usefixtures("root")
 LOADS: list[Load] = [Replayed(96, 12), Replayed(96, 1, queues=16), elettra(), single({"target_packets": 0})]
 
 
-def check(program: str, config: Path) -> str:
+def check(program: str, *config: Path) -> str:
     """What it says of a configuration that it takes."""
-    done = subprocess.run([find_program(program), "check", config], capture_output=True, text=True, check=False)
+    done = subprocess.run([find_program(program), "check", *config], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -48,7 +48,7 @@ def test_the_server_takes_the_configuration_of_every_measurement(instruments: in
 @pytest.mark.parametrize("load", [elettra(), single()], ids=lambda load: load.name)
 def test_the_virtual_ring_takes_its_configuration(load: Ring, tmp_path: Path) -> None:
     arguments = load.sender(Link(tmp_path, "bench-test", *cores()), 0.0)
-    said = check("ringmaster-instruments", Path(arguments[1]))
+    said = check("ringmaster-instruments", *map(Path, arguments[1:3]))
     assert f"{1.157 * load.packets_per_turn:.6g} Mpps" in said
 
 
@@ -83,8 +83,8 @@ def test_the_server_takes_what_it_is_to_send(chains: int, supplies: int, tmp_pat
 def test_both_ends_take_what_the_latency_test_runs(variant: latency_setups.Variant, tmp_path: Path) -> None:
     config, ring = tmp_path / "server.yaml", tmp_path / "ring.yaml"
     config.write_text(latency_setups.server("bench-test", tmp_path, cores()[1], 200_000.0))
-    ring.write_text(latency_setups.ring("bench-test", tmp_path, cores()[0], 200_000.0, variant))
-    assert "1 supplies" in check("ringmaster-instruments", ring)
+    ring.write_text(latency_setups.ring(cores()[0], variant))
+    assert "1 supplies" in check("ringmaster-instruments", config, ring)
     assert "square sets 1" in " ".join(check("ringmaster-server", config).split())
 
 

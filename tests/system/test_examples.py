@@ -59,9 +59,9 @@ def _has_bump() -> bool:
 
 def test_the_spectrum_of_a_loop(tmp_path: Path) -> None:
     with demo_loop.prepare() as folder:
-        for name in ("feedback.yaml", "ring-feedback.yaml"):
+        for name in ("feedback.yaml", "feedback-ring.yaml"):
             shutil.copy(demo.CONFIGS / name, folder)
-        files = (folder / "feedback.yaml", folder / "ring-feedback.yaml")
+        files = (folder / "feedback.yaml", folder / "feedback-ring.yaml")
         options = ("--seconds", "1.2", "--out", tmp_path / "run", "--at", "0.5:feedback/loop=1")
         ringmaster("simulate", *files, "feedback", *options)
     table = run(sys.executable, "examples/loop_spectrum.py", tmp_path / "run", "0.5")

@@ -56,10 +56,10 @@ REFUSED_AS = {
 
 
 def write_configurations(root: Path, name: str, faults: list[str]) -> tuple[Path, Path]:
-    """A server, and a ring with these faults, on a link of their own."""
+    """A server, and the overlay of a ring with these faults, on a link of their own."""
     listed = [(i + 1, instrument) for i, instrument in enumerate(FAULTS)]
     link = f"kind: memif, socket: {root}/{name}.sock"
-    server_config, ring_config = root / f"{name}-server.yaml", root / f"{name}-ring.yaml"
+    server_config, overlay = root / f"{name}-server.yaml", root / f"{name}-ring.yaml"
     server_config.write_text(
         f"workspace: {name}\n"
         f"turn_rate_hz: {TURN_RATE_HZ}\n"
@@ -69,19 +69,12 @@ def write_configurations(root: Path, name: str, faults: list[str]) -> tuple[Path
         "instruments:\n"
         + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.{i}}}\n" for i, n in listed)
     )
-    ring_config.write_text(
-        f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
-        f"first_turn: {FIRST_TURN}\n"
-        f"core: {RING_CORE}\n"
-        f"port: {{{link}, role: client}}\n"
-        "udp_checksum: true\n"
-        "instruments:\n"
-        + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, source: 10.20.0.{i}}}\n" for i, n in listed)
+    overlay.write_text(
+        f"first_turn: {FIRST_TURN}\ncore: {RING_CORE}\nudp_checksum: true\n"
         + ("faults:\n" if faults else "")
         + "".join(f"  - {{{fault}}}\n" for fault in faults)
     )
-    return server_config, ring_config
+    return server_config, overlay
 
 
 @dataclass
@@ -112,10 +105,10 @@ class Run:
 def run_ring(root: Path, word: str, faults: list[str]) -> Iterator[Run]:
     """Lets a ring send all its turns."""
     name = unique_name(word)
-    server_config, ring_config = write_configurations(root, name, faults)
+    server_config, overlay = write_configurations(root, name, faults)
     with server(server_config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring_config, "--turns", str(TURNS)) as ring:
+        with Program("ringmaster-instruments", "run", server_config, overlay, "--turns", str(TURNS)) as ring:
             assert ring.wait(PATIENCE_S) == 0, ring.words
         with attach_to(name, running) as ws:
             run = Run(ws)

@@ -78,8 +78,8 @@ class Facility:
     name: str
     folder: Path
 
-    def server(self, applications: str = "", role: str = "") -> Program:
-        """Begins another one."""
+    def write_server(self, applications: str = "", role: str = "") -> Path:
+        """The machine's file, and what its server does there."""
         chains = "".join(
             f"  - {{name: {name}, id: {i}, port: ring, address: 10.30.0.{i}, supplies: [{supplies}]}}\n"
             for i, name, supplies in (
@@ -92,37 +92,32 @@ class Facility:
         config.write_text(
             f"workspace: {self.name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
             f"ports: [{{name: ring, kind: memif, socket: {self.folder}/link, role: server, answer: 10.30.255.1}}]\n"
-            f"instruments:\n{bpms_text(', port: ring')}"
+            f"instruments:\n{bpms_text()}"
             f"setpoints: {{period_turns: {PERIOD_TURNS}, phase_turns: 50, lost_cycles: 5000}}\n"
             f"chains:\n{chains}{applications}"
             f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [ring]}}\n"
             f"  - {{role: transmit, core: {SERVER_CORE}}}\n{role}"
         )
-        return server(config)
+        return config
+
+    def server(self, applications: str = "", role: str = "") -> Program:
+        """Begins another one."""
+        return server(self.write_server(applications, role))
 
     def ring(self) -> Program:
         """The machine behind it, which is the design."""
         (self.folder / "small.madx").write_text(LATTICE)
-        chains = "".join(
-            f"    - {{name: {name}, id: {i}, address: 10.30.0.{i}, timeout_ms: 600000, supplies: [{supplies}]}}\n"
-            for i, name, supplies in (
-                (1, "h", "{count: 2, bandwidth_hz: 100, noise: 1.0e-4}"),
-                (2, "v", "{count: 2, bandwidth_hz: 100, noise: 1.0e-4}"),
-                (3, "rf", "{range: [-1000, 1000]}"),
-            )
-        )
-        config = self.folder / "ring.yaml"
-        config.write_text(
-            f"turn_rate_hz: {TURN_RATE_HZ}\ncore: {RING_CORE}\n"
-            f"port: {{kind: memif, socket: {self.folder}/link, role: client}}\n"
-            f"beam: {{noise_um: 1}}\ninstruments:\n{bpms_text('')}supplies:\n  chains:\n{chains}"
+        overlay = self.folder / "ring.yaml"
+        overlay.write_text(
+            f"core: {RING_CORE}\nbeam: {{noise_um: 1}}\nchains: [{{name: all, timeout_ms: 600000}}]\n"
+            'supplies: [{supplies: "[hv]", bandwidth_hz: 100, noise: 1.0e-4}]\n'
             f"machine:\n  lattice: small.madx\n  bpms: bpm\n  step_turns: {PERIOD_TURNS}\n"
             "  correctors:\n"
             '    - {elements: "c[ab]", plane: x, supplies: h, urad_per_unit: 10}\n'
             '    - {elements: "c[ab]", plane: y, supplies: v, urad_per_unit: 10}\n'
             "  rf: {supply: rf/1, hz_per_unit: 1}\n"
         )
-        return Program("ringmaster-instruments", "run", config)
+        return Program("ringmaster-instruments", "run", self.write_server(), overlay)
 
     def measure(self, *options: str) -> list[str]:
         """The command."""
@@ -135,11 +130,11 @@ def supplies_text(name: str, unit: str, limit: float, slew: float) -> str:
     return ", ".join(f"{{name: {name}{i}, {entry}}}" for i in (1, 2))
 
 
-def bpms_text(more: str) -> str:
+def bpms_text() -> str:
     """Four electronics of two BPMs each."""
     period = f"period_turns: {PERIOD_TURNS}"
     return "".join(
-        f"  - {{name: bpm{i}, kind: bpm, id: {i}, source: 10.20.0.1, {period}{more}}}\n" for i in (1, 2, 3, 4)
+        f"  - {{name: bpm{i}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1, {period}}}\n" for i in (1, 2, 3, 4)
     )
 
 

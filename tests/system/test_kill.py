@@ -59,7 +59,7 @@ class Facility:
 
     name: str
     config: Path
-    ring_config: Path
+    overlay: Path
     running: Program
     ring: Program
 
@@ -75,7 +75,7 @@ class Facility:
 def facility(root: Path) -> Iterator[Facility]:
     name = unique_name("kill")
     link = f"kind: memif, socket: {root}/{name}.sock"
-    config, ring_config = root / f"{name}.yaml", root / f"{name}-ring.yaml"
+    config, overlay = root / f"{name}.yaml", root / f"{name}-ring.yaml"
     config.write_text(
         f"workspace: {name}\nkeep_after_stop: true\nturn_rate_hz: {TURN_RATE_HZ}\n"
         f"ports: [{{name: ring, {link}, role: server}}]\n"
@@ -83,14 +83,11 @@ def facility(root: Path) -> Iterator[Facility]:
         f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [ring]}}]\ninstruments:\n"
         + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, port: ring, source: 10.20.0.1}}\n" for i, n in numbered())
     )
-    ring_config.write_text(
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\ncore: {RING_CORE}\nport: {{{link}, role: client}}\n"
-        "instruments:\n" + "".join(f"  - {{name: {n}, kind: bpm, id: {i}, source: 10.20.0.1}}\n" for i, n in numbered())
-    )
+    overlay.write_text(f"core: {RING_CORE}\n")
     with server(config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring_config) as ring:
-            facility = Facility(name, config, ring_config, running, ring)
+        with Program("ringmaster-instruments", "run", config, overlay) as ring:
+            facility = Facility(name, config, overlay, running, ring)
             with attach_to(name, running, ("server", "ring")) as ws:
                 facility.stream_moves_on(ws)
             yield facility
@@ -140,7 +137,10 @@ def test_the_next_ring_removes_the_folder_of_one_that_was_killed(facility: Facil
     assert left.is_dir()
     killed(facility.ring)
     assert left.is_dir()
-    with Program("ringmaster-instruments", "run", facility.ring_config) as ring, attach(facility.name) as ws:
+    with (
+        Program("ringmaster-instruments", "run", facility.config, facility.overlay) as ring,
+        attach(facility.name) as ws,
+    ):
         facility.stream_moves_on(ws)
         assert not left.exists()
         assert (DPDK / f"ringmaster-ring-{ring.pid}").is_dir()

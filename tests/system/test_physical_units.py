@@ -37,9 +37,9 @@ TABLE = (
 
 
 def write_configurations(root: Path, name: str, apply: str) -> tuple[Path, Path]:
-    """Of the server and of the ring; instrument i has the address 10.20.0.i."""
+    """Of the server, and the overlay of the ring, whose counters are right; instrument i has the address 10.20.0.i."""
     link = f"kind: memif, socket: {root}/{name}.sock"
-    server_config, ring_config = root / f"{name}-server.yaml", root / f"{name}-ring.yaml"
+    server_config, overlay = root / f"{name}-server.yaml", root / f"{name}-ring.yaml"
     listed = [(n, n[:3], i + 1) for i, n in enumerate(TURN_OFFSET)]
     (root / "table.csv").write_text(TABLE)
     server_config.write_text(
@@ -56,27 +56,24 @@ def write_configurations(root: Path, name: str, apply: str) -> tuple[Path, Path]
             for n, kind, i in listed
         )
     )
-    ring_config.write_text(
-        f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+    true_turns = ", ".join(f"{{name: {n}, turn_error: 0}}" for n in TURN_OFFSET)
+    overlay.write_text(
         f"first_turn: {FIRST_TURN}\n"
         f"core: {RING_CORE}\n"
-        f"port: {{{link}, role: client}}\n"
         f"beam: {{kick_um: 50, kick_every_turns: {KICK}, damping_turns: 2000}}\n"
-        "instruments:\n"
-        + "".join(f"  - {{name: {n}, kind: {kind}, id: {i}, source: 10.20.0.{i}}}\n" for n, kind, i in listed)
+        f"instruments: [{true_turns}]\n"
     )
-    return server_config, ring_config
+    return server_config, overlay
 
 
 @contextmanager
 def run_ring(root: Path, apply: str) -> Iterator[tuple[Workspace, Path]]:
     """Lets the ring send all its turns; the workspace with what is left, and the server's configuration."""
     name = unique_name(f"physical-{apply}")
-    server_config, ring_config = write_configurations(root, name, apply)
+    server_config, overlay = write_configurations(root, name, apply)
     with server(server_config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring_config, "--turns", str(TURNS)) as ring:
+        with Program("ringmaster-instruments", "run", server_config, overlay, "--turns", str(TURNS)) as ring:
             assert ring.wait(PATIENCE_S) == 0, ring.words
         with attach_to(name, running) as ws:
             sent = TURNS * len(TURN_OFFSET)

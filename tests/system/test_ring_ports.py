@@ -48,19 +48,9 @@ chains:
 roles: [{{role: receive, core: {SERVER_CORE}, ports: [left, right, kernel]}}, {{role: transmit, core: {SERVER_CORE}}}]
 """)
     ring.write_text(f"""
-workspace: {name}
-turn_rate_hz: {TURN_RATE_HZ}
 core: {RING_CORE}
-ports:
-  - {{name: a, {left}, role: client}}
-  - {{name: b, {right}, role: client}}
-  - {{name: c, kind: udp, peer: "{socket}"}}
-instruments:
-  - {{name: bpm, kind: bpm, id: 1, count: 2, source: 10.20.0.1}}
-  - {{name: blm, kind: blm, id: 1, port: b, source: 10.20.0.2}}
-  - {{name: llrf, kind: llrf, id: 1, port: c, source: 127.0.0.3, period_turns: {PERIOD}}}
-supplies:
-  chains: [{{name: c, id: 1, port: b, address: 10.30.0.1, timeout_ms: 0, supplies: [{{count: 2, initial: 1.5}}]}}]
+chains: [{{name: c, timeout_ms: 0}}]
+supplies: [{{supplies: c, initial: 1.5}}]
 """)
     return config, ring
 
@@ -70,10 +60,10 @@ def test_each_instrument_arrives_at_its_port_and_the_supplies_answer_at_theirs(
 ) -> None:
     name = unique_name("ports")
     config, ring = write_files(root, name)
-    assert "3 ports" in ringmaster("virtual", ring, "--check").stdout
+    assert "3 ports" in ringmaster("virtual", config, ring, "--check").stdout
     with server(config) as running, attach_to(name, running) as ws:
         left, right, kernel = (ws.counters(f"port/{port}") for port in ("left", "right", "kernel"))
-        with Program("ringmaster-instruments", "run", ring, "--turns", str(TURNS)) as sender:
+        with Program("ringmaster-instruments", "run", config, ring, "--turns", str(TURNS)) as sender:
             readback = ws.parameters["ps01/readback"]
             wait_for(
                 lambda: abs(float(np.asarray(readback.value)) - 1.5) < 1e-3,

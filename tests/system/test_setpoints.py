@@ -46,7 +46,7 @@ class Facility:
 def facility(root: Path) -> Iterator[Facility]:
     name = unique_name("setpoints")
     link = f"kind: memif, socket: {root}/{name}.sock"
-    config, ring_config = root / f"{name}.yaml", root / f"{name}-ring.yaml"
+    config, overlay = root / f"{name}.yaml", root / f"{name}-ring.yaml"
     config.write_text(f"""
 workspace: {name}
 turn_rate_hz: {TURN_RATE_HZ}
@@ -65,23 +65,14 @@ applications:
   - {{name: ramp, code: ramp, supplies: ["sr/ps/ch_s01_*"], watchdog_cycles: 200, freshness_turns: 20000}}
 roles: [{{role: receive, core: {SERVER_CORE}, ports: [supplies]}}, {{role: transmit, core: {SERVER_CORE}}}]
 """)
-    ring_config.write_text(f"""
-turn_rate_hz: {TURN_RATE_HZ}
+    overlay.write_text(f"""
 core: {RING_CORE}
-port: {{{link}, role: client}}
-instruments: [{{name: bpm01, kind: bpm, id: 1, source: 10.20.0.1}}]
-supplies:
-  chains:
-    - name: c
-      count: 3
-      id: 1
-      address: 10.30.0.1
-      timeout_ms: 60000
-      supplies: [{{count: 13, slew: 5000, range: [-12, 12], initial: 1.25}}]
+chains: [{{name: c, timeout_ms: 60000}}]
+supplies: [{{supplies: c, slew: 5000, range: [-12, 12], initial: 1.25}}]
 """)
     with server(config) as running:
         attach_to(name, running).close()
-        with Program("ringmaster-instruments", "run", ring_config):
+        with Program("ringmaster-instruments", "run", config, overlay):
             yield Facility(name, config, running)
     shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(DPDK / f"rm-{name}", ignore_errors=True)

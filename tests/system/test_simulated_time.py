@@ -89,10 +89,10 @@ def test_the_shipped_loops_can_be_simulated(shipped: demo_loop.Shipped, tmp_path
     demo_loop.make_matrix(tmp_path, shipped)
     (tmp_path / shipped.feedback).write_text((CONFIGS / shipped.feedback).read_text())
     server = adapted(shipped.server, tmp_path, FULL_TURN_RATE_HZ, 0)
-    ring = adapted(shipped.ring, tmp_path, FULL_TURN_RATE_HZ, 0)
-    demo_loop.simulate_time(server, ring)
-    for program, path in (("ringmaster-server", server), ("ringmaster-instruments", ring)):
-        checked = subprocess.run([find_program(program), "check", path], capture_output=True, text=True, check=False)
+    overlay = adapted(shipped.overlay, tmp_path, FULL_TURN_RATE_HZ, 0)
+    demo_loop.simulate_time(server, overlay)
+    for program, paths in (("ringmaster-server", [server]), ("ringmaster-instruments", [server, overlay])):
+        checked = subprocess.run([find_program(program), "check", *paths], capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stderr
 
 

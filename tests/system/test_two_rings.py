@@ -19,6 +19,10 @@ from ringmaster.programs import Program, attach_to
 TURN_RATE_HZ, FIRST_TURN = 1000, 1_000_000
 
 
+Ring = tuple[str, ...]
+"""What a ring is started with."""
+
+
 @dataclass
 class Pair:
     """A server for two rings: bpm01 of the one, blm01 or bpm02 of the other."""
@@ -26,19 +30,16 @@ class Pair:
     name: str
     root: Path
     running: Program
-    socket: str
+    config: Path
 
-    def ring(self, instrument: str, source: str, *, lines: str = "", rate: float = TURN_RATE_HZ) -> Path:
-        """Writes a ring's file with one instrument."""
-        file = self.root / f"{self.name}-{instrument}.yaml"
-        file.write_text(f"""
-workspace: {self.name}
-turn_rate_hz: {rate}
-first_turn: {FIRST_TURN}
-port: {{kind: udp, peer: "{self.socket}"}}
-instruments: [{{name: {instrument}, kind: {instrument[:3]}, id: 1, source: {source}}}]
-{lines}""")
-        return file
+    def ring(self, instrument: str, *, lines: str = "", rate: float = TURN_RATE_HZ) -> Ring:
+        """A ring of one instrument: it is the other end of that one's port."""
+        config, overlay = self.config, self.root / f"{self.name}-{instrument}.yaml"
+        overlay.write_text(f"first_turn: {FIRST_TURN}\n{lines}")
+        if rate != TURN_RATE_HZ:
+            config = self.root / f"{self.name}-other.yaml"
+            config.write_text(self.config.read_text().replace(f"rate_hz: {TURN_RATE_HZ}", f"rate_hz: {rate}"))
+        return (str(config), str(overlay), "--ports", instrument)
 
     def look(self) -> Workspace:
         """The workspace as it is now."""
@@ -61,32 +62,36 @@ instruments: [{{name: {instrument}, kind: {instrument[:3]}, id: 1, source: {sour
 
 @pytest.fixture
 def pair(root: Path) -> Iterator[Pair]:
-    name, socket = unique_name("tworings"), f"127.0.0.1:{free_udp_port()}"
+    name = unique_name("tworings")
+    sockets = [f"127.0.0.1:{free_udp_port()}" for _ in range(3)]
     config = root / f"{name}.yaml"
     config.write_text(f"""
 workspace: {name}
 turn_rate_hz: {TURN_RATE_HZ}
-ports: [{{name: kernel, kind: udp, address: "{socket}"}}]
+ports:
+  - {{name: bpm01, kind: udp, address: "{sockets[0]}"}}
+  - {{name: blm01, kind: udp, address: "{sockets[1]}"}}
+  - {{name: bpm02, kind: udp, address: "{sockets[2]}"}}
 buffers: {{turn_records: 65536, fast_records: 1024}}
-roles: [{{role: receive, core: {SERVER_CORE}, ports: [kernel]}}]
+roles: [{{role: receive, core: {SERVER_CORE}, ports: [bpm01, blm01, bpm02]}}]
 instruments:
-  - {{name: bpm01, kind: bpm, id: 1, port: kernel, source: 127.0.0.1}}
-  - {{name: blm01, kind: blm, id: 1, port: kernel, source: 127.0.0.2}}
-  - {{name: bpm02, kind: bpm, id: 1, port: kernel, source: 127.0.0.3}}
+  - {{name: bpm01, kind: bpm, id: 1, port: bpm01, source: 127.0.0.1}}
+  - {{name: blm01, kind: blm, id: 1, port: blm01, source: 127.0.0.2}}
+  - {{name: bpm02, kind: bpm, id: 1, port: bpm02, source: 127.0.0.3}}
 """)
     with server(config) as running:
         attach_to(name, running).close()
-        yield Pair(name, root, running, socket)
+        yield Pair(name, root, running, config)
     shutil.rmtree(root / name, ignore_errors=True)
 
 
-def start(ring: Path) -> Program:
-    return Program("ringmaster-instruments", "run", ring)
+def start(ring: Ring) -> Program:
+    return Program("ringmaster-instruments", "run", *ring)
 
 
 def test_a_ring_that_joins_takes_the_turns_of_the_one_that_is_there(pair: Pair) -> None:
     """And so does the first one, when it has ended and comes again."""
-    bpm, blm = pair.ring("bpm01", "127.0.0.1"), pair.ring("blm01", "127.0.0.2")
+    bpm, blm = pair.ring("bpm01"), pair.ring("blm01")
     with start(bpm) as first:
         zero = pair.turn_zero("ring")
         assert zero[1] == FIRST_TURN
@@ -106,15 +111,15 @@ def test_a_ring_that_joins_takes_the_turns_of_the_one_that_is_there(pair: Pair) 
 
 
 def test_a_second_sender_of_an_instrument_is_refused_by_name(pair: Pair) -> None:
-    bpm = pair.ring("bpm01", "127.0.0.1")
+    bpm = pair.ring("bpm01")
     with start(bpm):
         pair.turn_zero("ring")
-        said = ringmaster("virtual", bpm, expect=1).stderr
+        said = ringmaster("virtual", *bpm, expect=1).stderr
         assert 'instrument "bpm01"' in said
-        other = pair.ring("blm01", "127.0.0.2", rate=2 * TURN_RATE_HZ)
-        assert "turn_rate_hz: found 2000, expected 1000" in ringmaster("virtual", other, expect=1).stderr
-        blm = pair.ring("blm01", "127.0.0.2")
-        unpaced = ringmaster("virtual", blm, "--turn-rate", "0", expect=1).stderr
+        other = pair.ring("blm01", rate=2 * TURN_RATE_HZ)
+        assert "turn_rate_hz: found 2000, expected 1000" in ringmaster("virtual", *other, expect=1).stderr
+        blm = pair.ring("blm01")
+        unpaced = ringmaster("virtual", *blm, "--turn-rate", "0", expect=1).stderr
         assert "turn_rate_hz: found 0, expected 1000" in unpaced
 
 
@@ -137,9 +142,9 @@ def rms(ws: Workspace, stream: str) -> float:
 def test_a_kick_of_one_beam_is_one_of_both(pair: Pair) -> None:
     """At one turn, which the first ring publishes: `align` finds both by it."""
     quiet = "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
-    with start(pair.ring("bpm01", "127.0.0.1", lines=quiet)) as first:
+    with start(pair.ring("bpm01", lines=quiet)) as first:
         pair.turn_zero("ring")
-        with start(pair.ring("bpm02", "127.0.0.3", lines=quiet)):
+        with start(pair.ring("bpm02", lines=quiet)):
             pair.turn_zero("ring-2")
             with pair.look() as ws:
                 streams = [ws.streams[f"{name}/turn"] for name in ("bpm01", "bpm02")]
@@ -161,8 +166,8 @@ def test_a_kick_of_one_beam_is_one_of_both(pair: Pair) -> None:
 
 def test_what_is_set_at_one_machine_acts_on_the_beam_of_both(pair: Pair) -> None:
     noise = "beam: {betatron_um: 0, synchrotron_um: 0, noise_um: 0}\n"
-    bpm = pair.ring("bpm01", "127.0.0.1", lines=noise + MACHINE.format(bpms="BPM_S01_0[12]"))
-    other = pair.ring("bpm02", "127.0.0.3", lines=noise + MACHINE.format(bpms="BPM_S01_0[34]"))
+    bpm = pair.ring("bpm01", lines=noise + MACHINE.format(bpms="BPM_S01_0[12]"))
+    other = pair.ring("bpm02", lines=noise + MACHINE.format(bpms="BPM_S01_0[34]"))
     with start(bpm):
         pair.turn_zero("ring")
         with start(other):

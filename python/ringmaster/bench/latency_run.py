@@ -93,12 +93,12 @@ def _machine(variant: Variant, turn_rate_hz: float) -> Iterator[_Machine]:
     with ExitStack() as stack:
         root = Path(stack.enter_context(scratch_folder("bench")))
         workspace = stack.enter_context(own_workspace())
-        server_config, ring_config = root / "server.yaml", root / "ring.yaml"
+        server_config, overlay = root / "server.yaml", root / "ring.yaml"
         server_config.write_text(server(workspace, root, server_core, turn_rate_hz))
-        ring_config.write_text(ring(workspace, root, ring_core, turn_rate_hz, variant))
+        overlay.write_text(ring(ring_core, variant))
         serving = stack.enter_context(Program("ringmaster-server", "run", server_config))
         attach_to(workspace, serving).close()
-        sending = stack.enter_context(Program("ringmaster-instruments", "run", ring_config))
+        sending = stack.enter_context(Program("ringmaster-instruments", "run", server_config, overlay))
         ws = attach_to(workspace, serving, ("server", "ring", APPLICATION))
         stack.callback(ws.close)
         ws.put(f"{APPLICATION}/enable", 1.0, timeout=START_S)

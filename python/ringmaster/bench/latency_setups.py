@@ -99,27 +99,13 @@ def server(workspace: str, root: Path, core: int, turn_rate_hz: float) -> str:
     return json.dumps(whole, indent=1)
 
 
-def ring(workspace: str, root: Path, core: int, turn_rate_hz: float, variant: Variant) -> str:
-    """The virtual ring's: a beam at rest but for noise and the step."""
+def ring(core: int, variant: Variant) -> str:
+    """The virtual ring's overlay: a beam at rest but for noise and the step."""
     whole: Mapping = {
-        "workspace": workspace,
-        "turn_rate_hz": turn_rate_hz,
         "core": core,
-        "port": {"kind": "memif", "socket": f"{root}/ring.sock", "role": "client"},
         "beam": {"orbit_um": 0, "betatron_um": 0, "synchrotron_um": 0, "mains_um": 0, "drift_um": 0, "noise_um": 0.5},
-        "instruments": [{"name": BPM, "kind": "bpm", "id": 1, "source": "10.20.0.1"}],
-        "supplies": {
-            "port": {"kind": "memif", "socket": f"{root}/ps.sock", "role": "client"},
-            "chains": [
-                {
-                    "name": CHAIN,
-                    "id": 1,
-                    "address": "10.30.0.1",
-                    "timeout_ms": 500,
-                    "supplies": [{"range": [-LIMIT_A, LIMIT_A], **variant.supply}],
-                }
-            ],
-            "responses": [{"supply": f"{CHAIN}/1", "instrument": BPM, "lane": LANE, "per_unit": NM_PER_A}],
-        },
+        "chains": [{"name": CHAIN, "timeout_ms": 500}],
+        "supplies": [{"supplies": CHAIN, **variant.supply}],
+        "responses": [{"supply": f"{CHAIN}/1", "instrument": BPM, "lane": LANE, "per_unit": NM_PER_A}],
     }
     return json.dumps(whole, indent=1)

@@ -134,26 +134,22 @@ class Ring:
 
     def server(self, link: Link, turn_rate_hz: float) -> str:
         """One receive role."""
+        return self._machine(link, link.workspace, turn_rate_hz)
+
+    def _machine(self, link: Link, workspace: str, turn_rate_hz: float) -> str:
         entries = [{"port": "ring", **entry} for entry in self.instruments]
         return server(
-            *(link.workspace, [link.port], entries, link.receiver_core, self.turn_records),
+            *(workspace, [link.port], entries, link.receiver_core, self.turn_records),
             turn_rate_hz=turn_rate_hz or UNPACED_PPS / self.packets_per_turn,
             polling=self.polling,
         )
 
     def sender(self, link: Link, turn_rate_hz: float) -> list[str]:
-        """The virtual ring."""
-        path = link.directory / "ring.yaml"
-        port = {"kind": "memif", "socket": str(link.socket), "role": "client"}
-        ring = {"turn_rate_hz": TURN_RATE_HZ, "first_turn": 1_000_000, "core": link.sender_core, "port": port}
-        ring |= {
-            "workspace": link.sender_workspace,
-            "udp_port": UDP_PORT,
-            "destination": "10.20.255.1",
-            "instruments": list(self.instruments),
-        }
-        path.write_text(json.dumps(ring, indent=1))
-        return ["run", str(path), "--turn-rate", f"{turn_rate_hz:.0f}", "--json"]
+        """The virtual ring of the same machine, in a workspace of its own."""
+        machine, overlay = link.directory / "machine.yaml", link.directory / "ring.yaml"
+        machine.write_text(self._machine(link, link.sender_workspace, turn_rate_hz or TURN_RATE_HZ))
+        overlay.write_text(json.dumps({"first_turn": 1_000_000, "core": link.sender_core}))
+        return ["run", str(machine), str(overlay), "--turn-rate", f"{turn_rate_hz:.0f}", "--json"]
 
 
 def _number(entry: Mapping, key: str) -> float:

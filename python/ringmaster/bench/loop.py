@@ -34,7 +34,7 @@ FLOOR_S = 5.0
 """Of each look at the stall floor; less where the loop is closed for less."""
 WINDOW_S = 1.0
 WAITS_S = 0.2e-3
-"""So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `patience_ms`."""
+"""So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `max_lag_ms`."""
 OPEN_S = 3.0
 WINDOWS = "seconds"
 

@@ -58,7 +58,7 @@ Examples:
   ringmaster demo
   ringmaster check configs/demo.yaml
   ringmaster run configs/demo.yaml
-  ringmaster virtual configs/ring.yaml
+  ringmaster virtual configs/demo.yaml configs/demo-ring.yaml
   ringmaster ls
   ringmaster get bpm01/turn
   ringmaster put ramp/rate 0.5
@@ -68,7 +68,7 @@ Examples:
   ringmaster twin elettra2.mat
   ringmaster feedback why
   ringmaster doctor --for ingest
-  ringmaster simulate server.yaml ring.yaml feedback --seconds 2 --out run
+  ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
 Exit codes:

@@ -49,24 +49,35 @@ def check(config: str) -> None:
 
 @click.command(
     epilog=examples(
-        "ringmaster virtual configs/ring.yaml",
-        "ringmaster virtual configs/ring.yaml --check",
-        "ringmaster virtual configs/ring-loopback.yaml --turn-rate 1000 --seconds 5 --json",
+        "ringmaster virtual configs/demo.yaml configs/demo-ring.yaml",
+        "ringmaster virtual configs/demo.yaml configs/demo-faults.yaml --check",
+        "ringmaster virtual configs/loopback.yaml --turn-rate 1000 --seconds 5 --json",
+        "ringmaster virtual configs/supplies.yaml configs/supplies-ring.yaml --ports supplies",
     )
 )
-@click.argument("ring", type=click.Path())
-@click.option("--check", "check_only", is_flag=True, help="Only check RING and say what it amounts to.")
-@click.option("--turn-rate", metavar="HZ", help="Instead of RING's; 0: as fast as the link takes it.")
+@click.argument("config", type=click.Path())
+@click.argument("overlay", type=click.Path(), required=False)
+@click.option("--check", "check_only", is_flag=True, help="Only check both files and say what they amount to.")
+@click.option("--ports", metavar="LIST", help="Be the other end of these ports of CONFIG alone, with commas between.")
+@click.option("--turn-rate", metavar="HZ", help="Instead of CONFIG's; 0: as fast as the link takes it.")
 @click.option("--turns", metavar="N", help="End after so many turns.")
 @click.option("--seconds", metavar="S", help="End after so long.")
-@click.option("--core", metavar="N", help="Run on this CPU, instead of RING's.")
+@click.option("--core", metavar="N", help="Run on this CPU, instead of OVERLAY's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary at the end as JSON.")
-def virtual(ring: str, check_only: bool, as_json: bool, **given: str | None) -> None:
-    """Send the datagrams of the virtual ring described in RING until stopped."""
+def virtual(
+    config: str, overlay: str | None, check_only: bool, ports: str | None, as_json: bool, **given: str | None
+) -> None:
+    """Send the datagrams of the machine that CONFIG describes until stopped.
+
+    CONFIG is the server's own file: the virtual ring is the other end of its ports, and has its instruments and chains.
+    OVERLAY says what only a virtual ring has: its beam, its faults, what its supplies are like, the lattice behind it.
+    """
+    files = [config] if overlay is None else [config, overlay]
+    chosen = [] if ports is None else ["--ports", ports]
     if check_only:
-        become("ringmaster-instruments", "check", ring)
+        become("ringmaster-instruments", "check", *files, *chosen)
     options = [word for name, value in given.items() if value is not None for word in (option_of(name), value)]
-    become("ringmaster-instruments", "run", ring, *options, *(["--json"] if as_json else []))
+    become("ringmaster-instruments", "run", *files, *chosen, *options, *(["--json"] if as_json else []))
 
 
 def option_of(name: str) -> str:

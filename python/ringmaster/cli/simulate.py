@@ -25,7 +25,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
-    given = context.params.get("server") or next(iter(context.args), None)
+    given = (context.params.get("files") or context.args or [None])[0]
     try:
         applications = YAML(typ="safe").load(Path(str(given)))["applications"]
         names = [str(item["name"]) for item in applications]
@@ -37,17 +37,16 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 @click.command(
     epilog=EVENTS
     + examples(
-        "ringmaster simulate configs/feedback.yaml configs/ring-feedback.yaml feedback --seconds 3 --out run \\",
+        "ringmaster simulate configs/feedback.yaml configs/feedback-ring.yaml feedback --seconds 3 --out run \\",
         "    --at 1:feedback/loop=1 --plot run.png",
-        "ringmaster simulate configs/feedback.yaml configs/ring-feedback.yaml feedback --seconds 3 --out dropped \\",
+        "ringmaster simulate configs/feedback.yaml configs/feedback-ring.yaml feedback --seconds 3 --out dropped \\",
         "    --at 1:feedback/loop=1 --at 2:drop=bpm07 --at 2.5:trip=sr/ps/cfx_01_01",
-        "ringmaster simulate configs/feedback.yaml configs/ring-feedback.yaml feedback --replay run --shuffle 1 \\",
+        "ringmaster simulate configs/feedback.yaml configs/feedback-ring.yaml feedback --replay run --shuffle 1 \\",
         "    --out again && cmp run/setpoints.f64 again/setpoints.f64",
-        "ringmaster simulate configs/supplies.yaml configs/ring-supplies.yaml ramp --cycles 10000 --out ramp --json",
+        "ringmaster simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --cycles 10000 --out ramp --json",
     )
 )
-@click.argument("server", type=click.Path())
-@click.argument("ring", type=click.Path())
+@click.argument("files", metavar="CONFIG [OVERLAY]", type=click.Path(), nargs=-1, required=True)
 @click.argument("application", shell_complete=_complete_application)
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Of simulated time.")
@@ -63,8 +62,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 @click.option("--split", type=click.FloatRange(0), metavar="S", help="--plot: before and after; the first --at.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, for scripts.")
 def simulate(
-    server: str,
-    ring: str,
+    files: tuple[str, ...],
     application: str,
     out: Path,
     at: tuple[str, ...],
@@ -73,7 +71,9 @@ def simulate(
     as_json: bool,
     **options: str | float | None,
 ) -> None:
-    """Run one application of SERVER's configuration with the virtual ring of RING, in simulated time.
+    """Run one application of CONFIG with the virtual ring of the same file, in simulated time.
+
+    OVERLAY says what only a virtual ring has, as for `ringmaster virtual`.
 
     There is no network, no server and no clock: in every cycle APPLICATION, the same shared object as on a machine, is
     given the ring's readings of that turn, steps, and its setpoints pass the server's guard and reach the ring's
@@ -84,7 +84,10 @@ def simulate(
     """
     from ringmaster.simulate import PROGRAM, arguments
 
-    command = arguments(server, ring, application, out, at=at, **options)  # type: ignore[arg-type]
+    if len(files) > 2:
+        raise click.UsageError("expected CONFIG APPLICATION, or CONFIG OVERLAY APPLICATION")
+    config, overlay = files[0], files[1] if len(files) == 2 else None
+    command = arguments(config, overlay, application, out, at=at, **options)  # type: ignore[arg-type]
     if plot is None:
         become(PROGRAM, *command, *(["--json"] if as_json else []))
     locate(PROGRAM)
