@@ -2,7 +2,7 @@
 """The closed loop as a person measures it: it ends, and says what was lost and missed. How much is the machine's."""
 
 import pytest
-from harness import RING_CORE, SERVER_CORE, ringmaster_json
+from harness import RING_CORE, SERVER_CORE, again_if_starved, ringmaster_json
 
 from ringmaster.demo_loop import LEAST_TURN_RATE_HZ
 
@@ -12,6 +12,7 @@ pytestmark = [
 ]
 
 
+@again_if_starved
 def test_the_loop_is_closed_for_a_while_and_counted() -> None:
     words = ("--seconds", "1", "--turn-rate", f"{LEAST_TURN_RATE_HZ:.0f}")
     said = ringmaster_json("bench", "loop", *words, "--json")

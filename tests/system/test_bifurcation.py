@@ -11,7 +11,17 @@ from pathlib import Path
 import foreign_sender
 import probe
 import pytest
-from harness import PATIENCE_S, SERVER_CORE, VethPair, nonzero, server, unique_name, veth_pair, wait_for
+from harness import (
+    PATIENCE_S,
+    SERVER_CORE,
+    VethPair,
+    again_if_starved,
+    nonzero,
+    server,
+    unique_name,
+    veth_pair,
+    wait_for,
+)
 
 from ringmaster import Workspace
 from ringmaster.programs import attach_to
@@ -114,6 +124,7 @@ def stream(host: Host) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("kind", PORTS)
+@again_if_starved
 def test_ping_and_tcp_while_instruments_stream(root: Path, kind: str) -> None:
     with host_behind(kind, root) as (ws, host):
         port = ws.counters("port/hall")

@@ -13,6 +13,7 @@ from harness import (
     PATIENCE_S,
     SERVER_CORE,
     VethPair,
+    again_if_starved,
     assert_sums_hold,
     nonzero,
     server,
@@ -87,6 +88,7 @@ def check_libera(ws: Workspace, bpm: int, digits: int) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("bpms", [168, 256])
 @pytest.mark.parametrize("order", ["libera", "libera-counter-first"])
+@again_if_starved
 def test_libera_grouping(root: Path, wired: VethPair, wire: str, bpms: int, order: str) -> None:
     """10 kHz, whole and in fragments, with 168 and 256 BPMs and the counter at either end: nothing is lost."""
     mtu, port = WIRES[wire]
@@ -147,6 +149,7 @@ formats:
 
 
 @pytest.mark.parametrize("port_kind", ["af_packet", "af_xdp", "udp"])
+@again_if_starved
 def test_a_vendors_packet_of_four_turns(root: Path, wired: VethPair, port_kind: str) -> None:
     """Big-endian, 24-bit numbers, two instruments and four turns in a datagram, told by the configuration alone."""
     turns, turn_rate_hz = 12_000, 20_000
