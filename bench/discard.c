@@ -18,7 +18,7 @@
 
 enum { TENTHS_MAX = 6000 };
 
-static double const PATIENCE_S = 15.0;
+static double const TIMEOUT_S = 15.0;
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -79,14 +79,14 @@ int main(int argc, char **argv) {
     }
     double const tsc_hz = rm_tsc_hz_measure();
     bool const pinned = rm_pin((uint32_t)atoi(argv[2]), &error) == RM_OK;
-    bool const good = pinned && wait_for_first(port, (uint64_t)(PATIENCE_S * tsc_hz));
+    bool const good = pinned && wait_for_first(port, (uint64_t)(TIMEOUT_S * tsc_hz));
     if (good) {
         count_until(port, rm_tsc() + (uint64_t)(settle * tsc_hz));
         puts("begin");
         fflush(stdout);
         measure(port, seconds, tsc_hz);
     } else if (pinned) {
-        fprintf(stderr, "%s: nothing came within %.0f s\n", argv[0], PATIENCE_S);
+        fprintf(stderr, "%s: nothing came within %.0f s\n", argv[0], TIMEOUT_S);
     } else {
         fprintf(stderr, "%s: %s\n", argv[0], error.text);
     }

@@ -4,9 +4,9 @@
  *     ringmaster-feedback-cost CYCLES CPU      prints a JSON object, times in nanoseconds
  *
  * Each cycle is a whole one, as the application has it: rows of the orbit in another order, the last of them timed with
- * the end of the product, its row published; then, between cycles, errors of all channels, the bank with thirteen
- * resonators in each, and what it says of the next row. So the caches hold what they hold in life: matrices that do not
- * fit the first one, and much else that came in between.
+ * the end of the product, its row published; then, between cycles, errors of all channels, the controllers with
+ * thirteen resonators in each, and what it says of the next row. So the caches hold what they hold in life: matrices
+ * that do not fit the first one, and much else that came in between.
  *
  * Beside it, by turns in the same run: OpenBLAS sgemv of the same size; our product whole, at once; and a loop that
  * only looks at the clock for as long as the last answer took. By how much that one is ever late is the machine's
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/feedback/bank.h"
+#include "apps/feedback/controllers.h"
 #include "apps/feedback/product.h"
 #include "base/pin.h"
 #include "base/timebase.h"
@@ -53,21 +53,21 @@ struct times {
     uint64_t total, longest;
 };
 
-enum what { ANSWER, FLOOR, SGEMV, WHOLE, ERRORS, BANK, AHEAD, WHATS };
+enum what { ANSWER, FLOOR, SGEMV, WHOLE, ERRORS, CONTROLLERS, AHEAD, WHATS };
 
 static char const *const what_name[WHATS] = {"answer_ns", "stall_floor_ns", "sgemv_ns", "whole_product_ns",
-                                             "errors_ns", "bank_ns",        "ahead_ns"};
+                                             "errors_ns", "controllers_ns", "ahead_ns"};
 
 struct bench {
     struct size size;
     uint32_t rows, outputs, per_plane; /**< outputs padded */
     uint32_t matrix_rows, matrix_columns, matrices;
     struct feedback_product product;
-    struct feedback_bank bank;
+    struct feedback_controllers controllers;
     double *weight; /**< [row · outputs + output] */
     float *single, *single_error, *single_setpoint;
     double *errors_of, *outputs_of; /**< basis: channels by rows, outputs by channels */
-    double *error_double, *channel_error, *channel_wish, *channel_ahead;
+    double *error_double, *channel_error, *channel_command, *channel_ahead;
     double *ahead, *low, *high, *ring, *cut;
     int64_t *sum;
     int32_t *error;
@@ -124,13 +124,13 @@ static void make_product(struct bench *bench) {
     free(range);
 }
 
-static void make_bank(struct bench *bench) {
+static void make_controllers(struct bench *bench) {
     struct feedback_plant const plant = {.rate_hz = 9642, .bandwidth_hz = 5000, .delay_s = 150e-6};
     struct feedback_tuning tuning;
     struct feedback_law law;
     feedback_tuning_choose(&plant, lines_hz, LINES, &tuning);
     feedback_law_make(&law, &plant, &tuning, true);
-    if (!feedback_bank_make(&bench->bank, bench->outputs, &law))
+    if (!feedback_controllers_make(&bench->controllers, bench->outputs, &law))
         exit(1);
 }
 
@@ -165,7 +165,7 @@ static void make(struct bench *bench, struct size const *size) {
     bench->matrix_rows = bench->rows / bench->matrices;
     bench->matrix_columns = size->planes * size->outputs / bench->matrices;
     make_product(bench);
-    make_bank(bench);
+    make_controllers(bench);
     make_orders(bench);
     size_t const matrix = (size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns;
     bench->single = room(matrix * sizeof(float));
@@ -177,7 +177,7 @@ static void make(struct bench *bench, struct size const *size) {
     bench->outputs_of = numbers((size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns, 0.1);
     bench->error_double = numbers(bench->rows, 1e5);
     bench->channel_error = numbers(bench->outputs, 0);
-    bench->channel_wish = numbers(bench->outputs, 0);
+    bench->channel_command = numbers(bench->outputs, 0);
     bench->channel_ahead = numbers(bench->outputs, 0);
     bench->ahead = numbers(bench->outputs, 0);
     bench->low = numbers(bench->outputs, 0);
@@ -195,17 +195,30 @@ static void make(struct bench *bench, struct size const *size) {
 }
 
 static void drop(struct bench *bench) {
-    void *const memory[] = {bench->weight,       bench->single,        bench->single_error, bench->single_setpoint,
-                            bench->errors_of,    bench->outputs_of,    bench->error_double, bench->channel_error,
-                            bench->channel_wish, bench->channel_ahead, bench->ahead,        bench->low,
-                            bench->high,         bench->cut,           bench->ring,         bench->sum,
-                            bench->error,        bench->order};
+    void *const memory[] = {bench->weight,
+                            bench->single,
+                            bench->single_error,
+                            bench->single_setpoint,
+                            bench->errors_of,
+                            bench->outputs_of,
+                            bench->error_double,
+                            bench->channel_error,
+                            bench->channel_command,
+                            bench->channel_ahead,
+                            bench->ahead,
+                            bench->low,
+                            bench->high,
+                            bench->cut,
+                            bench->ring,
+                            bench->sum,
+                            bench->error,
+                            bench->order};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; ++i)
         free(memory[i]);
     for (int i = 0; i < WHATS; ++i)
         free(bench->times[i].count);
     feedback_product_free(&bench->product);
-    feedback_bank_free(&bench->bank);
+    feedback_controllers_free(&bench->controllers);
 }
 
 /** The clock, with all that was asked for before done and nothing begun that comes after. */
@@ -289,7 +302,7 @@ static uint32_t modes(struct bench const *bench) {
     return bench->matrix_rows < bench->matrix_columns ? bench->matrix_rows : bench->matrix_columns;
 }
 
-/** Per mode: errors in the modes' space, the bank, and its part of the next row in the outputs'. */
+/** Per mode: errors in the modes' space, the controllers, and its part of the next row in the outputs'. */
 static void between(struct bench *bench) {
     uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = modes(bench);
     uint64_t const begin = now();
@@ -301,17 +314,20 @@ static void between(struct bench *bench) {
                     0, bench->channel_error + (size_t)i * channels, 1);
     uint64_t const errors = now();
     for (uint32_t i = 0; i < bench->outputs; ++i)
-        bench->channel_wish[i] = bench->bank.law.direct * bench->channel_error[i] + bench->bank.ahead[i];
-    feedback_bank_update(&bench->bank, bench->channel_error, bench->channel_wish, bench->channel_wish);
-    uint64_t const bank = now();
+        bench->channel_command[i] =
+            bench->controllers.law.direct * bench->channel_error[i] + bench->controllers.ahead[i];
+    feedback_controllers_update(&bench->controllers, bench->channel_error, bench->channel_command,
+                                bench->channel_command);
+    uint64_t const controllers = now();
     for (uint32_t i = 0; i < bench->matrices; ++i)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)channels, 1,
                     bench->outputs_of + (size_t)i * rows * columns, (int)channels,
-                    bench->bank.ahead + (size_t)i * channels, 1, 0, bench->channel_ahead + (size_t)i * columns, 1);
+                    bench->controllers.ahead + (size_t)i * channels, 1, 0, bench->channel_ahead + (size_t)i * columns,
+                    1);
     uint64_t const ahead = now();
     note(&bench->times[ERRORS], errors - begin);
-    note(&bench->times[BANK], bank - errors);
-    note(&bench->times[AHEAD], ahead - bank);
+    note(&bench->times[CONTROLLERS], controllers - errors);
+    note(&bench->times[AHEAD], ahead - controllers);
 }
 
 static void run(struct bench *bench, uint64_t cycles) {

@@ -10,8 +10,8 @@
  * a record each) or 528x336 (both planes, and two BPMs in a record), with thirteen resonators in each mode.
  *
  * Time is from the host's own stamp of seeing the last record, before it is read out of the other core's cache, to the
- * stamp that the row is committed with. After each step a loop looks at the clock for as long as the step took; by how
- * much that is late is the machine's doing.
+ * stamp that the vector is committed with. After each step a loop looks at the clock for as long as the step took; by
+ * how much that is late is the machine's doing.
  */
 #include <math.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ enum {
     NEVER = 1 << 30, /**< turns */
 };
 
-static double const TURN_RATE_HZ = 1157000, LAST_AFTER_S = 40e-6, PATIENCE_S = 90, PATIENT_S = 0.1;
+static double const TURN_RATE_HZ = 1157000, LAST_AFTER_S = 40e-6, TIMEOUT_S = 90, STEP_TIMEOUT_S = 0.1;
 
 struct times {
     uint32_t count[TICKS_MAX];
@@ -171,7 +171,7 @@ static void write_files(void) {
           file);
     for (int i = 0; i < LINES; ++i)
         fprintf(file, "  - {hz: %g, width_hz: %g, leak_hz: %g}\n", hz[i], 0.0125 * hz[i], 5e-5 * hz[i]);
-    fputs("permits:\n  beam: {lanes: [sum1], least: 1000.0, drop: 0.5}\n  initial_error_um: 1000000.0\n"
+    fputs("enable_conditions:\n  beam: {lanes: [sum1], least: 1000.0, drop: 0.5}\n  initial_error_um: 1000000.0\n"
           "watch: {jump_um: 4000.0}\n",
           file);
     if (fclose(file) != 0)
@@ -211,10 +211,10 @@ static void plan(void) {
 }
 
 static void send(rm_turn turn) {
-    struct rm_setpoint_row *const row = rm_setpoints_begin(memory(bench.sent));
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(memory(bench.sent));
     for (uint32_t i = 0; i < bench.actuators; ++i)
-        rm_setpoints_put(row, i, bench.values[i]);
-    rm_setpoints_commit(row, 1, turn, rm_tsc());
+        rm_setpoints_put(vector, i, bench.values[i]);
+    rm_setpoints_commit(vector, 1, turn, rm_tsc());
 }
 
 static void open_server(void) {
@@ -246,8 +246,8 @@ static void open_server(void) {
 static void grant(void) {
     struct rm_grant *const grant = memory(bench.grant);
     rm_sequence_begin(&grant->sequence);
-    atomic_store_explicit(&grant->epoch, rm_tai_ns(), memory_order_relaxed);
-    atomic_store_explicit(&grant->instance, atomic_load(&rm_owner_header(bench.host->owner)->epoch),
+    atomic_store_explicit(&grant->grant_number, rm_tai_ns(), memory_order_relaxed);
+    atomic_store_explicit(&grant->instance, atomic_load(&rm_owner_header(bench.host->owner)->generation),
                           memory_order_relaxed);
     atomic_store_explicit(&grant->pid, (uint64_t)getpid(), memory_order_relaxed);
     rm_sequence_end(&grant->sequence);
@@ -271,9 +271,9 @@ static void wait_for(uint64_t tsc) {
 /** A cycle's time is over, and the last step is done: a machine that takes the core away for a while makes a cycle
  * late, and none incomplete. Nobody steps before the grant: that is not waited for for long. */
 static uint64_t wait_for_step(uint64_t begin, rm_turn turn) {
-    uint64_t const patience = (uint64_t)(PATIENT_S * bench.tsc_hz);
+    uint64_t const timeout = (uint64_t)(STEP_TIMEOUT_S * bench.tsc_hz);
     wait_for(begin);
-    while (atomic_load_explicit(&bench.stepped, memory_order_acquire) < turn && rm_tsc() - begin < patience)
+    while (atomic_load_explicit(&bench.stepped, memory_order_acquire) < turn && rm_tsc() - begin < timeout)
         rm_pause();
     return rm_tsc();
 }
@@ -324,7 +324,7 @@ static void open_host(char const *code) {
         die(error.text);
 }
 
-static double told(enum feedback_reading reading) {
+static double reading_of(enum feedback_reading reading) {
     return bench.host->program->reading[bench.host->program->reading_at[reading]];
 }
 
@@ -338,11 +338,11 @@ static void note(struct times *times, uint64_t ticks) {
     times->longest = ticks > times->longest ? ticks : times->longest;
 }
 
-/** What the row says becomes what was sent; returns when it was committed. */
-static uint64_t take_row(struct rm_setpoints_place *place) {
+/** What the vector says becomes what was sent; returns when it was committed. */
+static uint64_t take_vector(struct rm_setpoints_place *place) {
     struct rm_setpoint_reading reading;
-    if (!rm_setpoints_copy(bench.host->rows, rm_setpoint_row_bytes(bench.actuators), place, &reading, bench.values,
-                           bench.actuators))
+    if (!rm_setpoints_copy(bench.host->vectors, rm_setpoint_vector_bytes(bench.actuators), place, &reading,
+                           bench.values, bench.actuators))
         return 0;
     send(reading.input_turn);
     atomic_store_explicit(&bench.stepped, reading.input_turn, memory_order_release);
@@ -359,17 +359,18 @@ static void stand(uint64_t ticks) {
 }
 
 static void wait_until_on(struct rm_setpoints_place *place) {
-    uint64_t const end = rm_tsc() + (uint64_t)(PATIENCE_S * bench.tsc_hz);
+    uint64_t const end = rm_tsc() + (uint64_t)(TIMEOUT_S * bench.tsc_hz);
     for (uint32_t cycles = 0; cycles < SETTLE_CYCLES;) {
         if (rm_host_duty(bench.host, rm_tsc()) > 0) {
-            take_row(place);
-            cycles += told(FEEDBACK_STATE) == FEEDBACK_ON;
+            take_vector(place);
+            cycles += reading_of(FEEDBACK_STATE) == FEEDBACK_ON;
         }
         if (rm_tsc() > end) {
             char text[200];
-            snprintf(text, sizeof text, "not on: state %g, permits %g missing, %g BPMs used, %llu steps, %llu late",
-                     told(FEEDBACK_STATE), told(FEEDBACK_PERMITS), told(FEEDBACK_USED), counter(RM_APPLICATION_STEPS),
-                     counter(RM_APPLICATION_LATE));
+            snprintf(text, sizeof text,
+                     "not on: state %g, enable conditions %g missing, %g BPMs used, %llu steps, %llu late",
+                     reading_of(FEEDBACK_STATE), reading_of(FEEDBACK_ENABLE_CONDITIONS), reading_of(FEEDBACK_USED),
+                     counter(RM_APPLICATION_STEPS), counter(RM_APPLICATION_LATE));
             die(rm_host_failure(bench.host) != NULL ? rm_host_failure(bench.host)->text : text);
         }
     }
@@ -379,7 +380,7 @@ static void measure(uint64_t cycles, struct rm_setpoints_place *place) {
     while (bench.answer.total < cycles) {
         if (rm_host_duty(bench.host, rm_tsc()) == 0)
             continue;
-        uint64_t const committed = take_row(place);
+        uint64_t const committed = take_vector(place);
         if (committed == 0)
             continue;
         uint64_t const ticks = committed - bench.host->stepped_tsc;
@@ -419,8 +420,9 @@ static void run(uint64_t cycles, char const *code, int cpu) {
     print("last_bpm_to_setpoint_ns", &bench.answer);
     printf(", ");
     print("stall_floor_ns", &bench.floor);
-    printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n", told(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false",
-           counter(RM_APPLICATION_SKIPPED) - skipped, counter(RM_APPLICATION_LATE) - late);
+    printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n",
+           reading_of(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false", counter(RM_APPLICATION_SKIPPED) - skipped,
+           counter(RM_APPLICATION_LATE) - late);
     atomic_store(&bench.ending, true);
     pthread_join(thread, NULL);
 }

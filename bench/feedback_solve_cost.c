@@ -78,11 +78,11 @@ static int compare(void const *a, void const *b) {
 }
 
 static struct feedback_solution *solve(struct feedback_configuration const *configuration,
-                                       struct feedback_layout const *layout, struct feedback_wishes const *wishes,
+                                       struct feedback_layout const *layout, struct feedback_requests const *requests,
                                        struct feedback_solution const *before) {
     struct feedback_solution *solution = NULL;
     struct rm_error error;
-    if (feedback_solution_make(configuration, layout, RATE_HZ, wishes, before, &solution, &error) != RM_OK) {
+    if (feedback_solution_make(configuration, layout, RATE_HZ, requests, before, &solution, &error) != RM_OK) {
         fprintf(stderr, "feedback_solve_cost: %s\n", error.text);
         exit(1);
     }
@@ -97,15 +97,15 @@ static void measure(char const *what, bool coupled, bool per_corrector, uint32_t
     bool column_in[COLUMNS];
     memset(row_in, true, sizeof row_in);
     memset(column_in, true, sizeof column_in);
-    struct feedback_wishes const wishes = {.row_in = row_in, .column_in = column_in, .tikhonov = 0.01};
+    struct feedback_requests const requests = {.row_in = row_in, .column_in = column_in, .tikhonov = 0.01};
     make_configuration(&configuration, coupled);
     configuration.per_corrector = per_corrector;
     if (feedback_layout_make(&configuration, &layout, NULL) != RM_OK)
         abort();
-    struct feedback_solution *before = solve(&configuration, &layout, &wishes, NULL);
+    struct feedback_solution *before = solve(&configuration, &layout, &requests, NULL);
     for (uint32_t round = 0; round < rounds; ++round) {
         row_in[2 * round % ROWS] = !row_in[2 * round % ROWS]; /* a BPM goes out */
-        struct feedback_solution *solution = solve(&configuration, &layout, &wishes, before);
+        struct feedback_solution *solution = solve(&configuration, &layout, &requests, before);
         seconds[round] = solution->seconds;
         feedback_solution_free(before);
         before = solution;

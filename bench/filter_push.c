@@ -68,7 +68,7 @@ static void measure(struct rm_fir_design const *design, uint32_t streams) {
 
 int main(void) {
     uint32_t const streams[] = {8, 96};
-    struct rm_fir_design const *const designs[] = {rm_fir_find("prompt", 12), rm_fir_find("sharp", 12)};
+    struct rm_fir_design const *const designs[] = {rm_fir_find("low_latency", 12), rm_fir_find("sharp", 12)};
     for (size_t d = 0; d < sizeof designs / sizeof designs[0]; ++d)
         for (size_t s = 0; s < sizeof streams / sizeof streams[0]; ++s)
             measure(designs[d], streams[s]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does the guard cost: to judge an application's row, and to end a cycle?
+/** What does the guard cost: to judge an application's vector, and to end a cycle?
  *
  *     guard_cost [ROUNDS]      default 15
  *
- * 1248 supplies, of which one application owns 144, 264 or all. `row` is a good one; `beyond slew` one in which every
- * value is too far for a cycle; `refused` one in which every value is NaN. Medians of a call, with the spread.
+ * 1248 supplies, of which one application owns 144, 264 or all. `vector` is a good one; `beyond slew` one in which
+ * every value is too far for a cycle; `refused` one in which every value is NaN. Medians of a call, with the spread.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,14 +53,15 @@ static struct rm_guard *make(uint32_t owned) {
     return guard;
 }
 
-static void measure_row(char const *name, uint32_t owned, double const *values, int rounds, double ns_per_tick) {
+static void measure_vector(char const *name, uint32_t owned, double const *values, int rounds, double ns_per_tick) {
     struct rm_guard *const guard = make(owned);
     double ns[ROUNDS_MOST];
     for (int round = 0; round < rounds; ++round) {
         uint64_t const begin = rm_tsc();
         for (uint64_t call = 0; call < CALLS; ++call)
-            rm_guard_row(guard, 1, &(struct rm_setpoint_reading){.row = call, .epoch = 7, .input_turn = call}, values,
-                         call);
+            rm_guard_vector(guard, 1,
+                            &(struct rm_setpoint_reading){.number = call, .grant_number = 7, .input_turn = call},
+                            values, call);
         ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / CALLS;
     }
     report(name, owned, ns, rounds);
@@ -73,8 +74,8 @@ static void measure_cycle(int rounds, double ns_per_tick) {
     double ns[ROUNDS_MOST];
     rm_turn turn = 0;
     for (int round = 0; round < rounds; ++round) {
-        rm_guard_row(guard, 1, &(struct rm_setpoint_reading){.epoch = 7, .input_turn = turn}, round % 2 ? large : zeros,
-                     turn);
+        rm_guard_vector(guard, 1, &(struct rm_setpoint_reading){.grant_number = 7, .input_turn = turn},
+                        round % 2 ? large : zeros, turn);
         uint64_t const begin = rm_tsc();
         for (uint64_t call = 0; call < CALLS; ++call)
             rm_guard_cycle(guard, ++turn);
@@ -91,9 +92,9 @@ int main(int argc, char **argv) {
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
 
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) {
-        measure_row("row", owned[i], small, rounds, ns_per_tick);
-        measure_row("row, beyond slew", owned[i], large, rounds, ns_per_tick);
-        measure_row("row, refused", owned[i], wrong, rounds, ns_per_tick);
+        measure_vector("vector", owned[i], small, rounds, ns_per_tick);
+        measure_vector("vector, beyond slew", owned[i], large, rounds, ns_per_tick);
+        measure_vector("vector, refused", owned[i], wrong, rounds, ns_per_tick);
     }
     measure_cycle(rounds, ns_per_tick);
     return 0;

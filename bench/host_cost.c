@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the host of an application adds between its last input and its row.
+/** What the host of an application adds between its last input and its vector.
  *
  *     host_cost APPLICATION.so [CYCLES]
  *
  * One thread is the server: it publishes records of all inputs one after the other, the last one some microseconds
- * later, takes the row as the guard does, and says what it sent. The other one is the host, spinning, with an
+ * later, takes the vector as the guard does, and says what it sent. The other one is the host, spinning, with an
  * application that does next to nothing (host_cost_application.c). Printed are, in nanoseconds of 2 or 3 quantiles:
- * from the last record seen by the host to the row committed; and from the last record published to the row taken, on
- * the server's side. Needs two cores that nobody else uses.
+ * from the last record seen by the host to the vector committed; and from the last record published to the vector
+ * taken, on the server's side. Needs two cores that nobody else uses.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@
 enum { INPUTS_MAX = 256, ACTUATORS_MAX = 1024, PERIOD = 120, WARM_CYCLES = 1000, NAME_BYTES = 24, MARGIN_TURNS = 64 };
 
 static double const TURN_RATE_HZ = 1157000.0;
-static double const GAP_SECONDS = 10e-6; /**< before the last record, and after the row */
+static double const GAP_SECONDS = 10e-6; /**< before the last record, and after the vector */
 
 struct bench {
     struct rm_stream_writer writer[INPUTS_MAX];
@@ -99,18 +99,18 @@ static void open_server(struct bench *bench) {
     rm_segment_finish(&bench->segment);
 }
 
-static void send_row(struct bench *bench) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(memory(bench, bench->sent));
+static void send_vector(struct bench *bench) {
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(memory(bench, bench->sent));
     for (uint32_t i = 0; i < bench->actuators; ++i)
-        rm_setpoints_put(row, i, 0.5);
-    rm_setpoints_commit(row, 1, 0, rm_tsc());
+        rm_setpoints_put(vector, i, 0.5);
+    rm_setpoints_commit(vector, 1, 0, rm_tsc());
 }
 
 static void give_grant(struct bench *bench) {
     struct rm_grant *grant = memory(bench, bench->grant);
     rm_sequence_begin(&grant->sequence);
-    atomic_store(&grant->epoch, 7);
-    atomic_store(&grant->instance, rm_owner_header(bench->host->owner)->epoch);
+    atomic_store(&grant->grant_number, 7);
+    atomic_store(&grant->instance, rm_owner_header(bench->host->owner)->generation);
     atomic_store(&grant->pid, (uint64_t)getpid());
     rm_sequence_end(&grant->sequence);
 }
@@ -127,20 +127,20 @@ static void put(struct bench *bench, uint32_t input, rm_turn turn) {
     rm_stream_writer_publish(&bench->writer[input], rm_tsc());
 }
 
-/** One cycle; returns from the last record published to the row taken. */
+/** One cycle; returns from the last record published to the vector taken. */
 static uint64_t cycle(struct bench *bench, rm_turn turn) {
     double values[ACTUATORS_MAX];
     struct rm_setpoint_reading reading;
-    size_t const row_bytes = rm_setpoint_row_bytes(bench->actuators);
+    size_t const vector_bytes = rm_setpoint_vector_bytes(bench->actuators);
     for (uint32_t i = 0; i + 1 < bench->inputs; ++i)
         put(bench, i, turn);
     wait_for(bench, GAP_SECONDS);
     uint64_t const begun = rm_tsc();
     put(bench, bench->inputs - 1, turn);
-    while (!rm_setpoints_copy(bench->host->rows, row_bytes, &bench->place, &reading, values, bench->actuators))
+    while (!rm_setpoints_copy(bench->host->vectors, vector_bytes, &bench->place, &reading, values, bench->actuators))
         rm_pause();
     uint64_t const taken = rm_tsc();
-    send_row(bench);
+    send_vector(bench);
     wait_for(bench, GAP_SECONDS);
     return taken - begun;
 }
@@ -223,7 +223,7 @@ static void measure(char const *code, uint32_t inputs, uint32_t actuators, bool 
     name_all(bench);
     open_server(bench);
     open_host(bench, code, full);
-    send_row(bench);
+    send_vector(bench);
     give_grant(bench);
     pthread_t thread;
     pthread_create(&thread, NULL, turn_over, bench);

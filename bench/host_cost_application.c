@@ -21,21 +21,21 @@ static void arrive(struct rm_application_setup const *setup, void *state, uint32
 }
 
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     struct state *it = state;
     uint32_t const count = given->setting[FULL] != 0.0 ? setup->actuator_count : 1;
     double const value = (double)it->sum;
     for (uint32_t i = 0; i < count; ++i)
-        wish->setpoint[i] = value;
+        command->setpoint[i] = value;
     return RM_STEP_SEND;
 }
 
 static void prepare(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                    struct rm_wish *wish) {
+                    struct rm_command *command) {
     (void)setup;
     (void)given;
     struct state *it = state;
-    wish->stream[0][0] = (float)it->sum;
+    command->stream[0][0] = (float)it->sum;
     it->sum = 0;
 }
 

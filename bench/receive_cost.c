@@ -64,7 +64,7 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
     burst->count = 0;
 }
 
-bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
+bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
     (void)port, (void)queue, (void)burst, (void)index;
     return false;
 }
@@ -97,11 +97,11 @@ static struct rm_config_rate rate_of(uint32_t from, uint32_t period, char const 
 /** The default rates. */
 static void make_rates(struct rm_rates *rates, struct rm_arena *arena) {
     struct rm_config_rate const rate[RATES] = {
-        rate_of(RM_CONFIG_FROM_TURN, 12, "prompt", 12, FAST_CAPACITY),
+        rate_of(RM_CONFIG_FROM_TURN, 12, "low_latency", 12, FAST_CAPACITY),
         rate_of(RM_CONFIG_FROM_TURN, 12, "sharp", 12, FAST_CAPACITY),
-        rate_of(0, 120, "prompt", 10, FAST_CAPACITY / 2),
+        rate_of(0, 120, "low_latency", 10, FAST_CAPACITY / 2),
         rate_of(1, 120, "sharp", 10, FAST_CAPACITY / 2),
-        rate_of(2, 120000, "prompt", 1000, SLOW_CAPACITY),
+        rate_of(2, 120000, "low_latency", 1000, SLOW_CAPACITY),
         rate_of(3, 120000, "sharp", 1000, SLOW_CAPACITY),
     };
     struct rm_decimator_input const input = {.period = 1};
@@ -150,18 +150,18 @@ static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, 
     role->queue_count = 1;
     role->instrument = zeroed(instruments * sizeof(void *));
     role->vote = zeroed(instruments * sizeof(void *));
-    role->take_burst = rm_express_burst_for(rm_simd_best());
+    role->take_burst = rm_fast_path_burst_for(rm_simd_best());
     role->touched = zeroed((instruments + 1) * sizeof(void *));
     role->instrument_count = role->vote_count = instruments;
     for (uint32_t i = 0; i < instruments; ++i) {
         role->instrument[i] = make_instrument(layout, arena);
         role->vote[i] = &role->instrument[i]->vote;
-        struct rm_express_sender const sender = {.source_ipv4 = 0x0A000001,
-                                                 .udp_port = format->udp_port,
-                                                 .id = (uint16_t)i,
-                                                 .kind = RM_KIND_BPM,
-                                                 .lane_count = LANES};
-        rm_instrument_open_express(role->instrument[i], &sender);
+        struct rm_fast_path_sender const sender = {.source_ipv4 = 0x0A000001,
+                                                   .udp_port = format->udp_port,
+                                                   .id = (uint16_t)i,
+                                                   .kind = RM_KIND_BPM,
+                                                   .lane_count = LANES};
+        rm_instrument_open_fast_path(role->instrument[i], &sender);
         rm_identity_add(identities, sender.source_ipv4, sender.id, role->instrument[i], NULL);
     }
     struct rm_gate_config const gate = {

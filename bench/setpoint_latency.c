@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How long from a row's commit to its first datagram? An application on one core, the server's transmit role on
+/** How long from a vector's commit to its first datagram? An application on one core, the server's transmit role on
  * another.
  *
  *     ringmaster-setpoint-latency WORKSPACE APPLICATION SOCKET CPU SECONDS
  *
  * It is the leading APPLICATION of a running server, and at the same time the far end of the memif link that the server
- * sends on: SOCKET, which it makes. In every period it commits a row, when the turn clock stands at the cycle's turn,
- * and then looks at the link until the first datagram is there. A quarter of a period later the server would send by
- * itself, so what takes longer than an eighth is not counted among the rows that led.
+ * sends on: SOCKET, which it makes. In every period it commits a vector, when the turn clock stands at the cycle's
+ * turn, and then looks at the link until the first datagram is there. A quarter of a period later the server would send
+ * by itself, so what takes longer than an eighth is not counted among the vectors that led.
  *
  * Prints a JSON object, nanoseconds: "arrival" is from just before the commit to the first datagram in this process's
  * hands, two ways between the cores. The way there alone, to the datagram handed to the port, is in the server's
@@ -32,7 +32,7 @@
 #include "base/timebase.h"
 #include "net/port.h"
 
-enum { ROWS_MAX = 1 << 20, TRIES = 10000, NAP_US = 1000, SETTLE_ROWS = 100 };
+enum { VECTORS_MAX = 1 << 20, TRIES = 10000, NAP_US = 1000, SETTLE_VECTORS = 100 };
 
 static double const STEP = 0.01;
 
@@ -43,8 +43,8 @@ struct bench {
     struct rm_clock const *clock;
     struct rm_grant const *grant;
     struct rm_port *port;
-    uint64_t epoch, row;
-    double ns[ROWS_MAX];
+    uint64_t grant_number, vector;
+    double ns[VECTORS_MAX];
     size_t led;
     uint64_t late;
 };
@@ -80,25 +80,25 @@ static void open_segment(struct bench *bench, char const *workspace) {
     snprintf(name, sizeof name, "setpoints/%s", bench->name);
     if (rm_owner_new(workspace, bench->name, &bench->owner, &error) != RM_OK)
         die(error.text);
-    rm_owner_index const rows = rm_owner_setpoints(bench->owner, name, "", bench->grant->actuator_count);
+    rm_owner_index const vectors = rm_owner_setpoints(bench->owner, name, "", bench->grant->actuator_count);
     if (rm_owner_open(bench->owner, &error) != RM_OK)
         die(error.text);
-    bench->setpoints = rm_owner_memory(bench->owner, rows);
+    bench->setpoints = rm_owner_memory(bench->owner, vectors);
 }
 
 static uint64_t relaxed(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
 
-/** The epoch that is granted to this process; waits for it. */
+/** The grant number that is granted to this process; waits for it. */
 static uint64_t granted(struct bench const *bench) {
     struct rm_grant const *const grant = bench->grant;
-    uint64_t const instance = rm_owner_header(bench->owner)->epoch;
+    uint64_t const instance = rm_owner_header(bench->owner)->generation;
     for (int tries = 0; tries < TRIES; ++tries, usleep(NAP_US)) {
         uint64_t const seen = atomic_load_explicit(&grant->sequence, memory_order_acquire);
-        uint64_t const epoch = relaxed(&grant->epoch);
+        uint64_t const grant_number = relaxed(&grant->grant_number);
         bool const mine = relaxed(&grant->instance) == instance && relaxed(&grant->pid) == (uint64_t)getpid();
         atomic_thread_fence(memory_order_acquire);
-        if (seen % 2 == 0 && relaxed(&grant->sequence) == seen && mine && epoch != 0)
-            return epoch;
+        if (seen % 2 == 0 && relaxed(&grant->sequence) == seen && mine && grant_number != 0)
+            return grant_number;
     }
     die("the server grants nothing");
     return 0;
@@ -134,18 +134,18 @@ static rm_turn wait_for_turn(struct bench *bench, struct rm_clock_reading const 
     return turn;
 }
 
-/** One row; ticks from its commit to its datagram, 0 when that came by itself. */
+/** One vector; ticks from its commit to its datagram, 0 when that came by itself. */
 static uint64_t lead(struct bench *bench) {
     struct rm_clock_reading const clock = clock_now(bench);
     uint64_t begin;
     rm_turn const turn = wait_for_turn(bench, &clock, &begin);
     uint64_t const limit = (uint64_t)(clock.ticks_per_turn * (double)bench->grant->period_turns / 8);
-    double const value = bench->row++ % 2 == 0 ? STEP : 0;
-    struct rm_setpoint_row *const row = rm_setpoints_begin(bench->setpoints);
+    double const value = bench->vector++ % 2 == 0 ? STEP : 0;
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(bench->setpoints);
     for (size_t i = 0; i < bench->setpoints->actuator_count; ++i)
-        rm_setpoints_put(row, i, value);
+        rm_setpoints_put(vector, i, value);
     uint64_t const commit = rm_tsc();
-    rm_setpoints_commit(row, bench->epoch, turn, commit);
+    rm_setpoints_commit(vector, bench->grant_number, turn, commit);
     uint64_t now = commit;
     while (rm_port_discard(bench->port, 0) == 0 && now - begin < limit)
         now = rm_tsc();
@@ -161,11 +161,11 @@ static int by_value(void const *one, void const *other) {
 static void print(struct bench *bench) {
     size_t const count = bench->led;
     if (count == 0)
-        die("no row has led: does the server send at once for this application?");
+        die("no vector has led: does the server send at once for this application?");
     qsort(bench->ns, count, sizeof *bench->ns, by_value);
-    printf("{\"rows\": %llu, \"led\": %zu, \"late\": %llu, \"arrival\": {\"median\": %.1f, \"low\": %.1f, \"high\": "
+    printf("{\"vectors\": %llu, \"led\": %zu, \"late\": %llu, \"arrival\": {\"median\": %.1f, \"low\": %.1f, \"high\": "
            "%.1f, \"p99\": %.1f}}\n",
-           (unsigned long long)bench->row, count, (unsigned long long)bench->late, bench->ns[count / 2],
+           (unsigned long long)bench->vector, count, (unsigned long long)bench->late, bench->ns[count / 2],
            bench->ns[count / 10], bench->ns[count - 1 - count / 10], bench->ns[count - 1 - count / 100]);
 }
 
@@ -187,12 +187,12 @@ int main(int argc, char **argv) {
     struct rm_error error;
     if (rm_pin((uint32_t)atoi(argv[4]), &error) != RM_OK)
         die(error.text);
-    bench.epoch = granted(&bench);
+    bench.grant_number = granted(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
-    for (int i = 0; i < SETTLE_ROWS; ++i)
+    for (int i = 0; i < SETTLE_VECTORS; ++i)
         (void)lead(&bench);
-    bench.row = 0;
-    for (uint64_t const end = rm_tsc() + (uint64_t)(seconds * tsc_hz); rm_tsc() < end && bench.led < ROWS_MAX;) {
+    bench.vector = 0;
+    for (uint64_t const end = rm_tsc() + (uint64_t)(seconds * tsc_hz); rm_tsc() < end && bench.led < VECTORS_MAX;) {
         uint64_t const ticks = lead(&bench);
         if (ticks != 0)
             bench.ns[bench.led++] = (double)ticks / tsc_hz * 1e9;

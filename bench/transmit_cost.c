@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does a row of setpoints cost from the guard to the link, and how many datagrams a second does that make?
+/** What does a setpoint vector cost from the guard to the link, and how many datagrams a second does that make?
  *
  *     ringmaster-transmit-cost cost CHAINS SUPPLIES              guard and frames alone, hot, nanoseconds
  *     ringmaster-transmit-cost flood CHAINS SUPPLIES SOCKET CPU  over memif to whoever listens, until it is interrupted
@@ -7,7 +7,7 @@
  *
  * SUPPLIES are those of each chain. One application owns them all and sets every one anew in each cycle, within its
  * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a
- * JSON object: per row and per cycle of all supplies, at rest and on their way, and per datagram.
+ * JSON object: per vector and per cycle of all supplies, at rest and on their way, and per datagram.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 
 enum { CHAINS_MAX = 128, SUPPLIES_MAX = 2048, SERIES = 101, ROUNDS = 100, WARM = 20 };
 
-static uint64_t const EPOCH = 7;
+static uint64_t const GRANT_NUMBER = 7;
 static double const LIMIT = 10.0;
 static double const SLEW = 0.01; /* per cycle */
 static double const SWING = 0.005;
@@ -35,7 +35,7 @@ struct bench {
     struct rm_burst burst;
     struct rm_guard *guard;
     struct rm_port *port;
-    uint64_t row;
+    uint64_t vector;
     rm_turn turn;
     uint64_t sum;
     uint32_t chains, supplies; /**< supplies: of a chain */
@@ -66,7 +66,7 @@ static void prepare_guard(struct bench *bench) {
     }
     for (uint32_t i = 0; i < count; ++i)
         rm_guard_join(bench->guard, i, 0);
-    rm_guard_grant(bench->guard, 1, EPOCH, false);
+    rm_guard_grant(bench->guard, 1, GRANT_NUMBER, false);
 }
 
 static void prepare_frames(struct bench *bench) {
@@ -82,15 +82,15 @@ static void prepare_frames(struct bench *bench) {
 }
 
 /** What an application wants next: up and down by half a slew. */
-static void wish(struct bench *bench) {
-    double const next = bench->row % 2 == 0 ? SWING : 0;
+static void command(struct bench *bench) {
+    double const next = bench->vector % 2 == 0 ? SWING : 0;
     for (uint32_t i = 0; i < bench->chains * bench->supplies; ++i)
         bench->value[i] = next;
 }
 
-__attribute__((noinline)) static void give_row(struct bench *bench) {
-    struct rm_setpoint_reading const row = {bench->row++, EPOCH, bench->turn, 0};
-    if (!rm_guard_row(bench->guard, 1, &row, bench->value, bench->turn))
+__attribute__((noinline)) static void give_vector(struct bench *bench) {
+    struct rm_setpoint_reading const vector = {bench->vector++, GRANT_NUMBER, bench->turn, 0};
+    if (!rm_guard_vector(bench->guard, 1, &vector, bench->value, bench->turn))
         exit(3);
 }
 
@@ -100,8 +100,8 @@ __attribute__((noinline)) static void end_cycle(struct bench *bench) { rm_guard_
 __attribute__((noinline)) static void fill_cycle(struct bench *bench) {
     float const *const setpoint = rm_guard_setpoints(bench->guard);
     for (uint32_t chain = 0; chain < bench->chains; ++chain)
-        bench->sum += rm_setpoint_frame_fill(&bench->frame[chain], bench->buffer, 0, bench->turn, EPOCH, bench->row,
-                                             setpoint + chain * bench->supplies);
+        bench->sum += rm_setpoint_frame_fill(&bench->frame[chain], bench->buffer, 0, bench->turn, GRANT_NUMBER,
+                                             bench->vector, setpoint + chain * bench->supplies);
 }
 
 static volatile sig_atomic_t stopped;
@@ -125,8 +125,9 @@ __attribute__((noinline)) static void send_cycle(struct bench *bench) {
         uint32_t const left = bench->chains - chain;
         uint32_t const count = rm_port_reserve(bench->port, 0, &bench->burst, left < RM_BURST ? left : RM_BURST);
         for (uint32_t i = 0; i < count; ++i, ++chain)
-            bench->burst.length[i] = rm_setpoint_frame_fill(&bench->frame[chain], bench->burst.data[i], 0, bench->turn,
-                                                            EPOCH, bench->row, setpoint + chain * bench->supplies);
+            bench->burst.length[i] =
+                rm_setpoint_frame_fill(&bench->frame[chain], bench->burst.data[i], 0, bench->turn, GRANT_NUMBER,
+                                       bench->vector, setpoint + chain * bench->supplies);
         send_burst(bench);
     }
 }
@@ -152,27 +153,27 @@ static double timed(struct bench *bench, void (*act)(struct bench *), double tsc
 }
 
 static int cost(struct bench *bench) {
-    static double row[SERIES], moving[SERIES], resting[SERIES], fill[SERIES];
+    static double vector[SERIES], moving[SERIES], resting[SERIES], fill[SERIES];
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = -WARM; i < SERIES; ++i) {
         double sums[4] = {0};
         for (int round = 0; round < ROUNDS; ++round) {
-            wish(bench);
-            sums[0] += timed(bench, give_row, tsc_hz);
+            command(bench);
+            sums[0] += timed(bench, give_vector, tsc_hz);
             sums[1] += timed(bench, end_cycle, tsc_hz);
             sums[2] += timed(bench, fill_cycle, tsc_hz);
-            give_row(bench); // the same again: they are there
+            give_vector(bench); // the same again: they are there
             sums[3] += timed(bench, end_cycle, tsc_hz);
         }
         if (i < 0)
             continue;
-        row[i] = sums[0] / ROUNDS;
+        vector[i] = sums[0] / ROUNDS;
         moving[i] = sums[1] / ROUNDS;
         fill[i] = sums[2] / ROUNDS / bench->chains;
         resting[i] = sums[3] / ROUNDS;
     }
     printf("{\"chains\": %u, \"supplies\": %u, ", bench->chains, bench->chains * bench->supplies);
-    print("row_ns", row, ", ");
+    print("vector_ns", vector, ", ");
     print("cycle_moving_ns", moving, ", ");
     print("cycle_resting_ns", resting, ", ");
     print("fill_datagram_ns", fill, "}\n");
@@ -195,8 +196,8 @@ static int flood(struct bench *bench, char const *socket, uint64_t cycles) {
     signal(SIGINT, stop);
     signal(SIGTERM, stop);
     for (uint64_t cycle = 0; cycle < cycles && !stopped; ++cycle) {
-        wish(bench);
-        give_row(bench);
+        command(bench);
+        give_vector(bench);
         end_cycle(bench);
         send_cycle(bench);
     }

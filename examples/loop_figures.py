@@ -42,7 +42,7 @@ def ring(folder: Path, disturbances: str, noise_um: float = 0.02) -> Path:
 def run(folder: Path, name: str, seconds: float, *at: str) -> Simulation:
     """Simulates what is in the folder."""
     files = (folder / "feedback.yaml", folder / "feedback-ring.yaml")
-    return simulate(*files, "feedback", folder / name, seconds=seconds, at=at, record="told,readings,setpoints")
+    return simulate(*files, "feedback", folder / name, seconds=seconds, at=at, record="reported,readings,setpoints")
 
 
 def mains(factor: float = 1.0, wander: float = 0.0) -> str:
@@ -125,7 +125,7 @@ def wander(folder: Path, _: str | None) -> None:
             of = run(folder, "closed", 7, f"0:feedback/track={track}", f"{CLOSED_S}:feedback/loop=1")
             part = of.between(4)
             moves = [1e-3 * np.sqrt(np.mean(of.orbit(plane)[part].std(axis=0) ** 2)) for plane in "xy"]
-            hz = of.told("mains_hz")[part]
+            hz = of.reported("mains_hz")[part]
             print(f"| {words} | {'follow' if track else 'stay'} | {moves[0]:.2f} µm | {moves[1]:.2f} µm "
                   f"| {hz.min():.3f} to {hz.max():.3f} Hz |", flush=True)  # fmt: skip
 

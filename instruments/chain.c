@@ -15,7 +15,7 @@ void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config,
     rm_chain_faults_make(&chain->faults, faults, fault_count);
     for (uint32_t s = 0; s < config->supply_count; ++s) {
         rm_supply_make(&supplies[s], &config->supply[s], rm_noise_u64(key) + s);
-        chain->said[s] = (float)config->supply[s].initial;
+        chain->reported[s] = (float)config->supply[s].initial;
     }
 }
 
@@ -27,9 +27,9 @@ static bool refuse(struct rm_chain *chain, enum rm_supply_counter counter, uint1
 
 /** Whether a datagram is of the newest server, and the next or a later one of it. */
 static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram const *datagram) {
-    bool const newer = !chain->heard || datagram->epoch > chain->epoch;
-    if (!newer && datagram->epoch < chain->epoch)
-        return refuse(chain, RM_SUPPLY_OLD_EPOCH, RM_CHAIN_SAYS_OLD_EPOCH);
+    bool const newer = !chain->heard || datagram->generation > chain->generation;
+    if (!newer && datagram->generation < chain->generation)
+        return refuse(chain, RM_SUPPLY_OLD_GENERATION, RM_CHAIN_SAYS_OLD_GENERATION);
     if (!newer && datagram->sequence <= chain->sequence)
         return refuse(chain, RM_SUPPLY_REPEATED, 0);
     if (!newer && datagram->sequence != chain->sequence + 1) {
@@ -37,7 +37,7 @@ static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram cons
         chain->refused |= RM_CHAIN_SAYS_GAP;
     }
     chain->heard = true;
-    chain->epoch = datagram->epoch;
+    chain->generation = datagram->generation;
     chain->sequence = datagram->sequence;
     chain->turn = datagram->turn;
     return true;
@@ -58,7 +58,7 @@ static void listen(struct rm_chain *chain, double time, uint32_t bits[RM_CHAIN_I
     for (uint32_t s = 0; s < chain->config->supply_count; ++s) {
         struct rm_supply_reading const reading = rm_supply_read(&chain->supply[s], time);
         if ((chain->faults.stuck >> s & 1) == 0)
-            chain->said[s] = (float)reading.current;
+            chain->reported[s] = (float)reading.current;
         bits[s / RM_SUPPLIES_PER_RECORD] |= reading.bits << RM_SUPPLY_BITS * (s % RM_SUPPLIES_PER_RECORD);
         tripped |= (uint64_t)((reading.bits & RM_SUPPLY_BIT_TRIPPED) != 0) << s;
         saturated |= (uint64_t)((reading.bits & RM_SUPPLY_BIT_SATURATED) != 0) << s;
@@ -88,7 +88,7 @@ static void write_answer(struct rm_chain *chain, rm_turn turn, uint16_t id, uint
         uint32_t const here = left < RM_SUPPLIES_PER_RECORD ? left : RM_SUPPLIES_PER_RECORD;
         union rm_lane lanes[RM_LANES] = {{.i = (int32_t)(uint32_t)chain->sequence}, {.i = (int32_t)bits[p]}};
         for (uint32_t s = 0; s < here; ++s)
-            lanes[RM_SUPPLY_LANE_FIRST + s].f = chain->said[first + s];
+            lanes[RM_SUPPLY_LANE_FIRST + s].f = chain->reported[first + s];
         answer->length[p] =
             rm_native_write(answer->payload[p], RM_KIND_POWER_SUPPLY, (uint16_t)(id * RM_CHAIN_ID_PARTS + p), status,
                             turn, lanes, RM_SUPPLY_LANE_FIRST + here);

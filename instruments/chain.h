@@ -6,7 +6,7 @@
  *
  *   - is not a setpoint datagram                                      counted: malformed
  *   - is for another chain, or of another number of supplies                   misdirected
- *   - is of an older server than the newest that was heard                     old_epoch
+ *   - is of an older server than the newest that was heard                     old_generation
  *   - has a sequence number that was there already, or an older one            repeated
  *
  * All others are answered, with how things stand when they arrive. Setpoints are obeyed; a query changes nothing. What
@@ -47,7 +47,7 @@ struct rm_chain {
     /** Somebody, once: then these are of the newest server. */
     bool heard;
 
-    uint64_t epoch, sequence;
+    uint64_t generation, sequence;
     /** Of the newest datagram. */
     rm_turn turn;
     /** When setpoints will have stopped; INFINITY: have not begun, or have stopped. */
@@ -59,7 +59,7 @@ struct rm_chain {
     /** As last said, bit per supply. */
     uint64_t tripped, saturated;
 
-    float said[RM_CHAIN_SUPPLIES_MAX];
+    float reported[RM_CHAIN_SUPPLIES_MAX];
     struct rm_chain_faults faults;
 };
 

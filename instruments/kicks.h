@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kicks of the beam that somebody asks for while it runs: one thread waits for the wish, another one has the beam.
+/** Kicks of the beam that somebody asks for while it runs: one thread waits for the request, another one has the beam.
  * All accesses are relaxed but for `turn`, which is stored before `given` is, with release, and read after it. */
 #ifndef RM_INSTRUMENTS_KICKS_H
 #define RM_INSTRUMENTS_KICKS_H

@@ -76,8 +76,8 @@ enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_mac
     for (uint32_t k = 0; k < count; ++k)
         knobs->planned[k] = plan_knob(machine, k, plan);
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
-        knobs->said[r] = rm_plan_parameter(plan, readings[r].name, readings[r].unit, readings[r].description,
-                                           RM_ELEMENT_F64, 1, NULL);
+        knobs->reported[r] = rm_plan_parameter(plan, readings[r].name, readings[r].unit, readings[r].description,
+                                               RM_ELEMENT_F64, 1, NULL);
     return RM_OK;
 }
 
@@ -173,7 +173,7 @@ enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *
         rm_parameter_write_f64(knobs->parameter[k], rm_machine_knob(knobs->machine, k), rm_stamp_now());
     }
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
-        knobs->reading[r] = rm_segment_memory(segment, plan, knobs->said[r]);
+        knobs->reading[r] = rm_segment_memory(segment, plan, knobs->reported[r]);
     say(knobs);
     enum rm_code code = rm_owner_borrow(workspace, plan, segment, &knobs->owner, error);
     if (code == RM_OK)

@@ -23,7 +23,7 @@ struct rm_machine_knobs {
     /** Of each knob. */
     rm_planned_index *planned;
 
-    rm_planned_index said[RM_MACHINE_READINGS];
+    rm_planned_index reported[RM_MACHINE_READINGS];
     /** Of each knob. */
     struct rm_parameter **parameter;
 

@@ -251,11 +251,11 @@ static enum rm_code run_or_check(struct rm_options const *options, struct rm_err
         error->text[0] = '\0'; /* nothing is left to say */
         return code;
     }
-    if (options->command == RM_COMMAND_RUN)
+    if (options->command == RM_SUBCOMMAND_RUN)
         code = run_ring(options, &ring, error);
     else
         describe(&ring);
-    if (code == RM_OK && options->command != RM_COMMAND_RUN)
+    if (code == RM_OK && options->command != RM_SUBCOMMAND_RUN)
         code = describe_machine(&ring, error);
     rm_ring_config_free(&ring);
     return code;
@@ -331,10 +331,10 @@ int main(int argc, char **argv) {
     struct rm_options options;
     struct rm_error error;
     enum rm_code code = rm_options_parse(argc, argv, &options, &error);
-    if (code == RM_OK && options.command == RM_COMMAND_HELP)
+    if (code == RM_OK && options.command == RM_SUBCOMMAND_HELP)
         fputs(rm_usage, stdout);
     else if (code == RM_OK)
-        code = options.command == RM_COMMAND_REPLAY ? replay(&options, &error) : run_or_check(&options, &error);
+        code = options.command == RM_SUBCOMMAND_REPLAY ? replay(&options, &error) : run_or_check(&options, &error);
     if (code == RM_OK)
         return EXIT_GOOD;
     if (error.text[0] != '\0')

@@ -45,11 +45,11 @@ static struct oscillator damped(double tune, double damping_turns, uint64_t turn
 static void advance(struct oscillator *oscillator) { oscillator->now = multiply(oscillator->now, oscillator->step); }
 
 /** Of kicks that somebody asks for while kick_um is 0. */
-static double const ASKED_KICK_UM = 100;
+static double const REQUESTED_KICK_UM = 100;
 
 /** The amplitude in nm of kicks that somebody asks for. */
-static double asked_kick_nm(struct rm_beam_config const *config) {
-    return 1e3 * (config->kick_um > 0 ? config->kick_um : ASKED_KICK_UM);
+static double requested_kick_nm(struct rm_beam_config const *config) {
+    return 1e3 * (config->kick_um > 0 ? config->kick_um : REQUESTED_KICK_UM);
 }
 
 /** What is left in nm of the last regular kick and of the last that was asked for. Both turn and decay alike, so their
@@ -58,10 +58,10 @@ static struct oscillator kicked_at(struct rm_motion const *motion, double tune, 
     struct rm_beam_config const *config = &motion->config;
     struct oscillator sum = damped(tune, config->damping_turns, since_kick);
     sum.now = scale(sum.now, 1e3 * config->kick_um);
-    if (motion->asked_kick <= turn) { /* RM_TURN_NONE is above all */
-        struct phasor const asked = damped(tune, config->damping_turns, turn - motion->asked_kick).now;
-        sum.now.cosine += asked_kick_nm(config) * asked.cosine;
-        sum.now.sine += asked_kick_nm(config) * asked.sine;
+    if (motion->requested_kick <= turn) { /* RM_TURN_NONE is above all */
+        struct phasor const asked = damped(tune, config->damping_turns, turn - motion->requested_kick).now;
+        sum.now.cosine += requested_kick_nm(config) * asked.cosine;
+        sum.now.sine += requested_kick_nm(config) * asked.sine;
     }
     return sum;
 }
@@ -90,7 +90,7 @@ static void fill_betatron(struct rm_motion *motion, rm_turn first) {
     struct plane y = {steady(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
     struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
     double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
-    double const per_energy = 1 / (asked_kick_nm(config) * asked_kick_nm(config));
+    double const per_energy = 1 / (requested_kick_nm(config) * requested_kick_nm(config));
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
         if (since_kick == every) {
             since_kick = 0;
@@ -127,7 +127,7 @@ static void fill_slow(struct rm_motion *motion, rm_turn first) {
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config) {
     *motion = (struct rm_motion){
-        .config = *config, .block = RM_TURN_NONE, .asked_kick = RM_TURN_NONE, .next_kick = RM_TURN_NONE};
+        .config = *config, .block = RM_TURN_NONE, .requested_kick = RM_TURN_NONE, .next_kick = RM_TURN_NONE};
 }
 
 static rm_turn block_of(rm_turn turn) { return turn & ~(rm_turn)(RM_MOTION_BLOCK - 1); }
@@ -143,7 +143,7 @@ float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
     rm_turn const block = block_of(turn);
     if (block != motion->block) {
         if (motion->next_kick <= block) { /* RM_TURN_NONE is above all */
-            motion->asked_kick = motion->next_kick;
+            motion->requested_kick = motion->next_kick;
             motion->next_kick = RM_TURN_NONE;
         }
         fill_betatron(motion, block);

@@ -84,7 +84,7 @@ enum { RM_MOTION_BLOCK = 64 };
 struct rm_motion {
     struct rm_beam_config config;
     /** The last that was asked for and has been, or RM_TURN_NONE. */
-    rm_turn asked_kick;
+    rm_turn requested_kick;
     /** The one that is to come, or RM_TURN_NONE. */
     rm_turn next_kick;
     /** First turn of the block below, or RM_TURN_NONE. */

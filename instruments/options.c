@@ -99,12 +99,12 @@ static struct option const replay_options[] = {
 
 static struct {
     char const *word;
-    enum rm_command command;
+    enum rm_subcommand command;
     struct option const *options;
 } const commands[] = {
-    {"run", RM_COMMAND_RUN, run_options},
-    {"check", RM_COMMAND_CHECK, check_options},
-    {"replay", RM_COMMAND_REPLAY, replay_options},
+    {"run", RM_SUBCOMMAND_RUN, run_options},
+    {"check", RM_SUBCOMMAND_CHECK, check_options},
+    {"replay", RM_SUBCOMMAND_REPLAY, replay_options},
 };
 
 static bool parse_number(char const *text, double low, double high, double *number) {
@@ -147,7 +147,7 @@ static bool take_number(struct rm_options *options, int key, char const *text) {
 static bool take(struct rm_options *options, int key, char const *text) {
     switch (key) {
     case KEY_HELP:
-        options->command = RM_COMMAND_HELP;
+        options->command = RM_SUBCOMMAND_HELP;
         return true;
     case KEY_JSON:
         return options->json = true;
@@ -193,10 +193,10 @@ static enum rm_code parse_command(int argc, char **argv, struct option const *kn
             return rm_fail(error, RM_E_ARGUMENT, "option \"%s\" needs a value", argv[optind - 1]);
         if (!take(options, key, optarg))
             return rm_fail(error, RM_E_ARGUMENT, "--%s: \"%s\" is out of its range", known[place].name, optarg);
-        if (options->command == RM_COMMAND_HELP)
+        if (options->command == RM_SUBCOMMAND_HELP)
             return RM_OK;
     }
-    bool const is_replay = options->command == RM_COMMAND_REPLAY;
+    bool const is_replay = options->command == RM_SUBCOMMAND_REPLAY;
     if (optind >= argc || optind + (is_replay ? 1 : 2) < argc)
         return rm_fail(error, RM_E_ARGUMENT,
                        is_replay ? "expected one file" : "expected CONFIG, or CONFIG and OVERLAY");
@@ -236,7 +236,7 @@ static enum rm_code check_replay(struct rm_options const *options, struct rm_err
 }
 
 enum rm_code rm_options_parse(int argc, char **argv, struct rm_options *options, struct rm_error *error) {
-    *options = (struct rm_options){.command = RM_COMMAND_HELP,
+    *options = (struct rm_options){.command = RM_SUBCOMMAND_HELP,
                                    .rate_hz = -1,
                                    .first_turn = -1,
                                    .core = RM_RING_ANY_CORE,
@@ -247,7 +247,7 @@ enum rm_code rm_options_parse(int argc, char **argv, struct rm_options *options,
         if (strcmp(argv[1], commands[c].word) == 0) {
             options->command = commands[c].command;
             enum rm_code const code = parse_command(argc, argv, commands[c].options, options, error);
-            return code == RM_OK && options->command == RM_COMMAND_REPLAY ? check_replay(options, error) : code;
+            return code == RM_OK && options->command == RM_SUBCOMMAND_REPLAY ? check_replay(options, error) : code;
         }
     return rm_fail(error, RM_E_ARGUMENT, "expected one of: run, check, replay");
 }

@@ -10,11 +10,11 @@
 
 #include "net/port.h"
 
-enum rm_command { RM_COMMAND_HELP, RM_COMMAND_RUN, RM_COMMAND_CHECK, RM_COMMAND_REPLAY };
+enum rm_subcommand { RM_SUBCOMMAND_HELP, RM_SUBCOMMAND_RUN, RM_SUBCOMMAND_CHECK, RM_SUBCOMMAND_REPLAY };
 
 /** Options that were not given are NULL, or have the value that says so. */
 struct rm_options {
-    enum rm_command command;
+    enum rm_subcommand command;
     /** Of CONFIG or FILE. */
     char const *path;
     char const *overlay;

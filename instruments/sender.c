@@ -28,7 +28,7 @@ struct sender {
     uint64_t batch_turns;     /**< that fill a burst */
     uint64_t longest_delay;   /**< datagrams, of all groups */
     uint64_t link_down_turns; /**< skipped */
-    uint64_t passed_turns;    /**< skipped */
+    uint64_t skipped_turns;   /**< skipped */
     uint64_t max_lag_turns;   /**< UINT64_MAX: none are */
     uint64_t max_lag_ticks;   /**< 0: it has no end */
     struct rm_lock_step lock_step;
@@ -106,16 +106,16 @@ static uint64_t ring_tsc(struct sender const *sender) {
     return now - next < sender->max_lag_ticks ? next : now - sender->max_lag_ticks;
 }
 
-static void mind_guest(void *state) {
+static void poll_hook(void *state) {
     struct sender const *sender = state;
-    struct rm_sender_guest const *guest = &sender->setup->guest;
-    if (guest->poll != NULL)
-        guest->poll(guest->state, ring_tsc(sender));
+    struct rm_sender_hook const *hook = &sender->setup->hook;
+    if (hook->poll != NULL)
+        hook->poll(hook->state, ring_tsc(sender));
 }
 
 /** Lets time pass until turn `next` is due, or some of it. */
 static void idle(struct sender const *sender, uint64_t next) {
-    if (sender->setup->guest.poll != NULL)
+    if (sender->setup->hook.poll != NULL)
         rm_pause();
     else
         rm_pace_idle(&sender->pace, next);
@@ -200,7 +200,7 @@ static bool wait_for_links(struct sender *sender, uint32_t wanted) {
             return false;
         struct timespec const pause = {.tv_nsec = 1000 * 1000};
         nanosleep(&pause, NULL);
-        mind_guest(sender);
+        poll_hook(sender);
         look_at_links(sender);
     }
     return true;
@@ -222,10 +222,10 @@ static uint64_t skip_to_present(struct sender *sender) {
 }
 
 static void publish_passed(struct sender *sender, uint64_t passed) {
-    sender->passed_turns += passed;
+    sender->skipped_turns += passed;
     for (uint32_t g = 0; g < sender->setup->member_count; ++g)
         for (uint32_t p = 0; p < sender->groups[g].path_count; ++p)
-            rm_counter_add(sender->groups[g].path[p].counters, RM_SENDER_PASSED_TURNS, passed);
+            rm_counter_add(sender->groups[g].path[p].counters, RM_SENDER_SKIPPED_TURNS, passed);
 }
 
 /** With the last link down, waits; with some of them, goes on and looks now and then. */
@@ -262,11 +262,11 @@ static void stand(struct sender *sender, uint64_t next) {
 /** How many turns may be sent: those that are due, and in lock-step have what they must wait for. */
 static uint64_t allowed(struct sender *sender, uint64_t next, uint64_t due) {
     struct rm_lock_step_config const *const config = &sender->lock_step.config;
-    struct rm_sender_guest const *const guest = &sender->setup->guest;
+    struct rm_sender_hook const *const hook = &sender->setup->hook;
     rm_turn cycle;
     if (due <= next || !rm_lock_step_needs(config, sender->setup->first_turn + next, &cycle))
         return due;
-    if (!guest->has(guest->state, cycle))
+    if (!hook->has(hook->state, cycle))
         return next;
     rm_lock_step_go_on(&sender->lock_step);
     uint64_t const end = cycle + config->period_turns + config->answer_turns - sender->setup->first_turn;
@@ -284,7 +284,7 @@ static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, str
 static enum rm_code run(struct sender *sender, struct rm_error *error) {
     uint64_t const turns = sender->end;
     while (sender->index < turns && !stopped(sender)) {
-        mind_guest(sender);
+        poll_hook(sender);
         uint64_t next = rm_schedule_next(&sender->schedule);
         if (next >= turns)
             next = turns - 1;
@@ -316,7 +316,7 @@ static enum rm_code run(struct sender *sender, struct rm_error *error) {
 }
 
 /** Turns that fill a burst, by how often each group has a reading: what is done once for a batch (links, counters, the
- * guest) is then done seldom while the sender catches up, though most groups may be silent at most turns. */
+ * poll hook) is then done seldom while the sender catches up, though most groups may be silent at most turns. */
 static uint64_t turns_of_a_burst(struct rm_sender_setup const *setup) {
     double readings = 0; /* of a turn */
     for (uint32_t g = 0; g < setup->member_count; ++g)
@@ -336,7 +336,7 @@ static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *
     for (uint32_t l = 0; l < setup->sink_count; ++l) {
         rm_sender_link_init(&sender->links[l], &setup->sinks[l], tsc_hz, sender->stop);
         sender->links[l].lost = true; /* until it was seen up */
-        sender->links[l].meanwhile = setup->guest.elsewhere ? mind_guest : NULL;
+        sender->links[l].meanwhile = setup->hook.elsewhere ? poll_hook : NULL;
         sender->links[l].meanwhile_state = sender;
     }
     enum rm_code code = RM_OK;
@@ -394,14 +394,14 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
         sender->max_lag_turns = max_lag_turns(setup);
         sender->max_lag_ticks = (uint64_t)(setup->max_lag_s * tsc_hz);
         uint64_t const begun_tsc = rm_tsc();
-        if (setup->guest.begin != NULL)
-            setup->guest.begin(setup->guest.state, &sender->pace);
+        if (setup->hook.begin != NULL)
+            setup->hook.begin(setup->hook.state, &sender->pace);
         code = run(sender, error);
         result->seconds = (double)(rm_tsc() - begun_tsc) / tsc_hz;
     }
-    result->turns = sender->index - sender->joined - sender->link_down_turns - sender->passed_turns;
+    result->turns = sender->index - sender->joined - sender->link_down_turns - sender->skipped_turns;
     result->link_down_turns = sender->link_down_turns;
-    result->passed_turns = sender->passed_turns;
+    result->skipped_turns = sender->skipped_turns;
     destroy(sender);
     return code;
 }

@@ -10,9 +10,9 @@
  * would, and the other links go on. While all are down the sender waits; it goes on with the turn that is due when one
  * is back.
  *
- * A ring that loops are closed around has a maximum lag: a machine does not wait for whoever sends its readings, and readings
- * that come when their turn is long over make every loop unstable. Turns further back than that pass unsent, and are
- * counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is passed over, and the ring's time
+ * A ring that loops are closed around has a maximum lag: a machine does not wait for whoever sends its readings, and
+ * readings that come when their turn is long over make every loop unstable. Turns further back than that pass unsent,
+ * and are counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is skipped, and the ring's time
  * stands for as long as it is further behind than that.
  */
 #ifndef RM_INSTRUMENTS_SENDER_H
@@ -64,9 +64,9 @@ struct rm_sender_member {
 
 /** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
  * thread never sleeps while turns are sent. */
-struct rm_sender_guest {
-    /** NULL: there is nobody. `tsc` is now; or, with a maximum lag, the ring's time, which is behind by that at most while
-     * turns wait that are due: what happens to the guest now happens before them. It never goes back. */
+struct rm_sender_hook {
+    /** NULL: there is nobody. `tsc` is now; or, with a maximum lag, the ring's time, which is behind by that at most
+     * while turns wait that are due: what happens to the poll hook now happens before them. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
     /** The first turn is due; `pace` stays to the end. */
     void (*begin)(void *state, struct rm_pace const *pace);
@@ -106,7 +106,7 @@ struct rm_sender_setup {
      * due. NULL: its own. */
     struct rm_ring_time const *joins;
 
-    struct rm_sender_guest guest;
+    struct rm_sender_hook hook;
 };
 
 struct rm_sender_result {
@@ -115,7 +115,7 @@ struct rm_sender_result {
     /** Turns that passed while no link was up. */
     uint64_t link_down_turns;
     /** That passed while it was further behind than its maximum lag. */
-    uint64_t passed_turns;
+    uint64_t skipped_turns;
     /** From the first to the last. */
     double seconds;
 };

@@ -164,11 +164,11 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
         .joins = session->joined ? &session->joins : NULL,
     };
     run->duty.state = run;
-    setup.guest = (struct rm_sender_guest){.begin = begin_turns, .state = &run->duty};
+    setup.hook = (struct rm_sender_hook){.begin = begin_turns, .state = &run->duty};
     if (has_chains(run)) {
-        setup.guest.poll = rm_chain_duty_poll;
-        setup.guest.has = rm_chain_duty_has;
-        setup.guest.elsewhere = !shares_ports(run);
+        setup.hook.poll = rm_chain_duty_poll;
+        setup.hook.has = rm_chain_duty_has;
+        setup.hook.elsewhere = !shares_ports(run);
     }
     tell_of_waiting(&run->sinks, ring);
     struct rm_sender_result result;

@@ -45,7 +45,7 @@ static int wait_for_signal(sigset_t const *set, double end, bool little) {
     return caught < 0 ? 0 : caught; /* the time is over, or the shell has stopped and continued us */
 }
 
-/** Hands a wish for a kick on, and the news that it was given. */
+/** Hands a request for a kick on, and the news that it was given. */
 static void mind_kicks(struct rm_signals *signals, bool asked, bool *pending) {
     rm_turn turn;
     if (asked) {

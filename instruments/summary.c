@@ -50,7 +50,7 @@ static uint64_t sum_supply(struct rm_summary const *summary, enum rm_supply_coun
 
 static uint64_t refused(struct rm_summary const *summary) {
     return sum_supply(summary, RM_SUPPLY_MALFORMED) + sum_supply(summary, RM_SUPPLY_MISDIRECTED) +
-           sum_supply(summary, RM_SUPPLY_OLD_EPOCH) + sum_supply(summary, RM_SUPPLY_REPEATED);
+           sum_supply(summary, RM_SUPPLY_OLD_GENERATION) + sum_supply(summary, RM_SUPPLY_REPEATED);
 }
 
 static void print_chains(struct rm_summary const *summary, FILE *out) {
@@ -91,9 +91,9 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
     fputs(any ? "" : " none", out);
     if (summary->result.link_down_turns != 0)
         fprintf(out, "; %" PRIu64 " turns passed while the link was down", summary->result.link_down_turns);
-    if (summary->result.passed_turns != 0)
+    if (summary->result.skipped_turns != 0)
         fprintf(out, "; %" PRIu64 " turns passed while it was further behind than its maximum lag",
-                summary->result.passed_turns);
+                summary->result.skipped_turns);
     if (summary->unsent != 0)
         fprintf(out, "; %" PRIu64 " refused by the port", summary->unsent);
     fputc('\n', out);
@@ -103,9 +103,9 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
     uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
     fprintf(out,
             "{\"instruments\": %u, \"sent\": %" PRIu64 ", \"turns\": %" PRIu64 ", \"link_down_turns\": %" PRIu64
-            ", \"passed_turns\": %" PRIu64 ", \"unsent\": %" PRIu64
+            ", \"skipped_turns\": %" PRIu64 ", \"unsent\": %" PRIu64
             ", \"seconds\": %.6f, \"turn_rate_hz\": %.3f, \"rate_pps\": %.0f, ",
-            summary->instruments, sent, turns, summary->result.link_down_turns, summary->result.passed_turns,
+            summary->instruments, sent, turns, summary->result.link_down_turns, summary->result.skipped_turns,
             summary->unsent, summary->result.seconds, per_second(summary, turns), per_second(summary, sent));
     fprintf(out, "\"waits\": %" PRIu64 ", \"wait_us\": %.1f, \"longest_wait_us\": %.1f, ",
             sum(summary, RM_SENDER_WAITS), 1e6 * (double)sum(summary, RM_SENDER_WAIT_TICKS) / summary->tsc_hz,

@@ -33,9 +33,9 @@ struct rm_summary {
 /** One line for people. */
 void rm_summary_print(struct rm_summary const *summary, FILE *out);
 
-/** One JSON object on one line: instruments, sent, turns, link_down_turns, passed_turns, unsent, seconds, turn_rate_hz,
- * rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name; where there are
- * chains, also chains, and what they counted: setpoints, queries, answers, refused. */
+/** One JSON object on one line: instruments, sent, turns, link_down_turns, skipped_turns, unsent, seconds,
+ * turn_rate_hz, rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name; where
+ * there are chains, also chains, and what they counted: setpoints, queries, answers, refused. */
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out);
 
 #endif

@@ -83,17 +83,17 @@ static void go(struct rm_supply *supply, double time, double target, double slew
     supply->start = isinf(supply->rate) && isinf(slew) ? target : current;
 }
 
-static void take_over(struct rm_supply *supply, struct rm_supply_wish const *wish) {
-    double target = wish->value;
+static void take_over(struct rm_supply *supply, struct rm_supply_command const *command) {
+    double target = command->value;
     double const resolution = supply->config->resolution;
     if (resolution > 0)
         target = resolution * nearbyint(target / resolution);
     target = within(target, supply->low, supply->high);
-    supply->saturated = wish->value < supply->low || wish->value > supply->high;
+    supply->saturated = command->value < supply->low || command->value > supply->high;
     if (target == supply->target && !supply->safe)
         return;
     supply->safe = false;
-    go(supply, wish->time, target, supply->config->slew);
+    go(supply, command->time, target, supply->config->slew);
 }
 
 /** When a setpoint that arrives at `time` is taken over. */
@@ -110,21 +110,21 @@ void rm_supply_set(struct rm_supply *supply, double time, double value) {
     if (supply->off || isnan(value))
         return;
     rm_supply_advance(supply, time);
-    struct rm_supply_wish const wish = {taken_over_at(supply, time), value};
-    if (wish.time <= time && supply->count == 0) {
-        take_over(supply, &wish);
+    struct rm_supply_command const command = {taken_over_at(supply, time), value};
+    if (command.time <= time && supply->count == 0) {
+        take_over(supply, &command);
         return;
     }
-    struct rm_supply_wish *last = &supply->wish[(supply->first + supply->count - 1) % RM_SUPPLY_UNDER_WAY];
-    if (supply->count != 0 && (last->time >= wish.time || supply->count == RM_SUPPLY_UNDER_WAY))
+    struct rm_supply_command *last = &supply->command[(supply->first + supply->count - 1) % RM_SUPPLY_UNDER_WAY];
+    if (supply->count != 0 && (last->time >= command.time || supply->count == RM_SUPPLY_UNDER_WAY))
         last->value = value; /* of two for the same tick the later one counts */
     else
-        supply->wish[(supply->first + supply->count++) % RM_SUPPLY_UNDER_WAY] = wish;
+        supply->command[(supply->first + supply->count++) % RM_SUPPLY_UNDER_WAY] = command;
 }
 
 void rm_supply_advance(struct rm_supply *supply, double time) {
-    while (supply->count != 0 && supply->wish[supply->first].time <= time) {
-        take_over(supply, &supply->wish[supply->first]);
+    while (supply->count != 0 && supply->command[supply->first].time <= time) {
+        take_over(supply, &supply->command[supply->first]);
         supply->first = (supply->first + 1) % RM_SUPPLY_UNDER_WAY;
         --supply->count;
     }

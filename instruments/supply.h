@@ -54,7 +54,7 @@ struct rm_supply_config {
 };
 
 /** A setpoint on its way to the regulation. */
-struct rm_supply_wish {
+struct rm_supply_command {
     /** When it is taken over. */
     double time;
 
@@ -82,7 +82,7 @@ struct rm_supply {
     bool off;
     /** Whether it goes to its safe value, or is there. */
     bool safe;
-    /** The wish that it follows lies beyond what it can. */
+    /** The command that it follows lies beyond what it can. */
     bool saturated;
 
     uint64_t key, draws;
@@ -90,10 +90,10 @@ struct rm_supply {
     double phase[RM_SUPPLY_RIPPLES_MAX];
 
     struct rm_supply_config const *config;
-    /** Of `wish`, which stands last: what is needed most lies together. */
+    /** Of `command`, which stands last: what is needed most lies together. */
     uint32_t first, count;
 
-    struct rm_supply_wish wish[RM_SUPPLY_UNDER_WAY];
+    struct rm_supply_command command[RM_SUPPLY_UNDER_WAY];
 };
 
 /** What a supply says of itself. */

@@ -27,7 +27,7 @@ struct bench {
     rm_counter counters[RM_SUPPLY_COUNTERS];
     struct rm_chain chain;
     struct rm_chain_answer answer;
-    float wish[RM_CHAIN_SUPPLIES_MAX];
+    float command[RM_CHAIN_SUPPLIES_MAX];
 };
 
 static struct bench *begin(void) {
@@ -35,7 +35,7 @@ static struct bench *begin(void) {
     assert_non_null(bench);
     for (uint32_t s = 0; s < RM_CHAIN_SUPPLIES_MAX; ++s) {
         bench->physics[s] = (struct rm_supply_config){.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
-        bench->wish[s] = 0.5f * (float)s;
+        bench->command[s] = 0.5f * (float)s;
     }
     bench->config =
         (struct rm_chain_config){.id = ID, .supply_count = SUPPLIES, .timeout_s = 0.1, .supply = bench->physics};
@@ -49,10 +49,10 @@ static struct bench *made(struct bench *bench) {
 
 static struct bench *make(void) { return made(begin()); }
 
-/** Sends what is wished, or a query, to chain ID. */
-static bool send(struct bench *bench, uint8_t flags, uint64_t epoch, uint64_t sequence, double time) {
+/** Sends what is commanded, or a query, to chain ID. */
+static bool send(struct bench *bench, uint8_t flags, uint64_t generation, uint64_t sequence, double time) {
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t const length = rm_setpoint_write(payload, flags, ID, 1000 + sequence, epoch, sequence, bench->wish,
+    uint32_t const length = rm_setpoint_write(payload, flags, ID, 1000 + sequence, generation, sequence, bench->command,
                                               bench->config.supply_count);
     return rm_chain_take(&bench->chain, payload, length, time, &bench->answer);
 }
@@ -106,7 +106,7 @@ static void every_supply_is_set_and_read_back(void **state) {
         assert_int_equal(part.record.lane[1].i, 0);
     }
     for (uint32_t s = 0; s < SUPPLIES; ++s)
-        assert_float_equal(current_of(bench, s), bench->wish[s], 0);
+        assert_float_equal(current_of(bench, s), bench->command[s], 0);
     assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 1);
     assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
     free(bench);
@@ -118,12 +118,12 @@ static void chains_of_every_length_answer(void **state) {
         struct bench *bench = begin();
         bench->config.supply_count = count;
         for (uint32_t s = 0; s < count; ++s)
-            bench->wish[s] = 0.2f * (float)s;
+            bench->command[s] = 0.2f * (float)s;
         made(bench);
         assert_true(send(bench, 0, 1, 1, 1));
         assert_int_equal(bench->answer.parts, (count + 9) / 10);
         for (uint32_t s = 0; s < count; ++s)
-            assert_float_equal(current_of(bench, s), bench->wish[s], 0);
+            assert_float_equal(current_of(bench, s), bench->command[s], 0);
         free(bench);
     }
 }
@@ -134,13 +134,13 @@ static void a_query_changes_nothing_and_is_answered(void **state) {
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 1, 1));
     assert_float_equal(current_of(bench, 12), 0, 0);
     assert_true(send(bench, 0, 5, 2, 1));
-    memset(bench->wish, 0, sizeof bench->wish);
+    memset(bench->command, 0, sizeof bench->command);
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 3, 1.01));
     assert_float_equal(current_of(bench, 12), 6, 0);
     assert_int_equal(status_of(bench), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_QUERIES), 2);
     assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
-    /* nor is it a sign of life: nobody has a wish */
+    /* nor is it a sign of life: nobody has a command */
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 4, 1.2));
     assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
     free(bench);
@@ -150,15 +150,15 @@ static void an_older_server_is_refused(void **state) {
     (void)state;
     struct bench *bench = make();
     assert_true(send(bench, 0, 5, 100, 1));
-    bench->wish[3] = 9;
+    bench->command[3] = 9;
     assert_false(send(bench, 0, 4, 101, 1.01));
     assert_false(send(bench, RM_SETPOINT_QUERY, 4, 102, 1.01));
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 101, 1.02));
     assert_float_equal(current_of(bench, 3), 1.5, 0);
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_EPOCH);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_GENERATION);
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 102, 1.03)); /* said once */
     assert_int_equal(status_of(bench), 0);
-    assert_int_equal(counted(bench, RM_SUPPLY_OLD_EPOCH), 2);
+    assert_int_equal(counted(bench, RM_SUPPLY_OLD_GENERATION), 2);
     free(bench);
 }
 
@@ -179,18 +179,18 @@ static void misdirected_and_malformed_are_refused(void **state) {
     (void)state;
     struct bench *bench = make();
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, bench->wish, SUPPLIES);
+    uint32_t length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, bench->command, SUPPLIES);
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
-    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->wish, SUPPLIES - 1);
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->command, SUPPLIES - 1);
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
-    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->wish, SUPPLIES);
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->command, SUPPLIES);
     assert_false(rm_chain_take(&bench->chain, payload, length - 1, 1, &bench->answer));
     payload[0] ^= 1;
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
     assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 4);
     assert_int_equal(counted(bench, RM_SUPPLY_MISDIRECTED), 2);
     assert_int_equal(counted(bench, RM_SUPPLY_MALFORMED), 2);
-    assert_true(send(bench, RM_SETPOINT_QUERY, 1, 1, 1)); /* what was misdirected made no epoch known */
+    assert_true(send(bench, RM_SETPOINT_QUERY, 1, 1, 1)); /* what was misdirected made no generation known */
     assert_int_equal(status_of(bench), RM_CHAIN_SAYS_MISDIRECTED);
     assert_float_equal(current_of(bench, 12), 0, 0);
     free(bench);
@@ -201,7 +201,7 @@ static void repeated_are_refused_and_missing_are_counted(void **state) {
     struct bench *bench = make();
     assert_true(send(bench, 0, 5, 10, 1));
     assert_int_equal(status_of(bench), 0);
-    bench->wish[1] = 7;
+    bench->command[1] = 7;
     assert_false(send(bench, 0, 5, 10, 1.01));
     assert_false(send(bench, 0, 5, 9, 1.01));
     assert_int_equal(counted(bench, RM_SUPPLY_REPEATED), 2);
@@ -332,7 +332,7 @@ static void some_are_stuck_deaf_or_saturated(void **state) {
     made(bench);
     assert_true(send(bench, 0, 1, 1, 1.95));
     for (uint32_t s = 0; s < SUPPLIES; ++s)
-        bench->wish[s] = 8;
+        bench->command[s] = 8;
     assert_true(send(bench, 0, 1, 2, 2));
     assert_float_equal(current_of(bench, 2), 1, 0);
     assert_float_equal(rm_supply_current(&bench->supply[2], 2), 8, 0);

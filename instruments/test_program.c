@@ -63,8 +63,8 @@ static void check_arrival(struct arrival const *arrival, rm_turn turn, struct rm
 static void the_beam_arrives_bit_for_bit(void **state) {
     struct test_world *world = make(*state);
     assert_int_equal(test_world_run(world, "", "run %s --turns 100 --json"), 0);
-    test_world_check_said(world, "\"sent\": 200, \"turns\": 100, ");
-    test_world_check_said(world, "\"tune_x\": 0.21, \"tune_y\": 0.1612, ");
+    test_world_check_output(world, "\"sent\": 200, \"turns\": 100, ");
+    test_world_check_output(world, "\"tune_x\": 0.21, \"tune_y\": 0.1612, ");
     struct rm_ring_config ring;
     struct rm_beam *beam;
     assert_int_equal(rm_ring_config_load(&world->files, &ring, NULL), RM_OK);
@@ -110,7 +110,7 @@ static void the_ring_publishes_what_it_sent(void **state) {
     rm_segment_unmap(&mapped);
     char faults[32];
     snprintf(faults, sizeof faults, "faults: %u dropped\n", (unsigned)dropped);
-    test_world_check_said(world, faults);
+    test_world_check_output(world, faults);
     test_world_destroy(world);
 }
 
@@ -142,8 +142,8 @@ static void a_recording_arrives_bit_for_bit_and_again(void **state) {
              "replay %s/beam.replay --rate 10000 --port-kind udp --to 127.0.0.1:%u --loop --turns 25 --json",
              world->directory, world->udp_port);
     assert_int_equal(test_world_run(world, "", arguments), 0);
-    test_world_check_said(world, "\"sent\": 25, \"turns\": 25, ");
-    test_world_check_said(world, "\"tune_x\": null");
+    test_world_check_output(world, "\"sent\": 25, \"turns\": 25, ");
+    test_world_check_output(world, "\"tune_x\": null");
     struct rm_virtual_instrument const recorded = {.kind = 1, .id = 9, .source_ipv4 = INADDR_LOOPBACK, .lane_count = 3};
     for (int32_t i = 0; i < 25; ++i) {
         union rm_lane const lanes[RM_LANES] = {{i % 10 * 100}, {i % 10 * 100 + 1}, {i % 10 * 100 + 2}};
@@ -159,31 +159,31 @@ static void a_signal_or_its_time_ends_it_in_good_order(void **state) {
     struct test_world *world = make(*state);
     assert_int_equal(test_world_run(world, "timeout --preserve-status -s TERM 0.3", "run %s --turn-rate 1000 --json"),
                      0);
-    test_world_check_said(world, "{\"instruments\": 2, \"sent\": ");
+    test_world_check_output(world, "{\"instruments\": 2, \"sent\": ");
     assert_int_equal(test_world_run(world, "timeout --preserve-status -s INT 0.3", "run %s --turn-rate 1000 --json"),
                      0);
-    test_world_check_said(world, "{\"instruments\": 2, \"sent\": ");
+    test_world_check_output(world, "{\"instruments\": 2, \"sent\": ");
     assert_int_equal(test_world_run(world, "", "run %s --turn-rate 1000 --seconds 0.2"), 0);
-    test_world_check_said(world, "datagrams of 2 instruments");
+    test_world_check_output(world, "datagrams of 2 instruments");
     test_world_destroy(world);
 }
 
-static void what_is_wrong_is_said_on_one_line(void **state) {
+static void what_is_wrong_is_reported_on_one_line(void **state) {
     struct test_world *world = make(*state);
     assert_int_equal(test_world_run(world, "", "check %s"), 0);
-    test_world_check_said(world, "2 instruments at 20000 turns/s");
+    test_world_check_output(world, "2 instruments at 20000 turns/s");
     assert_int_equal(test_world_run(world, "", "run %s --core 100000"), 1);
-    test_world_check_said(world, "cannot run on core 100000");
+    test_world_check_output(world, "cannot run on core 100000");
     assert_int_equal(test_world_run(world, "", "run %s --turns 0"), 2);
-    test_world_check_said(world, "--turns: \"0\" is out of its range");
+    test_world_check_output(world, "--turns: \"0\" is out of its range");
     assert_int_equal(test_world_run(world, "", "run %s --wings"), 2);
-    test_world_check_said(world, "unknown option \"--wings\"");
+    test_world_check_output(world, "unknown option \"--wings\"");
     assert_int_equal(test_world_run(world, "", "replay /proc/self/exe --rate 5 --to 127.0.0.1:4660"), 1);
-    test_world_check_said(world, "not a replay file");
+    test_world_check_output(world, "not a replay file");
     assert_int_equal(test_world_run(world, "", "replay /proc/self/exe --to 127.0.0.1:4660"), 2);
-    test_world_check_said(world, "--rate is missing");
+    test_world_check_output(world, "--rate is missing");
     assert_int_equal(test_world_run(world, "", "run /no/such/ring.yaml"), 1);
-    test_world_check_said(world, "/no/such/ring.yaml");
+    test_world_check_output(world, "/no/such/ring.yaml");
     test_world_destroy(world);
 }
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(the_ring_publishes_what_it_sent, argv[1]),
         cmocka_unit_test_prestate(a_recording_arrives_bit_for_bit_and_again, argv[1]),
         cmocka_unit_test_prestate(a_signal_or_its_time_ends_it_in_good_order, argv[1]),
-        cmocka_unit_test_prestate(what_is_wrong_is_said_on_one_line, argv[1]),
+        cmocka_unit_test_prestate(what_is_wrong_is_reported_on_one_line, argv[1]),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

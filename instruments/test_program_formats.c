@@ -104,7 +104,7 @@ static int32_t await_x(struct test_world *world, rm_turn *turn) {
     return record.lane[0].i;
 }
 
-static void a_signal_kicks_the_beam_and_the_turn_is_told(void **state) {
+static void a_signal_kicks_the_beam_and_the_turn_is_reported(void **state) {
     struct test_world *world = test_world_make(*state);
     test_world_write(world, "instruments: [{name: bpm01, kind: bpm, id: 1, port: ring, source: 127.0.0.1}]\n",
                      "beam: {orbit_um: 0, noise_um: 0, mains_um: 0, drift_um: 0, betatron_um: 0, synchrotron_um: 0}\n");
@@ -121,7 +121,7 @@ static void a_signal_kicks_the_beam_and_the_turn_is_told(void **state) {
     assert_int_equal(published_kick(&mapped), turn);
     char said[64];
     snprintf(said, sizeof said, "kicked the beam at turn %llu\n", (unsigned long long)turn);
-    test_world_check_said(world, said);
+    test_world_check_output(world, said);
     rm_segment_unmap(&mapped);
     test_world_destroy(world);
 }
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
         return 2;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(libera_goes_through_both_networks, argv[1]),
-        cmocka_unit_test_prestate(a_signal_kicks_the_beam_and_the_turn_is_told, argv[1]),
+        cmocka_unit_test_prestate(a_signal_kicks_the_beam_and_the_turn_is_reported, argv[1]),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void the_orbit_is_in_the_datagrams(void **state) {
     double most = 0;
     assert_non_null(reading);
     assert_int_equal(test_world_run(world, "", "check %s"), 0);
-    test_world_check_said(world, "14 BPMs, 0 groups of supplies; tunes 0.");
+    test_world_check_output(world, "14 BPMs, 0 groups of supplies; tunes 0.");
     assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 0);
     read_beside(world, reading);
     while (take(test_world_receive(world, 0), &native, &record)) {
@@ -179,16 +179,16 @@ static void knobs_can_be_set_while_it_runs(void **state) {
     test_world_destroy(world);
 }
 
-static void a_lattice_that_does_not_fit_is_said(void **state) {
+static void a_lattice_that_does_not_fit_is_reported(void **state) {
     struct test_world *world = make(*state);
     char lines[1024];
     snprintf(lines, sizeof lines, "%s", RING);
     memcpy(strstr(lines, "BPM_S01_*"), "BPM_S0?_*", 9);
     test_world_write(world, MACHINE, lines);
     assert_int_equal(test_world_run(world, "", "check %s"), 1);
-    test_world_check_said(world, "expected as many as the instruments have BPMs: 14");
+    test_world_check_output(world, "expected as many as the instruments have BPMs: 14");
     assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 1);
-    test_world_check_said(world, "expected as many as the instruments have BPMs: 14");
+    test_world_check_output(world, "expected as many as the instruments have BPMs: 14");
     test_world_destroy(world);
 }
 
@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(the_orbit_is_in_the_datagrams, program),
         cmocka_unit_test_prestate(knobs_can_be_set_while_it_runs, program),
-        cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_said, program),
+        cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_reported, program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

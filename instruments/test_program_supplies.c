@@ -27,7 +27,7 @@
 #include "wire/native.h"
 #include "wire/setpoint.h"
 
-enum { SUPPLIES = 12, CHAINS = 2, EPOCH = 9, TIMEOUT_SECONDS = 20, QUEUE = 0 };
+enum { SUPPLIES = 12, CHAINS = 2, GENERATION = 9, TIMEOUT_SECONDS = 20, QUEUE = 0 };
 
 /** The virtual program and the server that it meets. */
 struct bench {
@@ -109,7 +109,8 @@ static void send(struct bench *bench, uint32_t chain, uint8_t flags, float value
         wait_for_link(bench);
     uint8_t payload[RM_SETPOINT_LONGEST];
     uint64_t const sequence = ++bench->sequence[chain - 1];
-    uint32_t const length = rm_setpoint_write(payload, flags, (uint16_t)chain, 777, EPOCH, sequence, values, SUPPLIES);
+    uint32_t const length =
+        rm_setpoint_write(payload, flags, (uint16_t)chain, 777, GENERATION, sequence, values, SUPPLIES);
     uint32_t const header = rm_frame_write_header(burst.data[0], &flow, length);
     memcpy(burst.data[0] + header, payload, length);
     burst.length[0] = header + length;
@@ -205,7 +206,8 @@ static void setpoints_become_currents(void **state) {
     assert_int_equal(rm_counter_get(counters, RM_SUPPLY_QUERIES), 1);
     assert_int_equal(rm_counter_get(counters, RM_SUPPLY_ANSWERS), 4);
     rm_segment_unmap(&mapped);
-    test_world_check_said(bench->world, "2 chains obeyed 2 setpoint datagrams, were asked 2 times, refused 0, sent 8");
+    test_world_check_output(bench->world,
+                            "2 chains obeyed 2 setpoint datagrams, were asked 2 times, refused 0, sent 8");
     destroy(bench);
 }
 

@@ -128,7 +128,7 @@ static void what_is_wrong_is_named_with_its_place(void **state) {
 }
 
 /** Of parts that stand on each other the first alone: a fault of an instrument that is wrong is not judged. */
-static void all_that_is_wrong_is_said_at_once(void **state) {
+static void all_that_is_wrong_is_reported_at_once(void **state) {
     (void)state;
     struct rm_ring_config config;
     struct rm_errors errors = {.count = 0};
@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(absent_keys_take_their_defaults),
         cmocka_unit_test(every_key_is_taken),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
-        cmocka_unit_test(all_that_is_wrong_is_said_at_once),
+        cmocka_unit_test(all_that_is_wrong_is_reported_at_once),
         cmocka_unit_test_prestate(shipped_files_are_good, (void *)shipped),
         cmocka_unit_test_prestate(documented_overlays_are_good, (void *)shipped),
     };

@@ -259,8 +259,8 @@ static void a_stop_ends_a_wait_and_counts_only_what_was_sent(void **state) {
     assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
 }
 
-/** What a guest saw. */
-struct guest {
+/** What a poll hook saw. */
+struct hook {
     struct bench *bench;
     struct rm_pace const *pace;
     uint64_t polls, late; /**< calls; those after the first turn was due */
@@ -268,45 +268,45 @@ struct guest {
     uint32_t sent;        /**< datagrams, at the last */
 };
 
-static void guest_begins(void *state, struct rm_pace const *pace) {
-    struct guest *guest = state;
-    assert_null(guest->pace);
-    assert_int_equal(guest->bench->sink.count, 0);
-    guest->pace = pace;
+static void hook_begins(void *state, struct rm_pace const *pace) {
+    struct hook *hook = state;
+    assert_null(hook->pace);
+    assert_int_equal(hook->bench->sink.count, 0);
+    hook->pace = pace;
 }
 
-static void guest_is_polled(void *state, uint64_t tsc) {
-    struct guest *guest = state;
-    ++guest->polls;
-    guest->late += guest->pace != NULL && tsc >= guest->pace->start_tsc;
-    if (!guest->bench->setup.guest.elsewhere)
-        assert_int_equal(guest->bench->sink.lent, 0); /* the queue is its own meanwhile */
-    guest->waiting += guest->bench->sink.lent != 0;
-    guest->sent = guest->bench->sink.count;
+static void hook_is_polled(void *state, uint64_t tsc) {
+    struct hook *hook = state;
+    ++hook->polls;
+    hook->late += hook->pace != NULL && tsc >= hook->pace->start_tsc;
+    if (!hook->bench->setup.hook.elsewhere)
+        assert_int_equal(hook->bench->sink.lent, 0); /* the queue is its own meanwhile */
+    hook->waiting += hook->bench->sink.lent != 0;
+    hook->sent = hook->bench->sink.count;
 }
 
 /** Between two bursts, when no buffer is lent. */
-static void a_guest_is_looked_after(void **state) {
+static void a_hook_is_looked_after(void **state) {
     struct bench *bench = *state;
-    struct guest guest = {.bench = bench};
-    bench->setup.guest = (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest};
+    struct hook hook = {.bench = bench};
+    bench->setup.hook = (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook};
     run(bench);
-    assert_non_null(guest.pace);
+    assert_non_null(hook.pace);
     assert_int_equal(bench->sink.count, 9000);
-    assert_true(guest.polls >= 9000 / (2 * RM_BURST)); /* a burst is filled up with a whole turn */
-    assert_int_equal(guest.polls, guest.late);
-    assert_in_range(guest.sent, 9000 - 2 * RM_BURST, 9000);
+    assert_true(hook.polls >= 9000 / (2 * RM_BURST)); /* a burst is filled up with a whole turn */
+    assert_int_equal(hook.polls, hook.late);
+    assert_in_range(hook.sent, 9000 - 2 * RM_BURST, 9000);
 }
 
 static void one_that_is_elsewhere_is_looked_after_while_the_link_is_full(void **state) {
     struct bench *bench = *state;
-    struct guest guest = {.bench = bench};
+    struct hook hook = {.bench = bench};
     bench->sink.refusals = 3;
-    bench->setup.guest =
-        (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest, .elsewhere = true};
+    bench->setup.hook =
+        (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook, .elsewhere = true};
     run(bench);
     assert_int_equal(bench->sink.count, 9000);
-    assert_true(guest.waiting >= 9000 / (2 * RM_BURST));
+    assert_true(hook.waiting >= 9000 / (2 * RM_BURST));
 }
 
 /** A loop that answers each cycle when it has been asked three times. */
@@ -345,16 +345,16 @@ static void set_lock_step(struct bench *bench, struct loop *loop) {
     bench->setup.turn_rate_hz = 1e6;
     bench->setup.max_lag_s = 20e-6;
     bench->setup.lock_step = (struct rm_lock_step_config){CYCLE_TURNS, ANSWER_TURNS};
-    bench->setup.guest = (struct rm_sender_guest){.poll = loop_is_polled, .has = loop_has, .state = loop};
+    bench->setup.hook = (struct rm_sender_hook){.poll = loop_is_polled, .has = loop_has, .state = loop};
 }
 
-static void in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_passed_over(void **state) {
+static void in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped(void **state) {
     struct bench *bench = *state;
     struct loop loop = {.bench = bench};
     set_lock_step(bench, &loop);
     struct rm_sender_result const result = run(bench);
     assert_int_equal(result.turns, 1000);
-    assert_int_equal(result.passed_turns, 0);
+    assert_int_equal(result.skipped_turns, 0);
     assert_int_equal(bench->sink.count, 9000);
     assert_true(loop.stood > 0);
 }
@@ -368,7 +368,7 @@ static void in_lock_step_setpoints_that_never_come_are_an_error(void **state) {
     struct bench *bench = *state;
     struct loop loop = {.bench = bench};
     set_lock_step(bench, &loop);
-    bench->setup.guest.has = never_has;
+    bench->setup.hook.has = never_has;
     struct rm_sender_result result;
     struct rm_error error;
     bench->as_sink.framing = bench->sink.framing;
@@ -393,9 +393,9 @@ static void lets_turns_pass_that_are_long_over(void **state) {
     bench->setup.turn_rate_hz = 100000;
     bench->setup.max_lag_s = 0.001;
     struct rm_sender_result const result = run(bench);
-    assert_true(result.passed_turns >= 400);
-    assert_int_equal(result.turns + result.passed_turns, 1000);
-    assert_int_equal(sum(bench, RM_SENDER_PASSED_TURNS), COUNT * result.passed_turns);
+    assert_true(result.skipped_turns >= 400);
+    assert_int_equal(result.turns + result.skipped_turns, 1000);
+    assert_int_equal(sum(bench, RM_SENDER_SKIPPED_TURNS), COUNT * result.skipped_turns);
     assert_int_equal(sum(bench, RM_SENDER_SENT), COUNT * result.turns);
 }
 
@@ -404,11 +404,11 @@ static void sends_all_without_a_maximum_lag(void **state) {
     bench->setup.source.turn = stalling;
     bench->setup.turn_rate_hz = 100000;
     struct rm_sender_result const result = run(bench);
-    assert_int_equal(result.passed_turns, 0);
+    assert_int_equal(result.skipped_turns, 0);
     assert_int_equal(result.turns, 1000);
 }
 
-/** What a guest saw of the ring's time. */
+/** What a poll hook saw of the ring's time. */
 struct observer {
     struct bench *bench;
     struct rm_pace const *pace;
@@ -427,15 +427,15 @@ static void observer_is_polled(void *state, uint64_t tsc) {
     observer->behind += rm_pace_due(observer->pace, rm_tsc()) > rm_pace_due(observer->pace, tsc) + 100;
 }
 
-/** Whatever a guest is told comes before the turn that waits to be sent, however late that is. */
-static void a_guest_has_the_time_of_the_next_turn(void **state) {
+/** Whatever a poll hook is told comes before the turn that waits to be sent, however late that is. */
+static void a_hook_has_the_time_of_the_next_turn(void **state) {
     struct bench *bench = *state;
     struct observer observer = {.bench = bench};
     bench->setup.source.turn = stalling;
     bench->setup.turn_rate_hz = 100000;
     bench->setup.max_lag_s = 1.0;
-    bench->setup.guest =
-        (struct rm_sender_guest){.poll = observer_is_polled, .begin = observer_begins, .state = &observer};
+    bench->setup.hook =
+        (struct rm_sender_hook){.poll = observer_is_polled, .begin = observer_begins, .state = &observer};
     run(bench);
     assert_int_equal(bench->sink.count, 9000);
     assert_true(observer.behind > 0);
@@ -444,19 +444,19 @@ static void a_guest_has_the_time_of_the_next_turn(void **state) {
 /** Nobody pays at each turn for groups that send at each thousandth. */
 static void seldom_groups_leave_bursts_full(void **state) {
     struct bench *bench = *state;
-    struct guest guest = {.bench = bench};
+    struct hook hook = {.bench = bench};
     for (uint32_t m = 0; m + 1 < COUNT; ++m)
         bench->groups[m].period_turns = 1000;
-    bench->setup.guest = (struct rm_sender_guest){.poll = guest_is_polled, .begin = guest_begins, .state = &guest};
+    bench->setup.hook = (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook};
     run(bench);
     assert_int_equal(bench->sink.count, 1000 + COUNT - 1); /* the first turn is a thousandth */
-    assert_in_range(guest.polls, 1000 / (2 * RM_BURST), 2 * 1000 / RM_BURST);
+    assert_in_range(hook.polls, 1000 / (2 * RM_BURST), 2 * 1000 / RM_BURST);
 }
 
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(lets_turns_pass_that_are_long_over, make, destroy),
-        cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_passed_over, make,
+        cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
         cmocka_unit_test_setup_teardown(sends_all_without_a_maximum_lag, make, destroy),
@@ -469,9 +469,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(gives_unneeded_buffers_back, make, destroy),
         cmocka_unit_test_setup_teardown(turns_pass_unsent_while_the_link_is_down, make, destroy),
         cmocka_unit_test_setup_teardown(a_stop_ends_a_wait_and_counts_only_what_was_sent, make, destroy),
-        cmocka_unit_test_setup_teardown(a_guest_is_looked_after, make, destroy),
+        cmocka_unit_test_setup_teardown(a_hook_is_looked_after, make, destroy),
         cmocka_unit_test_setup_teardown(one_that_is_elsewhere_is_looked_after_while_the_link_is_full, make, destroy),
-        cmocka_unit_test_setup_teardown(a_guest_has_the_time_of_the_next_turn, make, destroy),
+        cmocka_unit_test_setup_teardown(a_hook_has_the_time_of_the_next_turn, make, destroy),
         cmocka_unit_test_setup_teardown(seldom_groups_leave_bursts_full, make, destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void setpoints_are_rounded_and_kept_in_range(void **state) {
     config.low = -1;
     rm_supply_make(&supply, &config, 1);
     struct {
-        double wish, found;
+        double command, found;
         unsigned bits;
     } const cases[] = {
         {0.3, 0.25, 0},
@@ -125,14 +125,14 @@ static void setpoints_are_rounded_and_kept_in_range(void **state) {
         {1e300, 10, RM_SUPPLY_BIT_SATURATED},
     };
     for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        rm_supply_set(&supply, 1 + c, cases[c].wish);
+        rm_supply_set(&supply, 1 + c, cases[c].command);
         struct rm_supply_reading const reading = rm_supply_read(&supply, 1.5 + c);
         assert_float_equal(reading.current, cases[c].found, 0);
         assert_int_equal(reading.bits, cases[c].bits);
     }
 }
 
-static void the_slew_is_kept_and_said(void **state) {
+static void the_slew_is_kept_and_reported(void **state) {
     (void)state;
     struct rm_supply_config config = ideal();
     struct rm_supply supply;
@@ -179,7 +179,7 @@ static void the_regulations_jitter_is_even(void **state) {
         double const arrival = (k + rm_noise_uniform(k)) * 1e-3;
         rm_supply_set(&supply, arrival, k % 2 ? 1 : -1);
         assert_int_equal(supply.count, 1);
-        double const later = supply.wish[supply.first].time - arrival;
+        double const later = supply.command[supply.first].time - arrival;
         assert_true(later >= 0 && later < 10.001e-6);
         bins[later >= 10e-6 ? BINS - 1 : (unsigned)(later / 1e-6)] += 1;
         rm_supply_advance(&supply, arrival + 20e-6);
@@ -312,7 +312,7 @@ int main(void) {
         cmocka_unit_test(the_delay_is_kept),
         cmocka_unit_test(more_under_way_than_there_is_room_for_merge),
         cmocka_unit_test(setpoints_are_rounded_and_kept_in_range),
-        cmocka_unit_test(the_slew_is_kept_and_said),
+        cmocka_unit_test(the_slew_is_kept_and_reported),
         cmocka_unit_test(slew_and_bandwidth_go_over_into_each_other),
         cmocka_unit_test(the_regulations_jitter_is_even),
         cmocka_unit_test(noise_is_in_what_it_says_and_ripple_in_the_current),

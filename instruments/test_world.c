@@ -80,9 +80,9 @@ void test_world_write(struct test_world const *world, char const *machine, char 
     fclose(file);
 }
 
-static void keep_said(struct test_world *world, FILE *from) {
-    size_t const length = fread(world->said, 1, sizeof world->said - 1, from);
-    world->said[length] = '\0';
+static void keep_output(struct test_world *world, FILE *from) {
+    size_t const length = fread(world->output, 1, sizeof world->output - 1, from);
+    world->output[length] = '\0';
 }
 
 int test_world_run(struct test_world *world, char const *before, char const *arguments) {
@@ -92,7 +92,7 @@ int test_world_run(struct test_world *world, char const *before, char const *arg
     snprintf(command, sizeof command, "%s '%s' %s 2>&1", before, world->program, line);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
-    keep_said(world, pipe);
+    keep_output(world, pipe);
     int const status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -120,14 +120,14 @@ int test_world_end(struct test_world *world, pid_t pid) {
     snprintf(path, sizeof path, "%s/said", world->directory);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    keep_said(world, file);
+    keep_output(world, file);
     fclose(file);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void test_world_check_said(struct test_world const *world, char const *expected) {
-    if (strstr(world->said, expected) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", expected, world->said);
+void test_world_check_output(struct test_world const *world, char const *expected) {
+    if (strstr(world->output, expected) == NULL)
+        fail_msg("expected \"%s\" in \"%s\"", expected, world->output);
 }
 
 static struct test_arrival const *take(struct test_world *world, uint32_t receiver, int flags) {

@@ -17,7 +17,8 @@ struct test_arrival {
     uint8_t payload[TEST_WORLD_PAYLOAD_BYTES];
 };
 
-/** Receivers are at 127.0.0.1, 127.0.0.2, at the same UDP port. 200 datagrams fit into any socket's buffer: it need not be read meanwhile. */
+/** Receivers are at 127.0.0.1, 127.0.0.2, at the same UDP port. 200 datagrams fit into any socket's buffer: it need not
+ * be read meanwhile. */
 struct test_world {
     char const *program;
     char directory[32];
@@ -26,7 +27,7 @@ struct test_world {
     int receiver[TEST_WORLD_RECEIVERS];
     unsigned udp_port;
     /** What the program printed. */
-    char said[1024];
+    char output[1024];
 
     struct test_arrival arrival;
 };
@@ -34,8 +35,8 @@ struct test_world {
 struct test_world *test_world_make(char const *program);
 void test_world_destroy(struct test_world *world);
 
-/** Writes the ring's two files: 20000 turns/s from 5000 on, a workspace, unless `machine` has ports a udp port "ring" to
- * the first receiver, and these lines. */
+/** Writes the ring's two files: 20000 turns/s from 5000 on, a workspace, unless `machine` has ports a udp port "ring"
+ * to the first receiver, and these lines. */
 void test_world_write(struct test_world const *world, char const *machine, char const *overlay);
 
 /** Runs the program with these arguments, `%s` being the ring's files; returns its exit status. */
@@ -46,7 +47,7 @@ int test_world_run(struct test_world *world, char const *before, char const *arg
 pid_t test_world_start(struct test_world const *world, char const *option, char const *value);
 int test_world_end(struct test_world *world, pid_t pid);
 
-void test_world_check_said(struct test_world const *world, char const *expected);
+void test_world_check_output(struct test_world const *world, char const *expected);
 
 /** What has arrived next at the first receiver; waits some seconds. NULL when nothing comes. Valid until the next call.
  */

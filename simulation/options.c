@@ -33,13 +33,13 @@ char const rm_simulate_usage[] =
     "  --shuffle SEED      each cycle's records arrive in another order, drawn from SEED\n"
     "  --replay DIR        feed what an earlier simulation has recorded in DIR, with its events, instead of the ring:\n"
     "                      the setpoints are the same to the bit\n"
-    "  --latency-us US     from the application's row to the supplies' network interface; 10. Where the server's\n"
+    "  --latency-us US     from the application's vector to the supplies' network interface; 10. Where the server's\n"
     "                      cycles follow the clock, it begins when the cycle goes out\n"
     "  --refresh-ms MS     from one look of the machine's background to the next, instead of the ring's; 0: never\n"
     "Results:\n"
     "  --out DIR           made if need be: simulation.json, and of each cycle readings.i32, tags.u64, setpoints.f64,\n"
-    "                      sent.f64, currents.f64, streams.f32, told.f64; docs/simulation.md says what they are\n"
-    "  --record LIST       only these of them: readings,setpoints,sent,currents,streams,told; or none\n"
+    "                      sent.f64, currents.f64, streams.f32, reported.f64; docs/simulation.md says what they are\n"
+    "  --record LIST       only these of them: readings,setpoints,sent,currents,streams,reported; or none\n"
     "  --json              print simulation.json on standard output\n"
     "\n"
     "Examples:\n"
@@ -104,7 +104,7 @@ static enum rm_code take_count(char const *option, char const *text, uint64_t *c
 }
 
 static enum rm_code take_record(char const *text, unsigned *record, struct rm_error *error) {
-    static char const *const WORDS[] = {"readings", "setpoints", "sent", "currents", "streams", "told"};
+    static char const *const WORDS[] = {"readings", "setpoints", "sent", "currents", "streams", "reported"};
     *record = 0;
     while (*text != '\0' && strcmp(text, "none") != 0) {
         size_t const length = strcspn(text, ",");
@@ -115,7 +115,7 @@ static enum rm_code take_record(char const *text, unsigned *record, struct rm_er
         if (bit == 0)
             return rm_fail(error, RM_E_ARGUMENT,
                            "--record: found \"%s\", expected a list of readings, setpoints, sent, currents, streams "
-                           "and told with commas between, or none",
+                           "and reported with commas between, or none",
                            text);
         *record |= bit;
         text += length + (text[length] == ',');

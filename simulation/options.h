@@ -18,7 +18,7 @@ enum rm_simulate_record {
     RM_RECORD_SENT = 1 << 2,
     RM_RECORD_CURRENTS = 1 << 3,
     RM_RECORD_STREAMS = 1 << 4,
-    RM_RECORD_TOLD = 1 << 5,
+    RM_RECORD_REPORTED = 1 << 5,
     RM_RECORD_ALL = (1 << 6) - 1,
 };
 
@@ -36,7 +36,7 @@ struct rm_simulate_options {
     uint64_t cycles;
     /** Seed of the order of arrivals; 0: in the order of the inputs. */
     uint64_t shuffle;
-    /** From the row to the supplies' network interface, beyond what the server waits. */
+    /** From the setpoint vector to the supplies' network interface, beyond what the server waits. */
     double latency_s;
     /** Of the machine's background; < 0: as configured; 0: never. */
     double refresh_s;

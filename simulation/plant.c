@@ -14,47 +14,50 @@ static double const ROUNDING_TURNS = 1e-4; /**< a turn's time was reckoned from 
 /* ── datagrams ── */
 
 static bool make_room(struct rm_plant *plant) {
-    uint32_t const before = plant->letter_space;
-    if (plant->letters < before)
+    uint32_t const before = plant->transfer_space;
+    if (plant->transfers < before)
         return true;
     uint32_t const space = before == 0 ? 64 : 2 * before;
-    struct rm_plant_letter *grown = malloc(space * sizeof *grown);
+    struct rm_plant_transfer *grown = malloc(space * sizeof *grown);
     if (grown == NULL)
         return false;
-    for (uint32_t i = 0; before != 0 && i < plant->letters; ++i)
-        grown[i] = plant->letter[(plant->first_letter + i) % before];
-    free(plant->letter);
-    plant->letter = grown;
-    plant->letter_space = space;
-    plant->first_letter = 0;
+    for (uint32_t i = 0; before != 0 && i < plant->transfers; ++i)
+        grown[i] = plant->transfer[(plant->first_transfer + i) % before];
+    free(plant->transfer);
+    plant->transfer = grown;
+    plant->transfer_space = space;
+    plant->first_transfer = 0;
     return true;
 }
 
 enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, uint8_t const *payload, uint32_t length,
                            struct rm_error *error) {
     if (!make_room(plant))
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u setpoint datagrams that are under way", plant->letters);
-    struct rm_plant_letter *letter = &plant->letter[(plant->first_letter + plant->letters++) % plant->letter_space];
-    letter->time = time;
-    letter->chain = chain;
-    letter->length = length;
-    memcpy(letter->payload, payload, length);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u setpoint datagrams that are under way",
+                       plant->transfers);
+    struct rm_plant_transfer *transfer =
+        &plant->transfer[(plant->first_transfer + plant->transfers++) % plant->transfer_space];
+    transfer->time = time;
+    transfer->chain = chain;
+    transfer->length = length;
+    memcpy(transfer->payload, payload, length);
     return RM_OK;
 }
 
 static void deliver(struct rm_plant *plant) {
-    struct rm_plant_letter const *letter = &plant->letter[plant->first_letter];
+    struct rm_plant_transfer const *transfer = &plant->transfer[plant->first_transfer];
     struct rm_chain_answer answer;
-    if (rm_chain_take(&plant->chains.chain[letter->chain], letter->payload, letter->length, letter->time, &answer) &&
+    if (rm_chain_take(&plant->chains.chain[transfer->chain], transfer->payload, transfer->length, transfer->time,
+                      &answer) &&
         plant->answer != NULL)
-        plant->answer(plant->context, letter->chain, &answer);
-    plant->first_letter = (plant->first_letter + 1) % plant->letter_space;
-    --plant->letters;
+        plant->answer(plant->context, transfer->chain, &answer);
+    plant->first_transfer = (plant->first_transfer + 1) % plant->transfer_space;
+    --plant->transfers;
 }
 
 /** Delivers what arrives until `time`. */
 static void deliver_until(struct rm_plant *plant, double time) {
-    while (plant->letters > 0 && plant->letter[plant->first_letter].time <= time)
+    while (plant->transfers > 0 && plant->transfer[plant->first_transfer].time <= time)
         deliver(plant);
     if (plant->chains.chain != NULL)
         rm_chains_tick(&plant->chains, time);
@@ -135,7 +138,7 @@ void rm_plant_close(struct rm_plant *plant) {
         rm_chains_free(&plant->chains);
     free(plant->counters);
     free((void *)plant->block);
-    free(plant->letter);
+    free(plant->transfer);
     if (plant->loaded)
         rm_ring_config_free(&plant->config);
     *plant = (struct rm_plant){0};

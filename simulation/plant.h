@@ -21,7 +21,7 @@
 #include "wire/setpoint.h"
 
 /** A setpoint datagram on its way. */
-struct rm_plant_letter {
+struct rm_plant_transfer {
     /** Of its arrival. */
     double time;
 
@@ -49,9 +49,9 @@ struct rm_plant {
     uint64_t refreshes;
     double time;
     /** A ring, in the order of their arrival. */
-    struct rm_plant_letter *letter;
+    struct rm_plant_transfer *transfer;
 
-    uint32_t letters, first_letter, letter_space;
+    uint32_t transfers, first_transfer, transfer_space;
     /** An answer to a datagram: of the ring's chain, at the time. */
     void (*answer)(void *context, uint32_t chain, struct rm_chain_answer const *answer);
     void *context;

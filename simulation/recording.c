@@ -12,12 +12,12 @@
 enum { BUFFER_BYTES = 1 << 20 };
 
 char const *const rm_recorded_name[RM_RECORDED_FILES] = {
-    "readings.i32", "tags.u64", "setpoints.f64", "sent.f64", "currents.f64", "streams.f32", "told.f64",
+    "readings.i32", "tags.u64", "setpoints.f64", "sent.f64", "currents.f64", "streams.f32", "reported.f64",
 };
 
 static unsigned const WANTED_BY[RM_RECORDED_FILES] = {
     RM_RECORD_READINGS, RM_RECORD_READINGS, RM_RECORD_SETPOINTS, RM_RECORD_SENT,
-    RM_RECORD_CURRENTS, RM_RECORD_STREAMS,  RM_RECORD_TOLD,
+    RM_RECORD_CURRENTS, RM_RECORD_STREAMS,  RM_RECORD_REPORTED,
 };
 
 FILE *rm_recording_file(char const *folder, char const *name, struct rm_error *error) {

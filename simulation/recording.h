@@ -3,11 +3,11 @@
  *
  *     readings.i32    [cycle][input][12]      lanes as the records have them; of f32 lanes the bits
  *     tags.u64        [cycle][input]          the records' tags; all ones: missing
- *     setpoints.f64   [cycle][actuator]       what the application wished
+ *     setpoints.f64   [cycle][actuator]       what the application commanded
  *     sent.f64        [cycle][actuator]       what was sent last, as the step was told
  *     currents.f64    [cycle][actuator]       the supplies' true currents when the step's inputs were read
  *     streams.f32     [cycle][stream][12]     the application's streams
- *     told.f64        [cycle][scalar]         those of its readings that are one number
+ *     reported.f64        [cycle][scalar]         those of its readings that are one number
  */
 #ifndef RM_SIMULATION_RECORDING_H
 #define RM_SIMULATION_RECORDING_H
@@ -25,7 +25,7 @@ enum rm_recorded {
     RM_RECORDED_SENT,
     RM_RECORDED_CURRENTS,
     RM_RECORDED_STREAMS,
-    RM_RECORDED_TOLD,
+    RM_RECORDED_REPORTED,
     RM_RECORDED_FILES,
 };
 

@@ -11,7 +11,7 @@
 #include "wire/native.h"
 #include "wire/setpoint.h"
 
-static uint64_t const EPOCH = 1;
+static uint64_t const GRANT_NUMBER = 1;
 
 /* ── making ── */
 
@@ -95,8 +95,8 @@ static enum rm_code post(struct rm_sending *sending, uint32_t c, uint8_t flags, 
     uint8_t payload[RM_SETPOINT_LONGEST];
     struct rm_config_chain const *wanted = &sending->config->chain[c];
     struct rm_sending_chain *chain = &sending->chain[c];
-    uint32_t const length =
-        rm_setpoint_write(payload, flags, wanted->id, turn, EPOCH, ++chain->sequence, values, wanted->supply_count);
+    uint32_t const length = rm_setpoint_write(payload, flags, wanted->id, turn, GRANT_NUMBER, ++chain->sequence, values,
+                                              wanted->supply_count);
     return rm_plant_send(sending->plant, time, chain->plant_chain, payload, length, error);
 }
 
@@ -119,7 +119,7 @@ enum rm_code rm_sending_open(struct rm_config const *config, uint32_t applicatio
     if (code == RM_OK)
         code = rm_plant_advance(plant, plant->time, error);
     if (code == RM_OK && config->chain_count > 0)
-        rm_guard_grant(sending->guard, application, EPOCH, false);
+        rm_guard_grant(sending->guard, application, GRANT_NUMBER, false);
     return code;
 }
 
@@ -132,12 +132,13 @@ void rm_sending_close(struct rm_sending *sending) {
     *sending = (struct rm_sending){0};
 }
 
-void rm_sending_row(struct rm_sending *sending, rm_turn turn, double const *values) {
+void rm_sending_vector(struct rm_sending *sending, rm_turn turn, double const *values) {
     if (sending->guard == NULL)
         return;
-    struct rm_setpoint_reading const row = {.row = sending->rows++, .epoch = EPOCH, .input_turn = turn};
-    if (!rm_guard_row(sending->guard, sending->application, &row, values, turn))
-        ++sending->refused_rows;
+    struct rm_setpoint_reading const vector = {
+        .number = sending->vectors++, .grant_number = GRANT_NUMBER, .input_turn = turn};
+    if (!rm_guard_vector(sending->guard, sending->application, &vector, values, turn))
+        ++sending->refused_vectors;
 }
 
 static enum rm_code send_chain(struct rm_sending *sending, uint32_t c, rm_turn turn, double time,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From an application's wishes to its supplies, as the server's transmit role does it, in simulated time: the real
- * guard judges each row, the datagrams are real, and what the chains answer says where the supplies stand. Nobody but
- * the one application is there: the supplies of others stay where they are.
+/** From an application's commands to its supplies, as the server's transmit role does it, in simulated time: the real
+ * guard judges each vector, the datagrams are real, and what the chains answer says where the supplies stand. Nobody
+ * but the one application is there: the supplies of others stay where they are.
  */
 #ifndef RM_SIMULATION_SENDING_H
 #define RM_SIMULATION_SENDING_H
@@ -41,7 +41,7 @@ struct rm_sending {
     /** Of each supply; NaN while nobody knows. */
     double *sent;
 
-    uint64_t rows, refused_rows;
+    uint64_t vectors, refused_vectors;
 };
 
 /** Makes the guard, finds the chains in the ring, and asks them where their supplies stand. */
@@ -49,8 +49,8 @@ enum rm_code rm_sending_open(struct rm_config const *config, uint32_t applicatio
                              struct rm_sending *sending, struct rm_error *error);
 void rm_sending_close(struct rm_sending *sending);
 
-/** A row of the application for the cycle of `turn`. */
-void rm_sending_row(struct rm_sending *sending, rm_turn turn, double const *values);
+/** A vector of the application for the cycle of `turn`. */
+void rm_sending_vector(struct rm_sending *sending, rm_turn turn, double const *values);
 
 /** The cycle of `turn` goes out, and arrives at `time`. */
 enum rm_code rm_sending_cycle(struct rm_sending *sending, rm_turn turn, double time, struct rm_error *error);

@@ -308,7 +308,7 @@ static void record_inputs(struct rm_simulation *simulation) {
     rm_recording_put(recording, RM_RECORDED_CURRENTS, simulation->row, own->supply_count * sizeof(double));
 }
 
-static void record_told(struct rm_simulation *simulation) {
+static void record_reported(struct rm_simulation *simulation) {
     struct rm_recording *recording = &simulation->recording;
     struct rm_host_program const *program = simulation->program;
     struct rm_application_code const *code = program->code.it;
@@ -316,7 +316,7 @@ static void record_told(struct rm_simulation *simulation) {
     for (uint32_t i = 0; i < code->reading_count; ++i)
         if (!code->readings[i].is_array)
             simulation->row[scalars++] = program->reading[program->reading_at[i]];
-    rm_recording_put(recording, RM_RECORDED_TOLD, simulation->row, scalars * sizeof(double));
+    rm_recording_put(recording, RM_RECORDED_REPORTED, simulation->row, scalars * sizeof(double));
     rm_recording_put(recording, RM_RECORDED_STREAMS, program->stream, code->stream_count * sizeof *program->stream);
 }
 
@@ -332,16 +332,16 @@ static enum rm_code step(struct rm_simulation *simulation, rm_turn turn, struct 
     uint32_t const missing = arrive(simulation);
     bool const sends =
         rm_host_program_step(program, turn, simulation->record, simulation->missing, missing) == RM_STEP_SEND;
-    rm_recording_put(&simulation->recording, RM_RECORDED_SETPOINTS, program->wish.setpoint,
+    rm_recording_put(&simulation->recording, RM_RECORDED_SETPOINTS, program->command.setpoint,
                      program->setup.actuator_count * sizeof(double));
     simulation->missed += missing;
     simulation->quiet += !sends;
     if (sends && !simulation->replays)
-        rm_sending_row(&simulation->sending, turn, program->wish.setpoint);
+        rm_sending_vector(&simulation->sending, turn, program->command.setpoint);
     code = send(simulation, turn, error);
     rm_host_program_prepare(program);
     rm_host_program_work(program);
-    record_told(simulation);
+    record_reported(simulation);
     ++simulation->done;
     return code;
 }

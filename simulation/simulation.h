@@ -6,7 +6,7 @@
  *     time passes to the turn of the cycle          the machine moves, setpoints that are under way arrive
  *     the inputs' records of that turn              arrive, in order or shuffled; or as they were recorded
  *     step                                          with what was sent last, as the chains have answered
- *     the row                                       judged by the guard, sent, on its way for the latency
+ *     the vector                                    judged by the guard, sent, on its way for the latency
  *     prepare, and then work                        in one thread, so that nothing depends on the computer
  */
 #ifndef RM_SIMULATION_SIMULATION_H

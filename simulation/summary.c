@@ -79,7 +79,7 @@ static void print_streams(struct rm_host_program const *program, FILE *out) {
     fputs("],\n", out);
 }
 
-/** Settings, or readings; `at` is where each begins in arrays.f64, `column` where a scalar is in told.f64. */
+/** Settings, or readings; `at` is where each begins in arrays.f64, `column` where a scalar is in reported.f64. */
 static void print_numbers(struct rm_host_program const *program, bool readings, FILE *out) {
     struct rm_application_code const *code = program->code.it;
     uint32_t const count = readings ? code->reading_count : code->setting_count;
@@ -217,11 +217,11 @@ static void print_counts(struct rm_simulation const *simulation, FILE *out) {
     if (simulation->sending.guard == NULL)
         return;
     static char const *const NAMES[RM_REFUSALS] = {
-        "nothing", "epoch", "stale", "future", "number", "low", "high", "slew", "ownership", "fault",
+        "nothing", "grant", "stale", "future", "number", "low", "high", "slew", "ownership", "fault",
     };
     struct rm_guard_view const *view = rm_guard_view(simulation->sending.guard, simulation->application);
-    fprintf(out, "  \"guard\": {\"rows\": %llu, \"refused_rows\": %llu", (unsigned long long)view->rows,
-            (unsigned long long)simulation->sending.refused_rows);
+    fprintf(out, "  \"guard\": {\"vectors\": %llu, \"refused_vectors\": %llu", (unsigned long long)view->vectors,
+            (unsigned long long)simulation->sending.refused_vectors);
     for (unsigned r = 1; r < RM_REFUSALS; ++r)
         if (view->refused[r] != 0)
             fprintf(out, ", \"%s\": %llu", NAMES[r], (unsigned long long)view->refused[r]);

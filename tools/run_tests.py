@@ -33,7 +33,9 @@ TIMED_OUT = 124
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Of parts that run beside each other: linear algebra would take the other part's core."""
 MESON_RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
-SAFETY = re.compile(r"guard|setpoint|permission|transmit|attendant|truncation|chain|feedback|application|host|supply")
+SAFETY = re.compile(
+    r"guard|setpoint|permission|transmit|control thread|truncation|chain|feedback|application|host|supply"
+)
 """Tests of what keeps the machine safe, by a word of their names: one failure of these is a failure."""
 MOST_AGAIN = 8
 """More failures than that are no unlucky moment: nothing runs again."""

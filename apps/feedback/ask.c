@@ -5,38 +5,38 @@
 
 void feedback_ask(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_step const *given) {
     double const *mask = given->setting + setup->setting_at[FEEDBACK_ACTUATOR_MASK];
-    struct feedback_wishes *wishes = &feedback->wishes;
-    bool differs = !feedback->has_asked;
+    struct feedback_requests *requests = &feedback->requests;
+    bool differs = !feedback->has_request;
     /* Rows that are out in such numbers are not to blame one by one, and the loop is not on: a matrix of what is left
      * would be of no use, and finding it takes a core. */
     bool const is_worth =
-        !feedback_too_few(feedback->used_rows, feedback->layout.rows, feedback->configuration.permits.bpms);
+        !feedback_too_few(feedback->used_rows, feedback->layout.rows, feedback->configuration.enable_conditions.bpms);
     for (uint32_t row = 0; row < feedback->layout.rows; ++row) {
-        bool const is_in = is_worth ? feedback->row_used[row] : wishes->row_in[row];
-        differs |= wishes->row_in[row] != is_in;
-        wishes->row_in[row] = is_in;
+        bool const is_in = is_worth ? feedback->row_used[row] : requests->row_in[row];
+        differs |= requests->row_in[row] != is_in;
+        requests->row_in[row] = is_in;
     }
     feedback->used_columns = 0;
     for (uint32_t column = 0; column < feedback->layout.actuators; ++column) {
         bool const is_in = feedback_is_on(mask[column]) && feedback->actuator[column].fault == 0;
-        differs |= wishes->column_in[column] != is_in;
-        wishes->column_in[column] = is_in;
+        differs |= requests->column_in[column] != is_in;
+        requests->column_in[column] = is_in;
         feedback->used_columns += is_in && feedback->layout.output_of[column] != UINT32_MAX;
     }
     uint32_t const modes = (uint32_t)feedback_setting_of(setup, given, FEEDBACK_MODES);
     double const tikhonov = feedback_setting_of(setup, given, FEEDBACK_TIKHONOV);
     bool const resonates = feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_RESONATORS));
     bool const rf = feedback->rf_actuator >= 0 && feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_RF));
-    differs |=
-        wishes->modes != modes || wishes->tikhonov != tikhonov || wishes->resonates != resonates || wishes->rf != rf;
-    wishes->modes = modes;
-    wishes->tikhonov = tikhonov;
-    wishes->resonates = resonates;
-    wishes->rf = rf;
+    differs |= requests->modes != modes || requests->tikhonov != tikhonov || requests->resonates != resonates ||
+               requests->rf != rf;
+    requests->modes = modes;
+    requests->tikhonov = tikhonov;
+    requests->resonates = resonates;
+    requests->rf = rf;
     if (!differs)
         return;
-    ++wishes->number;
-    feedback->has_asked = feedback_solver_ask(&feedback->solver, wishes); /* else once more in the next cycle */
+    ++requests->number;
+    feedback->has_request = feedback_solver_ask(&feedback->solver, requests); /* else once more in the next cycle */
 }
 
 void feedback_take_answer(struct feedback *feedback) {

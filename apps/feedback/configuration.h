@@ -26,7 +26,7 @@
  *       - {hz: 50, width_hz: 0.625, leak_hz: 0.0025}   # absent: these, in proportion to the frequency
  *     mains_hz: 50                        # which of them is measured, when they track
  *     rf: {actuator: sr/rf/frequency, hz: 10, gain: 0.3, slew: 2}   # every 1/hz s; slew in its unit per s
- *     permits:
+ *     enable_conditions:
  *       beam: {lanes: [sum1, sum2], least: 1e5, drop: 0.5}   # mean of these; drop: lost so much of it in a cycle
  *       bpms: 0.9                         # share of rows that must be in use
  *       actuators: 0.9
@@ -119,7 +119,7 @@ struct feedback_configuration {
 
         uint32_t saturated;
         double saturated_s, initial_error_um, missing;
-    } permits;
+    } enable_conditions;
     struct {
         /** frozen_cycles 0: never. */
         uint32_t missing_cycles, frozen_cycles;

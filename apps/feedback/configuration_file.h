@@ -45,7 +45,7 @@ struct feedback_file_beam {
     double *least, *drop, *rearm_s;
 };
 
-struct feedback_file_permits {
+struct feedback_file_enable_conditions {
     struct feedback_file_beam *beam;
     double *bpms, *actuators;
     uint32_t *saturated;
@@ -88,7 +88,7 @@ struct feedback_file {
     uint32_t resonators_count;
     double *mains_hz;
     struct feedback_file_rf *rf;
-    struct feedback_file_permits *permits;
+    struct feedback_file_enable_conditions *enable_conditions;
     struct feedback_file_watch *watch;
     struct feedback_file_gate *gate;
     struct feedback_file_table *feed_forward;

@@ -224,24 +224,31 @@ static void take_beam(struct resolve *resolve, struct feedback_file_beam const *
     static struct feedback_file_beam const absent;
     from = from == NULL ? &absent : from;
     for (uint32_t l = 0; l < from->lanes_count; ++l)
-        snprintf(resolve->to->permits.beam_lane[l], sizeof resolve->to->permits.beam_lane[l], "%s", from->lanes[l]);
-    resolve->to->permits.beam_lanes = from->lanes_count;
-    resolve->to->permits.beam_least = number(resolve, "permits.beam.least", from->least, 0, 0, 1e18);
-    resolve->to->permits.beam_drop = number(resolve, "permits.beam.drop", from->drop, 0.5, 0, 1);
-    resolve->to->permits.beam_rearm_s = number(resolve, "permits.beam.rearm_s", from->rearm_s, 0, 0, 3600);
+        snprintf(resolve->to->enable_conditions.beam_lane[l], sizeof resolve->to->enable_conditions.beam_lane[l], "%s",
+                 from->lanes[l]);
+    resolve->to->enable_conditions.beam_lanes = from->lanes_count;
+    resolve->to->enable_conditions.beam_least =
+        number(resolve, "enable_conditions.beam.least", from->least, 0, 0, 1e18);
+    resolve->to->enable_conditions.beam_drop = number(resolve, "enable_conditions.beam.drop", from->drop, 0.5, 0, 1);
+    resolve->to->enable_conditions.beam_rearm_s =
+        number(resolve, "enable_conditions.beam.rearm_s", from->rearm_s, 0, 0, 3600);
 }
 
-static void take_permits(struct resolve *resolve) {
-    static struct feedback_file_permits const absent;
-    struct feedback_file_permits const *from = resolve->file->permits == NULL ? &absent : resolve->file->permits;
+static void take_enable_conditions(struct resolve *resolve) {
+    static struct feedback_file_enable_conditions const absent;
+    struct feedback_file_enable_conditions const *from =
+        resolve->file->enable_conditions == NULL ? &absent : resolve->file->enable_conditions;
     take_beam(resolve, from->beam);
-    resolve->to->permits.bpms = number(resolve, "permits.bpms", from->bpms, 0.9, 0, 1);
-    resolve->to->permits.actuators = number(resolve, "permits.actuators", from->actuators, 0.9, 0, 1);
-    resolve->to->permits.saturated = whole(resolve, "permits.saturated", from->saturated, 4, 0, UINT32_MAX);
-    resolve->to->permits.saturated_s = number(resolve, "permits.saturated_s", from->saturated_s, 0.5, 0, 1e6);
-    resolve->to->permits.initial_error_um =
-        number(resolve, "permits.initial_error_um", from->initial_error_um, 500, 0, MOST);
-    resolve->to->permits.missing = number(resolve, "permits.missing", from->missing, 0.3, 0, 1);
+    resolve->to->enable_conditions.bpms = number(resolve, "enable_conditions.bpms", from->bpms, 0.9, 0, 1);
+    resolve->to->enable_conditions.actuators =
+        number(resolve, "enable_conditions.actuators", from->actuators, 0.9, 0, 1);
+    resolve->to->enable_conditions.saturated =
+        whole(resolve, "enable_conditions.saturated", from->saturated, 4, 0, UINT32_MAX);
+    resolve->to->enable_conditions.saturated_s =
+        number(resolve, "enable_conditions.saturated_s", from->saturated_s, 0.5, 0, 1e6);
+    resolve->to->enable_conditions.initial_error_um =
+        number(resolve, "enable_conditions.initial_error_um", from->initial_error_um, 500, 0, MOST);
+    resolve->to->enable_conditions.missing = number(resolve, "enable_conditions.missing", from->missing, 0.3, 0, 1);
 }
 
 static void take_watch(struct resolve *resolve) {
@@ -299,7 +306,7 @@ enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, st
         take_families(&resolve);
     take_mains(&resolve);
     take_rf(&resolve);
-    take_permits(&resolve);
+    take_enable_conditions(&resolve);
     take_watch(&resolve);
     take_gate(&resolve);
     take_tables(&resolve);

@@ -74,14 +74,14 @@ static cyaml_schema_field_t const beam_fields[] = {
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_field_t const permits_fields[] = {
-    CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct feedback_file_permits, beam, beam_fields),
-    CYAML_FIELD_FLOAT_PTR("bpms", MAYBE, struct feedback_file_permits, bpms),
-    CYAML_FIELD_FLOAT_PTR("actuators", MAYBE, struct feedback_file_permits, actuators),
-    CYAML_FIELD_UINT_PTR("saturated", MAYBE, struct feedback_file_permits, saturated),
-    CYAML_FIELD_FLOAT_PTR("saturated_s", MAYBE, struct feedback_file_permits, saturated_s),
-    CYAML_FIELD_FLOAT_PTR("initial_error_um", MAYBE, struct feedback_file_permits, initial_error_um),
-    CYAML_FIELD_FLOAT_PTR("missing", MAYBE, struct feedback_file_permits, missing),
+static cyaml_schema_field_t const enable_conditions_fields[] = {
+    CYAML_FIELD_MAPPING_PTR("beam", MAYBE, struct feedback_file_enable_conditions, beam, beam_fields),
+    CYAML_FIELD_FLOAT_PTR("bpms", MAYBE, struct feedback_file_enable_conditions, bpms),
+    CYAML_FIELD_FLOAT_PTR("actuators", MAYBE, struct feedback_file_enable_conditions, actuators),
+    CYAML_FIELD_UINT_PTR("saturated", MAYBE, struct feedback_file_enable_conditions, saturated),
+    CYAML_FIELD_FLOAT_PTR("saturated_s", MAYBE, struct feedback_file_enable_conditions, saturated_s),
+    CYAML_FIELD_FLOAT_PTR("initial_error_um", MAYBE, struct feedback_file_enable_conditions, initial_error_um),
+    CYAML_FIELD_FLOAT_PTR("missing", MAYBE, struct feedback_file_enable_conditions, missing),
     CYAML_FIELD_END,
 };
 
@@ -130,7 +130,8 @@ static cyaml_schema_field_t const fields[] = {
                          FEEDBACK_RESONATORS_MAX),
     CYAML_FIELD_FLOAT_PTR("mains_hz", MAYBE, struct feedback_file, mains_hz),
     CYAML_FIELD_MAPPING_PTR("rf", MAYBE, struct feedback_file, rf, rf_fields),
-    CYAML_FIELD_MAPPING_PTR("permits", MAYBE, struct feedback_file, permits, permits_fields),
+    CYAML_FIELD_MAPPING_PTR("enable_conditions", MAYBE, struct feedback_file, enable_conditions,
+                            enable_conditions_fields),
     CYAML_FIELD_MAPPING_PTR("watch", MAYBE, struct feedback_file, watch, watch_fields),
     CYAML_FIELD_MAPPING_PTR("gate", MAYBE, struct feedback_file, gate, gate_fields),
     CYAML_FIELD_SEQUENCE("feed_forward", MAYBE, struct feedback_file, feed_forward, &table_schema, 0,

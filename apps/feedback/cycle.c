@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "within.h"
+#include "clamp.h"
 
 static double const UM = 1e-3; /* of a nm */
 
@@ -22,7 +22,7 @@ struct plane_sum {
 
 static void add(struct plane_sum *sum, double error) {
     sum->squares += error * error;
-    sum->worst = feedback_larger(fabs(error), sum->worst);
+    sum->worst = feedback_max(fabs(error), sum->worst);
     ++sum->count;
 }
 

@@ -7,31 +7,31 @@
 
 static void one_line(struct feedback_excite *excite) {
     excite->lines = 1;
-    excite->each = excite->wish.amplitude;
-    excite->line_hz[0] = excite->wish.low_hz;
+    excite->each = excite->request.amplitude;
+    excite->line_hz[0] = excite->request.low_hz;
     excite->phase[0] = 0.0;
 }
 
 static void many_lines(struct feedback_excite *excite) {
     double const last = FEEDBACK_EXCITE_LINES - 1;
-    double const ratio = excite->wish.high_hz / excite->wish.low_hz;
+    double const ratio = excite->request.high_hz / excite->request.low_hz;
     excite->lines = FEEDBACK_EXCITE_LINES;
-    excite->each = excite->wish.amplitude / sqrt(FEEDBACK_EXCITE_LINES);
+    excite->each = excite->request.amplitude / sqrt(FEEDBACK_EXCITE_LINES);
     for (uint32_t i = 0; i < FEEDBACK_EXCITE_LINES; ++i) {
-        excite->line_hz[i] = excite->wish.low_hz * pow(ratio, i / last);
+        excite->line_hz[i] = excite->request.low_hz * pow(ratio, i / last);
         excite->phase[i] = -0.5 * (double)i * (double)i / FEEDBACK_EXCITE_LINES;
     }
 }
 
-void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_wish const *wish) {
-    struct feedback_excite_wish const *was = &excite->wish;
-    if (was->kind == wish->kind && was->amplitude == wish->amplitude && was->low_hz == wish->low_hz &&
-        was->high_hz == wish->high_hz)
+void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_request const *request) {
+    struct feedback_excite_request const *was = &excite->request;
+    if (was->kind == request->kind && was->amplitude == request->amplitude && was->low_hz == request->low_hz &&
+        was->high_hz == request->high_hz)
         return;
-    excite->wish = *wish;
+    excite->request = *request;
     excite->cycle = 0;
     excite->shift = 0x7FFF;
-    if (wish->kind == FEEDBACK_MULTI_SINE)
+    if (request->kind == FEEDBACK_MULTI_SINE)
         many_lines(excite);
     else
         one_line(excite);
@@ -54,18 +54,18 @@ static bool shift(struct feedback_excite *excite) {
 }
 
 static double noise(struct feedback_excite *excite) {
-    return shift(excite) ? excite->wish.amplitude : -excite->wish.amplitude;
+    return shift(excite) ? excite->request.amplitude : -excite->request.amplitude;
 }
 
 void feedback_excite_skip(struct feedback_excite *excite, uint32_t cycles) {
     excite->cycle += cycles;
-    for (uint32_t i = 0; excite->wish.kind == FEEDBACK_PRBS && i < cycles; ++i)
+    for (uint32_t i = 0; excite->request.kind == FEEDBACK_PRBS && i < cycles; ++i)
         shift(excite);
 }
 
 double feedback_excite_next(struct feedback_excite *excite) {
     double value = 0.0;
-    switch (excite->wish.kind) {
+    switch (excite->request.kind) {
     case FEEDBACK_SINE:
     case FEEDBACK_MULTI_SINE:
         value = sines(excite);
@@ -74,7 +74,7 @@ double feedback_excite_next(struct feedback_excite *excite) {
         value = noise(excite);
         break;
     case FEEDBACK_CONSTANT:
-        value = excite->wish.amplitude;
+        value = excite->request.amplitude;
         break;
     default:
         break;

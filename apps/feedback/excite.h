@@ -13,7 +13,7 @@
 enum { FEEDBACK_EXCITE_LINES = 32 };
 
 /** What was asked for; compared whole to see a change. */
-struct feedback_excite_wish {
+struct feedback_excite_request {
     /** enum feedback_excitation */
     uint32_t kind;
 
@@ -22,7 +22,7 @@ struct feedback_excite_wish {
 
 struct feedback_excite {
     double rate_hz;
-    struct feedback_excite_wish wish;
+    struct feedback_excite_request request;
     /** Since it began. */
     uint64_t cycle;
 
@@ -35,8 +35,8 @@ struct feedback_excite {
     uint16_t shift;
 };
 
-/** Another wish begins anew; the same one changes nothing. */
-void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_wish const *wish);
+/** Another command begins anew; the same one changes nothing. */
+void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_request const *request);
 
 /** Cycles that nobody ran: the signal has gone on. */
 void feedback_excite_skip(struct feedback_excite *excite, uint32_t cycles);

@@ -2,7 +2,7 @@
 /** The orbit feedback, cycle by cycle.
  *
  *     arrive    each record as it comes: errors of its rows, which are watched, and added to the product
- *     step      what is missing is substituted; permits; the state; if it is ON, the setpoints
+ *     step      what is missing is substituted; enable_conditions; the state; if it is ON, the setpoints
  *     prepare   errors of the channels, their laws, what goes ahead of the next cycle, what people see
  *     work      matrices are solved
  *
@@ -15,10 +15,10 @@
 
 #include "ask.h"
 #include "comparison.h"
+#include "excitation.h"
 #include "gap.h"
 #include "open.h"
 #include "outputs.h"
-#include "probe.h"
 #include "rows.h"
 #include "settings.h"
 #include "tell.h"
@@ -30,59 +30,59 @@ struct state {
 
 /* The step */
 
-static uint32_t missing_permits(struct feedback *feedback, struct rm_application_setup const *setup,
-                                struct rm_step const *given) {
-    uint32_t missing = feedback->slow_permits;
+static uint32_t missing_conditions(struct feedback *feedback, struct rm_application_setup const *setup,
+                                   struct rm_step const *given) {
+    uint32_t missing = feedback->slow_conditions;
     if (!feedback_beam_judge(&feedback->beam))
         missing |= FEEDBACK_NO_BEAM;
     if (feedback_gate_judge(&feedback->gate) && feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_GATE)))
         missing |= FEEDBACK_GATED;
-    if (feedback->whole_for < FEEDBACK_CALM_CYCLES)
+    if (feedback->whole_for < FEEDBACK_STABLE_CYCLES)
         missing |= FEEDBACK_LATE;
     if (!feedback->is_sent)
         missing |= FEEDBACK_NOT_SENT;
     return missing;
 }
 
-static void close_loop(struct feedback *feedback, struct rm_wish *wish, bool is_shadow) {
+static void close_loop(struct feedback *feedback, struct rm_command *command, bool is_shadow) {
     struct feedback_loop *loop = &feedback->loop;
     feedback_product_end(&loop->answer->solution->product, loop->sum, loop->scale, loop->ahead, loop->low, loop->high,
                          loop->setpoint, loop->cut);
     if (!is_shadow)
-        feedback_outputs_send(feedback, wish);
+        feedback_outputs_send(feedback, command);
 }
 
 /** Who was another system's shadow begins where that has left the actuators. */
 static void step_out_of_shadow(struct feedback *feedback, struct rm_application_setup const *setup,
-                               struct rm_step const *given, struct rm_wish *wish) {
+                               struct rm_step const *given, struct rm_command *command) {
     for (uint32_t i = 0; i < setup->actuator_count; ++i)
         if (isfinite(given->sent[i]))
-            wish->setpoint[i] = given->sent[i];
+            command->setpoint[i] = given->sent[i];
     feedback_forget_standing(feedback);
 }
 
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     (void)state;
     struct feedback *feedback = setup->memory;
     if (!feedback->has_begun)
         feedback_gap_cross(feedback, given->turn / setup->period_turns);
-    feedback_rows_settle(feedback, setup, given);
+    feedback_rows_reconcile(feedback, setup, given);
     bool const is_shadow = feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_SHADOW));
     bool const another = is_shadow != feedback->was_shadow;
     if (another && !is_shadow)
-        step_out_of_shadow(feedback, setup, given, wish);
-    struct feedback_state_wishes wishes = {(uint32_t)lrint(feedback_setting_of(setup, given, FEEDBACK_LOOP)),
-                                           feedback_setting_of(setup, given, FEEDBACK_RESET)};
+        step_out_of_shadow(feedback, setup, given, command);
+    struct feedback_state_requests requests = {(uint32_t)lrint(feedback_setting_of(setup, given, FEEDBACK_LOOP)),
+                                               feedback_setting_of(setup, given, FEEDBACK_RESET)};
     feedback->begins_anew = another;
-    if (another && wishes.loop == 1) /* a cycle of HOLD: it begins anew */
-        wishes.loop = 2;
-    feedback->missing = missing_permits(feedback, setup, given);
-    enum feedback_state const now = feedback_states_next(&feedback->states, &wishes, feedback->missing);
+    if (another && requests.loop == 1) /* a cycle of HOLD: it begins anew */
+        requests.loop = 2;
+    feedback->missing = missing_conditions(feedback, setup, given);
+    enum feedback_state const now = feedback_states_next(&feedback->states, &requests, feedback->missing);
     if (now == FEEDBACK_ON)
-        close_loop(feedback, wish, is_shadow);
-    else if (feedback->poked != UINT32_MAX && !is_shadow)
-        wish->setpoint[feedback->actuator_of[feedback->poked]] = feedback->poke;
+        close_loop(feedback, command, is_shadow);
+    else if (feedback->injected != UINT32_MAX && !is_shadow)
+        command->setpoint[feedback->actuator_of[feedback->injected]] = feedback->injection;
     feedback->was_shadow = is_shadow;
     return is_shadow ? RM_STEP_QUIET : RM_STEP_SEND;
 }
@@ -147,9 +147,9 @@ static void hold_on(struct feedback *feedback) {
 
 static void after_off(struct feedback *feedback, struct rm_step const *given, bool is_shadow) {
     enum feedback_state const state = feedback->states.state;
-    bool const is_home = state == FEEDBACK_OFF || state == FEEDBACK_READY;
+    bool const sets_reference = state == FEEDBACK_OFF || state == FEEDBACK_READY;
     feedback_outputs_stand(feedback, given, is_shadow);
-    feedback_loop_rest(&feedback->loop, feedback->standing, is_home);
+    feedback_loop_rest(&feedback->loop, feedback->standing, sets_reference);
     feedback_mains_forget(&feedback->mains, &feedback->layout);
     if (feedback->rf_actuator >= 0) {
         if (!isfinite(feedback->rf_setpoint))
@@ -158,22 +158,22 @@ static void after_off(struct feedback *feedback, struct rm_step const *given, bo
     }
 }
 
-/** Permits that need not be judged within the cycle. */
+/** Enable conditions that need not be judged within the cycle. */
 static void judge_slowly(struct feedback *feedback) {
     struct feedback_configuration const *configuration = &feedback->configuration;
     uint32_t missing = feedback->loop.answer == NULL || feedback->failed != 0 ? FEEDBACK_NO_MATRIX : 0;
-    if (feedback_too_few(feedback->used_rows, feedback->layout.rows, configuration->permits.bpms))
+    if (feedback_too_few(feedback->used_rows, feedback->layout.rows, configuration->enable_conditions.bpms))
         missing |= FEEDBACK_FEW_BPMS;
-    if (feedback_too_few(feedback->used_columns, feedback->family_columns, configuration->permits.actuators))
+    if (feedback_too_few(feedback->used_columns, feedback->family_columns, configuration->enable_conditions.actuators))
         missing |= FEEDBACK_FEW_ACTUATORS;
     bool const acts = feedback->states.state == FEEDBACK_ON || feedback->states.state == FEEDBACK_HOLD;
-    bool const saturates = acts && feedback->saturated > configuration->permits.saturated;
+    bool const saturates = acts && feedback->saturated > configuration->enable_conditions.saturated;
     feedback->saturated_for = saturates ? feedback->saturated_for + 1 : 0;
     if (feedback->saturated_for > feedback->actuator_limits.long_cycles)
         missing |= FEEDBACK_SATURATION;
-    if (fmax(feedback->orbit.rms_x, feedback->orbit.rms_y) > configuration->permits.initial_error_um)
+    if (fmax(feedback->orbit.rms_x, feedback->orbit.rms_y) > configuration->enable_conditions.initial_error_um)
         missing |= FEEDBACK_LARGE_ERROR;
-    feedback->slow_permits = missing;
+    feedback->slow_conditions = missing;
 }
 
 /** What a person asks "why?" about: when it left ON, or could not go there. */
@@ -203,7 +203,7 @@ static void look(struct feedback *feedback) {
 }
 
 static void prepare(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                    struct rm_wish *wish) {
+                    struct rm_command *command) {
     (void)state;
     struct feedback *feedback = setup->memory;
     struct feedback_loop *loop = &feedback->loop;
@@ -215,7 +215,7 @@ static void prepare(struct rm_application_setup const *setup, void *state, struc
     bool const goes_on = is_held(feedback);
     feedback_rows_close(feedback, row_mask);
     note_cause(feedback, given);
-    feedback_tell(feedback, setup, given, wish);
+    feedback_tell(feedback, setup, given, command);
 
     feedback_outputs_forward(feedback);
     if (goes_on)
@@ -223,11 +223,11 @@ static void prepare(struct rm_application_setup const *setup, void *state, struc
     else if (feedback->states.state != FEEDBACK_ON)
         after_off(feedback, given, is_shadow);
     feedback_outputs_watch(feedback, given);
-    feedback_outputs_delivered(feedback, given, wish, is_shadow);
+    feedback_outputs_delivered(feedback, given, command, is_shadow);
     feedback_take_answer(feedback);
     feedback_ask(feedback, setup, given);
     judge_slowly(feedback);
-    feedback_probe_prepare(feedback, setup, given);
+    feedback_excitation_prepare(feedback, setup, given);
     feedback_golden_approach(&feedback->golden, given->setting + setup->setting_at[FEEDBACK_GOLDEN], feedback->passed);
     feedback_cycle_clear(&feedback->cycle);
     feedback_loop_ready(loop);

@@ -8,6 +8,7 @@
 #include "configuration.h"
 #include "cycle.h"
 #include "delivery.h"
+#include "enable_conditions.h"
 #include "excite.h"
 #include "forward.h"
 #include "golden.h"
@@ -15,7 +16,6 @@
 #include "loop.h"
 #include "mains.h"
 #include "names.h"
-#include "permits.h"
 #include "rf.h"
 #include "solver.h"
 #include "states.h"
@@ -62,7 +62,7 @@ struct feedback {
     bool has_begun;
     /** Too many of its inputs are missing. */
     bool is_partial;
-    /** Cycles since that was so, up to FEEDBACK_CALM_CYCLES. */
+    /** Cycles since that was so, up to FEEDBACK_STABLE_CYCLES. */
     uint32_t whole_for;
     /** Whether the loop begins anew, and does not continue after a HOLD. */
     bool begins_anew;
@@ -92,8 +92,8 @@ struct feedback {
 
     struct feedback_states states;
     /** Missing, as of the end of the last cycle. */
-    uint32_t slow_permits;
-    /** Permits that are missing now. */
+    uint32_t slow_conditions;
+    /** Enable conditions that are missing now. */
     uint32_t missing;
 
     double cause_turn;
@@ -111,9 +111,9 @@ struct feedback {
 
     uint32_t used_rows, used_columns, family_columns, saturated, saturated_for;
     /** Output that is excited while the loop is not on, UINT32_MAX: none. */
-    uint32_t poked;
+    uint32_t injected;
     /** By so much. */
-    double poke;
+    double injection;
 
     struct feedback_excite excite;
     struct feedback_forward table[FEEDBACK_TABLES_MAX];
@@ -130,9 +130,9 @@ struct feedback {
 
     double shadow_rms;
     /** Asked for last. */
-    struct feedback_wishes wishes;
+    struct feedback_requests requests;
 
-    bool has_asked, was_shadow;
+    bool has_request, was_shadow;
     /** Of the last cycle. */
     enum feedback_state before;
     /** Number of the question that could not be solved; 0: none. */

@@ -17,7 +17,7 @@ static void check(struct feedback_configuration const *configuration) {
             if (feedback_matches(family->patterns[p], "") && family->patterns[p][0] != '*')
                 abort();
     }
-    if (!(configuration->permits.bpms >= 0 && configuration->permits.bpms <= 1))
+    if (!(configuration->enable_conditions.bpms >= 0 && configuration->enable_conditions.bpms <= 1))
         abort();
 }
 

@@ -24,14 +24,14 @@ static void wait_on(struct feedback *feedback, uint32_t left_out) {
 
 /** The value that was made for the first cycle left out becomes that of the one that comes. */
 static void excite_on(struct feedback *feedback, uint32_t left_out) {
-    struct feedback_probe *probe = &feedback->loop.probe;
-    if (probe->part < 0)
+    struct feedback_excitation_state *excitation = &feedback->loop.excitation;
+    if (excitation->part < 0)
         return;
     feedback_excite_skip(&feedback->excite, left_out - 1);
-    probe->next = feedback_excite_next(&feedback->excite);
-    probe->value = probe->next;
-    if (probe->at_output && feedback->poked == probe->number)
-        feedback->poke = feedback_poke_at(&feedback->loop);
+    excitation->next = feedback_excite_next(&feedback->excite);
+    excitation->value = excitation->next;
+    if (excitation->at_output && feedback->injected == excitation->number)
+        feedback->injection = feedback_injection_at(&feedback->loop);
 }
 
 void feedback_gap_forget(struct feedback *feedback) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "within.h"
+#include "clamp.h"
 
 static void go(struct feedback_golden *golden, double const *wanted, double share) {
     for (uint32_t row = 0; row < golden->rows; ++row) {
@@ -18,7 +18,7 @@ void feedback_golden_approach(struct feedback_golden *golden, double const *want
     double const most = golden->most * cycles;
     double furthest = 0.0;
     for (uint32_t row = 0; row < golden->rows; ++row)
-        furthest = feedback_larger(fabs(wanted[row] - golden->now[row]), furthest);
+        furthest = feedback_max(fabs(wanted[row] - golden->now[row]), furthest);
     if (furthest > 0.0)
         go(golden, wanted, most < furthest ? most / furthest : 1.0);
 }

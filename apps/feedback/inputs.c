@@ -40,8 +40,8 @@ static uint32_t row_of(struct feedback_matrix const *matrix, char const *input, 
 }
 
 static bool is_sum(struct feedback_configuration const *configuration, char const *lane) {
-    for (uint32_t i = 0; i < configuration->permits.beam_lanes; ++i)
-        if (strcmp(configuration->permits.beam_lane[i], lane) == 0)
+    for (uint32_t i = 0; i < configuration->enable_conditions.beam_lanes; ++i)
+        if (strcmp(configuration->enable_conditions.beam_lane[i], lane) == 0)
             return true;
     return false;
 }

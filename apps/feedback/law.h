@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The control law of a family. bank.h has its states, channel by channel.
+/** The control law of a family. controllers.h has its states, channel by channel.
  *
  * A channel is a mode of the family's response (`per: mode`) or an actuator (`per: corrector`). Its error z arrives in
  * the actuator's unit, the pseudo-inverse applied already, and is what is wanted less what is measured: an output w
@@ -16,7 +16,7 @@
  *     w(t) = direct · z(t) + ahead(t)
  *
  * `direct` is constant, so that it is folded into the matrix of the product (product.h). All else is known before
- * z(t): `ahead`, made by feedback_bank_update after the last cycle's row was committed.
+ * z(t): `ahead`, made by feedback_controllers_update after the last cycle's row was committed.
  *
  * ## Numbers
  * State and coefficients are double. A resonator is a rotation in the complex plane: x ← ρ e^{iω} (x + c z), whose

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "accumulate.h"
-#include "within.h"
+#include "clamp.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -14,15 +14,15 @@ static struct feedback_basis const *basis_of(struct feedback_loop const *loop, u
     return &loop->answer->solution->basis[p];
 }
 
-static bool has_bank(struct feedback_answer const *answer, uint32_t p) {
-    return answer != NULL && answer->bank[p].memory != NULL;
+static bool has_controllers(struct feedback_answer const *answer, uint32_t p) {
+    return answer != NULL && answer->controllers[p].memory != NULL;
 }
 
 /** The arrays of doubles per output, to be laid out one after the other. */
 static uint32_t lay_out(struct feedback_loop *loop, double *next) {
-    double **const array[] = {&loop->base,   &loop->home,     &loop->ahead,     &loop->low,
-                              &loop->high,   &loop->setpoint, &loop->cut,       &loop->forward,
-                              &loop->before, &loop->most_low, &loop->most_high, &loop->slew};
+    double **const array[] = {&loop->base,   &loop->reference, &loop->ahead,     &loop->low,
+                              &loop->high,   &loop->setpoint,  &loop->cut,       &loop->forward,
+                              &loop->before, &loop->most_low,  &loop->most_high, &loop->slew};
     uint32_t const count = sizeof array / sizeof array[0];
     for (uint32_t i = 0; next != NULL && i < count; ++i, next += loop->layout->outputs)
         *array[i] = next;
@@ -31,15 +31,15 @@ static uint32_t lay_out(struct feedback_loop *loop, double *next) {
 
 static bool make_unload(struct feedback_loop *loop, uint32_t p) {
     struct feedback_unload *unload = &loop->unload[p];
-    unload->owed = calloc(loop->layout->part[p].outputs, sizeof *unload->owed);
+    unload->pending = calloc(loop->layout->part[p].outputs, sizeof *unload->pending);
     unload->moved = calloc(loop->layout->part[p].outputs, sizeof *unload->moved);
-    return unload->owed != NULL && unload->moved != NULL;
+    return unload->pending != NULL && unload->moved != NULL;
 }
 
 bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuration const *configuration,
                         struct feedback_layout const *layout, double rate_hz) {
     *loop = (struct feedback_loop){
-        .configuration = configuration, .layout = layout, .rate_hz = rate_hz, .probe = {.part = -1}};
+        .configuration = configuration, .layout = layout, .rate_hz = rate_hz, .excitation = {.part = -1}};
     size_t const outputs = layout->outputs, channels = layout->channels + 1;
     size_t const bytes = (outputs * lay_out(loop, NULL) + 1) * sizeof(double) + LINE_BYTES;
     loop->memory = aligned_alloc(LINE_BYTES, bytes / LINE_BYTES * LINE_BYTES);
@@ -58,10 +58,10 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
     memset(loop->memory, 0, bytes / LINE_BYTES * LINE_BYTES);
     memset(loop->sum, 0, (outputs + 8) * sizeof *loop->sum);
     lay_out(loop, loop->memory);
-    loop->wish = loop->z + channels;
-    loop->sent = loop->wish + channels;
+    loop->command = loop->z + channels;
+    loop->sent = loop->command + channels;
     loop->scaled = loop->sent + channels;
-    loop->told = loop->scaled + channels;
+    loop->modelled = loop->scaled + channels;
     for (uint32_t r = 0; r < layout->rows; ++r)
         loop->plane[r] = feedback_row_plane(configuration->matrix.row_name[r]);
     return true;
@@ -69,7 +69,7 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
 
 void feedback_loop_free(struct feedback_loop *loop) {
     for (uint32_t p = 0; p < FEEDBACK_PARTS_MAX; ++p) {
-        free(loop->unload[p].owed);
+        free(loop->unload[p].pending);
         free(loop->unload[p].moved);
     }
     free(loop->memory);
@@ -80,14 +80,15 @@ void feedback_loop_free(struct feedback_loop *loop) {
     *loop = (struct feedback_loop){0};
 }
 
-/** What the probe adds to a channel, in the actuator's unit. */
-static double probe_of(struct feedback_loop const *loop, uint32_t p, double value_nm) {
-    double const singular = basis_of(loop, p)->singular[loop->probe.number];
+/** What the excitation adds to a channel, in the actuator's unit. */
+static double excitation_of(struct feedback_loop const *loop, uint32_t p, double value_nm) {
+    double const singular = basis_of(loop, p)->singular[loop->excitation.number];
     return singular > 0.0 ? value_nm / singular : 0.0;
 }
 
-static bool probes_channel(struct feedback_loop const *loop, uint32_t p) {
-    return loop->probe.part == (int32_t)p && !loop->probe.at_output && loop->probe.number < basis_of(loop, p)->channels;
+static bool excites_channel(struct feedback_loop const *loop, uint32_t p) {
+    return loop->excitation.part == (int32_t)p && !loop->excitation.at_output &&
+           loop->excitation.number < basis_of(loop, p)->channels;
 }
 
 /** Columns on their way into a sum, in their order. */
@@ -114,7 +115,7 @@ static void add_rest(struct columns *columns) {
 
 static void look_part(struct feedback_loop *loop, uint32_t p, int32_t const *error_nm) {
     struct feedback_part const *part = &loop->layout->part[p];
-    uint32_t const channels = loop->answer->bank[p].channels;
+    uint32_t const channels = loop->answer->controllers[p].channels;
     double *z = loop->z + part->channel;
     memset(z, 0, channels * sizeof *z);
     struct columns columns = {.sum = z, .length = channels};
@@ -124,19 +125,19 @@ static void look_part(struct feedback_loop *loop, uint32_t p, int32_t const *err
         add_column(&columns, loop->answer->errors[p] + (size_t)row * channels, error_nm[row]);
     }
     add_rest(&columns);
-    if (probes_channel(loop, p))
-        z[loop->probe.number] += probe_of(loop, p, loop->probe.value);
+    if (excites_channel(loop, p))
+        z[loop->excitation.number] += excitation_of(loop, p, loop->excitation.value);
 }
 
 void feedback_loop_look(struct feedback_loop *loop, int32_t const *error_nm) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p)
-        if (has_bank(loop->answer, p))
+        if (has_controllers(loop->answer, p))
             look_part(loop, p, error_nm);
 }
 
 /** Takes outputs⁺ · `surplus` of one output off the channels. */
 static void take_off(struct feedback_loop const *loop, uint32_t p, uint32_t column, double surplus, double *channel) {
-    uint32_t const channels = loop->answer->bank[p].channels;
+    uint32_t const channels = loop->answer->controllers[p].channels;
     if (loop->answer->inverse[p] == NULL) {
         if (column < channels)
             channel[column] -= surplus;
@@ -145,12 +146,12 @@ static void take_off(struct feedback_loop const *loop, uint32_t p, uint32_t colu
     feedback_accumulate(channel, loop->answer->inverse[p] + (size_t)column * channels, -surplus, channels);
 }
 
-/** What the law wished of the channels. A probe at an output is none of it: it is a disturbance that the loop does not
- * know of, so that what is measured is what disturbances see. */
-static void wish_of(struct feedback_loop const *loop, uint32_t p, double const *scaled, double *wish) {
-    struct feedback_bank const *bank = &loop->answer->bank[p];
-    for (uint32_t k = 0; k < bank->channels; ++k)
-        wish[k] = bank->law.direct * bank->gain[k] * scaled[k] + bank->ahead[k];
+/** What the law commanded of the channels. A excitation at an output is none of it: it is a disturbance that the loop
+ * does not know of, so that what is measured is what disturbances see. */
+static void command_of(struct feedback_loop const *loop, uint32_t p, double const *scaled, double *command) {
+    struct feedback_controllers const *controllers = &loop->answer->controllers[p];
+    for (uint32_t k = 0; k < controllers->channels; ++k)
+        command[k] = controllers->law.direct * controllers->gain[k] * scaled[k] + controllers->ahead[k];
 }
 
 /** And what they were sent: without what limits, or another system, made of it. */
@@ -168,70 +169,71 @@ static void sent_of(struct feedback_loop const *loop, uint32_t p, double const *
 
 static void learn_part(struct feedback_loop *loop, uint32_t p, double const *other) {
     uint32_t const first = loop->layout->part[p].channel;
-    struct feedback_bank *bank = &loop->answer->bank[p];
-    double *scaled = loop->scaled + first, *told = loop->told + first;
-    double *wish = loop->wish + first, *sent = loop->sent + first;
-    for (uint32_t k = 0; k < bank->channels; ++k)
+    struct feedback_controllers *controllers = &loop->answer->controllers[p];
+    double *scaled = loop->scaled + first, *modelled = loop->modelled + first;
+    double *command = loop->command + first, *sent = loop->sent + first;
+    for (uint32_t k = 0; k < controllers->channels; ++k)
         scaled[k] = loop->z[first + k] * loop->scale;
-    wish_of(loop, p, scaled, wish);
-    memcpy(sent, wish, bank->channels * sizeof *sent);
+    command_of(loop, p, scaled, command);
+    memcpy(sent, command, controllers->channels * sizeof *sent);
     sent_of(loop, p, other, sent);
     /* The plant's model is part of the loop, whose gain is `scale`; what was cut was cut whole. */
-    for (uint32_t k = 0; k < bank->channels; ++k) {
-        double const cut = wish[k] - sent[k];
+    for (uint32_t k = 0; k < controllers->channels; ++k) {
+        double const cut = command[k] - sent[k];
         sent[k] *= loop->scale;
-        told[k] = sent[k] + cut;
+        modelled[k] = sent[k] + cut;
     }
-    feedback_bank_update(bank, scaled, told, sent);
+    feedback_controllers_update(controllers, scaled, modelled, sent);
 }
 
 void feedback_loop_learn(struct feedback_loop *loop, double const *other) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p)
-        if (has_bank(loop->answer, p))
+        if (has_controllers(loop->answer, p))
             learn_part(loop, p, other);
     loop->is_clear = false;
 }
 
 void feedback_loop_hold(struct feedback_loop *loop, uint32_t cycles) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p) {
-        if (!has_bank(loop->answer, p))
+        if (!has_controllers(loop->answer, p))
             continue;
-        feedback_bank_skip(&loop->answer->bank[p], cycles);
+        feedback_controllers_skip(&loop->answer->controllers[p], cycles);
         feedback_unload_skip(&loop->unload[p], cycles, loop->base + loop->layout->part[p].first);
     }
 }
 
-static void clear_banks(struct feedback_loop *loop) {
+static void clear_controllers(struct feedback_loop *loop) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p) {
-        memset(loop->unload[p].owed, 0, loop->layout->part[p].outputs * sizeof(double));
-        if (has_bank(loop->answer, p))
-            feedback_bank_clear(&loop->answer->bank[p]);
+        memset(loop->unload[p].pending, 0, loop->layout->part[p].outputs * sizeof(double));
+        if (has_controllers(loop->answer, p))
+            feedback_controllers_clear(&loop->answer->controllers[p]);
     }
     loop->is_clear = true;
 }
 
-void feedback_loop_rest(struct feedback_loop *loop, double const *standing, bool is_home) {
+void feedback_loop_rest(struct feedback_loop *loop, double const *standing, bool sets_reference) {
     if (!loop->is_clear)
-        clear_banks(loop);
+        clear_controllers(loop);
     for (uint32_t output = 0; output < loop->layout->outputs; ++output) {
         loop->setpoint[output] = standing[output];
         loop->base[output] = standing[output] - loop->forward[output];
-        if (is_home)
-            loop->home[output] = standing[output];
+        if (sets_reference)
+            loop->reference[output] = standing[output];
     }
     loop->scale = 0.0;
 }
 
-/** What the banks, and a probe at a channel, put ahead: added to `ahead`. */
+/** What the controllers, and a excitation at a channel, put ahead: added to `ahead`. */
 static void add_channels(struct feedback_loop const *loop, uint32_t p, double *ahead) {
     struct feedback_part const *part = &loop->layout->part[p];
-    struct feedback_bank const *bank = &loop->answer->bank[p];
+    struct feedback_controllers const *controllers = &loop->answer->controllers[p];
     double const *outputs = loop->answer->outputs[p];
     struct columns columns = {.sum = ahead + part->first, .length = part->columns};
-    for (uint32_t k = 0; k < bank->channels; ++k) {
-        double w = bank->ahead[k];
-        if (probes_channel(loop, p) && loop->probe.number == k)
-            w += loop->scale * bank->law.direct * bank->gain[k] * probe_of(loop, p, loop->probe.next);
+    for (uint32_t k = 0; k < controllers->channels; ++k) {
+        double w = controllers->ahead[k];
+        if (excites_channel(loop, p) && loop->excitation.number == k)
+            w += loop->scale * controllers->law.direct * controllers->gain[k] *
+                 excitation_of(loop, p, loop->excitation.next);
         if (outputs == NULL) {
             ahead[part->first + k] += w;
             continue;
@@ -243,15 +245,15 @@ static void add_channels(struct feedback_loop const *loop, uint32_t p, double *a
 
 static void gather(struct feedback_loop const *loop, double *ahead) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p)
-        if (has_bank(loop->answer, p))
+        if (has_controllers(loop->answer, p))
             add_channels(loop, p, ahead);
 }
 
 static void take_part(struct feedback_loop const *loop, struct feedback_answer *answer, uint32_t p) {
-    if (!has_bank(answer, p) || !has_bank(loop->answer, p) || answer->solution->map[p] == NULL)
+    if (!has_controllers(answer, p) || !has_controllers(loop->answer, p) || answer->solution->map[p] == NULL)
         return;
-    feedback_bank_retune(&loop->answer->bank[p], &answer->bank[p].law);
-    feedback_bank_map(&answer->bank[p], &loop->answer->bank[p], answer->solution->map[p]);
+    feedback_controllers_retune(&loop->answer->controllers[p], &answer->controllers[p].law);
+    feedback_controllers_map(&answer->controllers[p], &loop->answer->controllers[p], answer->solution->map[p]);
 }
 
 static void note_in(struct feedback_loop *loop) {
@@ -297,11 +299,11 @@ static void unload_part(struct feedback_loop *loop, uint32_t p, struct feedback_
     unload->rate = 2.0 * M_PI * crossover / loop->rate_hz;
     unload->keep = bandwidth > 0.0 ? exp(-2.0 * M_PI * bandwidth / loop->rate_hz) : 0.0;
     unload->handover = loop->answer->solution->handover[p];
-    feedback_unload_step(unload, loop->setpoint + part->first, loop->home + part->first, loop->is_in + part->first,
+    feedback_unload_step(unload, loop->setpoint + part->first, loop->reference + part->first, loop->is_in + part->first,
                          loop->base + part->first, loop->base + taker->first);
     for (uint32_t output = taker->first; output < taker->first + taker->columns; ++output) /* no further than it can */
         if (loop->is_in[output])
-            loop->base[output] = feedback_within(loop->base[output], loop->most_low[output], loop->most_high[output]);
+            loop->base[output] = feedback_clamp(loop->base[output], loop->most_low[output], loop->most_high[output]);
 }
 
 void feedback_loop_unload(struct feedback_loop *loop) {
@@ -321,10 +323,8 @@ static void make_limits(struct feedback_loop *loop) {
             loop->low[output] = loop->high[output] = at;
         } else {
             double const slew = loop->slew[output];
-            loop->low[output] =
-                feedback_larger(feedback_smaller(at - slew, loop->most_high[output]), loop->most_low[output]);
-            loop->high[output] =
-                feedback_smaller(feedback_larger(at + slew, loop->most_low[output]), loop->most_high[output]);
+            loop->low[output] = feedback_max(feedback_min(at - slew, loop->most_high[output]), loop->most_low[output]);
+            loop->high[output] = feedback_min(feedback_max(at + slew, loop->most_low[output]), loop->most_high[output]);
         }
     }
 }
@@ -349,8 +349,8 @@ void feedback_loop_ahead(struct feedback_loop *loop) {
     if (loop->answer == NULL)
         return;
     gather(loop, loop->ahead);
-    if (loop->probe.part >= 0 && loop->probe.at_output)
-        loop->ahead[loop->probe.number] += loop->probe.next;
+    if (loop->excitation.part >= 0 && loop->excitation.at_output)
+        loop->ahead[loop->excitation.number] += loop->excitation.next;
 }
 
 void feedback_loop_ready(struct feedback_loop *loop) {

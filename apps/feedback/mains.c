@@ -34,11 +34,11 @@ void feedback_mains_forget(struct feedback_mains *mains, struct feedback_layout 
 void feedback_mains_apply(struct feedback_mains const *mains, struct feedback_layout const *layout,
                           struct feedback_answer *answer) {
     for (uint32_t p = 0; p < layout->part_count; ++p) {
-        if (answer->bank[p].memory == NULL)
+        if (answer->controllers[p].memory == NULL)
             continue;
-        struct feedback_law law = answer->bank[p].law;
+        struct feedback_law law = answer->controllers[p].law;
         feedback_law_follow(&law, mains->scale);
-        feedback_bank_retune(&answer->bank[p], &law);
+        feedback_controllers_retune(&answer->controllers[p], &law);
     }
 }
 
@@ -55,12 +55,14 @@ bool feedback_mains_follow(struct feedback_mains *mains, struct feedback_configu
         return false;
     double sum = 0.0, weight = 0.0;
     for (uint32_t p = 0; p < layout->part_count; ++p) {
-        struct feedback_bank *bank = &answer->bank[p];
-        int32_t const line = bank->memory != NULL ? line_of(&bank->law.tuning, configuration->mains_hz) : -1;
-        if (line < 0 || !bank->law.resonates)
+        struct feedback_controllers *controllers = &answer->controllers[p];
+        int32_t const line =
+            controllers->memory != NULL ? line_of(&controllers->law.tuning, configuration->mains_hz) : -1;
+        if (line < 0 || !controllers->law.resonates)
             continue;
         double strength = 0.0;
-        double const drift = feedback_bank_drift(bank, (uint32_t)line, mains->phasor[p], mains->count, &strength);
+        double const drift =
+            feedback_controllers_drift(controllers, (uint32_t)line, mains->phasor[p], mains->count, &strength);
         sum += strength * drift;
         weight += strength;
     }

@@ -26,11 +26,11 @@ void feedback_mains_free(struct feedback_mains *mains);
 /** As if nothing had been seen; `scale` stays. */
 void feedback_mains_forget(struct feedback_mains *mains, struct feedback_layout const *layout);
 
-/** One cycle that was ON. True when it took a look that changed the banks. */
+/** One cycle that was ON. True when it took a look that changed the controllers. */
 bool feedback_mains_follow(struct feedback_mains *mains, struct feedback_configuration const *configuration,
                            struct feedback_layout const *layout, struct feedback_answer *answer);
 
-/** All banks at `mains->scale`: after another answer was taken. */
+/** all controllers at `mains->scale`: after another answer was taken. */
 void feedback_mains_apply(struct feedback_mains const *mains, struct feedback_layout const *layout,
                           struct feedback_answer *answer);
 

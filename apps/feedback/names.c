@@ -79,7 +79,8 @@ struct rm_setting const feedback_settings[FEEDBACK_SETTINGS] = {
 
 struct rm_reading const feedback_readings[FEEDBACK_READINGS] = {
     [FEEDBACK_STATE] = {.name = "state", .description = "0 off, 1 ready, 2 on, 3 hold, 4 fault"},
-    [FEEDBACK_PERMITS] = {.name = "permits", .description = "bits of the permits that are missing now"},
+    [FEEDBACK_ENABLE_CONDITIONS] = {.name = "enable_conditions",
+                                    .description = "bits of the enable conditions that are missing now"},
     [FEEDBACK_CAUSE] = {.name = "cause", .description = "bits that were missing when it last left on by itself"},
     [FEEDBACK_CAUSE_TURN] = {.name = "cause_turn", .description = "when it did"},
     [FEEDBACK_CAUSE_NUMBER] = {.name = "cause_number", .description = "row or actuator that it was, or -1"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the feedback tells and is told: its settings, readings, streams, states, permits. Names, units and descriptions
- * stand in names.c; `ringmaster feedback` and the console know them by name. */
+/** What the feedback tells and is told: its settings, readings, streams, states, enable_conditions. Names, units and
+ * descriptions stand in names.c; `ringmaster feedback` and the console know them by name. */
 #ifndef FEEDBACK_NAMES_H
 #define FEEDBACK_NAMES_H
 
@@ -69,8 +69,8 @@ enum feedback_excitation {
 enum feedback_reading {
     /** state: enum feedback_state. */
     FEEDBACK_STATE,
-    /** permits: bits of enum feedback_permit that are missing now. */
-    FEEDBACK_PERMITS,
+    /** enable_conditions: bits of enum feedback_enable_condition that are missing now. */
+    FEEDBACK_ENABLE_CONDITIONS,
     /** cause: those that were missing when it last left ON by itself; 0: nobody has, or a person. */
     FEEDBACK_CAUSE,
     /** cause_turn */
@@ -119,16 +119,16 @@ enum {
     /** Whole cycles before the loop goes on after one of which too much was missing. What keeps inputs away often does
      * so in bursts, every other cycle: a loop that answered those between would have twice the delay that its law is
      * for, and amplify. */
-    FEEDBACK_CALM_CYCLES = 8,
+    FEEDBACK_STABLE_CYCLES = 8,
 };
 
 enum feedback_state { FEEDBACK_OFF, FEEDBACK_READY, FEEDBACK_ON, FEEDBACK_HOLD, FEEDBACK_FAULT };
 
 /** What must be there to be on. OFF: nobody wants it on, and something is missing. READY: nobody wants it on. ON.
- * HOLD: wanted on, all outputs as they were; goes on by itself when the permit is back: as if nothing had been
- * where inputs, or the gate, were what it waited for, and not for long; else softly. FAULT: wanted on, and
+ * HOLD: wanted on, all outputs as they were; goes on by itself when the enable condition is back: as if nothing had
+ * been where inputs, or the gate, were what it waited for, and not for long; else softly. FAULT: wanted on, and
  * left it for a reason that a person should look at (`reset`). */
-enum feedback_permit {
+enum feedback_enable_condition {
     /** The matrix is not solved yet; HOLD. */
     FEEDBACK_NO_MATRIX = 1 << 0,
     /** `beam` below the least, or it fell in one cycle; HOLD. */

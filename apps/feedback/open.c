@@ -8,8 +8,8 @@
 #include "fail.h"
 #include "feedback.h"
 
-/** Patience with what a lost beam took with it, beyond `return_s`. */
-static double const PATIENCE_S = 2.0;
+/** Time for what a lost beam took with it, beyond `return_s`. */
+static double const TIMEOUT_S = 2.0;
 
 static uint32_t cycles_of(struct feedback const *feedback, double seconds) {
     return (uint32_t)fmin(fmax(1.0, rint(seconds * feedback->rate_hz)), 4e9);
@@ -103,10 +103,10 @@ static bool make_cycle(struct feedback *feedback, uint32_t rows) {
     feedback->golden.whole = calloc(rows + 1, sizeof *feedback->golden.whole);
     feedback->watched = calloc(rows + 1, sizeof *feedback->watched);
     feedback->row_used = calloc(rows + 1, 1);
-    feedback->wishes.row_in = calloc(rows + 1, 1);
+    feedback->requests.row_in = calloc(rows + 1, 1);
     return cycle->error != NULL && cycle->pending != NULL && cycle->leapt != NULL && cycle->is_leap != NULL &&
            feedback->cumulated.squares != NULL && feedback->golden.now != NULL && feedback->golden.whole != NULL &&
-           feedback->watched != NULL && feedback->row_used != NULL && feedback->wishes.row_in != NULL;
+           feedback->watched != NULL && feedback->row_used != NULL && feedback->requests.row_in != NULL;
 }
 
 static bool make_outputs(struct feedback *feedback, struct rm_application_setup const *setup) {
@@ -117,13 +117,13 @@ static bool make_outputs(struct feedback *feedback, struct rm_application_setup 
     feedback->actuator_column = calloc(setup->actuator_count + 1, sizeof *feedback->actuator_column);
     feedback->actuator_of = calloc(outputs + 1, sizeof *feedback->actuator_of);
     feedback->actuator = calloc(columns + 1, sizeof *feedback->actuator);
-    feedback->wishes.column_in = calloc(columns + 1, 1);
+    feedback->requests.column_in = calloc(columns + 1, 1);
     feedback->other = calloc(setup->actuator_count + 1, sizeof *feedback->other);
     feedback->of_other = calloc(outputs + 1, sizeof *feedback->of_other);
     feedback->standing = calloc(outputs + 1, sizeof *feedback->standing);
     return feedback->has_come != NULL && feedback->input != NULL && feedback->run != NULL &&
            feedback->actuator_column != NULL && feedback->actuator_of != NULL && feedback->actuator != NULL &&
-           feedback->wishes.column_in != NULL && feedback->other != NULL && feedback->of_other != NULL &&
+           feedback->requests.column_in != NULL && feedback->other != NULL && feedback->of_other != NULL &&
            feedback->standing != NULL &&
            feedback_delivery_make(&feedback->delivery, setup->actuator_count, setup->actuator_low,
                                   setup->actuator_high);
@@ -169,7 +169,7 @@ static void set_limits(struct feedback *feedback) {
         (struct feedback_watch_limits){configuration->watch.missing_cycles, configuration->watch.frozen_cycles,
                                        (int32_t)fmin(configuration->watch.jump_um * 1e3, 1e9), back};
     feedback->actuator_limits =
-        (struct feedback_actuator_limits){cycles_of(feedback, configuration->permits.saturated_s), back};
+        (struct feedback_actuator_limits){cycles_of(feedback, configuration->enable_conditions.saturated_s), back};
     feedback->keep_cycles = back;
     feedback->golden.most = configuration->golden_speed_um_s * 1e3 / feedback->rate_hz;
     feedback->cumulated.most = cycles_of(feedback, 1.0);
@@ -207,7 +207,7 @@ static void free_cycle(struct feedback *feedback) {
     free(feedback->golden.whole);
     free(feedback->watched);
     free(feedback->row_used);
-    free(feedback->wishes.row_in);
+    free(feedback->requests.row_in);
 }
 
 void feedback_close(void *memory) {
@@ -226,7 +226,7 @@ void feedback_close(void *memory) {
     free(feedback->actuator_column);
     free(feedback->actuator_of);
     free(feedback->actuator);
-    free(feedback->wishes.column_in);
+    free(feedback->requests.column_in);
     free(feedback->other);
     free(feedback->of_other);
     free(feedback->standing);
@@ -251,7 +251,7 @@ static void forget(struct feedback *feedback, struct rm_application_setup const 
     feedback_cycle_clear(&feedback->cycle);
     feedback->cumulated.count = 0;
     feedback->orbit = (struct feedback_orbit){0};
-    feedback->slow_permits = FEEDBACK_NO_MATRIX; /* until a first cycle has seen to it */
+    feedback->slow_conditions = FEEDBACK_NO_MATRIX; /* until a first cycle has seen to it */
     feedback->saturated = feedback->saturated_for = 0;
     feedback->used_rows = rows;
     feedback->used_columns = feedback->family_columns;
@@ -260,16 +260,16 @@ static void forget(struct feedback *feedback, struct rm_application_setup const 
     feedback->cause_turn = feedback->substituted = feedback->shadow_rms = 0.0;
     feedback->cause_number = feedback->worst_row = feedback->worst_column = -1;
     feedback->excite = (struct feedback_excite){.rate_hz = feedback->rate_hz};
-    feedback->poked = UINT32_MAX;
+    feedback->injected = UINT32_MAX;
     feedback->mains.scale = 1.0;
-    feedback->loop.probe = (struct feedback_probe){.part = -1};
+    feedback->loop.excitation = (struct feedback_excitation_state){.part = -1};
     memset(feedback->has_come, 0, setup->input_count);
     feedback->arrived = 0;
     feedback->at = UINT64_MAX;
     feedback->passed = 1;
     feedback->held = feedback->partial_for = 0;
     feedback->has_begun = feedback->is_partial = feedback->begins_anew = false;
-    feedback->whole_for = FEEDBACK_CALM_CYCLES;
+    feedback->whole_for = FEEDBACK_STABLE_CYCLES;
     feedback->loop.is_clear = false;
     feedback->loop.scale = 0.0;
     memset(feedback->loop.cut, 0, outputs * sizeof *feedback->loop.cut);
@@ -293,11 +293,13 @@ enum rm_code feedback_begin(struct feedback *feedback, struct rm_application_set
     feedback->states = (struct feedback_states){
         .state = FEEDBACK_OFF,
         .reset = setting[setup->setting_at[FEEDBACK_RESET]],
-        .patience = cycles_of(feedback, configuration->watch.return_s + PATIENCE_S),
-        .rearm = configuration->permits.beam_rearm_s > 0 ? cycles_of(feedback, configuration->permits.beam_rearm_s) : 0,
+        .timeout = cycles_of(feedback, configuration->watch.return_s + TIMEOUT_S),
+        .rearm = configuration->enable_conditions.beam_rearm_s > 0
+                     ? cycles_of(feedback, configuration->enable_conditions.beam_rearm_s)
+                     : 0,
     };
-    feedback->beam = (struct feedback_beam){.least = configuration->permits.beam_least,
-                                            .drop = configuration->permits.beam_drop,
+    feedback->beam = (struct feedback_beam){.least = configuration->enable_conditions.beam_least,
+                                            .drop = configuration->enable_conditions.beam_drop,
                                             .return_cycles = cycles_of(feedback, configuration->watch.return_s)};
     for (uint32_t i = 0; i < setup->input_count; ++i)
         feedback->beam.watched |= feedback->input[i].sums > 0;

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-void feedback_outputs_send(struct feedback *feedback, struct rm_wish *wish) {
+void feedback_outputs_send(struct feedback *feedback, struct rm_command *command) {
     for (uint32_t i = 0; i < feedback->runs; ++i)
-        memcpy(wish->setpoint + feedback->run[i].actuator, feedback->loop.setpoint + feedback->run[i].output,
-               feedback->run[i].count * sizeof *wish->setpoint);
+        memcpy(command->setpoint + feedback->run[i].actuator, feedback->loop.setpoint + feedback->run[i].output,
+               feedback->run[i].count * sizeof *command->setpoint);
     if (feedback->rf_actuator >= 0)
-        wish->setpoint[feedback->rf_actuator] = feedback->rf_setpoint;
+        command->setpoint[feedback->rf_actuator] = feedback->rf_setpoint;
 }
 
 /** What was sent last may be known so many cycles late. */
@@ -25,19 +25,19 @@ void feedback_outputs_stand(struct feedback *feedback, struct rm_step const *giv
         double at = left;
         if (is_shadow && isfinite(other))
             at = other;
-        else if (output != feedback->poked && isfinite(is) && !(fabs(is - left) <= LATE_STEPS * loop->slew[output]))
+        else if (output != feedback->injected && isfinite(is) && !(fabs(is - left) <= LATE_STEPS * loop->slew[output]))
             at = is;
         feedback->standing[output] = at;
     }
 }
 
-void feedback_outputs_delivered(struct feedback *feedback, struct rm_step const *given, struct rm_wish const *wish,
-                                bool is_shadow) {
+void feedback_outputs_delivered(struct feedback *feedback, struct rm_step const *given,
+                                struct rm_command const *command, bool is_shadow) {
     enum feedback_state const state = feedback->states.state;
     bool const counts = (state == FEEDBACK_ON || state == FEEDBACK_HOLD) && !is_shadow;
     if (!counts)
-        feedback_delivery_begin(&feedback->delivery, wish->setpoint);
-    feedback->is_sent = !counts || feedback_delivery_judge(&feedback->delivery, given->sent, wish->setpoint);
+        feedback_delivery_begin(&feedback->delivery, command->setpoint);
+    feedback->is_sent = !counts || feedback_delivery_judge(&feedback->delivery, given->sent, command->setpoint);
 }
 
 void feedback_outputs_watch(struct feedback *feedback, struct rm_step const *given) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static double within(double value, double low, double high) { return fmin(fmax(value, low), high); }
+static double rf_clamp(double value, double low, double high) { return fmin(fmax(value, low), high); }
 
 void feedback_rf_begin(struct feedback_rf *rf, double base) {
     rf->base = base;
@@ -14,10 +14,10 @@ void feedback_rf_begin(struct feedback_rf *rf, double base) {
 double feedback_rf_step(struct feedback_rf *rf, double dispersive, double low, double high) {
     rf->sum += dispersive;
     if (++rf->count >= rf->every) {
-        rf->wanted = within(rf->wanted + rf->gain * rf->sum / rf->count, low - rf->base, high - rf->base);
+        rf->wanted = rf_clamp(rf->wanted + rf->gain * rf->sum / rf->count, low - rf->base, high - rf->base);
         rf->sum = 0.0;
         rf->count = 0;
     }
-    rf->now += within(rf->wanted - rf->now, -rf->slew, rf->slew);
+    rf->now += rf_clamp(rf->wanted - rf->now, -rf->slew, rf->slew);
     return rf->base + rf->now;
 }

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "clamp.h"
 #include "gap.h"
 #include "settings.h"
-#include "within.h"
 
 static void use_row(struct feedback *feedback, uint32_t row, int32_t error_nm) {
     struct feedback_answer const *answer = feedback->loop.answer;
@@ -29,7 +29,7 @@ static bool read_nm(struct feedback_lane const *lane, struct rm_record const *re
     }
     double const reading = feedback_lane_value(lane, record) * lane->to_unit;
     bool const is_number = isfinite(reading);
-    *reading_nm = is_number ? (int32_t)feedback_within(rint(reading), INT32_MIN, INT32_MAX) : INT32_MAX;
+    *reading_nm = is_number ? (int32_t)feedback_clamp(rint(reading), INT32_MIN, INT32_MAX) : INT32_MAX;
     return is_number;
 }
 
@@ -115,7 +115,7 @@ static void substitute(struct feedback *feedback, uint32_t row) {
 static bool is_of_beam(struct feedback const *feedback, uint32_t leaps) { return leaps > feedback->layout.rows / 4; }
 
 /** Rows that came, and were not used as they came. */
-static void settle_pending(struct feedback *feedback) {
+static void reconcile_pending(struct feedback *feedback) {
     struct feedback_cycle *cycle = &feedback->cycle;
     bool const beam = is_of_beam(feedback, cycle->leaps);
     for (uint32_t i = 0; i < cycle->pendings; ++i) {
@@ -131,25 +131,25 @@ static void settle_pending(struct feedback *feedback) {
     }
 }
 
-static void settle_missing(struct feedback *feedback, struct rm_application_setup const *setup,
-                           struct rm_step const *given) {
+static void reconcile_missing(struct feedback *feedback, struct rm_application_setup const *setup,
+                              struct rm_step const *given) {
     for (uint32_t i = 0; i < setup->input_count; ++i)
         for (uint32_t k = 0; given->is_missing[i] && k < feedback->input[i].rows; ++k)
             substitute(feedback, feedback->input[i].row[k].what);
 }
 
-void feedback_rows_settle(struct feedback *feedback, struct rm_application_setup const *setup,
-                          struct rm_step const *given) {
-    feedback->is_partial = given->missing > feedback->configuration.permits.missing * setup->input_count;
+void feedback_rows_reconcile(struct feedback *feedback, struct rm_application_setup const *setup,
+                             struct rm_step const *given) {
+    feedback->is_partial = given->missing > feedback->configuration.enable_conditions.missing * setup->input_count;
     if (feedback->is_partial) {
         feedback->whole_for = 0;
         return;
     }
-    feedback->whole_for += feedback->whole_for < FEEDBACK_CALM_CYCLES;
+    feedback->whole_for += feedback->whole_for < FEEDBACK_STABLE_CYCLES;
     if (feedback->cycle.pendings > 0)
-        settle_pending(feedback);
+        reconcile_pending(feedback);
     if (given->missing > 0)
-        settle_missing(feedback, setup, given);
+        reconcile_missing(feedback, setup, given);
 }
 
 void feedback_rows_close(struct feedback *feedback, double const *mask) {

@@ -11,8 +11,8 @@ void feedback_rows_arrive(struct rm_application_setup const *setup, void *state,
                           struct rm_record const *record);
 
 /** The step's part. What did not come, or leapt, in a cycle in which too much did not come, says nothing of itself. */
-void feedback_rows_settle(struct feedback *feedback, struct rm_application_setup const *setup,
-                          struct rm_step const *given);
+void feedback_rows_reconcile(struct feedback *feedback, struct rm_application_setup const *setup,
+                             struct rm_step const *given);
 
 /** Ends the cycle: who is at fault, and which rows are used; `mask` has an element per row. */
 void feedback_rows_close(struct feedback *feedback, double const *mask);

@@ -19,7 +19,7 @@ static double const HANDOVER_TIKHONOV = 1e-3;
 struct making {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
-    struct feedback_wishes const *wishes;
+    struct feedback_requests const *requests;
     struct feedback_solution const *before;
     struct feedback_solution *solution;
     double rate_hz;
@@ -45,7 +45,7 @@ static bool touches(struct making const *making, uint32_t row, char plane) {
 }
 
 static double row_weight(struct making const *making, uint32_t row, char plane) {
-    bool const in = making->wishes->row_in[row] && touches(making, row, plane);
+    bool const in = making->requests->row_in[row] && touches(making, row, plane);
     return in ? making->configuration->row_weight[row] : 0;
 }
 
@@ -54,7 +54,7 @@ static uint32_t column_of(struct making const *making, struct feedback_part cons
 }
 
 static double column_weight(struct making const *making, uint32_t column) {
-    return making->wishes->column_in[column] ? making->configuration->column_weight[column] : 0;
+    return making->requests->column_in[column] ? making->configuration->column_weight[column] : 0;
 }
 
 static void free_piece(struct piece *piece) {
@@ -86,8 +86,8 @@ static bool cut_piece(struct making const *making, struct feedback_part const *p
         .row_weight = piece->row_weight,
         .column_weight = piece->column_weight,
         .dispersion = part->plane == 'y' ? NULL : making->dispersion,
-        .modes = making->wishes->modes,
-        .tikhonov = making->wishes->tikhonov,
+        .modes = making->requests->modes,
+        .tikhonov = making->requests->tikhonov,
         .per_corrector = making->configuration->per_corrector,
     };
     return true;
@@ -112,7 +112,7 @@ static enum rm_code make_dispersion(struct making *making) {
     int32_t const column = configuration->rf.column;
     char const plane = configuration->coupled ? 'b' : 'x';
     double squares = 0;
-    if (column < 0 || !making->wishes->rf || !making->wishes->column_in[column])
+    if (column < 0 || !making->requests->rf || !making->requests->column_in[column])
         return RM_OK;
     making->dispersion = numbers(matrix->rows);
     making->solution->dispersion = numbers(matrix->rows);
@@ -150,7 +150,7 @@ static void make_law(struct making const *making, uint32_t p) {
         .second_hz = family->second_hz,
         .delay_s = family->delay_s,
     };
-    feedback_law_make(&making->solution->law[p], &plant, &family->tuning, making->wishes->resonates);
+    feedback_law_make(&making->solution->law[p], &plant, &family->tuning, making->requests->resonates);
 }
 
 /* Errors of channels, with what the law does with them at once: channels × rows. */
@@ -318,12 +318,12 @@ static double seconds_now(void) {
 
 enum rm_code feedback_solution_make(struct feedback_configuration const *configuration,
                                     struct feedback_layout const *layout, double rate_hz,
-                                    struct feedback_wishes const *wishes, struct feedback_solution const *before,
+                                    struct feedback_requests const *requests, struct feedback_solution const *before,
                                     struct feedback_solution **solution, struct rm_error *error) {
     double const began = seconds_now();
     struct making making = {.configuration = configuration,
                             .layout = layout,
-                            .wishes = wishes,
+                            .requests = requests,
                             .before = before,
                             .solution = calloc(1, sizeof **solution),
                             .rate_hz = rate_hz,
@@ -331,7 +331,7 @@ enum rm_code feedback_solution_make(struct feedback_configuration const *configu
     *solution = NULL;
     if (making.solution == NULL)
         return no_memory(&making);
-    making.solution->number = wishes->number;
+    making.solution->number = requests->number;
     enum rm_code const code = make_all(&making);
     free(making.dispersion);
     free(making.weight);

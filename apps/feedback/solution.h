@@ -56,7 +56,7 @@ struct feedback_layout {
 };
 
 /** What a solution is asked for with. */
-struct feedback_wishes {
+struct feedback_requests {
     /** Of the question. */
     uint64_t number;
     /** [row], [matrix column]. */
@@ -99,7 +99,7 @@ int32_t feedback_layout_taker(struct feedback_configuration const *configuration
 /** Takes some 10 to 100 ms. `before` may be NULL. */
 enum rm_code feedback_solution_make(struct feedback_configuration const *configuration,
                                     struct feedback_layout const *layout, double rate_hz,
-                                    struct feedback_wishes const *wishes, struct feedback_solution const *before,
+                                    struct feedback_requests const *requests, struct feedback_solution const *before,
                                     struct feedback_solution **solution, struct rm_error *error);
 void feedback_solution_free(struct feedback_solution *solution);
 

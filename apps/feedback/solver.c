@@ -10,8 +10,8 @@ static void free_answer(struct feedback_answer *answer) {
     if (answer == NULL)
         return;
     for (uint32_t p = 0; p < FEEDBACK_PARTS_MAX; ++p) {
-        if (answer->bank[p].memory != NULL)
-            feedback_bank_free(&answer->bank[p]);
+        if (answer->controllers[p].memory != NULL)
+            feedback_controllers_free(&answer->controllers[p]);
         free(answer->errors[p]);
         free(answer->outputs[p]);
         free(answer->inverse[p]);
@@ -50,10 +50,10 @@ static bool complete_part(struct feedback_solver const *solver, struct feedback_
     struct feedback_basis const *basis = &answer->solution->basis[p];
     if (basis->channels == 0)
         return true;
-    if (!feedback_bank_make(&answer->bank[p], basis->channels, &answer->solution->law[p]))
+    if (!feedback_controllers_make(&answer->controllers[p], basis->channels, &answer->solution->law[p]))
         return false;
     for (uint32_t k = 0; k < basis->channels; ++k)
-        answer->bank[p].gain[k] = basis->gain[k];
+        answer->controllers[p].gain[k] = basis->gain[k];
     answer->errors[p] = make_turned(basis->errors, basis->channels, solver->layout->rows);
     if (basis->outputs == NULL)
         return answer->errors[p] != NULL;
@@ -71,16 +71,16 @@ static bool *copy_of(bool const *from, uint32_t count) {
 
 /** An answer in any case: one without a solution says that there is none. */
 static struct feedback_answer *solve(struct feedback_solver const *solver) {
-    struct feedback_wishes const *wishes = &solver->in_work;
+    struct feedback_requests const *requests = &solver->in_work;
     struct feedback_answer *answer = calloc(1, sizeof *answer);
     if (answer == NULL)
         return NULL;
-    answer->number = wishes->number;
-    answer->row_in = copy_of(wishes->row_in, solver->layout->rows);
-    answer->column_in = copy_of(wishes->column_in, solver->layout->actuators);
+    answer->number = requests->number;
+    answer->row_in = copy_of(requests->row_in, solver->layout->rows);
+    answer->column_in = copy_of(requests->column_in, solver->layout->actuators);
     struct feedback_solution const *before = solver->last != NULL ? solver->last->solution : NULL;
     bool good = answer->row_in != NULL && answer->column_in != NULL &&
-                feedback_solution_make(solver->configuration, solver->layout, solver->rate_hz, wishes, before,
+                feedback_solution_make(solver->configuration, solver->layout, solver->rate_hz, requests, before,
                                        &answer->solution, NULL) == RM_OK;
     for (uint32_t p = 0; good && p < solver->layout->part_count; ++p)
         good = complete_part(solver, answer, p);
@@ -91,16 +91,16 @@ static struct feedback_answer *solve(struct feedback_solver const *solver) {
     return answer;
 }
 
-static bool make_wishes(struct feedback_wishes *wishes, struct feedback_layout const *layout) {
-    wishes->row_in = calloc(layout->rows + 1, 1);
-    wishes->column_in = calloc(layout->actuators + 1, 1);
-    return wishes->row_in != NULL && wishes->column_in != NULL;
+static bool make_requests(struct feedback_requests *requests, struct feedback_layout const *layout) {
+    requests->row_in = calloc(layout->rows + 1, 1);
+    requests->column_in = calloc(layout->actuators + 1, 1);
+    return requests->row_in != NULL && requests->column_in != NULL;
 }
 
 enum rm_code feedback_solver_make(struct feedback_solver *solver, struct feedback_configuration const *configuration,
                                   struct feedback_layout const *layout, double rate_hz, struct rm_error *error) {
     *solver = (struct feedback_solver){.configuration = configuration, .layout = layout, .rate_hz = rate_hz};
-    if (make_wishes(&solver->question, layout) && make_wishes(&solver->in_work, layout))
+    if (make_requests(&solver->question, layout) && make_requests(&solver->in_work, layout))
         return RM_OK;
     return feedback_fail(error, RM_E_NO_SPACE, "no memory for the matrix's masks");
 }
@@ -115,8 +115,8 @@ void feedback_solver_free(struct feedback_solver *solver, struct feedback_answer
     free(solver->in_work.column_in);
 }
 
-static void copy_wishes(struct feedback_wishes *to, struct feedback_wishes const *from,
-                        struct feedback_layout const *layout) {
+static void copy_requests(struct feedback_requests *to, struct feedback_requests const *from,
+                          struct feedback_layout const *layout) {
     bool *const row_in = to->row_in, *const column_in = to->column_in;
     memcpy(row_in, from->row_in, layout->rows);
     memcpy(column_in, from->column_in, layout->actuators);
@@ -125,12 +125,12 @@ static void copy_wishes(struct feedback_wishes *to, struct feedback_wishes const
     to->column_in = column_in;
 }
 
-bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_wishes const *wishes) {
+bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_requests const *requests) {
     /* Acquire: pairs with the release of feedback_solver_work, which has read the last question by then. */
-    if (atomic_load_explicit(&solver->is_asked, memory_order_acquire))
+    if (atomic_load_explicit(&solver->is_requested, memory_order_acquire))
         return false;
-    copy_wishes(&solver->question, wishes, solver->layout);
-    atomic_store_explicit(&solver->is_asked, true, memory_order_release);
+    copy_requests(&solver->question, requests, solver->layout);
+    atomic_store_explicit(&solver->is_requested, true, memory_order_release);
     return true;
 }
 
@@ -157,11 +157,11 @@ void feedback_solver_work(struct feedback_solver *solver) {
     /* Acquire and release: pairs with the first release of feedback_solver_take, and with feedback_solver_look. */
     free_answer(atomic_exchange_explicit(&solver->spent, NULL, memory_order_acq_rel));
     /* Acquire: pairs with the release of feedback_solver_ask. */
-    if (!atomic_load_explicit(&solver->is_asked, memory_order_acquire))
+    if (!atomic_load_explicit(&solver->is_requested, memory_order_acquire))
         return;
-    copy_wishes(&solver->in_work, &solver->question, solver->layout);
+    copy_requests(&solver->in_work, &solver->question, solver->layout);
     /* Release: the question was read. */
-    atomic_store_explicit(&solver->is_asked, false, memory_order_release);
+    atomic_store_explicit(&solver->is_requested, false, memory_order_release);
     struct feedback_answer *answer = solve(solver);
     if (answer != NULL && answer->solution != NULL)
         solver->last = answer;

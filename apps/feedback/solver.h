@@ -20,8 +20,8 @@
 
 #include <ringmaster/error.h>
 
-#include "bank.h"
 #include "configuration.h"
+#include "controllers.h"
 #include "solution.h"
 
 /** A solution, and what the stepping thread needs with it; its own from when it takes it, but for the solution, which
@@ -33,7 +33,7 @@ struct feedback_answer {
     /** As asked. */
     bool *row_in, *column_in;
 
-    struct feedback_bank bank[FEEDBACK_PARTS_MAX];
+    struct feedback_controllers controllers[FEEDBACK_PARTS_MAX];
     /** [row · channels + channel]: of the basis, turned for speed. */
     double *errors[FEEDBACK_PARTS_MAX];
     /** [channel · columns + column]; NULL: the identity. */
@@ -47,13 +47,13 @@ struct feedback_solver {
     struct feedback_layout const *layout;
     double rate_hz;
     /** `question` is work's to read. */
-    _Atomic bool is_asked;
+    _Atomic bool is_requested;
 
     _Atomic(struct feedback_answer *) ready;
     _Atomic(struct feedback_answer *) spent;
-    struct feedback_wishes question;
+    struct feedback_requests question;
     /** Work's alone, as is the next. */
-    struct feedback_wishes in_work;
+    struct feedback_requests in_work;
     /** The last good answer. */
     struct feedback_answer const *last;
 };
@@ -65,7 +65,7 @@ enum rm_code feedback_solver_make(struct feedback_solver *solver, struct feedbac
 void feedback_solver_free(struct feedback_solver *solver, struct feedback_answer *taken);
 
 /** Stepping thread: leaves a question; false when the last one still lies there. */
-bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_wishes const *wishes);
+bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_requests const *requests);
 
 /** Stepping thread: is there an answer that can be taken? It stays there. */
 struct feedback_answer *feedback_solver_look(struct feedback_solver *solver);

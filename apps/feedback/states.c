@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "states.h"
 
-static enum feedback_state without_wish(uint32_t missing) { return missing == 0 ? FEEDBACK_READY : FEEDBACK_OFF; }
+static enum feedback_state without_command(uint32_t missing) { return missing == 0 ? FEEDBACK_READY : FEEDBACK_OFF; }
 
 /** From HOLD: on again, or longer, or there is something that does not come back by itself. */
 static enum feedback_state after_hold(struct feedback_states *states, uint32_t missing) {
     if ((missing & FEEDBACK_FAULTING) == 0)
         return FEEDBACK_ON;
-    if (states->waited < states->patience) {
+    if (states->waited < states->timeout) {
         ++states->waited;
         return FEEDBACK_HOLD;
     }
@@ -23,7 +23,7 @@ static bool beam_may_return(struct feedback_states *states, uint32_t missing) {
     return states->beamless++ < states->rearm;
 }
 
-static enum feedback_state with_wish(struct feedback_states *states, uint32_t missing) {
+static enum feedback_state with_command(struct feedback_states *states, uint32_t missing) {
     if (states->state == FEEDBACK_FAULT || !beam_may_return(states, missing))
         return FEEDBACK_FAULT;
     if (missing & FEEDBACK_HOLDING) {
@@ -49,17 +49,17 @@ static void remember(struct feedback_states *states, enum feedback_state next, u
         states->cause = loop == 1 ? missing : 0;
 }
 
-enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_wishes const *wishes,
+enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_requests const *requests,
                                          uint32_t missing) {
-    if (wishes->reset != states->reset && states->state == FEEDBACK_FAULT)
-        states->state = without_wish(missing);
-    states->reset = wishes->reset;
+    if (requests->reset != states->reset && states->state == FEEDBACK_FAULT)
+        states->state = without_command(missing);
+    states->reset = requests->reset;
     enum feedback_state next = FEEDBACK_HOLD;
-    if (wishes->loop == 0)
-        next = without_wish(missing);
-    else if (wishes->loop == 1)
-        next = with_wish(states, missing);
-    remember(states, next, wishes->loop, missing);
+    if (requests->loop == 0)
+        next = without_command(missing);
+    else if (requests->loop == 1)
+        next = with_command(states, missing);
+    remember(states, next, requests->loop, missing);
     states->state = next;
     return next;
 }

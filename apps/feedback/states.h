@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** OFF, READY, ON, HOLD, FAULT: which state follows, from wishes, permits and time alone.
+/** OFF, READY, ON, HOLD, FAULT: which state follows, from requests, enable conditions and time alone.
  *
- *     loop  0   READY where all permits are there, OFF where not
+ *     loop  0   READY where all enable conditions are there, OFF where not
  *           2   HOLD
- *           1   a permit is missing that comes back by itself (matrix, gate, inputs)         HOLD
+ *           1   an enable condition is missing that comes back by itself (matrix, gate, inputs)         HOLD
  *               the beam, within `rearm` cycles of its loss                                   HOLD
  *               one that a person should look at                                              FAULT
- *               actuators alone, which come back by themselves as a rule                      HOLD, patiently
+ *               actuators alone, which come back by themselves as a rule                      HOLD, with a timeout
  *               none                                                                          ON
  *
  * HOLD is gone out of by itself. What a lost beam takes with it (BPMs that say they are invalid) takes a while to come
- * back, so HOLD is patient with those permits for `patience` cycles after the beam is there. A beam that is lost for
+ * back, so HOLD waits for those enable conditions for `timeout` cycles after the beam is there. A beam that is lost for
  * longer than `rearm` cycles, 0 by default, is FAULT: what comes after it is for a person to look at. FAULT stays until
  * `reset` changes, or nobody wants the loop on any more. A large error counts only while the loop is not on: it is the
  * loop's to correct.
@@ -32,27 +32,27 @@ struct feedback_states {
     enum feedback_state state;
     /** The setting's value as it was seen last. */
     double reset;
-    /** Cycles in HOLD that FAULTING permits may be missing. */
-    uint32_t patience;
+    /** Cycles in HOLD that FAULTING enable conditions may be missing. */
+    uint32_t timeout;
     /** Of these. */
     uint32_t waited;
     /** Cycles in which a lost beam may come back by itself; 0: none. */
     uint32_t rearm;
     /** Cycles since there was beam. */
     uint32_t beamless;
-    /** Permits that were missing when it last left ON, or could not go there, by itself. */
+    /** Enable conditions that were missing when it last left ON, or could not go there, by itself. */
     uint32_t cause;
 };
 
-struct feedback_state_wishes {
+struct feedback_state_requests {
     /** 0 off, 1 on, 2 hold. */
     uint32_t loop;
 
     double reset;
 };
 
-/** One cycle: the state in it. `missing` are bits of enum feedback_permit. */
-enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_wishes const *wishes,
+/** One cycle: the state in it. `missing` are bits of enum feedback_enable_condition. */
+enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_requests const *requests,
                                          uint32_t missing);
 
 #endif

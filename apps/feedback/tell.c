@@ -23,7 +23,7 @@ static double latency_ns(struct feedback const *feedback) {
 
 static void tell_state(struct feedback const *feedback, double *reading, uint32_t const *at) {
     reading[at[FEEDBACK_STATE]] = feedback->states.state;
-    reading[at[FEEDBACK_PERMITS]] = feedback->missing;
+    reading[at[FEEDBACK_ENABLE_CONDITIONS]] = feedback->missing;
     reading[at[FEEDBACK_CAUSE]] = feedback->states.cause;
     reading[at[FEEDBACK_CAUSE_TURN]] = feedback->cause_turn;
     reading[at[FEEDBACK_CAUSE_NUMBER]] = feedback->cause_number;
@@ -70,7 +70,7 @@ static void tell_faults(struct feedback const *feedback, struct rm_application_s
             feedback->actuator[column].fault | (column_mask[column] < 0.5 ? FEEDBACK_ACTUATOR_MASKED : 0);
 }
 
-/** RMS of how far setpoints are from home, of one plane. */
+/** RMS of how far setpoints are from reference, of one plane. */
 static double setpoint_rms(struct feedback const *feedback, char plane) {
     double squares = 0.0;
     uint32_t count = 0;
@@ -79,7 +79,7 @@ static double setpoint_rms(struct feedback const *feedback, char plane) {
         if (part->plane != plane && !(part->plane == 'b' && plane == 'x'))
             continue;
         for (uint32_t i = part->first; i < part->first + part->columns; ++i) {
-            double const way = feedback->loop.setpoint[i] - feedback->loop.home[i];
+            double const way = feedback->loop.setpoint[i] - feedback->loop.reference[i];
             squares += isfinite(way) ? way * way : 0.0;
         }
         count += part->columns;
@@ -87,22 +87,23 @@ static double setpoint_rms(struct feedback const *feedback, char plane) {
     return count > 0 ? sqrt(squares / count) : 0.0;
 }
 
-/** The error behind the probe, and what comes of it: their ratio to the excitation is what the loop makes of it. */
-static void tell_probe(struct feedback const *feedback, float *lane) {
+/** The error behind the excitation, and what comes of it: their ratio to the excitation is what the loop makes of it.
+ * */
+static void tell_excitation(struct feedback const *feedback, float *lane) {
     struct feedback_loop const *loop = &feedback->loop;
-    lane[9] = (float)loop->probe.value;
+    lane[9] = (float)loop->excitation.value;
     lane[10] = lane[11] = 0.0F;
-    if (loop->probe.part < 0 || loop->answer == NULL)
+    if (loop->excitation.part < 0 || loop->answer == NULL)
         return;
-    uint32_t const p = (uint32_t)loop->probe.part;
-    if (loop->probe.at_output) {
-        lane[11] = (float)loop->setpoint[loop->probe.number];
-        lane[10] = (float)(loop->setpoint[loop->probe.number] - loop->home[loop->probe.number]);
+    uint32_t const p = (uint32_t)loop->excitation.part;
+    if (loop->excitation.at_output) {
+        lane[11] = (float)loop->setpoint[loop->excitation.number];
+        lane[10] = (float)(loop->setpoint[loop->excitation.number] - loop->reference[loop->excitation.number]);
         return;
     }
-    uint32_t const channel = loop->layout->part[p].channel + loop->probe.number;
-    lane[10] = (float)(loop->z[channel] * loop->answer->solution->basis[p].singular[loop->probe.number]);
-    lane[11] = (float)loop->wish[channel];
+    uint32_t const channel = loop->layout->part[p].channel + loop->excitation.number;
+    lane[10] = (float)(loop->z[channel] * loop->answer->solution->basis[p].singular[loop->excitation.number]);
+    lane[11] = (float)loop->command[channel];
 }
 
 static void tell_modes(struct feedback const *feedback, char plane, float *lane) {
@@ -119,12 +120,12 @@ static void tell_modes(struct feedback const *feedback, char plane, float *lane)
 }
 
 void feedback_tell(struct feedback const *feedback, struct rm_application_setup const *setup,
-                   struct rm_step const *given, struct rm_wish *wish) {
-    tell_state(feedback, wish->reading, setup->reading_at);
+                   struct rm_step const *given, struct rm_command *command) {
+    tell_state(feedback, command->reading, setup->reading_at);
     if (feedback->loop.answer != NULL)
-        tell_solution(feedback, wish->reading, setup->reading_at);
-    tell_faults(feedback, setup, given->setting, wish->reading);
-    float *orbit = wish->stream[FEEDBACK_ORBIT];
+        tell_solution(feedback, command->reading, setup->reading_at);
+    tell_faults(feedback, setup, given->setting, command->reading);
+    float *orbit = command->stream[FEEDBACK_ORBIT];
     orbit[0] = (float)feedback->orbit.rms_x;
     orbit[1] = (float)feedback->orbit.rms_y;
     orbit[2] = (float)feedback->orbit.worst_x;
@@ -134,7 +135,7 @@ void feedback_tell(struct feedback const *feedback, struct rm_application_setup 
     orbit[6] = (float)given->missing;
     orbit[7] = (float)feedback->saturated;
     orbit[8] = (float)feedback->states.state;
-    tell_probe(feedback, orbit);
-    tell_modes(feedback, 'x', wish->stream[FEEDBACK_MODES_X]);
-    tell_modes(feedback, 'y', wish->stream[FEEDBACK_MODES_Y]);
+    tell_excitation(feedback, orbit);
+    tell_modes(feedback, 'x', command->stream[FEEDBACK_MODES_X]);
+    tell_modes(feedback, 'y', command->stream[FEEDBACK_MODES_Y]);
 }

@@ -8,6 +8,6 @@
 #include "feedback.h"
 
 void feedback_tell(struct feedback const *feedback, struct rm_application_setup const *setup,
-                   struct rm_step const *given, struct rm_wish *wish);
+                   struct rm_step const *given, struct rm_command *command);
 
 #endif

@@ -54,7 +54,7 @@ static char const WHOLE[] =
     "  - {hz: 100}\n"
     "mains_hz: 50\n"
     "rf: {actuator: ps/rf, hz: 5, gain: 0.4, slew: 2}\n"
-    "permits:\n"
+    "enable_conditions:\n"
     "  beam: {lanes: [sum1, sum2], least: 1e5, drop: 0.4, rearm_s: 30}\n"
     "  bpms: 0.8\n"
     "  actuators: 0.7\n"
@@ -115,12 +115,14 @@ static void takes_all_that_it_says(void **state) {
     assert_true(fast->unload_to == 1 && fast->crossover_hz == 2);
     assert_true(!slow->acts && slow->unload_to == -1 && slow->bandwidth_hz == 300 && slow->second_hz == 0);
     assert_true(c.mains_hz == 50 && c.rf.column == 5 && c.rf.hz == 5 && c.rf.gain == 0.4 && c.rf.slew == 2);
-    assert_int_equal(c.permits.beam_lanes, 2);
-    assert_string_equal(c.permits.beam_lane[1], "sum2");
-    assert_true(c.permits.beam_least == 1e5 && c.permits.beam_drop == 0.4 && c.permits.bpms == 0.8);
-    assert_true(c.permits.beam_rearm_s == 30);
-    assert_true(c.permits.actuators == 0.7 && c.permits.saturated == 3 && c.permits.saturated_s == 0.25);
-    assert_true(c.permits.initial_error_um == 400 && c.permits.missing == 0.2);
+    assert_int_equal(c.enable_conditions.beam_lanes, 2);
+    assert_string_equal(c.enable_conditions.beam_lane[1], "sum2");
+    assert_true(c.enable_conditions.beam_least == 1e5 && c.enable_conditions.beam_drop == 0.4 &&
+                c.enable_conditions.bpms == 0.8);
+    assert_true(c.enable_conditions.beam_rearm_s == 30);
+    assert_true(c.enable_conditions.actuators == 0.7 && c.enable_conditions.saturated == 3 &&
+                c.enable_conditions.saturated_s == 0.25);
+    assert_true(c.enable_conditions.initial_error_um == 400 && c.enable_conditions.missing == 0.2);
     assert_true(c.watch.missing_cycles == 2 && c.watch.frozen_cycles == 11 && c.watch.jump_um == 300);
     assert_true(c.watch.invalid_status == 0x8001 && c.watch.return_s == 2);
     assert_string_equal(c.gate.input, "timing01/raw");
@@ -142,12 +144,15 @@ static void has_defaults(void **state) {
     assert_true(c.golden_nm[0] == 0 && c.row_weight[3] == 1 && c.column_weight[4] == 1 && c.golden_speed_um_s == 100);
     assert_true(!c.coupled && !c.per_corrector && c.modes == 0 && c.tikhonov == 0.01 && c.soft_start_s == 1);
     assert_true(c.family[0].tuning.predicts && c.family[0].unload_to == -1 && c.family[0].bandwidth_hz == 0);
-    assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.permits.beam_lanes == 0 && c.permits.bpms == 0.9);
+    assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.enable_conditions.beam_lanes == 0 &&
+                c.enable_conditions.bpms == 0.9);
     assert_true(c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
-    assert_true(c.permits.beam_least == 0 && c.permits.beam_drop == 0.5 && c.permits.actuators == 0.9);
-    assert_true(c.permits.beam_rearm_s == 0); /* a lost beam is for a person to look at */
-    assert_true(c.permits.saturated == 4 && c.permits.saturated_s == 0.5 && c.permits.initial_error_um == 500);
-    assert_true(c.permits.missing == 0.3 && c.watch.frozen_cycles == 10 && c.watch.jump_um == 500);
+    assert_true(c.enable_conditions.beam_least == 0 && c.enable_conditions.beam_drop == 0.5 &&
+                c.enable_conditions.actuators == 0.9);
+    assert_true(c.enable_conditions.beam_rearm_s == 0); /* a lost beam is for a person to look at */
+    assert_true(c.enable_conditions.saturated == 4 && c.enable_conditions.saturated_s == 0.5 &&
+                c.enable_conditions.initial_error_um == 500);
+    assert_true(c.enable_conditions.missing == 0.3 && c.watch.frozen_cycles == 10 && c.watch.jump_um == 500);
     assert_true(c.watch.invalid_status == 0 && c.watch.return_s == 1);
     assert_true(c.watch.missing_cycles == 3 && c.gate.input[0] == '\0' && c.table_count == 0 && c.shadow_inputs == 0);
     feedback_configuration_free(&c);
@@ -230,11 +235,11 @@ static void says_what_is_wrong_and_where(void **state) {
         {"mains_hz: 50", "mains_hz: 60", ":25:11:", "mains_hz", "found 60"},
         {"actuator: ps/rf", "actuator: ps/rv", ":26:16:", "rf.actuator", "column of the matrix m.csv"},
         {"slew: 2}", "slew: 0}", ":26:47:", "rf.slew", "found 0"},
-        {"drop: 0.4", "drop: 1.4", ":28:49:", "permits.beam.drop", "found 1.4"},
-        {"rearm_s: 30", "rearm_s: -1", ":28:63:", "permits.beam.rearm_s", "found -1"},
-        {"[sum1, sum2]", "[sum1, sum2, s3, s4, s5]", ":28:", "permits.beam.lanes", "list of 1 to 4"},
-        {"bpms: 0.8", "bpms: 80", ":29:9:", "permits.bpms", "expected 0 to 1"},
-        {"saturated: 3", "saturated: 99999999999", ":31:14:", "permits.saturated", "99999999999"},
+        {"drop: 0.4", "drop: 1.4", ":28:49:", "enable_conditions.beam.drop", "found 1.4"},
+        {"rearm_s: 30", "rearm_s: -1", ":28:63:", "enable_conditions.beam.rearm_s", "found -1"},
+        {"[sum1, sum2]", "[sum1, sum2, s3, s4, s5]", ":28:", "enable_conditions.beam.lanes", "list of 1 to 4"},
+        {"bpms: 0.8", "bpms: 80", ":29:9:", "enable_conditions.bpms", "expected 0 to 1"},
+        {"saturated: 3", "saturated: 99999999999", ":31:14:", "enable_conditions.saturated", "99999999999"},
         {"jump_um: 300", "jump_um: .inf", ":35:", "watch.jump_um", "jump_um"},
         {"0x8001", "0x18001", ":35:77:", "watch.invalid_status", "expected 0 to 65535"},
         {"bit: 3", "bit: 32", ":36:48:", "gate.bit", "expected 0 to 31"},

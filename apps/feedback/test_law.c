@@ -115,7 +115,7 @@ static void test_sensitivity_is_what_a_loop_in_time_shows(void **state) {
         measure(&loop, families[i].rate_hz, hz, count, 2, 2, measured);
         for (uint32_t j = 0; j < count; ++j)
             assert_true(cabs(measured[j] - feedback_law_sensitivity(&law, hz[j])) < 0.01);
-        feedback_bank_free(&loop.bank);
+        feedback_controllers_free(&loop.controllers);
     }
 }
 
@@ -144,7 +144,7 @@ static void test_plant_response_is_what_a_plant_in_time_shows(void **state) {
                 response += 2 * output * conj(sine) / (double)length;
         }
         assert_true(cabs(response - feedback_plant_response(&plant, hz)) < 2e-3);
-        feedback_bank_free(&loop.bank);
+        feedback_controllers_free(&loop.controllers);
     }
 }
 
@@ -187,7 +187,7 @@ static void test_is_stable_with_a_plant_that_is_off(void **state) {
             }
             assert_true(strongest(&loop) < 1e-5);
             assert_true(most < 2);
-            feedback_bank_free(&loop.bank);
+            feedback_controllers_free(&loop.controllers);
         }
 }
 
@@ -241,36 +241,36 @@ static double biquad_in_single_precision(double hz) {
     return hz_of(first, last, rises - 1, TURN_RATE);
 }
 
-static double bank_at_turn_rate(double hz) {
+static double controllers_at_turn_rate(double hz) {
     struct feedback_plant const plant = {.rate_hz = TURN_RATE};
     struct feedback_tuning tuning = {.resonator_count = 1};
     tuning.resonator[0].hz = hz;
     tuning.resonator[0].width_hz = 1;
     struct feedback_law law;
     feedback_law_make(&law, &plant, &tuning, true);
-    struct feedback_bank bank;
-    assert_true(feedback_bank_make(&bank, 1, &law));
+    struct feedback_controllers controllers;
+    assert_true(feedback_controllers_make(&controllers, 1, &law));
     uint64_t first = 0, last = 0;
     uint32_t rises = 0;
     double before = 0;
     for (uint64_t turn = 0; turn < TURN_RATE; ++turn) {
         double const kick = turn == 0 ? 1 : 0, nothing = 0;
-        feedback_bank_update(&bank, &kick, &nothing, &nothing);
-        if (before < 0 && bank.ahead[0] >= 0) {
+        feedback_controllers_update(&controllers, &kick, &nothing, &nothing);
+        if (before < 0 && controllers.ahead[0] >= 0) {
             first = rises == 0 ? turn : first;
             last = turn;
             ++rises;
         }
-        before = bank.ahead[0];
+        before = controllers.ahead[0];
     }
-    feedback_bank_free(&bank);
+    feedback_controllers_free(&controllers);
     return hz_of(first, last, rises - 1, TURN_RATE);
 }
 
 static void test_50_hz_rings_at_50_hz_at_the_turn_rate(void **state) {
     (void)state;
     assert_true(fabs(biquad_in_single_precision(50) - 63.6) <= 0.05);
-    assert_true(fabs(bank_at_turn_rate(50) - 50) <= 0.005);
+    assert_true(fabs(controllers_at_turn_rate(50) - 50) <= 0.005);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A loop of a bank and a true plant in time, for tests: disturbance − plant → error → law → plant. The plant is not
- * the law's model: it follows its first order exactly from step to step, at whatever point of a cycle. */
+/** A loop of the controllers and a true plant in time, for tests: disturbance − plant → error → law → plant. The plant
+ * is not the law's model: it follows its first order exactly from step to step, at whatever point of a cycle. */
 #ifndef FEEDBACK_TEST_LOOP_H
 #define FEEDBACK_TEST_LOOP_H
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bank.h"
+#include "controllers.h"
 
 enum { LOOP_CHANNELS = 64, LOOP_PAST = 128 };
 
@@ -18,7 +18,7 @@ static double const lines_hz[] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 60
 enum { LINES = sizeof lines_hz / sizeof lines_hz[0] };
 
 struct loop {
-    struct feedback_bank bank;
+    struct feedback_controllers controllers;
     uint32_t channels;
     uint64_t cycle;
     /** pole: time constants in a cycle, 0: none; delay in cycles. */
@@ -28,7 +28,7 @@ struct loop {
     /** Rings; level at the cycle's begin. */
     double sent[LOOP_PAST][LOOP_CHANNELS], level[LOOP_PAST][LOOP_CHANNELS];
 
-    double error[LOOP_CHANNELS], wish[LOOP_CHANNELS];
+    double error[LOOP_CHANNELS], command[LOOP_CHANNELS];
 };
 
 /** True plant: `gain` and `delay` times what the law believes. */
@@ -39,7 +39,7 @@ static inline void loop_make(struct loop *loop, struct feedback_law const *law, 
                           .pole_per_cycle = 6.283185307179586 * law->plant.bandwidth_hz / law->plant.rate_hz,
                           .delay = delay * law->plant.delay_s * law->plant.rate_hz,
                           .limit = INFINITY};
-    assert_true(feedback_bank_make(&loop->bank, channels, law));
+    assert_true(feedback_controllers_make(&loop->controllers, channels, law));
 }
 
 /** What the plant gives in the present cycle. */
@@ -54,17 +54,18 @@ static inline double loop_plant(struct loop const *loop, uint32_t channel) {
     return loop->gain * (decay * level + (1 - decay) * held);
 }
 
-/** A cycle with such disturbances. Errors and wishes stay to be looked at. */
+/** A cycle with such disturbances. Errors and commands stay to be looked at. */
 static inline void loop_step(struct loop *loop, double const *disturbance) {
     uint64_t const now = loop->cycle % LOOP_PAST, next = (loop->cycle + 1) % LOOP_PAST;
     double const decay = loop->pole_per_cycle > 0 ? exp(-loop->pole_per_cycle) : 0;
     for (uint32_t i = 0; i < loop->channels; ++i) {
         loop->error[i] = disturbance[i] - loop_plant(loop, i);
-        loop->wish[i] = loop->bank.law.direct * loop->bank.gain[i] * loop->error[i] + loop->bank.ahead[i];
-        loop->sent[now][i] = fmin(fmax(loop->wish[i], -loop->limit), loop->limit);
+        loop->command[i] =
+            loop->controllers.law.direct * loop->controllers.gain[i] * loop->error[i] + loop->controllers.ahead[i];
+        loop->sent[now][i] = fmin(fmax(loop->command[i], -loop->limit), loop->limit);
         loop->level[next][i] = decay * loop->level[now][i] + (1 - decay) * loop->sent[now][i];
     }
-    feedback_bank_update(&loop->bank, loop->error, loop->wish, loop->sent[now]);
+    feedback_controllers_update(&loop->controllers, loop->error, loop->command, loop->sent[now]);
     ++loop->cycle;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The feedback's small parts, each by itself: states, permits, watching, golden orbit, excitation, tables, handover,
- * RF. */
+/** The feedback's small parts, each by itself: states, enable conditions, watching, golden orbit, excitation, tables,
+ * handover, RF. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,17 +15,17 @@
 #include "actuators.h"
 #include "comparison.h"
 #include "delivery.h"
+#include "enable_conditions.h"
 #include "excite.h"
 #include "forward.h"
 #include "golden.h"
 #include "names.h"
-#include "permits.h"
 #include "rf.h"
 #include "states.h"
 #include "unload.h"
 #include "watch.h"
 
-enum { PATIENCE = 3 };
+enum { TIMEOUT = 3 };
 
 static enum feedback_state const FAULT = FEEDBACK_FAULT, HOLD = FEEDBACK_HOLD, ON = FEEDBACK_ON;
 
@@ -59,55 +59,56 @@ static void test_states(void **state) {
         {FEEDBACK_ON, 0, 0, FEEDBACK_READY, 0},
         {FEEDBACK_ON, 0, FEEDBACK_NO_BEAM, FEEDBACK_OFF, 0},
         {FEEDBACK_HOLD, 1, 0, FEEDBACK_ON, 0},
-        {FEEDBACK_HOLD, 1, FEEDBACK_FEW_BPMS, FEEDBACK_HOLD, 0}, /* patient */
+        {FEEDBACK_HOLD, 1, FEEDBACK_FEW_BPMS, FEEDBACK_HOLD, 0}, /* waits */
         {FEEDBACK_FAULT, 1, 0, FEEDBACK_FAULT, 0},
         {FEEDBACK_FAULT, 0, 0, FEEDBACK_READY, 0},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-        struct feedback_states states = {.state = table[i].from, .patience = PATIENCE};
-        struct feedback_state_wishes const wishes = {.loop = table[i].loop};
-        enum feedback_state const is = feedback_states_next(&states, &wishes, table[i].missing);
+        struct feedback_states states = {.state = table[i].from, .timeout = TIMEOUT};
+        struct feedback_state_requests const requests = {.loop = table[i].loop};
+        enum feedback_state const is = feedback_states_next(&states, &requests, table[i].missing);
         if (is != table[i].to || states.cause != table[i].cause)
             fail_msg("line %zu: state %d, cause %x", i, is, states.cause);
     }
 }
 
-static void test_patience_and_reset(void **state) {
+static void test_timeout_and_reset(void **state) {
     (void)state;
-    struct feedback_states states = {.state = HOLD, .patience = PATIENCE};
-    struct feedback_state_wishes wishes = {.loop = 1};
+    struct feedback_states states = {.state = HOLD, .timeout = TIMEOUT};
+    struct feedback_state_requests requests = {.loop = 1};
     states.state = ON;
-    for (int i = 0; i <= PATIENCE; ++i)
-        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_ACTUATORS), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_ACTUATORS), FAULT);
-    states = (struct feedback_states){.state = HOLD, .patience = PATIENCE, .rearm = 1};
-    for (int i = 0; i < PATIENCE; ++i)
-        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_BPMS), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD); /* begins anew */
-    for (int i = 0; i < PATIENCE; ++i)
-        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_BPMS), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_FEW_BPMS), FAULT);
+    for (int i = 0; i <= TIMEOUT; ++i)
+        assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_FEW_ACTUATORS), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_FEW_ACTUATORS), FAULT);
+    states = (struct feedback_states){.state = HOLD, .timeout = TIMEOUT, .rearm = 1};
+    for (int i = 0; i < TIMEOUT; ++i)
+        assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_FEW_BPMS), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_NO_BEAM), HOLD); /* begins anew */
+    for (int i = 0; i < TIMEOUT; ++i)
+        assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_FEW_BPMS), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_FEW_BPMS), FAULT);
     assert_int_equal(states.cause, FEEDBACK_FEW_BPMS);
-    assert_int_equal(feedback_states_next(&states, &wishes, 0), FAULT);
-    wishes.reset = 1;
-    assert_int_equal(feedback_states_next(&states, &wishes, 0), ON);
+    assert_int_equal(feedback_states_next(&states, &requests, 0), FAULT);
+    requests.reset = 1;
+    assert_int_equal(feedback_states_next(&states, &requests, 0), ON);
 }
 
 static void test_rearming(void **state) {
     (void)state;
-    struct feedback_states states = {.state = ON, .patience = PATIENCE, .rearm = 5};
-    struct feedback_state_wishes const wishes = {.loop = 1};
+    struct feedback_states states = {.state = ON, .timeout = TIMEOUT, .rearm = 5};
+    struct feedback_state_requests const requests = {.loop = 1};
     for (int i = 0; i < 5; ++i)
-        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, 0), ON); /* within its time */
+        assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, 0), ON); /* within its time */
     for (int i = 0; i < 5; ++i)
-        assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), FAULT);
+        assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_NO_BEAM), FAULT);
     assert_int_equal(states.cause, FEEDBACK_NO_BEAM);
-    assert_int_equal(feedback_states_next(&states, &wishes, 0), FAULT); /* too late */
+    assert_int_equal(feedback_states_next(&states, &requests, 0), FAULT); /* too late */
     states = (struct feedback_states){.state = ON, .rearm = 5};
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_NO_BEAM), HOLD);
-    assert_int_equal(feedback_states_next(&states, &wishes, FEEDBACK_LARGE_ERROR), FAULT); /* another orbit came back */
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_NO_BEAM), HOLD);
+    assert_int_equal(feedback_states_next(&states, &requests, FEEDBACK_LARGE_ERROR),
+                     FAULT); /* another orbit came back */
 }
 
 static bool beam_of(struct feedback_beam *beam, double first, double second) {
@@ -244,11 +245,11 @@ static void test_golden_goes_together(void **state) {
 
 static double excited_rms(uint32_t kind, double *peak) {
     struct feedback_excite excite = {.rate_hz = 10000};
-    struct feedback_excite_wish const wish = {kind, 3.0, 10.0, 2000.0};
+    struct feedback_excite_request const command = {kind, 3.0, 10.0, 2000.0};
     enum { COUNT = 100000 };
     double squares = 0.0;
     *peak = 0.0;
-    feedback_excite_ask(&excite, &wish);
+    feedback_excite_ask(&excite, &command);
     for (int i = 0; i < COUNT; ++i) {
         double const value = feedback_excite_next(&excite);
         squares += value * value;
@@ -272,8 +273,8 @@ static void test_prbs_is_of_full_length(void **state) {
     (void)state;
     enum { LENGTH = (1 << 15) - 1 };
     struct feedback_excite excite = {.rate_hz = 10000};
-    struct feedback_excite_wish const wish = {FEEDBACK_PRBS, 1.0, 1.0, 2.0};
-    feedback_excite_ask(&excite, &wish);
+    struct feedback_excite_request const command = {FEEDBACK_PRBS, 1.0, 1.0, 2.0};
+    feedback_excite_ask(&excite, &command);
     uint16_t const first = excite.shift;
     double sum = 0.0;
     for (int i = 0; i < LENGTH; ++i) {
@@ -300,14 +301,14 @@ static void test_forward(void **state) {
 
 static void test_unload_arithmetic(void **state) {
     (void)state;
-    double owed[2] = {0}, moved[2];
-    double const handover[4] = {0.5, 0.0, 0.25, 1.0}, home[2] = {1.0, 0.0};
+    double pending[2] = {0}, moved[2];
+    double const handover[4] = {0.5, 0.0, 0.25, 1.0}, reference[2] = {1.0, 0.0};
     bool const in[2] = {true, false};
     double fast[2] = {3.0, 2.0}, slow[2] = {0.0, 0.0};
     struct feedback_unload unload = {
-        .fasts = 2, .slows = 2, .rate = 0.01, .keep = 0.9, .handover = handover, .owed = owed, .moved = moved};
+        .fasts = 2, .slows = 2, .rate = 0.01, .keep = 0.9, .handover = handover, .pending = pending, .moved = moved};
     for (int i = 0; i < 5000; ++i)
-        feedback_unload_step(&unload, fast, home, in, fast, slow);
+        feedback_unload_step(&unload, fast, reference, in, fast, slow);
     assert_true(fabs(fast[0] - 1.0) < 1e-6);
     assert_true(fast[1] == 2.0); /* out: nothing of it is moved */
     assert_true(fabs(slow[0] - 1.0) < 1e-6 && fabs(slow[1] - 0.5) < 1e-6);
@@ -346,7 +347,7 @@ static void test_delivery(void **state) {
     assert_true(feedback_delivery_judge(&delivery, second, third));
     assert_true(feedback_delivery_judge(&delivery, second, fourth)); /* the third is under way */
     assert_false(feedback_delivery_judge(&delivery, second, fourth));
-    assert_false(feedback_delivery_judge(&delivery, second, fourth)); /* the wish stands still, nobody sends */
+    assert_false(feedback_delivery_judge(&delivery, second, fourth)); /* the command stands still, nobody sends */
     assert_true(feedback_delivery_judge(&delivery, fourth, fourth));
     double const one_elsewhere[] = {9, 4, 4, 4}, two_elsewhere[] = {9, 9, 4, 4}, lost[] = {NAN, NAN, 4, 4};
     assert_true(feedback_delivery_judge(&delivery, one_elsewhere, fourth));
@@ -359,7 +360,7 @@ static void test_delivery(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_states),      cmocka_unit_test(test_patience_and_reset),
+        cmocka_unit_test(test_states),      cmocka_unit_test(test_timeout_and_reset),
         cmocka_unit_test(test_rearming),    cmocka_unit_test(test_beam),
         cmocka_unit_test(test_gate),        cmocka_unit_test(test_watch_frozen),
         cmocka_unit_test(test_watch_leaps), cmocka_unit_test(test_watch_silence),

@@ -24,7 +24,7 @@ struct ring {
     struct feedback_configuration configuration;
     struct feedback_layout layout;
     bool row_in[ROWS], column_in[COLUMNS];
-    struct feedback_wishes wishes;
+    struct feedback_requests requests;
 };
 
 static double response(int row, int column) {
@@ -83,7 +83,7 @@ static void make_ring(struct ring *ring, char const *more) {
         ring->row_in[r] = true;
     for (int c = 0; c < COLUMNS; ++c)
         ring->column_in[c] = true;
-    ring->wishes = (struct feedback_wishes){
+    ring->requests = (struct feedback_requests){
         .number = 5, .row_in = ring->row_in, .column_in = ring->column_in, .tikhonov = 0.02, .resonates = true};
 }
 
@@ -95,10 +95,10 @@ static void free_ring(struct ring *ring) {
 static struct feedback_solution *solve(struct ring const *ring, struct feedback_solution const *before) {
     struct feedback_solution *solution;
     struct rm_error error = {.text = ""};
-    if (feedback_solution_make(&ring->configuration, &ring->layout, RATE_HZ, &ring->wishes, before, &solution,
+    if (feedback_solution_make(&ring->configuration, &ring->layout, RATE_HZ, &ring->requests, before, &solution,
                                &error) != RM_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(solution->number, ring->wishes.number);
+    assert_int_equal(solution->number, ring->requests.number);
     assert_true(solution->seconds > 0);
     return solution;
 }
@@ -160,7 +160,7 @@ static void the_product_is_bases_and_laws(void **state) {
             double expected[FEEDBACK_OUTPUTS_MAX];
             double largest = 0;
             make_ring(&ring, ways[w]);
-            ring.wishes.rf = rf == 1;
+            ring.requests.rf = rf == 1;
             struct feedback_solution *solution = solve(&ring, NULL);
             make_orbit(orbit);
             run_product(solution, orbit, made);
@@ -247,7 +247,7 @@ static void the_rf_has_the_dispersion(void **state) {
     for (int r = 0; r < ROWS; ++r)
         orbit[r] = r % 2 == 0 ? (int32_t)lrint(100 * response(r, RF)) : 0;
     for (int rf = 0; rf < 2; ++rf) {
-        ring.wishes.rf = rf == 1;
+        ring.requests.rf = rf == 1;
         struct feedback_solution *solution = solve(&ring, NULL);
         run_product(solution, orbit, made);
         for (uint32_t o = 0; o < ring.layout.outputs; ++o)
@@ -271,7 +271,7 @@ static void another_solution_takes_over(void **state) {
     struct feedback_solution *before = solve(&ring, NULL);
     assert_null(before->map[0]);
     ring.row_in[2] = false;
-    ring.wishes.modes = 7;
+    ring.requests.modes = 7;
     struct feedback_solution *solution = solve(&ring, before);
     struct feedback_basis const *from = &before->basis[0];
     struct feedback_basis const *to = &solution->basis[0];
@@ -293,8 +293,8 @@ static void handing_over_keeps_the_orbit(void **state) {
     double moved = 0;
     double left = 0;
     make_ring(&ring, "");
-    ring.wishes.tikhonov = 0.3; /* of the loop alone, as are these: */
-    ring.wishes.modes = 3;
+    ring.requests.tikhonov = 0.3; /* of the loop alone, as are these: */
+    ring.requests.modes = 3;
     struct feedback_solution *solution = solve(&ring, NULL);
     struct feedback_part const *fast = &ring.layout.part[0];
     struct feedback_part const *slow = &ring.layout.part[1];
@@ -320,7 +320,7 @@ static void a_resonator_needs_a_rate(void **state) {
     struct rm_error error;
     make_ring(&ring, "");
     assert_int_equal(
-        feedback_solution_make(&ring.configuration, &ring.layout, 90, &ring.wishes, NULL, &solution, &error),
+        feedback_solution_make(&ring.configuration, &ring.layout, 90, &ring.requests, NULL, &solution, &error),
         RM_E_CONFIG);
     assert_non_null(strstr(error.text, "resonator at 50 Hz"));
     assert_null(solution);

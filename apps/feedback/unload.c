@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-void feedback_unload_step(struct feedback_unload *unload, double const *now, double const *home, bool const *is_in,
+void feedback_unload_step(struct feedback_unload *unload, double const *now, double const *reference, bool const *is_in,
                           double *fast, double *slow) {
     for (uint32_t i = 0; i < unload->fasts; ++i) {
-        double const surplus = now[i] - home[i] - unload->owed[i];
+        double const surplus = now[i] - reference[i] - unload->pending[i];
         bool const moves = is_in[i] && isfinite(surplus);
         unload->moved[i] = moves ? unload->rate * surplus : 0.0;
-        unload->owed[i] = is_in[i] ? unload->owed[i] + unload->moved[i] : 0.0;
-        double const given = (1.0 - unload->keep) * unload->owed[i];
+        unload->pending[i] = is_in[i] ? unload->pending[i] + unload->moved[i] : 0.0;
+        double const given = (1.0 - unload->keep) * unload->pending[i];
         fast[i] -= given;
-        unload->owed[i] -= given;
+        unload->pending[i] -= given;
     }
     for (uint32_t s = 0; s < unload->slows; ++s) {
         double const *row = unload->handover + (uint64_t)s * unload->fasts;
@@ -26,7 +26,7 @@ void feedback_unload_step(struct feedback_unload *unload, double const *now, dou
 void feedback_unload_skip(struct feedback_unload *unload, uint32_t cycles, double *fast) {
     double const given = 1.0 - pow(unload->keep, cycles);
     for (uint32_t i = 0; i < unload->fasts; ++i) {
-        fast[i] -= given * unload->owed[i];
-        unload->owed[i] -= given * unload->owed[i];
+        fast[i] -= given * unload->pending[i];
+        unload->pending[i] -= given * unload->pending[i];
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Moves the DC of a fast family to a slow one, so that the fast one keeps its range.
  *
- *     u_slow += ω dt · H (u_fast − home)        H = R_slow⁺ R_fast
+ *     u_slow += ω dt · H (u_fast − reference)        H = R_slow⁺ R_fast
  *     u_fast −= the same, as slowly as the slow family follows
  *
  * Both are told in the same cycle: the fast family does not wait until its own loop sees what the slow one did, so the
@@ -30,14 +30,14 @@ struct feedback_unload {
     /** [slow · fasts + fast]. */
     double const *handover;
     /** [fast] what the slow one was told and the fast one has not given up yet. */
-    double *owed;
+    double *pending;
     /** [fast] scratch. */
     double *moved;
 };
 
-/** One cycle: `fast` and `slow` are the offsets that are moved, `now` what the fast ones were sent, `home` where they
- * shall be; fast actuators with `is_in` false are left alone. */
-void feedback_unload_step(struct feedback_unload *unload, double const *now, double const *home, bool const *is_in,
+/** One cycle: `fast` and `slow` are the offsets that are moved, `now` what the fast ones were sent, `reference` where
+ * they shall be; fast actuators with `is_in` false are left alone. */
+void feedback_unload_step(struct feedback_unload *unload, double const *now, double const *reference, bool const *is_in,
                           double *fast, double *slow);
 
 /** So many cycles were not run: the slow ones went on with what they were told, and the fast ones give that up. */

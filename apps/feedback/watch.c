@@ -43,7 +43,7 @@ void feedback_watch_believe(struct feedback_watched *row, int32_t error_nm) {
 }
 
 bool feedback_watch_close(struct feedback_watch_limits const *limits, struct feedback_watched *row) {
-    uint32_t const before = row->told;
+    uint32_t const before = row->reported;
     row->clean = row->sound ? row->clean + 1 : 0;
     if (!row->came && row->gap >= limits->missing)
         row->fault |= FEEDBACK_ROW_SILENT;
@@ -53,6 +53,6 @@ bool feedback_watch_close(struct feedback_watch_limits const *limits, struct fee
     row->gap = good ? 0 : row->gap + (row->gap < UINT32_MAX);
     row->came = false;
     row->sound = false;
-    row->told = row->fault;
+    row->reported = row->fault;
     return row->fault != before;
 }

@@ -36,7 +36,7 @@ struct feedback_watched {
     /** Bits of enum feedback_row_fault, but for the mask. */
     uint32_t fault;
     /** `fault`, at the end of the last cycle. */
-    uint32_t told;
+    uint32_t reported;
     /** In this cycle; `sound`: nothing is wrong with it. */
     bool came, sound;
     /** `reading` and `good` are there. */

@@ -68,7 +68,7 @@ static uint64_t length_of(struct rm_application_setup const *setup, struct ramp 
     return (uint64_t)ceil(longest);
 }
 
-/** A new way from where the last wish was. */
+/** A new way from where the last command was. */
 static void begin(struct rm_application_setup const *setup, struct ramp *ramp, double const *setting,
                   double const *from) {
     ramp->target = setting[TARGET];
@@ -85,10 +85,10 @@ static bool has_changed(struct ramp const *ramp, double const *setting) {
 }
 
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     struct ramp *ramp = state;
     if (given->steps == 0 || has_changed(ramp, given->setting))
-        begin(setup, ramp, given->setting, wish->setpoint);
+        begin(setup, ramp, given->setting, command->setpoint);
     bool const going = ramp->enable >= 0.5;
     if (going && ramp->done < ramp->length)
         ++ramp->done;
@@ -97,12 +97,12 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         double const start = ramp->start[i];
         if (going && isfinite(start)) /* else nobody knows where it stands: it waits for the next way */
-            wish->setpoint[i] =
+            command->setpoint[i] =
                 ramp->done == ramp->length ? ramp->target : start + (ramp->target - start) * smooth(way);
-        sum += wish->setpoint[i];
+        sum += command->setpoint[i];
     }
-    wish->reading[PROGRESS] = way;
-    wish->reading[POSITION] = sum / (setup->actuator_count > 0 ? setup->actuator_count : 1);
+    command->reading[PROGRESS] = way;
+    command->reading[POSITION] = sum / (setup->actuator_count > 0 ? setup->actuator_count : 1);
     return RM_STEP_SEND;
 }
 

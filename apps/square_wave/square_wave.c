@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** square_wave: its first supply goes up and down by `amplitude` around where it stood, every half of `period_steps`.
  *
- * It is one end of the latency test: `edge_turn` says which turn's row had the newest edge in it, and the BPMs or the
- * readback say when it came back. Its other supplies stay where they are. The level is a function of the turn alone, so
- * a step that was left out makes no half wave longer.
+ * It is one end of the latency test: `edge_turn` says which turn's vector had the newest edge in it, and the BPMs or
+ * the readback say when it came back. Its other supplies stay where they are. The level is a function of the turn
+ * alone, so a step that was left out makes no half wave longer.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static struct rm_setting const settings[SETTINGS] = {
 
 static struct rm_reading const readings[READINGS] = {
     [LEVEL] = {.name = "level", .unit = "A", .description = "what is added to the middle now"},
-    [EDGE_TURN] = {.name = "edge_turn", .unit = "turn", .description = "of the row with the newest edge"},
+    [EDGE_TURN] = {.name = "edge_turn", .unit = "turn", .description = "of the vector with the newest edge"},
     [EDGE_COUNT] = {.name = "edge_count", .unit = "edges", .description = "since the first step"},
 };
 
@@ -59,22 +59,22 @@ static double level_at(struct rm_application_setup const *setup, struct rm_step 
 }
 
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     struct square_wave *wave = state;
     if (given->steps == 0) {
         wave->middle = given->sent[0];
-        wish->reading[EDGE_COUNT] = 0.0;
+        command->reading[EDGE_COUNT] = 0.0;
     }
     if (!isfinite(wave->middle)) /* nobody knows yet where it stands */
         wave->middle = given->sent[0];
     double const level = level_at(setup, given);
     if (level != wave->level) {
         wave->level = level;
-        wish->reading[EDGE_TURN] = (double)given->turn;
-        wish->reading[EDGE_COUNT] += 1.0;
+        command->reading[EDGE_TURN] = (double)given->turn;
+        command->reading[EDGE_COUNT] += 1.0;
     }
-    wish->setpoint[0] = wave->middle + level;
-    wish->reading[LEVEL] = level;
+    command->setpoint[0] = wave->middle + level;
+    command->reading[LEVEL] = level;
     return RM_STEP_SEND;
 }
 

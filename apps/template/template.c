@@ -98,10 +98,10 @@ static double mean_input(struct rm_application_setup const *setup, struct rm_ste
     return good > 0 ? sum / good : 0.0;
 }
 
-/** Called once per period. wish->setpoint comes with the last wish, at the first step with what was sent last: who
- * starts from there moves nothing by starting. */
+/** Called once per period. command->setpoint comes with the last command, at the first step with what was sent last:
+ * who starts from there moves nothing by starting. */
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     struct template *it = state;
     if (given->steps == 0)
         for (uint32_t i = 0; i < setup->actuator_count; ++i)
@@ -110,9 +110,9 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     bool const may_act = given->setting[ENABLE] >= 0.5;
     double const wave = may_act ? given->setting[AMPLITUDE] * sin(it->phase) : 0.0;
     for (uint32_t i = 0; i < setup->actuator_count; ++i)
-        wish->setpoint[i] = it->middle[i] + wave;
-    wish->reading[WAVE] = wave;
-    wish->reading[INPUT] = mean_input(setup, given);
+        command->setpoint[i] = it->middle[i] + wave;
+    command->reading[WAVE] = wave;
+    command->reading[INPUT] = mean_input(setup, given);
     return RM_STEP_SEND; /* or RM_STEP_QUIET: commit nothing. The guard takes that as having stopped, after a while. */
 }
 

@@ -10,7 +10,7 @@
 #include <ringmaster/error.h>
 
 #include "cycles.h"
-#include "link_end.h"
+#include "link_endpoint.h"
 
 struct rm_departures {
     /** NULL: nothing is written down. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** libFuzzer target: any bytes as a link's text. Refused in words, or within what link_end.h promises. */
+/** libFuzzer target: any bytes as a link's text. Refused in words, or within what link_endpoint.h promises. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "probe.h"
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);

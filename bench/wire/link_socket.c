@@ -61,7 +61,7 @@ static uint32_t receive_batch(struct rm_socket_link *socket, struct rm_burst *bu
 }
 
 /** A whole sleep is the receiving call's own, as in most programs; a short one needs a call before it, because the
- * kernel rounds a socket's own patience up to its timer's tick. */
+ * kernel rounds a socket's own timeout up to its timer's tick. */
 uint32_t rm_socket_link_receive(struct rm_link *link, struct rm_burst *burst, uint64_t wait_ns) {
     struct rm_socket_link *const socket = self(link);
     if (link->config.spin)
@@ -192,9 +192,9 @@ enum rm_code rm_socket_link_new(struct rm_link_config const *config, struct rm_l
     socket->buffer_bytes = (longest + 63) / 64 * 64;
     socket->in = aligned_alloc(64, (size_t)RM_BURST * socket->buffer_bytes);
     socket->out = aligned_alloc(64, (size_t)RM_BURST * socket->buffer_bytes);
-    struct timeval const patience = {.tv_usec = LONGEST_SLEEP_US};
-    bool const patient = setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0;
-    if (socket->in == NULL || socket->out == NULL || !patient) {
+    struct timeval const timeout = {.tv_usec = LONGEST_SLEEP_US};
+    bool const has_timeout = setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
+    if (socket->in == NULL || socket->out == NULL || !has_timeout) {
         rm_socket_link_close(made);
         free(made);
         return rm_fail(error, RM_E_NO_SPACE, "link %s: no memory for its buffers; free some memory", config->text);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "options.h"
 #include "wire/address.h"
 #include "wire/frame.h"

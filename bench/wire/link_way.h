@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a way of sending and receiving (link_port.c, link_raw.c, link_udp.c) gives to link_end.c. */
+/** What a way of sending and receiving (link_port.c, link_raw.c, link_udp.c) gives to link_endpoint.c. */
 #ifndef RM_BENCH_WIRE_LINK_WAY_H
 #define RM_BENCH_WIRE_LINK_WAY_H
 
 #include <stddef.h>
 
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "wire/frame.h"
 
-/** Bursts hold whole frames where `ethernet`, else payloads. All as in link_end.h. */
+/** Bursts hold whole frames where `ethernet`, else payloads. All as in link_endpoint.h. */
 struct rm_link_ops {
     bool ethernet;
     uint32_t (*receive)(struct rm_link *link, struct rm_burst *frames, uint64_t wait_ns);

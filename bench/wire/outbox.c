@@ -30,7 +30,7 @@ static bool wait_on(struct rm_outbox *outbox, struct wait *wait) {
     uint64_t const now = rm_tsc();
     if (wait->since_tsc == 0)
         *wait = (struct wait){now, now + outbox->look_ticks};
-    if (rm_stop_asked(outbox->stop))
+    if (rm_stop_requested(outbox->stop))
         return false;
     if (now >= wait->look_tsc) {
         rm_outbox_check(outbox);

@@ -9,7 +9,7 @@
 
 #include <ringmaster/error.h>
 
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "probe.h"
 #include "stop.h"
 

@@ -5,7 +5,7 @@
 
 static double const POLL_BEFORE_S = 40e-6;
 
-uint64_t rm_polling_may_sleep_ns(uint64_t until, uint64_t now, double tsc_hz) {
+uint64_t rm_poll_times_may_sleep_ns(uint64_t until, uint64_t now, double tsc_hz) {
     double const left_s = until > now ? (double)(until - now) / tsc_hz - POLL_BEFORE_S : 0;
     return left_s > 0 ? (uint64_t)(left_s * 1e9) : 0;
 }

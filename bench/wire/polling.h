@@ -11,7 +11,7 @@
 double rm_thread_seconds(void);
 
 /** One thread's; all times are TSC ticks. */
-struct rm_polling {
+struct rm_poll_times {
     uint64_t begin, last;
     /** Times round, and those that found something to do. */
     uint64_t loops, busy_loops;
@@ -25,16 +25,16 @@ struct rm_polling {
     uint64_t gaps_over_10us;
 };
 
-static inline void rm_polling_begin(struct rm_polling *polling, uint64_t now, double tsc_hz) {
-    *polling = (struct rm_polling){.begin = now, .last = now, .gap_10us = (uint64_t)(10e-6 * tsc_hz)};
+static inline void rm_poll_times_begin(struct rm_poll_times *polling, uint64_t now, double tsc_hz) {
+    *polling = (struct rm_poll_times){.begin = now, .last = now, .gap_10us = (uint64_t)(10e-6 * tsc_hz)};
 }
 
 /** How long a loop may sleep in the kernel before `until`, nanoseconds: until 40 µs before, and it polls for the rest.
  * A sleep ends 17 µs late here, and sometimes 26. */
-uint64_t rm_polling_may_sleep_ns(uint64_t until, uint64_t now, double tsc_hz);
+uint64_t rm_poll_times_may_sleep_ns(uint64_t until, uint64_t now, double tsc_hz);
 
 /** Once each time round, with the time then: what lies since the last one was `busy` or not. */
-static inline void rm_polling_loop(struct rm_polling *polling, uint64_t now, bool busy) {
+static inline void rm_poll_times_loop(struct rm_poll_times *polling, uint64_t now, bool busy) {
     uint64_t const gap = now - polling->last;
     polling->last = now;
     ++polling->loops;
@@ -45,14 +45,14 @@ static inline void rm_polling_loop(struct rm_polling *polling, uint64_t now, boo
         polling->longest_gap = gap;
 }
 
-/** Instead of rm_polling_loop after a time that the loop may have slept: which is neither a gap nor work. */
-static inline void rm_polling_slept(struct rm_polling *polling, uint64_t now) {
+/** Instead of rm_poll_times_loop after a time that the loop may have slept: which is neither a gap nor work. */
+static inline void rm_poll_times_slept(struct rm_poll_times *polling, uint64_t now) {
     polling->last = now;
     ++polling->loops;
 }
 
 /** 0–1 of the time since it began; of a loop that did nothing but look, the share in which looking paid off. */
-static inline double rm_polling_busy_share(struct rm_polling const *polling) {
+static inline double rm_poll_times_busy_share(struct rm_poll_times const *polling) {
     uint64_t const all = polling->last - polling->begin;
     return all == 0 ? 0 : (double)polling->busy / (double)all;
 }

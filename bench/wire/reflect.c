@@ -18,7 +18,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "hold.h"
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "options.h"
 #include "polling.h"
 #include "stop.h"
@@ -45,7 +45,7 @@ static double const FULL_S = 0.5;
 struct reflector {
     struct rm_link *link;
     struct rm_stop stop;
-    struct rm_polling polling;
+    struct rm_poll_times polling;
     struct rm_hold hold; /**< used with a delay */
     double tsc_hz;
     uint64_t delay;                    /**< ticks */
@@ -72,7 +72,7 @@ static uint32_t choose(struct reflector *self, struct rm_link_burst *in) {
 
 /** Whether to ask a link again that was full at `since`: it may have ended. */
 static bool keeps_trying(struct reflector const *self, uint64_t since) {
-    return !rm_stop_asked(&self->stop) && rm_tsc() - since < (uint64_t)(FULL_S * self->tsc_hz);
+    return !rm_stop_requested(&self->stop) && rm_tsc() - since < (uint64_t)(FULL_S * self->tsc_hz);
 }
 
 /** Buffers for at least one datagram, or 0 when the link gives none. */
@@ -128,9 +128,9 @@ static bool let_go(struct reflector *self) {
 }
 
 /** How long the link may sleep: until something comes, or is due. */
-static uint64_t patience_ns(struct reflector const *self) {
+static uint64_t timeout_ns(struct reflector const *self) {
     uint64_t const due = rm_hold_due(&self->hold);
-    return due == UINT64_MAX ? RM_LINK_WAIT : rm_polling_may_sleep_ns(due, rm_tsc(), self->tsc_hz);
+    return due == UINT64_MAX ? RM_LINK_WAIT : rm_poll_times_may_sleep_ns(due, rm_tsc(), self->tsc_hz);
 }
 
 static void look_later(struct reflector *self, uint64_t now) {
@@ -166,19 +166,19 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
     enum rm_code code = RM_OK;
     bool const spins = rm_link_spins(self->link);
     self->cpu_s = -rm_thread_seconds();
-    rm_polling_begin(&self->polling, rm_tsc(), self->tsc_hz);
+    rm_poll_times_begin(&self->polling, rm_tsc(), self->tsc_hz);
     look_later(self, self->polling.begin);
-    while (!rm_stop_asked(&self->stop) && code == RM_OK) {
-        uint64_t const wait_ns = spins ? 0 : patience_ns(self);
+    while (!rm_stop_requested(&self->stop) && code == RM_OK) {
+        uint64_t const wait_ns = spins ? 0 : timeout_ns(self);
         bool busy = false;
         if (rm_hold_count(&self->hold) + RM_BURST <= RM_HOLD_DATAGRAMS)
             busy = work(self, wait_ns);
         busy |= let_go(self);
         uint64_t const now = rm_tsc();
         if (wait_ns != 0)
-            rm_polling_slept(&self->polling, now);
+            rm_poll_times_slept(&self->polling, now);
         else
-            rm_polling_loop(&self->polling, now, busy);
+            rm_poll_times_loop(&self->polling, now, busy);
         if (!busy)
             code = look(self, now, error);
     }
@@ -190,10 +190,10 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
 static void print(struct reflector *self) {
     struct rm_link_totals totals;
     rm_link_totals(self->link, &totals);
-    struct rm_polling const *const polling = &self->polling;
+    struct rm_poll_times const *const polling = &self->polling;
     uint64_t const refused = totals.unsent < self->reflected ? totals.unsent : self->reflected;
     double const seconds = (double)(polling->last - polling->begin) / self->tsc_hz;
-    double const busy_share = rm_link_spins(self->link) ? rm_polling_busy_share(polling)
+    double const busy_share = rm_link_spins(self->link) ? rm_poll_times_busy_share(polling)
                               : seconds > 0             ? self->cpu_s / seconds
                                                         : 0;
     printf("{\"reflected\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"foreign\": %llu, \"seconds\": %.6f, "

@@ -56,7 +56,7 @@ static void print(struct rm_trip *trip) {
            sum.probes == 0 ? 0 : (double)sum.probes / seconds, (unsigned long long)probes->late,
            (double)trip->polling.longest_gap / trip->tsc_hz * 1e6, (unsigned long long)trip->polling.gaps_over_10us,
            trip->payload_bytes, (unsigned long long)totals.missed, (unsigned long long)totals.unsent,
-           rm_stop_asked(&trip->stop) ? "true" : "false", rm_link_hardware_stamps(trip->link));
+           rm_stop_requested(&trip->stop) ? "true" : "false", rm_link_hardware_stamps(trip->link));
 }
 
 /** Over an open link. */

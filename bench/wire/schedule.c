@@ -9,7 +9,7 @@ void rm_schedule_start(struct rm_schedule *schedule, struct rm_schedule_plan con
         .ticks_per_cycle = plan->rate_hz > 0 ? plan->tsc_hz / plan->rate_hz : 0,
         .jitter_ticks = plan->jitter_s * plan->tsc_hz,
         .key = rm_noise_u64(plan->seed),
-        .patience_ticks = (uint64_t)(RM_SCHEDULE_PATIENCE_S * plan->tsc_hz),
+        .max_lag_ticks = (uint64_t)(RM_SCHEDULE_MAX_LAG_S * plan->tsc_hz),
         .cycles = plan->cycles,
     };
 }
@@ -49,7 +49,7 @@ bool rm_schedule_take(struct rm_schedule *schedule, uint64_t tsc, uint64_t *cycl
         uint64_t const late = tsc - due;
         if (late > schedule->longest_behind_ticks)
             schedule->longest_behind_ticks = late;
-        if (late > schedule->patience_ticks) {
+        if (late > schedule->max_lag_ticks) {
             uint64_t const newest = newest_due(schedule, tsc);
             schedule->behind += newest - schedule->next;
             schedule->next = newest;

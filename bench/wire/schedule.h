@@ -8,7 +8,7 @@
  *     d(k) = (2 u(k) - 1) · jitter
  *
  * A cycle that is late is sent late, all of them one after the other, so that the mean rate holds and a stall of the
- * sender is seen for as long as it was. Only when the oldest is later than RM_SCHEDULE_PATIENCE_S have the cycles up to
+ * sender is seen for as long as it was. Only when the oldest is later than RM_SCHEDULE_MAX_LAG_S have the cycles up to
  * the newest become `behind`: they are left out, and their numbers with them.
  */
 #ifndef RM_BENCH_WIRE_SCHEDULE_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /** A stall of a virtual machine is shorter: some 50 ms. */
-#define RM_SCHEDULE_PATIENCE_S 0.1
+#define RM_SCHEDULE_MAX_LAG_S 0.1
 
 struct rm_schedule {
     uint64_t start_tsc;
@@ -29,7 +29,7 @@ struct rm_schedule {
     /** Of the displacement. */
     uint64_t key;
 
-    uint64_t patience_ticks;
+    uint64_t max_lag_ticks;
     /** The cycle that has its turn now. */
     uint64_t next;
     /** How many there are to be; the last is cycles - 1. */

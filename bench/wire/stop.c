@@ -26,12 +26,12 @@ static void *wait_for_the_end(void *argument) {
     };
     while (poll(files, 2, -1) < 0 && errno == EINTR)
         continue;
-    atomic_store_explicit(&stop->asked, true, memory_order_relaxed);
+    atomic_store_explicit(&stop->requested, true, memory_order_relaxed);
     return NULL;
 }
 
 enum rm_code rm_stop_start(struct rm_stop *stop, struct rm_error *error) {
-    atomic_init(&stop->asked, false);
+    atomic_init(&stop->requested, false);
     pid_t const parent = getppid();
     sigset_t ending;
     sigemptyset(&ending);
@@ -48,7 +48,7 @@ enum rm_code rm_stop_start(struct rm_stop *stop, struct rm_error *error) {
     }
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
-        atomic_store_explicit(&stop->asked, true, memory_order_relaxed); // it ended just before
+        atomic_store_explicit(&stop->requested, true, memory_order_relaxed); // it ended just before
     return RM_OK;
 }
 

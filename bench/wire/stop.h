@@ -12,7 +12,7 @@
 #include <ringmaster/error.h>
 
 struct rm_stop {
-    atomic_bool asked;
+    atomic_bool requested;
     /** The file that they are read from. */
     int signals;
 
@@ -25,8 +25,8 @@ enum rm_code rm_stop_start(struct rm_stop *stop, struct rm_error *error);
 /** Ends the waiting; the signals stay blocked. */
 void rm_stop_finish(struct rm_stop *stop);
 
-static inline bool rm_stop_asked(struct rm_stop const *stop) {
-    return atomic_load_explicit(&stop->asked, memory_order_relaxed);
+static inline bool rm_stop_requested(struct rm_stop const *stop) {
+    return atomic_load_explicit(&stop->requested, memory_order_relaxed);
 }
 
 #endif

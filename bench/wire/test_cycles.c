@@ -112,7 +112,7 @@ static void too_many_rows_are_refused(void **state) {
     rm_cycles_free(&cycles);
 }
 
-static void a_full_disk_is_told(void **state) {
+static void a_full_disk_is_reported(void **state) {
     (void)state;
     FILE *const file = fopen("/dev/full", "wb");
     if (file == NULL)
@@ -134,7 +134,7 @@ int main(void) {
         cmocka_unit_test(a_run_that_ended_early_has_fewer_rows),
         cmocka_unit_test(without_room_nothing_is_kept),
         cmocka_unit_test(too_many_rows_are_refused),
-        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_full_disk_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

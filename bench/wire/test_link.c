@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/timebase.h"
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "probe.h"
 
 enum { DATAGRAMS = 500, JUMBO = 8972, MEMIF_ENDS = 2, UDP_ENDS = 2, ENDS = MEMIF_ENDS + UDP_ENDS };
@@ -24,7 +24,7 @@ enum { DATAGRAMS = 500, JUMBO = 8972, MEMIF_ENDS = 2, UDP_ENDS = 2, ENDS = MEMIF
 /** Under way at once at most: a socket without privilege has memory for so few of the longest. */
 enum { UNDER_WAY = 14 };
 
-static uint64_t const PATIENCE_NS = 30ull * 1000 * 1000 * 1000;
+static uint64_t const TIMEOUT_NS = 30ull * 1000 * 1000 * 1000;
 
 struct world {
     char directory[64];
@@ -117,7 +117,7 @@ static uint32_t receive_some(struct rm_link *link, uint64_t next) {
 /** `bursts` of any size up to that, one way; no more than `under_way` that were not received yet. */
 static void send_through(struct rm_link *from, struct rm_link *to, uint32_t bursts, uint64_t under_way) {
     uint64_t sent = 0, received = 0;
-    uint64_t const give_up = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
     while (received < DATAGRAMS && rm_monotonic_ns() < give_up) {
         uint64_t const end = received + under_way < DATAGRAMS ? received + under_way : DATAGRAMS;
         if (sent < end)
@@ -147,7 +147,7 @@ static void udp_carries_every_size_both_ways(void **state) {
 /** By its own text this end would send from 198.18.0.1; but it was told to answer, and has heard of 10.1.1.1. */
 static void an_answering_end_turns_to_the_sender(void **state) {
     struct world *const world = *state;
-    uint64_t const give_up = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
     while (send_some(world->end[1], 0, 1) == 0 && rm_monotonic_ns() < give_up)
         continue;
     while (receive_some(world->end[0], 0) == 0 && rm_monotonic_ns() < give_up)
@@ -169,7 +169,7 @@ static void send_foreign(struct rm_link *from, struct rm_link *to, uint32_t byte
     out.length[0] = bytes;
     assert_int_equal(rm_link_send(from, &out), 1);
     struct rm_link_totals totals = {0};
-    for (uint64_t const give_up = rm_monotonic_ns() + PATIENCE_NS;
+    for (uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
          totals.foreign < foreign && rm_monotonic_ns() < give_up;) {
         assert_int_equal(rm_link_receive(to, &in, RM_LINK_WAIT), 0);
         rm_link_release(to, &in);
@@ -214,7 +214,7 @@ static void a_full_link_says_so_and_loses_nothing(void **state) {
         gone = send_some(world->end[0], sent, RM_BURST);
         assert_true(sent < 1 << 20);
     }
-    uint64_t const give_up = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
     while (received < sent && rm_monotonic_ns() < give_up)
         received += receive_some(world->end[1], received);
     assert_int_equal(received, sent);

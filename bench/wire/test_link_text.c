@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "link_end.h"
+#include "link_endpoint.h"
 
 static struct rm_link_config parsed(char const *text) {
     struct rm_link_config config;

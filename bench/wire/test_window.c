@@ -102,7 +102,7 @@ static void a_sender_that_ends_early_ends_the_window(void **state) {
     assert_false(window.idle);
 }
 
-static void silence_ends_it_and_is_told(void **state) {
+static void silence_ends_it_and_is_reported(void **state) {
     (void)state;
     struct rm_window window = window_of(1000, 0, 1);
     assert_true(rm_window_look(&window, &nothing, START + 4990 * MS));
@@ -116,7 +116,7 @@ static void silence_ends_it_and_is_told(void **state) {
     assert_int_equal(window.range.end, 300);
 }
 
-static void a_wish_to_stop_ends_it_with_whole_cycles(void **state) {
+static void a_request_to_stop_ends_it_with_whole_cycles(void **state) {
     (void)state;
     struct rm_window_news const stop = {.stop = true}, over = {.stop = true, .over = true};
     struct rm_window window = window_of(1000, 0, 1);
@@ -132,7 +132,7 @@ static void a_wish_to_stop_ends_it_with_whole_cycles(void **state) {
     assert_true(window.range.end <= window.range.begin);
 }
 
-static void a_gap_may_be_as_long_as_patience_lasts(void **state) {
+static void a_gap_may_be_as_long_as_the_timeout(void **state) {
     (void)state;
     struct rm_window window = window_of(1, 0, 10);
     for (uint64_t cycle = 0; cycle < 9; ++cycle) {
@@ -150,9 +150,9 @@ int main(void) {
         cmocka_unit_test(it_closes_when_all_instruments_are_over),
         cmocka_unit_test(stragglers_are_waited_for_but_not_for_ever),
         cmocka_unit_test(a_sender_that_ends_early_ends_the_window),
-        cmocka_unit_test(silence_ends_it_and_is_told),
-        cmocka_unit_test(a_wish_to_stop_ends_it_with_whole_cycles),
-        cmocka_unit_test(a_gap_may_be_as_long_as_patience_lasts),
+        cmocka_unit_test(silence_ends_it_and_is_reported),
+        cmocka_unit_test(a_request_to_stop_ends_it_with_whole_cycles),
+        cmocka_unit_test(a_gap_may_be_as_long_as_the_timeout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void take(struct rm_trip *trip, struct rm_link_burst const *in, uint64_t 
 
 /** Receives until the TSC is at `until` or something has come; returns whether it has. */
 static bool receive(struct rm_trip *trip, uint64_t until) {
-    uint64_t const wait_ns = rm_link_spins(trip->link) ? 0 : rm_polling_may_sleep_ns(until, rm_tsc(), trip->tsc_hz);
+    uint64_t const wait_ns = rm_link_spins(trip->link) ? 0 : rm_poll_times_may_sleep_ns(until, rm_tsc(), trip->tsc_hz);
     struct rm_link_burst in;
     bool const came = rm_link_receive(trip->link, &in, wait_ns) != 0;
     uint64_t const now = rm_tsc();
@@ -51,17 +51,17 @@ static bool receive(struct rm_trip *trip, uint64_t until) {
     take(trip, &in, now);
     rm_link_release(trip->link, &in);
     if (wait_ns != 0)
-        rm_polling_slept(&trip->polling, now);
+        rm_poll_times_slept(&trip->polling, now);
     else
-        rm_polling_loop(&trip->polling, now, came);
+        rm_poll_times_loop(&trip->polling, now, came);
     return came;
 }
 
 enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error) {
     uint64_t const begin = rm_tsc(), give_up = begin + ticks(trip, FIRST_ANSWER_S);
     uint64_t ask = begin, now = begin, sent;
-    rm_polling_begin(&trip->polling, now, trip->tsc_hz);
-    for (; !trip->found && now < give_up && !rm_stop_asked(&trip->stop); now = rm_tsc()) {
+    rm_poll_times_begin(&trip->polling, now, trip->tsc_hz);
+    for (; !trip->found && now < give_up && !rm_stop_requested(&trip->stop); now = rm_tsc()) {
         if (now >= ask) {
             (void)send_one(trip, RM_PROBE_HELLO, now, &sent);
             ask = now + ticks(trip, ASK_S);
@@ -70,7 +70,7 @@ enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error) {
     }
     if (trip->found)
         return RM_OK;
-    if (rm_stop_asked(&trip->stop))
+    if (rm_stop_requested(&trip->stop))
         return rm_fail(error, RM_E_SYSTEM, "interrupted before the first answer came");
     struct rm_error why = {.text = "nothing came back"};
     (void)rm_link_check(trip->link, &why);
@@ -118,8 +118,8 @@ enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
     struct rm_probes *const probes = &trip->probes;
     enum rm_code code = RM_OK;
     probes->begin = rm_tsc() + ticks(trip, SETTLE_S);
-    rm_polling_begin(&trip->polling, rm_tsc(), trip->tsc_hz);
-    while (probes->next < probes->count && code == RM_OK && !rm_stop_asked(&trip->stop)) {
+    rm_poll_times_begin(&trip->polling, rm_tsc(), trip->tsc_hz);
+    while (probes->next < probes->count && code == RM_OK && !rm_stop_requested(&trip->stop)) {
         uint64_t const now = rm_tsc();
         code = keep_schedule(trip, now, error);
         if (code == RM_OK)
@@ -130,10 +130,10 @@ enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
     return code;
 }
 
-void rm_trip_wait(struct rm_trip *trip, double timeout_s) {
-    bool const stopped = rm_stop_asked(&trip->stop);
-    double const patience_s = stopped && timeout_s > STOPPED_S ? STOPPED_S : timeout_s;
-    uint64_t const end = rm_tsc() + ticks(trip, patience_s);
-    while (trip->probes.answered < trip->probes.next && rm_tsc() < end && rm_stop_asked(&trip->stop) == stopped)
+void rm_trip_wait(struct rm_trip *trip, double longest_s) {
+    bool const stopped = rm_stop_requested(&trip->stop);
+    double const timeout_s = stopped && longest_s > STOPPED_S ? STOPPED_S : longest_s;
+    uint64_t const end = rm_tsc() + ticks(trip, timeout_s);
+    while (trip->probes.answered < trip->probes.next && rm_tsc() < end && rm_stop_requested(&trip->stop) == stopped)
         (void)receive(trip, end);
 }

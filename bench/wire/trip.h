@@ -17,7 +17,7 @@
 
 #include <ringmaster/error.h>
 
-#include "link_end.h"
+#include "link_endpoint.h"
 #include "polling.h"
 #include "probes.h"
 #include "stop.h"
@@ -26,7 +26,7 @@
 struct rm_trip {
     struct rm_link *link;
     struct rm_stop stop;
-    struct rm_polling polling;
+    struct rm_poll_times polling;
     struct rm_probes probes;
     double tsc_hz;
     uint32_t payload_bytes;

@@ -22,13 +22,13 @@
  * `step` is a function of its inputs, its settings and its state, and of nothing else: no clock, no file, no random
  * number without a seed. So a recording gives the same setpoints, bit by bit. It allocates nothing and calls no system.
  *
- * ## For those in a hurry
+ * ## Latency-critical applications
  * Most applications are `init` and `step`. One that has little time between its last input and its setpoints shares its
  * work out:
  *
  *     arrive    each record as it comes, in whatever order: add it up. What it makes must not depend on the order
  *     step      after the last one, or at the deadline: only what could not be done before
- *     (the row is committed)
+ *     (the setpoint vector is committed)
  *     prepare   everything that can be computed before the next cycle; also what people want to see
  *     work      beside all that, on another thread, some hundred times a second: what takes long, or calls the system
  *
@@ -156,9 +156,9 @@ struct rm_step {
 };
 
 /** What a step gives. Each array comes filled with the values named below, so a step writes only what changes. */
-struct rm_wish {
-    /** Setpoint per actuator, in its unit. It comes with the step's last wish; at the first step, and where the last
-     * wish was no number, with `sent`. */
+struct rm_command {
+    /** Setpoint per actuator, in its unit. It comes with the step's last command; at the first step, and where the last
+     * command was no number, with `sent`. */
     double *setpoint;
     /** Values of the readings, one after the other in the order of `readings`, arrays whole. They come with what was
      * told last. */
@@ -192,7 +192,7 @@ struct rm_application_code {
     /** Computes one cycle. The hot path: it takes no lock, allocates nothing, and calls no system. */
     enum rm_step_result (*step)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
 
-                                struct rm_wish *wish);
+                                struct rm_command *command);
     /** Judges settings that a request asks for, beyond their limits. Returns true, or false with a reason in `error`,
      * which may be NULL. `setting` has all settings, the new ones included. It is called before the first init too,
      * with the first settings and a state of zeros. May be NULL. */
@@ -217,10 +217,10 @@ struct rm_application_code {
      * for one input and turn; inputs that do not come are in the step's `is_missing`. */
     void (*arrive)(struct rm_application_setup const *setup, void *state, uint32_t input,
                    struct rm_record const *record);
-    /** Computes ahead for the next cycle, after the step's row was committed. It is given the same `step`. The wish's
-     * setpoints are gone by then; readings and streams are shown afterwards. */
+    /** Computes ahead for the next cycle, after the step's setpoint vector was committed. It is given the same `step`.
+     * The command's setpoints are gone by then; readings and streams are shown afterwards. */
     void (*prepare)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
-                    struct rm_wish *wish);
+                    struct rm_command *command);
     /** Runs on the thread beside, between `open` and `close`, also while there is no state. It touches nothing but
      * `setup->memory`. */
     void (*work)(struct rm_application_setup const *setup);

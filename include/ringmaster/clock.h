@@ -29,8 +29,8 @@ struct rm_clock {
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
     /** 1 once a first turn was accepted, else 0. While it is 0 the members about turns mean nothing. */
     _Atomic uint64_t anchored;
-    /** Machine epoch of the turns, as in the streams. */
-    _Atomic uint64_t machine_epoch;
+    /** Turn-counter epoch of the turns, as in the streams. */
+    _Atomic uint64_t turn_epoch;
     /** The turn of the fit at `turn_tsc`. */
     _Atomic uint64_t turn;
     /** TSC at which the datagrams of `turn` are expected. */
@@ -56,7 +56,7 @@ struct rm_clock {
 /** A consistent copy of struct rm_clock in private memory. The members have the same meaning. */
 struct rm_clock_reading {
     bool anchored;
-    uint64_t machine_epoch;
+    uint64_t turn_epoch;
     rm_turn turn;
     uint64_t turn_tsc;
     double ticks_per_turn;

@@ -76,13 +76,13 @@ enum rm_port_counter {
     RM_PORT_RECORDS = 25,
     /** records: in decoded datagrams, of an id that is not configured */
     RM_PORT_UNKNOWN_RECORD = 26,
-    /** packets: of those that no instrument sent: handed to the slow path */
-    RM_PORT_SET_ASIDE = 27,
-    /** packets: of those: dropped, because the slow path was behind */
-    RM_PORT_SET_ASIDE_FULL = 28,
-    /** packets: ARP requests, pings and IGMP queries that the slow path answered itself */
+    /** packets: of those that no instrument sent: handed to the exception path */
+    RM_PORT_PUNTED = 27,
+    /** packets: of those: dropped, because the exception path was behind */
+    RM_PORT_PUNT_FULL = 28,
+    /** packets: ARP requests, pings and IGMP queries that the exception path answered itself */
     RM_PORT_ANSWERED = 29,
-    /** packets: set aside and given to the kernel */
+    /** packets: punted and given to the kernel */
     RM_PORT_TO_KERNEL = 30,
     /** packets: sent out for the kernel */
     RM_PORT_FROM_KERNEL = 31,
@@ -102,7 +102,7 @@ enum rm_stream_counter {
     /** records: stored as the newest turn */
     RM_STREAM_ACCEPTED = 0,
     /** records: stored in their place after a newer turn: reordered or delayed */
-    RM_STREAM_LATE = 1,
+    RM_STREAM_OUT_OF_ORDER = 1,
     /** records: dropped: a record of that turn was there already */
     RM_STREAM_DUPLICATE = 2,
     /** records: refused: the turn lies above the accepted window around the turn clock, where most instruments are not */
@@ -110,9 +110,9 @@ enum rm_stream_counter {
     /** records: refused: the turn lies below the accepted window, is too late, or before the stream's first */
     RM_STREAM_TURN_BEHIND = 4,
     /** turns: turns that the head passed without their record, at that moment */
-    RM_STREAM_PASSED_OVER = 5,
+    RM_STREAM_SKIPPED = 5,
     /** restarts: times the stream began again because the machine's turn counter restarted */
-    RM_STREAM_EPOCHS = 6,
+    RM_STREAM_TURN_EPOCHS = 6,
     /** records: records that the first decimators had to replace by the last value */
     RM_STREAM_FAST_MISSING = 7,
     /** records: second copies, of the other of two mirrored networks */
@@ -220,7 +220,7 @@ enum rm_sender_counter {
     /** turns, gauge: turns by which the sender is behind its pace */
     RM_SENDER_BEHIND_TURNS = 14,
     /** turns: turns that passed unsent, because the sender was further behind than `max_lag_ms` */
-    RM_SENDER_PASSED_TURNS = 15,
+    RM_SENDER_SKIPPED_TURNS = 15,
     /** fragments: not sent on purpose: their datagram never gets whole */
     RM_SENDER_FRAGMENTS_DROPPED = 16,
     /** fragments: sent twice on purpose */
@@ -234,17 +234,17 @@ enum rm_sender_counter {
 
 /** counters/guard/APPLICATION */
 enum rm_guard_counter {
-    /** rows: seen, as far as the transmit role saw them: the newest at each look */
-    RM_GUARD_ROWS = 0,
-    /** rows: rows overwritten before they were sent: a newer one came first */
+    /** vectors: seen, as far as the transmit role saw them: the newest at each look */
+    RM_GUARD_VECTORS = 0,
+    /** vectors: vectors overwritten before they were sent: a newer one came first */
     RM_GUARD_OVERRUN = 1,
-    /** rows: not refused whole */
+    /** vectors: not refused whole */
     RM_GUARD_TAKEN = 2,
-    /** rows: refused whole: of another epoch than the granted one */
-    RM_GUARD_REFUSED_EPOCH = 3,
-    /** rows: refused whole: the turn that it answers lies too far back */
+    /** vectors: refused whole: of another grant number than the granted one */
+    RM_GUARD_REFUSED_GRANT = 3,
+    /** vectors: refused whole: the turn that it answers lies too far back */
     RM_GUARD_REFUSED_STALE = 4,
-    /** rows: refused whole: the turn that it answers is in the future */
+    /** vectors: refused whole: the turn that it answers is in the future */
     RM_GUARD_REFUSED_FUTURE = 5,
     /** values: refused: NaN or infinite */
     RM_GUARD_REFUSED_NUMBER = 6,
@@ -258,7 +258,7 @@ enum rm_guard_counter {
     RM_GUARD_REFUSED_OWNERSHIP = 10,
     /** values: refused: the supply is tripped, its chain lost or not yet joined */
     RM_GUARD_REFUSED_FAULT = 11,
-    /** times: good rows stopped for longer than the watchdog allows */
+    /** times: good vectors stopped for longer than the watchdog allows */
     RM_GUARD_STALLS = 12,
     /** times: an instance of the application followed another */
     RM_GUARD_RESTARTS = 13,
@@ -271,7 +271,7 @@ enum rm_chain_counter {
     RM_CHAIN_SENT = 0,
     /** datagrams: not taken by the port: link down or full for the whole cycle */
     RM_CHAIN_UNSENT = 1,
-    /** datagrams: of the sent: without a wish, to learn where the supplies stand */
+    /** datagrams: of the sent: without a command, to learn where the supplies stand */
     RM_CHAIN_QUERIES = 2,
     /** datagrams: cycles whose readback came whole */
     RM_CHAIN_ANSWERED = 3,
@@ -280,7 +280,7 @@ enum rm_chain_counter {
     /** datagrams: readbacks that answer a sequence number never sent to this chain in that cycle */
     RM_CHAIN_WRONG_ANSWER = 5,
     /** answers: in which the chain says that it refused an older server's datagram */
-    RM_CHAIN_OLD_EPOCH = 6,
+    RM_CHAIN_OLD_GENERATION = 6,
     /** answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
     RM_CHAIN_MISDIRECTED = 7,
     /** answers: in which the chain says that a setpoint datagram had been lost */
@@ -306,7 +306,7 @@ enum rm_transmit_counter {
     RM_TRANSMIT_SKIPPED = 1,
     /** cycles: sent later than a tenth of a period after their time */
     RM_TRANSMIT_LATE = 2,
-    /** cycles: sent by the row of the leading application, before their time */
+    /** cycles: sent by the vector of the leading application, before their time */
     RM_TRANSMIT_LED = 3,
     /** looks: without a turn clock, or with one whose rate is not the nominal one within 2 %: nothing is sent */
     RM_TRANSMIT_UNANCHORED = 4,
@@ -323,21 +323,21 @@ enum rm_transmit_counter {
 enum rm_application_counter {
     /** steps: called */
     RM_APPLICATION_STEPS = 0,
-    /** rows: committed */
-    RM_APPLICATION_SENT = 1,
+    /** vectors: committed */
+    RM_APPLICATION_COMMITTED = 1,
     /** steps: that wanted nothing sent */
     RM_APPLICATION_QUIET = 2,
     /** steps: begun at their deadline, because an input was missing */
     RM_APPLICATION_LATE = 3,
     /** records: inputs that a step had to do without */
     RM_APPLICATION_MISSING = 4,
-    /** steps: passed over, because an earlier one took too long */
+    /** steps: skipped, because an earlier one took too long */
     RM_APPLICATION_SKIPPED = 5,
     /** changes: of settings, taken over between two steps */
     RM_APPLICATION_SETTINGS = 6,
     /** changes: of settings that were asked for and not taken */
     RM_APPLICATION_REFUSED = 7,
-    /** times: an epoch was granted: at the start, and when the server was restarted */
+    /** times: the server granted: at the start, and when the server was restarted */
     RM_APPLICATION_GRANTS = 8,
     /** ticks, gauge: longest step so far */
     RM_APPLICATION_LONGEST_TICKS = 9,
@@ -350,14 +350,14 @@ enum rm_supply_counter {
     RM_SUPPLY_RECEIVED = 0,
     /** datagrams: obeyed */
     RM_SUPPLY_SETPOINTS = 1,
-    /** datagrams: answered without a wish */
+    /** datagrams: answered without a command */
     RM_SUPPLY_QUERIES = 2,
     /** datagrams: refused: not a setpoint datagram */
     RM_SUPPLY_MALFORMED = 3,
     /** datagrams: refused: for another chain, or of another length */
     RM_SUPPLY_MISDIRECTED = 4,
     /** datagrams: refused: of an older server */
-    RM_SUPPLY_OLD_EPOCH = 5,
+    RM_SUPPLY_OLD_GENERATION = 5,
     /** datagrams: missing in the sequence */
     RM_SUPPLY_GAPS = 6,
     /** datagrams: refused: a sequence number that was there already, or an older one */

@@ -4,10 +4,10 @@
  * The server's segment has an object "grant/APPLICATION" for each application of the configuration, and one for the
  * operator, which is every request that sets a supply by hand. The transmit role writes it; every process may read it.
  *
- * An application that starts has a segment of its own with an `instance` (rm_segment_header.epoch) and a process. The
- * server sees it, and grants it an epoch: a number that no application had before, in this server's life or an earlier
- * one's. Each row of setpoints carries the epoch, and a row with another one is refused. So what a dead instance left
- * behind moves nothing. An application may begin when `instance` and `pid` are its own.
+ * An application that starts has a segment of its own with an `instance` (rm_segment_header.generation) and a process.
+ * The server sees it, and grants it a number: a number that no application had before, in this server's life or an
+ * earlier one's. Each setpoint vector carries the grant number, and a vector with another one is refused. So what a
+ * dead instance left behind moves nothing. An application may begin when `instance` and `pid` are its own.
  *
  * Memory ordering: `sequence` is the sequence lock of clock.h around the members behind it. A reader's acquire load of
  * an even `sequence` pairs with the release store that ends write_grant in src/engine/transmit_publish.c; its acquire
@@ -28,26 +28,26 @@
 enum rm_application_state {
     /** It was never started, or it stopped in good order. */
     RM_APPLICATION_ABSENT = 0,
-    /** It has a grant, but no good row of it came yet. */
+    /** It has a grant, but no good vector of it came yet. */
     RM_APPLICATION_JOINED = 1,
-    /** Its good rows come. */
+    /** Its good vectors come. */
     RM_APPLICATION_RUNNING = 2,
-    /** Its process lives, but no good row came for `watchdog_cycles` cycles. */
+    /** Its process lives, but no good vector came for `watchdog_cycles` cycles. */
     RM_APPLICATION_STALLED = 3,
     /** Its process ended without closing its segment. */
     RM_APPLICATION_DEAD = 4,
 };
 
-/** Why the guard did not do what a row wanted. The reasons EPOCH, STALE and FUTURE refuse the row whole, the others one
- * value. They stand in the order of the counters of set "guard" from RM_GUARD_REFUSED_EPOCH on. */
+/** Why the guard did not do what a vector wanted. The reasons GRANT NUMBER, STALE and FUTURE refuse the vector whole,
+ * the others one value. They stand in the order of the counters of set "guard" from RM_GUARD_REFUSED_GRANT on. */
 enum rm_refusal {
     /** Nothing was refused. */
     RM_REFUSED_NOTHING = 0,
-    /** The row has another epoch than the granted one. */
-    RM_REFUSED_EPOCH = 1,
-    /** The row's input turn lies further back than `freshness_turns`. */
+    /** The vector has another grant number than the granted one. */
+    RM_REFUSED_GRANT = 1,
+    /** The vector's input turn lies further back than `freshness_turns`. */
     RM_REFUSED_STALE = 2,
-    /** The row's input turn lies in the future. */
+    /** The vector's input turn lies in the future. */
     RM_REFUSED_FUTURE = 3,
     /** The value is NaN or infinite. */
     RM_REFUSED_NUMBER = 4,
@@ -63,7 +63,7 @@ enum rm_refusal {
     RM_REFUSED_FAULT = 9,
 };
 
-/** What the server does with the supplies when the application stops sending good rows. */
+/** What the server does with the supplies when the application stops sending good vectors. */
 enum rm_stop_action {
     /** The supplies stay at what was sent last. */
     RM_STOP_HOLD = 0,
@@ -77,17 +77,18 @@ struct rm_offence {
     _Atomic uint64_t sequence;
     /** enum rm_refusal. 0 while nothing was refused. */
     _Atomic uint64_t refusal;
-    /** Index of the value in the application's row. UINT64_MAX when the row was refused whole. For the operator it is
-     * the index of the supply. */
+    /** Index of the value in the application's vector. UINT64_MAX when the vector was refused whole. For the operator
+     * it is the index of the supply. */
     _Atomic uint64_t actuator;
-    /** double: what was wanted. Of a stale or a future row its input turn; of a wrong epoch the epoch. */
+    /** double: what was wanted. Of a stale or a future vector its input turn; of a wrong grant number the grant number.
+     * */
     _Atomic uint64_t value;
     /** double: what it was compared with. */
     _Atomic uint64_t limit;
     /** Turn of the cycle in which it was refused. */
     _Atomic uint64_t turn;
-    /** Number of the row, from 0. UINT64_MAX for the operator, which has no rows. */
-    _Atomic uint64_t row;
+    /** Number of the vector, from 0. UINT64_MAX for the operator, which has no vectors. */
+    _Atomic uint64_t vector;
     /** When it was refused: nanoseconds of TAI since 1970-01-01. */
     _Atomic uint64_t tai_ns;
 };
@@ -98,13 +99,13 @@ struct rm_grant {
 
     /** Name of the application, or of the operator. */
     char application[RM_OWNER_BYTES];
-    /** Supplies that belong to it: the values of its row. */
+    /** Supplies that belong to it: the values of its vector. */
     uint64_t actuator_count;
-    /** Turns from one row to the next. */
+    /** Turns from one vector to the next. */
     uint64_t period_turns;
-    /** How many turns a row's input turn may lie back. */
+    /** How many turns a vector's input turn may lie back. */
     uint64_t freshness_turns;
-    /** After so many cycles without a good row the application counts as stalled. */
+    /** After so many cycles without a good vector the application counts as stalled. */
     uint64_t watchdog_cycles;
     /** enum rm_stop_action */
     uint64_t stop;
@@ -115,9 +116,9 @@ struct rm_grant {
 
     /** Odd while the members below change. Two more per change. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t sequence;
-    /** The epoch that is granted now. 0: no rows are taken. */
-    _Atomic uint64_t epoch;
-    /** rm_segment_header.epoch of the segment that it was granted to. */
+    /** The grant number that is granted now. 0: no vectors are taken. */
+    _Atomic uint64_t grant_number;
+    /** rm_segment_header.generation of the segment that it was granted to. */
     _Atomic uint64_t instance;
     /** Process of that segment. */
     _Atomic uint64_t pid;

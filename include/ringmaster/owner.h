@@ -5,7 +5,7 @@
  *     rm_owner_new("demo", "ramp", &owner, &error);
  *     struct rm_parameter_plan const plan = {.name = "ramp/slope", .unit = "A/s", …};
  *     rm_owner_index slope = rm_owner_parameter(owner, &plan);
- *     rm_owner_index rows = rm_owner_setpoints(owner, "setpoints/ramp", "…", 8);
+ *     rm_owner_index vectors = rm_owner_setpoints(owner, "setpoints/ramp", "…", 8);
  *     if (rm_owner_open(owner, &error) != RM_OK) …
  *     struct rm_parameter *it = rm_owner_memory(owner, slope);
  *     …
@@ -17,7 +17,7 @@
  * owner left (rm_owner_adopted).
  *
  * ## What an adopting owner finds
- * Settings, and what others may set, have the values that the earlier owner left. Rows of setpoints go on counting.
+ * Settings, and what others may set, have the values that the earlier owner left. Setpoint vectors go on counting.
  * Readings and counters begin anew. A setting of more than one word is RM_SEVERITY_INVALID if the earlier owner was
  * killed while it changed: some of it may be old.
  *
@@ -82,7 +82,7 @@ rm_owner_index rm_owner_parameter(struct rm_owner *owner, struct rm_parameter_pl
 /** Adds a group: group.h. */
 rm_owner_index rm_owner_group(struct rm_owner *owner, char const *name, char const *description);
 
-/** Adds rows of setpoints for `actuator_count` actuators: setpoint.h. */
+/** Adds setpoint vectors for `actuator_count` actuators: setpoint.h. */
 rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char const *description,
                                   size_t actuator_count);
 
@@ -111,9 +111,9 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error);
 void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
 
 /** Stores a record in a stream of this owner and shows it to readers, as of `tsc`. The record's turn is a multiple
- * of the period. A turn that is not above the newest one begins the stream anew: readers see another machine epoch,
- * as when the machine's turn counter restarts. Returns false, and stores nothing, where the turn is RM_TURN_END or
- * above, or the owner is not open or has no such stream. Allocates nothing, calls no system. One thread at a time
+ * of the period. A turn that is not above the newest one begins the stream anew: readers see another turn-counter
+ * epoch, as when the machine's turn counter restarts. Returns false, and stores nothing, where the turn is RM_TURN_END
+ * or above, or the owner is not open or has no such stream. Allocates nothing, calls no system. One thread at a time
  * per stream. */
 bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
 

@@ -97,8 +97,8 @@ struct rm_requests {
 struct rm_reply_slot {
     /** Number of the request. */
     _Atomic uint64_t number;
-    /** Instance of the requester: rm_segment_header.epoch. */
-    _Atomic uint64_t requester_epoch;
+    /** Instance of the requester: rm_segment_header.generation. */
+    _Atomic uint64_t requester_generation;
     /** enum rm_verdict */
     _Atomic uint64_t verdict;
     /** When it was judged: nanoseconds of TAI since 1970-01-01. */
@@ -161,7 +161,7 @@ struct rm_inbox;
 /** A request in private memory: copied first, judged after. */
 struct rm_request {
     char requester[RM_OWNER_BYTES];
-    uint64_t requester_epoch;
+    uint64_t requester_generation;
     /** User who owns the requester's file. The system says so, not the requester. */
     uint32_t requester_uid;
 

@@ -23,8 +23,8 @@
  * an aligned 8-byte load, which is an acquire on x86-64.
  *
  * An owner that adopts a segment leaves `magic` and every constant part alone, and sets the live parts back. It stores
- * `state` = RM_SEGMENT_LIVE with release after owner_pid, started_tai_ns and epoch. A reader that stayed attached loads
- * `state` with acquire to see those of the new owner.
+ * `state` = RM_SEGMENT_LIVE with release after owner_pid, started_tai_ns and generation. A reader that stayed attached
+ * loads `state` with acquire to see those of the new owner.
  */
 #ifndef RINGMASTER_SEGMENT_H
 #define RINGMASTER_SEGMENT_H
@@ -67,7 +67,7 @@ struct rm_segment_header {
     /** sizeof(struct rm_object) of the owner. */
     uint32_t object_bytes;
     /** Instance of the owner: 1 for the first, one more for every owner that adopts the segment. */
-    _Atomic uint64_t epoch;
+    _Atomic uint64_t generation;
     /** enum rm_segment_state */
     _Atomic uint32_t state;
     /** Process that made or adopted the segment last. */

@@ -9,46 +9,46 @@
  *
  * ## What the writer promises
  *  1. Margin: it stores a record into the slot of turn T only while the published `head` is at least T - margin,
- *     or while no head of this machine epoch is published. If need be it publishes early.
+ *     or while no head of this turn-counter epoch is published. If need be it publishes early.
  *  2. Publishing: it stores `head` with release, after the slots up to it, and puts a release fence between that
- *     and the next store into any slot. Within a machine epoch the head never falls.
- *  3. Nothing stale: when a head is published, the slot of every turn T in [first, head] has in this machine epoch
+ *     and the next store into any slot. Within a turn-counter epoch the head never falls.
+ *  3. Nothing stale: when a head is published, the slot of every turn T in [first, head] has in this turn-counter epoch
  *     been given T's record, or been cleared to RM_TURN_NONE, or it holds another turn; never T of an earlier epoch.
  *  4. A record is stored words 1–7 first (relaxed), its turn last, with release. First copy wins: up to the
- *     published head, no turn is stored a second time in its machine epoch. The slot of a late record is cleared
+ *     published head, no turn is stored a second time in its turn-counter epoch. The slot of a late record is cleared
  *     first: turn RM_TURN_NONE, then a release fence. Clearing leaves words 1–7 alone and may happen at any time.
- *  5. Restart: when the machine's turn counter restarts, it stores `head` = RM_TURN_NONE, then `machine_epoch` + 1
+ *  5. Restart: when the machine's turn counter restarts, it stores `head` = RM_TURN_NONE, then `turn_epoch` + 1
  *     with release, then a release fence, and only then anything of the new epoch, `first` before `head`.
  *
  * ## What a reader does (rm_stream_read does all this)
- *  1. load `machine_epoch` with acquire (pairs with 5: rm_stream_writer_restart), then `head` with acquire (pairs
+ *  1. load `turn_epoch` with acquire (pairs with 5: rm_stream_writer_restart), then `head` with acquire (pairs
  *     with 2: rm_stream_writer_publish), then `first`;
  *  2. refuse turns outside [first, head], and those near being lapped: T + capacity - margin ≤ head;
  *  3. load the slot's turn with acquire (pairs with 4: rm_slot_store in src/fabric/slot_store.h), then the other words;
  *  4. acquire fence (pairs with the release fences of 2, 4 and 5); load the slot's turn, then `head` with acquire
- *     (pairs with 2), then `machine_epoch`. The copy is good if both looks at the turn saw T, `machine_epoch` is
+ *     (pairs with 2), then `turn_epoch`. The copy is good if both looks at the turn saw T, `turn_epoch` is
  *     what it was in step 1, and T is still not near being lapped. RM_TURN_NONE counts as above all turns.
  *
- * ## Why a copy that passes is T's record of this machine epoch, and whole
+ * ## Why a copy that passes is T's record of this turn-counter epoch, and whole
  * In the terms of C11; nothing rests on the order in which x86 shows stores. Let e be the epoch of step 1.
  *  - At least T's: the turn was loaded with acquire and is T, so it synchronises with the store that wrote it,
  *    and each other word is of that record or of a later store into the slot.
  *  - Of this epoch: the head of step 1 was published in e or later, because what step 1 acquired from promise 5
  *    hides all older heads. If in e, promise 3 held when it was published and the acquire makes that visible: a T
- *    of an earlier epoch is gone. If later, acquiring it shows step 4 that `machine_epoch` has changed.
+ *    of an earlier epoch is gone. If later, acquiring it shows step 4 that `turn_epoch` has changed.
  *  - No word of a later store: that would be a store of T + n × capacity in e, or of a later epoch; promise 4 rules
  *    out T itself. By promises 2 and 5 a release fence precedes it, and the reader's acquire fence follows the load
  *    that read it: the two synchronise. So if the store is of a later epoch, step 4 sees the epoch changed. If it
  *    is of e, a head ≥ T + capacity - margin was published before it (promise 1), and the second look at `head`
  *    sees that one or one stored after it. Another of e is no smaller, and RM_TURN_NONE is above all: refused. One
- *    of a later epoch was loaded with acquire and before `machine_epoch`: step 4 sees the epoch changed.
+ *    of a later epoch was loaded with acquire and before `turn_epoch`: step 4 sees the epoch changed.
  *
  * The second look at the slot's turn is not needed for this. It spares the reader a record that an adopting server
  * has just cleared.
  *
  * Records that are the newest are stored sixteen bytes at a time, and those of turn-rate and sharp streams past the
  * caches (src/fabric/slot_store.h). Both are outside of C11, and the latter keep no order. So a store fence of the
- * machine stands before and after the store of `head`, and after that of `machine_epoch`. So each is whole before the
+ * machine stands before and after the store of `head`, and after that of `turn_epoch`. So each is whole before the
  * head that covers it, which is all that "at least T's" needs when T ≤ head, and every head and epoch is there before
  * what is stored after it.
  *
@@ -158,7 +158,7 @@ struct rm_stream {
     double closing_delay_turns;
     /** Gain of the filter at 0 Hz. */
     double gain;
-    /** Name of the filter: "none", "prompt", "sharp". */
+    /** Name of the filter: "none", "low-latency", "sharp". */
     char filter[RM_LANE_NAME_BYTES];
     /** enum rm_calibrated */
     uint32_t calibrated;
@@ -172,10 +172,10 @@ struct rm_stream {
 
     /** The newest published turn, or RM_TURN_NONE. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t head;
-    /** The oldest turn of this machine epoch, or RM_TURN_NONE. */
+    /** The oldest turn of this turn-counter epoch, or RM_TURN_NONE. */
     _Atomic uint64_t first;
     /** One more each time the machine's turn counter restarts. */
-    _Atomic uint64_t machine_epoch;
+    _Atomic uint64_t turn_epoch;
     /** TSC at which the burst arrived that published `head`. */
     _Atomic uint64_t published_tsc;
 
@@ -199,11 +199,11 @@ enum rm_read {
     RM_READ_OK = 0,
     /** The turn is above the head: wait. */
     RM_READ_NOT_YET,
-    /** The record was passed over: it is lost, or it is late and still to come. */
+    /** The record was skipped: it is lost, or it is late and still to come. */
     RM_READ_MISSING,
     /** The turn is too old, or its slot was overwritten while it was read. */
     RM_READ_LAPPED,
-    /** The turn lies before the first one of this machine epoch, or the stream is empty. */
+    /** The turn lies before the first one of this turn-counter epoch, or the stream is empty. */
     RM_READ_BEFORE,
 };
 

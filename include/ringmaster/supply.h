@@ -13,7 +13,7 @@
  * and the status of the record holds bits of enum rm_chain_status. Beside the streams the server publishes
  *
  *     setpoints/sent       struct rm_setpoints: what was sent last, to all supplies in the configuration's order;
- *                          `epoch` is the server's, `input_turn` the cycle's turn
+ *                          `grant_number` is the server's generation, `input_turn` the cycle's turn
  *     supply/state         parameter u32 [supplies]: enum rm_supply_state
  *     SUPPLY/setpoint      parameter f64: what was sent last; writable where it belongs to the operator
  *     SUPPLY/readback      parameter f64
@@ -57,7 +57,7 @@ enum rm_chain_status {
     /** It had no setpoints for its timeout, and does what it is configured to do then. */
     RM_CHAIN_SAYS_STOPPED = 4,
     /** Since its last answer it refused a datagram of an older server. */
-    RM_CHAIN_SAYS_OLD_EPOCH = 8,
+    RM_CHAIN_SAYS_OLD_GENERATION = 8,
     /** Since its last answer it refused a datagram for another chain, or of another length. */
     RM_CHAIN_SAYS_MISDIRECTED = 16,
     /** The sequence had a gap before the datagram that it answers. */

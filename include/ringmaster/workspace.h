@@ -62,7 +62,7 @@ char const *rm_workspace_cut(struct rm_workspace const *workspace);
 
 /** Instance of the server: a number that each server raises when it adopts the segment of a dead one. Where it changes,
  * one server has ended and another one begun, even if no call of rm_workspace_alive was false between. */
-uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);
+uint64_t rm_workspace_generation(struct rm_workspace const *workspace);
 
 /** Number of objects over all segments, and object `index` of them with the start of its memory. They stand in the
  * order of the owners' names, then of the directories. */
@@ -73,7 +73,7 @@ struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace
 enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_object_kind kind, char const *name,
                                struct rm_object const **object, void const **memory, struct rm_error *error);
 
-/** Finds a stream by name, "bpm01/turn", "bpm01/fast", "bpm01/prompt". */
+/** Finds a stream by name, "bpm01/turn", "bpm01/fast", "bpm01/low_latency". */
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error);
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0x93BEE5C87F8CA4FA
+LAYOUT_HASH = 0xC9D1825F7B4E36DC
 
-RM_ABI_VERSION = 7
+RM_ABI_VERSION = 8
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -158,7 +158,7 @@ class Refusal(IntEnum):
     """enum rm_refusal"""
 
     NOTHING = 0
-    EPOCH = 1
+    GRANT = 1
     STALE = 2
     FUTURE = 3
     NUMBER = 4
@@ -191,7 +191,7 @@ class ChainStatus(IntEnum):
     TRIPPED = 1
     SATURATED = 2
     STOPPED = 4
-    OLD_EPOCH = 8
+    OLD_GENERATION = 8
     MISDIRECTED = 16
     GAP = 32
 
@@ -228,7 +228,7 @@ DTYPES["rm_segment_header"] = _struct(
     ("directory_offset", "<u8", 40),
     ("object_count", "<u4", 48),
     ("object_bytes", "<u4", 52),
-    ("epoch", "<u8", 56),
+    ("generation", "<u8", 56),
     ("state", "<u4", 64),
     ("owner_pid", "<u4", 68),
     ("started_tai_ns", "<u8", 72),
@@ -292,7 +292,7 @@ DTYPES["rm_stream"] = _struct(
     ("lane", (DTYPES["rm_lane_info"], (12,)), 120),
     ("head", "<u8", 896),
     ("first", "<u8", 904),
-    ("machine_epoch", "<u8", 912),
+    ("turn_epoch", "<u8", 912),
     ("published_tsc", "<u8", 920),
     ("reserved_live", ("<u8", (4,)), 928),
 )
@@ -301,7 +301,7 @@ DTYPES["rm_clock"] = _struct(
     128,
     ("sequence", "<u8", 0),
     ("anchored", "<u8", 8),
-    ("machine_epoch", "<u8", 16),
+    ("turn_epoch", "<u8", 16),
     ("turn", "<u8", 24),
     ("turn_tsc", "<u8", 32),
     ("ticks_per_turn_bits", "<u8", 40),
@@ -384,7 +384,7 @@ DTYPES["rm_requests"] = _struct(
 DTYPES["rm_reply_slot"] = _struct(
     184,
     ("number", "<u8", 0),
-    ("requester_epoch", "<u8", 8),
+    ("requester_generation", "<u8", 8),
     ("verdict", "<u8", 16),
     ("timestamp_tai_ns", "<u8", 24),
     ("requester", ("<u8", (4,)), 32),
@@ -410,7 +410,7 @@ DTYPES["rm_offence"] = _struct(
     ("value", "<u8", 24),
     ("limit", "<u8", 32),
     ("turn", "<u8", 40),
-    ("row", "<u8", 48),
+    ("vector", "<u8", 48),
     ("tai_ns", "<u8", 56),
 )
 
@@ -424,7 +424,7 @@ DTYPES["rm_grant"] = _struct(
     ("stop", "<u8", 64),
     ("reserved", ("<u8", (7,)), 72),
     ("sequence", "<u8", 128),
-    ("epoch", "<u8", 136),
+    ("grant_number", "<u8", 136),
     ("instance", "<u8", 144),
     ("pid", "<u8", 152),
     ("state", "<u8", 160),
@@ -436,16 +436,16 @@ DTYPES["rm_grant"] = _struct(
 
 DTYPES["rm_setpoints"] = _struct(
     64,
-    ("rows_offset", "<u8", 0),
-    ("row_bytes", "<u8", 8),
+    ("vectors_offset", "<u8", 0),
+    ("vector_bytes", "<u8", 8),
     ("actuator_count", "<u8", 16),
     ("reserved", ("<u8", (5,)), 24),
 )
 
-DTYPES["rm_setpoint_row"] = _struct(
+DTYPES["rm_setpoint_vector"] = _struct(
     64,
     ("sequence", "<u8", 0),
-    ("epoch", "<u8", 8),
+    ("grant_number", "<u8", 8),
     ("input_turn", "<u8", 16),
     ("tsc", "<u8", 24),
     ("value", ("<u8", (4,)), 32),

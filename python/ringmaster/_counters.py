@@ -192,28 +192,28 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "in decoded datagrams, of an id that is not configured",
         ),
         Counter(
-            "set_aside",
+            "punted",
             "count",
             "packets",
-            "of those that no instrument sent: handed to the slow path",
+            "of those that no instrument sent: handed to the exception path",
         ),
         Counter(
-            "set_aside_full",
+            "punt_full",
             "count",
             "packets",
-            "of those: dropped, because the slow path was behind",
+            "of those: dropped, because the exception path was behind",
         ),
         Counter(
             "answered",
             "count",
             "packets",
-            "ARP requests, pings and IGMP queries that the slow path answered itself",
+            "ARP requests, pings and IGMP queries that the exception path answered itself",
         ),
         Counter(
             "to_kernel",
             "count",
             "packets",
-            "set aside and given to the kernel",
+            "punted and given to the kernel",
         ),
         Counter(
             "from_kernel",
@@ -254,7 +254,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "stored as the newest turn",
         ),
         Counter(
-            "late",
+            "out_of_order",
             "count",
             "records",
             "stored in their place after a newer turn: reordered or delayed",
@@ -278,13 +278,13 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "refused: the turn lies below the accepted window, is too late, or before the stream's first",
         ),
         Counter(
-            "passed_over",
+            "skipped",
             "count",
             "turns",
             "turns that the head passed without their record, at that moment",
         ),
         Counter(
-            "epochs",
+            "turn_epochs",
             "count",
             "restarts",
             "times the stream began again because the machine's turn counter restarted",
@@ -556,7 +556,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "turns by which the sender is behind its pace",
         ),
         Counter(
-            "passed_turns",
+            "skipped_turns",
             "count",
             "turns",
             "turns that passed unsent, because the sender was further behind than `max_lag_ms`",
@@ -588,39 +588,39 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
     ),
     "guard": (
         Counter(
-            "rows",
+            "vectors",
             "count",
-            "rows",
+            "vectors",
             "seen, as far as the transmit role saw them: the newest at each look",
         ),
         Counter(
             "overrun",
             "count",
-            "rows",
-            "rows overwritten before they were sent: a newer one came first",
+            "vectors",
+            "vectors overwritten before they were sent: a newer one came first",
         ),
         Counter(
             "taken",
             "count",
-            "rows",
+            "vectors",
             "not refused whole",
         ),
         Counter(
-            "refused_epoch",
+            "refused_grant",
             "count",
-            "rows",
-            "refused whole: of another epoch than the granted one",
+            "vectors",
+            "refused whole: of another grant number than the granted one",
         ),
         Counter(
             "refused_stale",
             "count",
-            "rows",
+            "vectors",
             "refused whole: the turn that it answers lies too far back",
         ),
         Counter(
             "refused_future",
             "count",
-            "rows",
+            "vectors",
             "refused whole: the turn that it answers is in the future",
         ),
         Counter(
@@ -663,7 +663,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "stalls",
             "count",
             "times",
-            "good rows stopped for longer than the watchdog allows",
+            "good vectors stopped for longer than the watchdog allows",
         ),
         Counter(
             "restarts",
@@ -689,7 +689,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "queries",
             "count",
             "datagrams",
-            "of the sent: without a wish, to learn where the supplies stand",
+            "of the sent: without a command, to learn where the supplies stand",
         ),
         Counter(
             "answered",
@@ -710,7 +710,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "readbacks that answer a sequence number never sent to this chain in that cycle",
         ),
         Counter(
-            "old_epoch",
+            "old_generation",
             "count",
             "answers",
             "in which the chain says that it refused an older server's datagram",
@@ -781,7 +781,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "led",
             "count",
             "cycles",
-            "sent by the row of the leading application, before their time",
+            "sent by the vector of the leading application, before their time",
         ),
         Counter(
             "unanchored",
@@ -816,9 +816,9 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "called",
         ),
         Counter(
-            "sent",
+            "committed",
             "count",
-            "rows",
+            "vectors",
             "committed",
         ),
         Counter(
@@ -843,7 +843,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "skipped",
             "count",
             "steps",
-            "passed over, because an earlier one took too long",
+            "skipped, because an earlier one took too long",
         ),
         Counter(
             "settings",
@@ -861,7 +861,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "grants",
             "count",
             "times",
-            "an epoch was granted: at the start, and when the server was restarted",
+            "the server granted: at the start, and when the server was restarted",
         ),
         Counter(
             "longest_ticks",
@@ -887,7 +887,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "queries",
             "count",
             "datagrams",
-            "answered without a wish",
+            "answered without a command",
         ),
         Counter(
             "malformed",
@@ -902,7 +902,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "refused: for another chain, or of another length",
         ),
         Counter(
-            "old_epoch",
+            "old_generation",
             "count",
             "datagrams",
             "refused: of an older server",

@@ -170,31 +170,31 @@ bool rm_group_leave(struct rm_group const *group, uint64_t seen);
 
 enum { RM_SETPOINT_BUFFERS = 3, RM_SETPOINT_INLINE = 4 };
 
-struct rm_setpoint_row;
+struct rm_setpoint_vector;
 
 struct rm_setpoints {
-    uint64_t rows_offset;
-    uint64_t row_bytes;
+    uint64_t vectors_offset;
+    uint64_t vector_bytes;
     uint64_t actuator_count;
     uint64_t reserved[5];
 };
 
-struct rm_setpoint_row *rm_setpoints_begin(struct rm_setpoints *setpoints);
+struct rm_setpoint_vector *rm_setpoints_begin(struct rm_setpoints *setpoints);
 
-void rm_setpoints_commit(struct rm_setpoint_row *row, uint64_t epoch, rm_turn input_turn, uint64_t tsc);
+void rm_setpoints_commit(struct rm_setpoint_vector *vector, uint64_t grant_number, rm_turn input_turn, uint64_t tsc);
 
 struct rm_setpoints_place {
     uint64_t next;
 };
 
 struct rm_setpoint_reading {
-    uint64_t row;
-    uint64_t epoch;
+    uint64_t number;
+    uint64_t grant_number;
     rm_turn input_turn;
     uint64_t tsc;
 };
 
-bool rm_setpoints_copy(struct rm_setpoints const *setpoints, size_t row_bytes, struct rm_setpoints_place *place,
+bool rm_setpoints_copy(struct rm_setpoints const *setpoints, size_t vector_bytes, struct rm_setpoints_place *place,
                        struct rm_setpoint_reading *reading, double *values, size_t count);
 
 struct rm_owner;
@@ -265,7 +265,7 @@ bool rm_workspace_alive(struct rm_workspace const *workspace);
 
 char const *rm_workspace_cut(struct rm_workspace const *workspace);
 
-uint64_t rm_workspace_epoch(struct rm_workspace const *workspace);
+uint64_t rm_workspace_generation(struct rm_workspace const *workspace);
 
 size_t rm_workspace_object_count(struct rm_workspace const *workspace);
 struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace, size_t index, void const **memory);
@@ -318,7 +318,7 @@ struct rm_inbox;
 
 struct rm_request {
     char requester[RM_OWNER_BYTES];
-    uint64_t requester_epoch;
+    uint64_t requester_generation;
     uint32_t requester_uid;
     uint64_t number;
     char parameter[RM_NAME_BYTES];

@@ -25,10 +25,10 @@ from time import monotonic
 import numpy as np
 
 from ringmaster.bpm import position_lanes
+from ringmaster.detection import LINE_TURNS, Detection, first_record, look
 from ringmaster.kick import F64, FIT_TURNS, REACH, SCALES, find_change, probability
 from ringmaster.kick_watch import read_signals
 from ringmaster.layout import InstrumentKind
-from ringmaster.sight import LINE_TURNS, Sight, first_record, look
 from ringmaster.stream import Stream
 from ringmaster.tune import find_tune
 from ringmaster.workspace import Workspace
@@ -78,7 +78,7 @@ def full_rate_streams(ws: Workspace) -> list[Stream]:
 class Aligner:
     """Collects what all instruments show of one kick after another."""
 
-    PATIENCE_S = 2.0
+    TIMEOUT_S = 2.0
     """How long the turns after a kick are waited for."""
 
     def __init__(self, ws: Workspace, range_turns: int = RANGE_TURNS, reference: str | None = None) -> None:
@@ -87,7 +87,7 @@ class Aligner:
         self._span = range_turns + MARGIN_TURNS
         self._reference = reference
         self._streams = {stream.instrument: stream for stream in full_rate_streams(ws)}
-        self._kicks: list[dict[str, Sight]] = []
+        self._kicks: list[dict[str, Detection]] = []
         self._references: list[int] = []
         if reference is not None and reference not in self._streams:
             raise ValueError(f"no instrument {reference!r} sends every turn here; `ringmaster ls` shows them")
@@ -116,22 +116,22 @@ class Aligner:
         lines = self._find_lines(signals)
         if lines is None:
             return False
-        sights = {
+        detections = {
             name: look(signals[name], first_record(first, stream.period), stream.period, lines, _oscillates(stream))
             for name, stream in self._streams.items()
         }
-        bpms = [sights[stream.instrument] for stream in self.bpms]
-        if 2 * sum(sight.turn is not None for sight in bpms) < len(bpms):
+        bpms = [detections[stream.instrument] for stream in self.bpms]
+        if 2 * sum(detection.turn is not None for detection in bpms) < len(bpms):
             return False
-        reference = self._find_reference(sights, bpms)
+        reference = self._find_reference(detections, bpms)
         if reference is None:
             return False
-        self._kicks.append(sights)
+        self._kicks.append(detections)
         self._references.append(reference)
         return True
 
     def _wait_for(self, turn: int) -> None:
-        give_up = monotonic() + self.PATIENCE_S
+        give_up = monotonic() + self.TIMEOUT_S
         for stream in self._streams.values():
             if stream.head is not None:
                 stream.wait(turn, max(0.0, give_up - monotonic()))
@@ -149,11 +149,11 @@ class Aligner:
                 planes[1].extend(after[1::2])
         return (find_tune(*planes[0]), find_tune(*planes[1])) if planes[0] else None
 
-    def _find_reference(self, sights: dict[str, Sight], bpms: Sequence[Sight]) -> int | None:
+    def _find_reference(self, detections: dict[str, Detection], bpms: Sequence[Detection]) -> int | None:
         if self._reference is not None:
-            return sights[self._reference].turn
-        turns = [sight.turn for sight in bpms if sight.turn is not None and sight.confidence >= SURE]
-        turns = turns or [sight.turn for sight in bpms if sight.turn is not None]
+            return detections[self._reference].turn
+        turns = [detection.turn for detection in bpms if detection.turn is not None and detection.confidence >= SURE]
+        turns = turns or [detection.turn for detection in bpms if detection.turn is not None]
         return Counter(turns).most_common(1)[0][0] if turns else None
 
     def alignments(self) -> list[Alignment]:
@@ -161,13 +161,13 @@ class Aligner:
         return [self._alignment(stream) for stream in self._streams.values()]
 
     def _alignment(self, stream: Stream) -> Alignment:
-        sights = [kick[stream.instrument] for kick in self._kicks]
+        detections = [kick[stream.instrument] for kick in self._kicks]
         seen = [
-            (sight, first_record(reference, stream.period))
-            for sight, reference in zip(sights, self._references, strict=True)
-            if sight.turn is not None
+            (detection, first_record(reference, stream.period))
+            for detection, reference in zip(detections, self._references, strict=True)
+            if detection.turn is not None
         ]
-        note = next((sight.note for sight in sights if sight.note), "") or self._silence(stream)
+        note = next((detection.note for detection in detections if detection.note), "") or self._silence(stream)
         if not seen:
             note = note or "shows no kick"
             return Alignment(stream.instrument, stream.instrument_kind, None, None, 0.0, note)
@@ -198,10 +198,12 @@ def _oscillates(stream: Stream) -> bool:
     return stream.instrument_kind == InstrumentKind.BPM and bool(position_lanes(stream))
 
 
-def _wanders(seen: Sequence[tuple[Sight, int]]) -> str:
+def _wanders(seen: Sequence[tuple[Detection, int]]) -> str:
     """What to say of an instrument whose offset changes from kick to kick."""
     sure = [
-        (sight.turn - reference) for sight, reference in seen if sight.turn is not None and sight.confidence >= SURE
+        (detection.turn - reference)
+        for detection, reference in seen
+        if detection.turn is not None and detection.confidence >= SURE
     ]
     if len(sure) < 2 or max(sure) - min(sure) <= 2 * REACH:
         return ""
@@ -209,12 +211,12 @@ def _wanders(seen: Sequence[tuple[Sight, int]]) -> str:
     return f"its offset changes from kick to kick ({found}): its counter runs at another period"
 
 
-def _combine(seen: Sequence[tuple[Sight, int]]) -> tuple[int, float]:
+def _combine(seen: Sequence[tuple[Detection, int]]) -> tuple[int, float]:
     """The offset that all kicks together make most probable, and that probability."""
     logs: list[dict[int, float]] = []
-    for sight, reference in seen:
-        log = np.log(np.maximum(probability(sight.likelihood), 1e-300))
-        logs.append({sight.first + i * sight.period - reference: float(value) for i, value in enumerate(log)})
+    for detection, reference in seen:
+        log = np.log(np.maximum(probability(detection.likelihood), 1e-300))
+        logs.append({detection.first + i * detection.period - reference: float(value) for i, value in enumerate(log)})
     offsets = sorted(set().union(*logs), key=abs)
     total = np.array([sum(max(log.get(offset, NEVER), NEVER) for log in logs) for offset in offsets])
     shares = probability(total)

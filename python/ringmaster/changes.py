@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
 
-from ringmaster import moment
+from ringmaster import time_format
 from ringmaster.errors import WorkspaceError
 from ringmaster.naming import not_found
 from ringmaster.parameter import Parameter, ParameterReading
-from ringmaster.wording import plain
+from ringmaster.value_format import plain
 from ringmaster.workspace import Workspace, attach
 
 ALIVE_S = 0.5
@@ -35,7 +35,7 @@ class Change:
         assert reading is not None
         return {
             "name": self.name,
-            "time": moment.iso(reading.timestamp_tai_ns) if reading.timestamp_tai_ns else None,
+            "time": time_format.iso(reading.timestamp_tai_ns) if reading.timestamp_tai_ns else None,
             "timestamp_tai_ns": reading.timestamp_tai_ns,
             "turn": reading.turn,
             "value": plain(reading.value),

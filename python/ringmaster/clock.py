@@ -19,7 +19,7 @@ class ClockReading:
 
     anchored: bool
     """False until a first turn was accepted; turns cannot be converted before."""
-    machine_epoch: int
+    turn_epoch: int
     """As in the streams."""
     turn: int
     """At ``turn_tsc``."""
@@ -92,7 +92,7 @@ class Clock:
         live = self._live
         return ClockReading(
             anchored=bool(live("anchored")),
-            machine_epoch=live("machine_epoch"),
+            turn_epoch=live("turn_epoch"),
             turn=live("turn"),
             turn_tsc=live("turn_tsc"),
             ticks_per_turn=live.f64("ticks_per_turn_bits"),

@@ -47,17 +47,17 @@ class CounterBlock(Mapping[str, int]):
 
 
 def lost(stream: Mapping[str, int]) -> int:
-    """Lost turns by a stream's counters: those passed over, less those that came after all."""
-    return stream["passed_over"] - stream["late"]
+    """Lost turns by a stream's counters: those skipped, less those that came after all."""
+    return stream["skipped"] - stream["out_of_order"]
 
 
 def refused_packets(port: Mapping[str, int]) -> int:
     """Packets that were no datagrams of a configured instrument, and that nobody took.
 
-    Those put by, as parts of a datagram that is not whole yet, are not refused, nor are those set aside: the slow path
-    answers them or hands them to the kernel.
+    Those put by, as parts of a datagram that is not whole yet, are not refused, nor are those punted: the exception
+    path answers them or hands them to the kernel.
     """
-    return max(0, port["received"] - port["decoded"] - port["fragment"] - port["set_aside"])
+    return max(0, port["received"] - port["decoded"] - port["fragment"] - port["punted"])
 
 
 def refused(stream: Mapping[str, int]) -> int:

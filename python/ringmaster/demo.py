@@ -49,7 +49,7 @@ class Report:
     """By which the ring was behind its pace in the end; many, when the machine became slower meanwhile."""
     lost: int
     duplicate: int
-    late: int
+    out_of_order: int
     refused: int
     """Outside the accepted turns, or no datagram of a configured instrument."""
     sent: int
@@ -71,7 +71,7 @@ class Report:
             for name, count in (
                 ("lost", self.lost),
                 ("duplicate", self.duplicate),
-                ("late", self.late),
+                ("out_of_order", self.out_of_order),
                 ("refused", self.refused),
             )
             if count
@@ -161,7 +161,7 @@ class Demo:
             behind_turns=max((sender.behind_turns for sender in snapshot.senders), default=0),
             lost=sum(map(lost, streams)),
             duplicate=sum(stream["duplicate"] for stream in streams),
-            late=sum(stream["late"] for stream in streams),
+            out_of_order=sum(stream["out_of_order"] for stream in streams),
             refused=sum(map(refused, streams)) + sum(map(refused_packets, ports)),
             sent=self._sent(),
             tune_found=_planes(snapshot.tunes),

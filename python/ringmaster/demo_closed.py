@@ -44,7 +44,7 @@ class Closed:
     """Steps in which an input was missing."""
     lost: int
     """Records of the instruments: what they sent and the server never got, or could not use."""
-    passed_turns: int
+    skipped_turns: int
     """That the ring let pass unsent, because others had its core: nobody lost them."""
     cycles: int
     """Of setpoints, that went out."""
@@ -54,7 +54,7 @@ class Closed:
     unanswered: int
     """Datagrams to chains that no answer came to in time."""
     refused: int
-    """Setpoint rows that the guard did not take."""
+    """Setpoint vectors that the guard did not take."""
     seconds: float
     """Of the clock."""
 

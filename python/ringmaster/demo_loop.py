@@ -42,7 +42,7 @@ ARRIVES_S = 5.0
 FEW_CORES = 2
 SHARED_GAIN = 0.4
 """Of the loop where cores are shared: what it does between two gaps is nobody's to mend until the next one is over."""
-CALM_HZ = 1.0
+STABLE_HZ = 1.0
 """Looks per second of the console where it shares the ring's core."""
 NICENESS = 10
 GOLDEN_SPEED_UM_S = 100.0
@@ -51,7 +51,7 @@ ANSWER_TURNS = 12
 """Delay of the loop's computer in simulated time: 10 µs, as in `ringmaster simulate`."""
 NO_DEADLINE_TURNS = 1_000_000
 """So long no pause of the host is, as clocks of simulated time see it."""
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 MAINS_HZ = 50.0
 START_S = 20.0
 
@@ -131,7 +131,7 @@ class Loop(Demo):
 
     def put(self, name: str, value: float) -> None:
         """Sets a parameter of the feedback."""
-        self.ws.put(f"{self.figures().name}/{name}", value, timeout=PATIENCE_S)
+        self.ws.put(f"{self.figures().name}/{name}", value, timeout=TIMEOUT_S)
 
     def take_golden(self) -> float:
         """Wants the orbit that there is, as `ringmaster feedback golden current` does; returns the farthest BPM's, µm.
@@ -145,7 +145,7 @@ class Loop(Demo):
         name = self.figures().name
         self.pass_time(GOLDEN_S)
         self.follow()
-        feedback = Feedback(self.ws, name, patience_s=PATIENCE_S)
+        feedback = Feedback(self.ws, name, timeout_s=TIMEOUT_S)
         rows = feedback.need_matrix().rows
         mean, _ = current_orbit(self.ws, rows, rate_of(self.ws, rows), GOLDEN_S)
         feedback.put_array("golden", np.where(np.isfinite(mean), np.round(mean), 0.0))
@@ -207,7 +207,11 @@ class Loop(Demo):
         blocks = self.ws.counter_blocks
         sent = {name: block["sent"] for name, block in blocks.items() if block.set_name == "sender"}
         sleep(UNDER_WAY_S)
-        came = {name: block["accepted"] + block["late"] for name, block in blocks.items() if block.set_name == "stream"}
+        came = {
+            name: block["accepted"] + block["out_of_order"]
+            for name, block in blocks.items()
+            if block.set_name == "stream"
+        }
         return sum(max(0, count - _least_came(came, name.removeprefix("sender/"))) for name, count in sent.items())
 
     def _compared(
@@ -244,7 +248,7 @@ class Loop(Demo):
             skipped=host["skipped"],
             late=host["late"],
             lost=self.never_came(),
-            passed_turns=max(block["passed_turns"] for block in blocks.values() if block.set_name == "sender"),
+            skipped_turns=max(block["skipped_turns"] for block in blocks.values() if block.set_name == "sender"),
             cycles=transmit["cycles"],
             cycles_skipped=transmit["skipped"],
             unanswered=sum(blocks[chain]["unanswered"] for chain in chains),
@@ -260,12 +264,12 @@ def _least_came(came: Mapping[str, int], sender: str) -> int:
     return came.get(f"stream/{sender}", min(streams, default=0))
 
 
-def calm_rate_hz() -> float | None:
+def stable_rate_hz() -> float | None:
     """How often a console may look beside the ring; None: as often as it likes. Lowers this process' own priority."""
     if len(os.sched_getaffinity(0)) > FEW_CORES:
         return None
     os.nice(NICENESS)
-    return CALM_HZ
+    return STABLE_HZ
 
 
 def _of_planes(motion: Motion | None, figure: Callable[[Motion, str], float]) -> dict[str, float]:

@@ -4,7 +4,7 @@ r"""Windows of streams in an HDF5 file, with all that is needed to understand th
 ::
 
     /                    attributes: format "ringmaster window", version 1, workspace
-    /bpm01/turn          one group per stream; attributes: kind, period_turns, machine_epoch, filter, calibrated
+    /bpm01/turn          one group per stream; attributes: kind, period_turns, turn_epoch, filter, calibrated
         turn             u8, shape (n,)
         ok               bool: whether the record was had; the others' lanes are 0
         status           u2
@@ -42,7 +42,7 @@ def _write_stream(group: h5py.Group, stream: Stream, window: Window) -> None:
     group.attrs.update(
         kind=stream.instrument_kind.name.lower(),
         period_turns=stream.period,
-        machine_epoch=window.machine_epoch,
+        turn_epoch=window.turn_epoch,
         filter=stream.filter,
         calibrated=stream.calibrated.name.lower(),
     )

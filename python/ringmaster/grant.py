@@ -12,7 +12,7 @@ from ringmaster.segment import ObjectInfo, Segment
 
 OPERATOR = "operator"
 """Whoever sets a supply by hand."""
-_WHOLE_ROW = (1 << 64) - 1
+_WHOLE_VECTOR = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -21,29 +21,31 @@ class Offence:
 
     refusal: Refusal
     actuator: int | None
-    """Index in the application's row, of the operator's among all supplies; None when the row was refused whole."""
+    """Index in the application's vector, of the operator's among all supplies; None when the vector was refused
+    whole.
+    """
     supply: str | None
     """The actuator's name, where it is known."""
     value: float
-    """What was wanted; of a stale row its input turn, of a wrong epoch the epoch."""
+    """What was wanted; of a stale vector its input turn, of a wrong grant number the grant number."""
     limit: float
     """What it was held against."""
     turn: int
     """Of the cycle."""
-    row: int
-    """Number of the row, from 0."""
+    vector: int
+    """Number of the vector, from 0."""
     tai_ns: int
 
     @property
     def reason(self) -> str:
         """In words."""
-        whom = self.supply or (f"actuator {self.actuator}" if self.actuator is not None else f"row {self.row}")
+        whom = self.supply or (f"actuator {self.actuator}" if self.actuator is not None else f"vector {self.vector}")
         return f"{whom}: {_WORDS[self.refusal].format(value=_number(self.value), limit=_number(self.limit))}"
 
 
 _WORDS: dict[Refusal, str] = {
     Refusal.NOTHING: "nothing",
-    Refusal.EPOCH: "of epoch {value}, where epoch {limit} is granted",
+    Refusal.GRANT: "of grant number {value}, where grant number {limit} is granted",
     Refusal.STALE: "answers turn {value}; turns before {limit} are too old",
     Refusal.FUTURE: "answers turn {value}, which is in the future; now is turn {limit}",
     Refusal.NUMBER: "{value} is no number that can be set",
@@ -63,10 +65,10 @@ def _number(value: float) -> str:
 class GrantReading:
     """A consistent copy of a grant."""
 
-    epoch: int
-    """Granted now; 0: nobody may send rows."""
+    grant_number: int
+    """Granted now; 0: nobody may send vectors."""
     instance: int
-    """Epoch of the application's segment that it was granted to."""
+    """Grant number of the application's segment that it was granted to."""
     pid: int
     """And its process."""
     state: ApplicationState
@@ -87,14 +89,14 @@ class Grant:
         self.application = text(header["application"])
         self.actuator_count = int(header["actuator_count"])
         self.period_turns = int(header["period_turns"])
-        """One row is expected in so many turns."""
+        """One vector is expected in so many turns."""
         self.freshness_turns = int(header["freshness_turns"])
-        """How far back a row's input turn may lie."""
+        """How far back a vector's input turn may lie."""
         self.watchdog_cycles = int(header["watchdog_cycles"])
-        """So many without a good row: stalled."""
+        """So many without a good vector: stalled."""
         self.stop = StopAction(int(header["stop"]))
-        """What follows when good rows stop."""
-        counts_all = self.application == OPERATOR  # whose requests have no row: the index is the server's
+        """What follows when good vectors stop."""
+        counts_all = self.application == OPERATOR  # whose requests have no vector: the index is the server's
         self._supplies = supplies if counts_all or len(supplies) == self.actuator_count else ()
         self._live = Words(segment.memory, layout.GRANT, info.offset)
         offence = layout.member_offset(layout.GRANT, "offence")
@@ -109,7 +111,7 @@ class Grant:
         live = self._live
         return live.consistently(
             lambda: GrantReading(
-                epoch=live("epoch"),
+                grant_number=live("grant_number"),
                 instance=live("instance"),
                 pid=live("pid"),
                 state=ApplicationState(live("state")),
@@ -125,7 +127,7 @@ class Grant:
         refusal, actuator = Refusal(words("refusal")), words("actuator")
         if refusal == Refusal.NOTHING:
             return None
-        index = None if actuator == _WHOLE_ROW else actuator
+        index = None if actuator == _WHOLE_VECTOR else actuator
         return Offence(
             refusal=refusal,
             actuator=index,
@@ -133,7 +135,7 @@ class Grant:
             value=_double(words("value")),
             limit=_double(words("limit")),
             turn=words("turn"),
-            row=words("row"),
+            vector=words("vector"),
             tai_ns=words("tai_ns"),
         )
 

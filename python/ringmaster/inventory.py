@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ringmaster import moment
+from ringmaster import time_format
 from ringmaster.clock import ClockReading
 from ringmaster.errors import ObjectNotFound, WorkspaceDamaged, WorkspaceWarning
 from ringmaster.layout import Calibrated, ObjectKind
@@ -18,7 +18,7 @@ from ringmaster.naming import not_found
 from ringmaster.parameter import ParameterReading
 from ringmaster.segment import ObjectInfo
 from ringmaster.stream import Stream
-from ringmaster.wording import plain, split_name
+from ringmaster.value_format import plain, split_name
 from ringmaster.workspace import DAMAGE, Workspace
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
         "capacity_records": stream.capacity,
         "head_turn": stream.head,
         "first_turn": stream.first,
-        "machine_epoch": stream.machine_epoch,
+        "turn_epoch": stream.turn_epoch,
         "filter": stream.filter,
         "group_delay_turns": stream.group_delay_turns,
         "calibrated": stream.calibrated.name.lower(),
@@ -222,11 +222,11 @@ def _read_group(ws: Workspace, name: str) -> Plain:
 def _read_setpoints(ws: Workspace, name: str) -> Plain:
     row = ws.setpoints[name.removeprefix("setpoints/")].read()
     if row is None:
-        return {"row": None}
+        return {"vector": None}
     names = row.names or tuple(f"[{i}]" for i in range(len(row.values)))
     return {
-        "row": row.row,
-        "epoch": row.epoch,
+        "vector": row.number,
+        "grant_number": row.grant_number,
         "input_turn": row.input_turn,
         "tsc": row.tsc,
         "setpoints": dict(zip(names, row.values.tolist(), strict=True)),
@@ -240,10 +240,10 @@ def _read_grant(ws: Workspace, name: str) -> Plain:
     return {
         "application": grant.application,
         "state": reading.state.name.lower(),
-        "epoch": reading.epoch,
+        "grant_number": reading.grant_number,
         "pid": reading.pid,
         "instance": reading.instance,
-        "since": moment.iso(reading.since_tai_ns) if reading.since_tai_ns else None,
+        "since": time_format.iso(reading.since_tai_ns) if reading.since_tai_ns else None,
         "stalls": reading.stalls,
         "restarts": reading.restarts,
         "actuators": grant.actuator_count,

@@ -44,7 +44,7 @@ CLOCK = DTYPES["rm_clock"]
 HISTOGRAM = DTYPES["rm_histogram"]
 GROUP = DTYPES["rm_group"]
 SETPOINTS = DTYPES["rm_setpoints"]
-SETPOINT_ROW = DTYPES["rm_setpoint_row"]
+SETPOINT_VECTOR = DTYPES["rm_setpoint_vector"]
 SETPOINT_BUFFERS = RM_SETPOINT_BUFFERS
 GRANT = DTYPES["rm_grant"]
 OFFENCE = DTYPES["rm_offence"]
@@ -100,7 +100,7 @@ __all__ = [
     "SEGMENT_MAGIC",
     "SETPOINTS",
     "SETPOINT_BUFFERS",
-    "SETPOINT_ROW",
+    "SETPOINT_VECTOR",
     "STREAM",
     "TAG_TSC_BITS",
     "TURN_END",

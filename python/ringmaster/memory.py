@@ -18,7 +18,7 @@ from ringmaster.errors import WorkspaceDamaged
 
 T = TypeVar("T")
 
-SEQUENCE_PATIENCE_S = 0.2
+SEQUENCE_TIMEOUT_S = 0.2
 """How long a sequence lock may stay odd; its writer holds it for some 20 ns."""
 
 
@@ -55,7 +55,7 @@ class Words:
 
         Raises WorkspaceDamaged when the lock stays taken: its writer was killed between two stores.
         """
-        give_up = monotonic() + SEQUENCE_PATIENCE_S
+        give_up = monotonic() + SEQUENCE_TIMEOUT_S
         while monotonic() < give_up:
             before = self("sequence")
             if before % 2:

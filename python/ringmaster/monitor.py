@@ -222,7 +222,7 @@ class Monitor:
             turn=fit.turn,
             turn_rate_hz=fit.turn_rate_hz,
             residual_ns=fit.residual_ticks / tsc_hz * 1e9,
-            machine_epoch=fit.machine_epoch,
+            turn_epoch=fit.turn_epoch,
             anchors=counts["anchors"] if counts else 0,
             streams_live=counts["streams_live"] if counts else 0,
             quorum_votes=counts["quorum_votes"] if counts else 0,

@@ -118,7 +118,7 @@ class Owner:
         return self._groups[name]
 
     def setpoints(self, actuators: int, description: str = "") -> "OwnedSetpoints":
-        """Adds rows of setpoints, ``setpoints/NAME``."""
+        """Adds setpoint vectors, ``setpoints/NAME``."""
         words = (f"setpoints/{self.name}".encode(), description.encode())
         return OwnedSetpoints(self, lib.rm_owner_setpoints(self._owner, *words, actuators), actuators)
 
@@ -327,22 +327,24 @@ class OwnedGroup:
 
 
 class OwnedSetpoints:
-    """Rows of setpoints of one's own: wishes, which the server's guard judges."""
+    """Setpoint vectors of one's own: commands, which the server's guard judges."""
 
     def __init__(self, owner: Owner, index: int, actuators: int) -> None:
         self._owner = owner
         self._index = index
         self._actuators = actuators
 
-    def commit(self, values: npt.ArrayLike, epoch: int, input_turn: int, tsc: int = 0) -> None:
-        """Publishes a row: all values, the epoch as granted, the turn that it answers, and when that is (TSC ticks)."""
+    def commit(self, values: npt.ArrayLike, grant_number: int, input_turn: int, tsc: int = 0) -> None:
+        """Publishes a row: all values, the grant number as granted, the turn that it answers, and when that is (TSC
+        ticks).
+        """
         wanted = np.ascontiguousarray(values, np.float64).ravel()
         if wanted.size != self._actuators:
             raise ValueError(f"a row has {self._actuators} values, not {wanted.size}")
-        row = lib.rm_setpoints_begin(ffi.cast("struct rm_setpoints *", self._owner._memory(self._index)))
-        place = ffi.cast("char *", row) + layout.member_offset(layout.SETPOINT_ROW, "value")
+        vector = lib.rm_setpoints_begin(ffi.cast("struct rm_setpoints *", self._owner._memory(self._index)))
+        place = ffi.cast("char *", vector) + layout.member_offset(layout.SETPOINT_VECTOR, "value")
         np.frombuffer(ffi.buffer(place, wanted.nbytes), np.float64)[:] = wanted
-        lib.rm_setpoints_commit(row, epoch, input_turn, tsc)
+        lib.rm_setpoints_commit(vector, grant_number, input_turn, tsc)
 
 
 class OwnedStream:
@@ -356,7 +358,7 @@ class OwnedStream:
     def put(self, turn: int, values: npt.ArrayLike, tsc: int = 0) -> None:
         """Stores and shows a record: all lanes, its turn (a multiple of the period), and when that is (TSC ticks).
 
-        A turn that is not above the newest begins the stream anew, in another machine epoch.
+        A turn that is not above the newest begins the stream anew, in another turn-counter epoch.
         """
         if not 0 <= turn < layout.TURN_END:
             raise ValueError(f"turn {turn} is not a turn: expected 0 to 2^62 - 1")

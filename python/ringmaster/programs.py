@@ -19,7 +19,7 @@ from ringmaster.workspace import Workspace, attach
 
 START_S = 20.0
 STOP_S = 10.0
-HURRYING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
 class ProgramNotFound(FileNotFoundError):
@@ -47,7 +47,7 @@ def _signals_later() -> Iterator[None]:
         yield
         return
     came: list[tuple[int, FrameType | None]] = []
-    found = {number: signal.getsignal(number) for number in HURRYING}
+    found = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     handlers = {number: handler for number, handler in found.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, frame: came.append((number, frame)))

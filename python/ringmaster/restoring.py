@@ -11,7 +11,7 @@ from ringmaster.conversion import same_unit
 from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceDead, WorkspaceError, WorkspaceStopped
 from ringmaster.parameter import Parameter
 from ringmaster.snapshot import Entry
-from ringmaster.wording import show
+from ringmaster.value_format import show
 from ringmaster.workspace import Workspace
 
 

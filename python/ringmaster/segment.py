@@ -155,9 +155,9 @@ class Segment:
         return state in (b"T", b"t")
 
     @property
-    def epoch(self) -> int:
+    def generation(self) -> int:
         """1 for the first instance, one more for every owner that adopted it."""
-        return self._words("epoch")
+        return self._words("generation")
 
     @property
     def owner_pid(self) -> int:

@@ -7,7 +7,7 @@
     x = run.orbit("x")                   # [cycle, BPM], nm
     before = run.spectrum(x, until=1)    # a Spectrum: .hz, and .density [frequency, BPM]
     run.setpoints, run.currents          # [cycle, actuator]
-    run.told("rms_x"), run.stream("orbit")["rms_x"]
+    run.reported("rms_x"), run.stream("orbit")["rms_x"]
 
 Arrays are maps of the files: a run of gigabytes opens at once.
 """
@@ -155,7 +155,7 @@ class Simulation:
 
     @cached_property
     def setpoints(self) -> Floats:
-        """What the application wished, [cycle, actuator]."""
+        """What the application commanded, [cycle, actuator]."""
         return self.array("setpoints.f64")
 
     @cached_property
@@ -185,11 +185,11 @@ class Simulation:
         rms: Floats = np.sqrt(np.mean((self.orbit(plane) - np.asarray(reference)) ** 2, axis=1)) * 1e-3
         return rms
 
-    def told(self, reading: str) -> Floats:
+    def reported(self, reading: str) -> Floats:
         """A reading of the application that is one number, [cycle]."""
         for item in self.summary["readings"]:
             if item["name"] == reading and not item["array"]:
-                return self.array("told.f64")[:, item["column"]]
+                return self.array("reported.f64")[:, item["column"]]
         raise self._unknown("reading", reading, [item["name"] for item in self.summary["readings"]])
 
     def final(self, reading: str) -> Floats:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ringmaster import moment
+from ringmaster import time_format
 from ringmaster.errors import ObjectNotFound
 from ringmaster.parameter import Parameter, ParameterReading
-from ringmaster.wording import plain, show
+from ringmaster.value_format import plain, show
 from ringmaster.workspace import Workspace
 
 VERSION = 1
@@ -64,7 +64,7 @@ def take(ws: Workspace, patterns: Sequence[str] = (), readings: bool = False, de
     if not dead:
         _check_owners(ws, chosen)
     entries = _read(ws, chosen)
-    return Snapshot(ws.name, moment.iso(moment.now_tai_ns()), _turn(ws), entries)
+    return Snapshot(ws.name, time_format.iso(time_format.now_tai_ns()), _turn(ws), entries)
 
 
 def _check_owners(ws: Workspace, chosen: dict[str, Parameter]) -> None:
@@ -91,7 +91,7 @@ def _entry(parameter: Parameter, reading: ParameterReading) -> Entry:
     if parameter.group:
         entry["group"] = parameter.group
     if reading.timestamp_tai_ns:
-        entry["time"] = moment.iso(reading.timestamp_tai_ns)
+        entry["time"] = time_format.iso(reading.timestamp_tai_ns)
     if reading.turn is not None:
         entry["turn"] = reading.turn
     return entry
@@ -101,7 +101,7 @@ def _turn(ws: Workspace) -> int | None:
     """The turn now, by the workspace's clock."""
     try:
         clock = ws.clock.read()
-        return clock.turn_at(clock.tsc_at_tai_ns(moment.now_tai_ns()))
+        return clock.turn_at(clock.tsc_at_tai_ns(time_format.now_tai_ns()))
     except (ObjectNotFound, ValueError):
         return None
 

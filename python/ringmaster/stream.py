@@ -65,7 +65,7 @@ class Stream:
         self.gain = float(header["gain"])
         """Of the filter at 0 Hz."""
         self.filter = text(header["filter"])
-        """ "none", "prompt" or "sharp"."""
+        """ "none", "low-latency" or "sharp"."""
         self.lanes = tuple(
             Lane(text(lane["name"]), text(lane["unit"]), LaneType(lane["type"]))
             for lane in header["lane"][: int(header["lane_count"])]
@@ -107,13 +107,13 @@ class Stream:
 
     @property
     def first(self) -> int | None:
-        """Oldest turn of this machine epoch, or None while nothing has arrived."""
+        """Oldest turn of this turn-counter epoch, or None while nothing has arrived."""
         return _turn(self._live("first"))
 
     @property
-    def machine_epoch(self) -> int:
+    def turn_epoch(self) -> int:
         """Goes up when the turn counter of the machine restarts."""
-        return self._live("machine_epoch")
+        return self._live("turn_epoch")
 
     @property
     def published_tsc(self) -> int:
@@ -197,14 +197,14 @@ class Stream:
         else:
             result[: _at_or_below(before.first - 1, first, self.period)] = ReadResult.BEFORE
             result[_at_or_below(before.head, first, self.period) :] = ReadResult.NOT_YET
-        if after.machine_epoch != before.machine_epoch:
+        if after.turn_epoch != before.turn_epoch:
             result[:] = ReadResult.LAPPED
         words[result != ReadResult.OK] = 0
         return Window(
             turn=turn,
             result=result,
             records=words.view(self.record_type)[:, 0],
-            machine_epoch=before.machine_epoch,
+            turn_epoch=before.turn_epoch,
             published_tsc=before.published_tsc,
             decimated=self.period > 1,
         )
@@ -216,20 +216,20 @@ class Stream:
 
         def still_valid() -> bool:
             after = self._look_after()
-            return after.machine_epoch == before.machine_epoch and self._lapped(first, after) == 0
+            return after.turn_epoch == before.turn_epoch and self._lapped(first, after) == 0
 
         looks = tuple(piece.view(self.record_type)[:, 0] for piece in pieces)
         return View(first, self.period, looks, still_valid)
 
     def _look_before(self) -> "_Look":
-        """The machine epoch first: a head that is newer than it then shows at the closing look."""
-        epoch = self.machine_epoch
+        """The turn-counter epoch first: a head that is newer than it then shows at the closing look."""
+        epoch = self.turn_epoch
         return _Look(epoch, self.head, self.first, self.published_tsc)
 
     def _look_after(self) -> "_Look":
-        """The machine epoch last: whoever sees the head of a new epoch sees that epoch too."""
+        """The turn-counter epoch last: whoever sees the head of a new epoch sees that epoch too."""
         head, first, published_tsc = self.head, self.first, self.published_tsc
-        return _Look(self.machine_epoch, head, first, published_tsc)
+        return _Look(self.turn_epoch, head, first, published_tsc)
 
     def _pieces(self, first: int, count: int) -> list[npt.NDArray[np.uint64]]:
         """The slots from turn ``first`` on, in one piece or, around the ring's end, in two; shapes (n, 8)."""
@@ -254,7 +254,7 @@ class Stream:
 class _Look(NamedTuple):
     """What the stream's live members said at one look."""
 
-    machine_epoch: int
+    turn_epoch: int
     head: int | None
     first: int | None
     published_tsc: int

@@ -21,11 +21,11 @@ class ReadResult(IntEnum):
     NOT_YET = 1
     """Above the head: wait."""
     MISSING = 2
-    """Passed over: lost, or late and still to come."""
+    """Skipped: lost, or late and still to come."""
     LAPPED = 3
     """Too old, or overwritten while it was read."""
     BEFORE = 4
-    """Before the first turn of this machine epoch, or the stream is empty."""
+    """Before the first turn of this turn-counter epoch, or the stream is empty."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Window:
     """Shape (count,): a ReadResult for each."""
     records: npt.NDArray[np.void]
     """Shape (count,): structures of turn, tag and the lanes by name; zeros where ``ok`` is false."""
-    machine_epoch: int
-    """As in the stream; turns of different epochs must not be compared."""
+    turn_epoch: int
+    """As in the stream; turns of different turn-counter epochs must not be compared."""
     published_tsc: int
     """TSC of the burst that published the stream's head when the window was read."""
     decimated: bool
@@ -132,8 +132,8 @@ class View:
     pieces: tuple[npt.NDArray[np.void], ...]
     """One or two arrays of structures: turn u8, tag u8, the lanes by name, i4 or f4."""
     still_valid: Callable[[], bool]
-    """True while no slot of the view can have been overwritten since ``view()`` was called, in the same machine epoch.
-    A late record may still have come into a slot that held none: take ``ok`` before the lanes."""
+    """True while no slot of the view can have been overwritten since ``view()`` was called, in the same turn-counter
+    epoch. A late record may still have come into a slot that held none: take ``ok`` before the lanes."""
 
     def __len__(self) -> int:
         return sum(len(piece) for piece in self.pieces)

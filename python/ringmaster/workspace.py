@@ -214,12 +214,12 @@ class Workspace:
 
     @property
     def segments(self) -> Mapping[str, Segment]:
-        """The segments by owner, "server" first: who is alive, since when, in which epoch."""
+        """The segments by owner, "server" first: who is alive, since when, in which generation."""
         return {segment.owner: segment for segment in self._segments}
 
     @cached_property
     def streams(self) -> Named[Stream]:
-        """Streams by name: "bpm01/turn", "bpm01/fast", "bpm01/prompt"."""
+        """Streams by name: "bpm01/turn", "bpm01/fast", "bpm01/low_latency"."""
         make = partial(Stream, find_calibration=self._calibration)
         return self._named("stream", "stream/", ObjectKind.STREAM, make)
 
@@ -266,7 +266,7 @@ class Workspace:
 
     @cached_property
     def setpoints(self) -> Named[Setpoints]:
-        """Rows of setpoints by owner: "ramp"; "sent" is what the server sent to all supplies."""
+        """Setpoint vectors by owner: "ramp"; "sent" is what the server sent to all supplies."""
 
         def make(segment: Segment, info: ObjectInfo) -> Setpoints:
             return Setpoints(segment, info, self._actuators(info.name.removeprefix("setpoints/")))
@@ -288,7 +288,7 @@ class Workspace:
         return self._named("replies object", "", ObjectKind.REPLIES, Replies)
 
     def _actuators(self, application: str) -> tuple[str, ...]:
-        """Supplies in the order of an application's row, where it says them, or of the server's."""
+        """Supplies in the order of an application's setpoint vector, where it says them, or of the server's."""
         own = f"{application}/supplies"
         text = own if own in self.texts else SUPPLY_NAMES
         return tuple(self.texts[text].split()) if text in self.texts else ()

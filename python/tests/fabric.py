@@ -107,16 +107,16 @@ def group(name: str, **members: object) -> Spec:
     return Spec(name, ObjectKind.GROUP, _bytes(layout.GROUP, turn=TURN_NONE, **members))
 
 
-def setpoints(name: str, rows: Sequence[Sequence[float]], epoch: int = 1) -> Spec:
+def setpoints(name: str, rows: Sequence[Sequence[float]], grant_number: int = 1) -> Spec:
     """The rows that were committed, of which the last three are in their buffers."""
     count = len(rows[0])
     beyond = max(0, count - 4)
-    row_bytes = 64 + -(-beyond * 8 // 64) * 64
-    buffers = [bytes(row_bytes)] * 3
+    vector_bytes = 64 + -(-beyond * 8 // 64) * 64
+    buffers = [bytes(vector_bytes)] * 3
     for n, values in enumerate(rows):
-        head = struct.pack("<QQQQ", 2 * n + 2, epoch, 1000 + n, 5000 + n)
-        buffers[n % 3] = (head + np.array(values, "<f8").tobytes()).ljust(row_bytes, b"\0")
-    header = _bytes(layout.SETPOINTS, rows_offset=64, row_bytes=row_bytes, actuator_count=count)
+        head = struct.pack("<QQQQ", 2 * n + 2, grant_number, 1000 + n, 5000 + n)
+        buffers[n % 3] = (head + np.array(values, "<f8").tobytes()).ljust(vector_bytes, b"\0")
+    header = _bytes(layout.SETPOINTS, vectors_offset=64, vector_bytes=vector_bytes, actuator_count=count)
     return Spec(f"setpoints/{name}", ObjectKind.SETPOINTS, header + b"".join(buffers), "", ElementType.F64, (count, 1))
 
 
@@ -212,7 +212,7 @@ class Owner:
             "directory_offset": PAGE,
             "object_count": len(self.objects),
             "object_bytes": layout.OBJECT.itemsize,
-            "epoch": 1,
+            "generation": 1,
             "state": SegmentState.LIVE,
             "owner_pid": os.getpid(),
             "owner": self.name.encode(),
@@ -257,9 +257,9 @@ class Owner:
         del head
         self.memory[place : place + layout.RECORD_BYTES] = struct.pack("<QQ48s", turn, tag, lanes)
 
-    def publish(self, name: str, head: int, first: int | None = None, epoch: int | None = None) -> None:
+    def publish(self, name: str, head: int, first: int | None = None, turn_epoch: int | None = None) -> None:
         """Publishes the head, and what else is given."""
-        for member, value in (("machine_epoch", epoch), ("first", first), ("head", head)):
+        for member, value in (("turn_epoch", turn_epoch), ("first", first), ("head", head)):
             if value is not None:
                 self.set_word(f"stream/{name}", layout.STREAM, member, value)
 

@@ -199,7 +199,7 @@ def test_one_bpm_alone_kicks_nothing(make_ring: MakeRing) -> None:
         assert aligner.alignments()[0].note == "shows no kick"
 
 
-def test_a_counter_of_another_period_is_told(make_ring: MakeRing) -> None:
+def test_a_counter_of_another_period_is_reported(make_ring: MakeRing) -> None:
     owner = make_ring(dict.fromkeys(OFFSETS, 0))
     store(owner, "bpm02/turn", bpm(1), keep=slice(None, None, 2))  # sends every second turn
     store(owner, "bpm03/turn", bpm(2, kicks=(KICKS[0], KICKS[1] - 300)))  # is 300 turns behind after 20 000

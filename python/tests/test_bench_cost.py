@@ -31,7 +31,7 @@ def said(instruments: int = 96, simd: str = "AVX-512", **more: object) -> str:
     whole = {
         "instruments": instruments,
         "frame_bytes": 106,
-        "rates": ["prompt"],
+        "rates": ["low_latency"],
         "order": "random",
         "simd": simd,
         "huge_pages": False,
@@ -75,11 +75,11 @@ def test_a_failure_tells_the_last_words() -> None:
 def test_a_run_hands_over_a_configuration_and_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept.json"
     fake_server(tmp_path, monkeypatch, f"cp $2 {kept}; test $1 = measure && test $3 = --rounds && echo '{said()}'")
-    measured = measure(Setup(8, "prompt", 1 << 14), ["--rounds", "5"])
+    measured = measure(Setup(8, "low_latency", 1 << 14), ["--rounds", "5"])
     assert 0 <= measured.core_share <= 1.1
     config = json.loads(kept.read_text())
     assert len(config["instruments"]) == len({entry["source"] for entry in config["instruments"]}) == 8
-    assert [rate["filter"] for rate in config["rates"]] == ["prompt"] * 3
+    assert [rate["filter"] for rate in config["rates"]] == ["low_latency"] * 3
     assert config["buffers"]["turn_records"] == 1 << 14
     assert {len(entry["lanes"]) for entry in config["instruments"]} == {12}
 
@@ -121,13 +121,13 @@ def row(chain: str, simd: str, name: str, ns: float) -> added.Row:
 
 def test_the_headline_is_cold_and_of_the_best_instructions() -> None:
     rows = [
-        row("prompt", "scalar", "cold", 50.0),
-        row("prompt", "AVX-512", "hot", 5.0),
-        row("prompt", "AVX-512", "cold", 9.0),
+        row("low_latency", "scalar", "cold", 50.0),
+        row("low_latency", "AVX-512", "hot", 5.0),
+        row("low_latency", "AVX-512", "cold", 9.0),
         row("both", "AVX2", "cold", 14.0),
     ]
-    assert added.headline(rows, ["scalar", "avx2", "avx512"]) == {"prompt": 9.0, "both": None}
-    assert added.headline(rows, ["scalar", "avx2"]) == {"prompt": None, "both": 14.0}
+    assert added.headline(rows, ["scalar", "avx2", "avx512"]) == {"low_latency": 9.0, "both": None}
+    assert added.headline(rows, ["scalar", "avx2"]) == {"low_latency": None, "both": 14.0}
 
 
 ANNOTATED = """
@@ -166,7 +166,7 @@ CACHE_BYTES = 32 << 20
 
 
 def test_a_streamed_record_is_all_that_a_cached_packet_costs_but_its_decimated_share() -> None:
-    traffic = memory.traffic(96, 12, "prompt", True, CACHE_BYTES)
+    traffic = memory.traffic(96, 12, "low_latency", True, CACHE_BYTES)
     assert traffic.frame_bytes == frame_bytes(12) == 106
     assert traffic.cpu_bytes == pytest.approx(64 + 128 * (1 / 12 + 1 / 120 + 1 / 120_000))
     assert traffic.dma_bytes == 0
@@ -196,7 +196,7 @@ def test_the_largest_cache_is_the_last_level(tmp_path: Path) -> None:
     assert memory.last_level_cache_bytes(tmp_path / "none") == CACHE_BYTES
 
 
-def test_bursts_are_told_by_equal_arrivals() -> None:
+def test_bursts_are_reported_by_equal_arrivals() -> None:
     tsc = np.array([1, 1, 5, 9, 9, 9, 12, 12], np.uint64)
     assert polling.burst_sizes(tsc).tolist() == [1, 3]
     assert polling.between_ns(tsc, 1e9).tolist() == [0, 4, 4, 0, 0, 3, 0]

@@ -22,7 +22,7 @@ from ringmaster.bench.feedback import (
 from ringmaster.bench.log import NotMeasured
 from ringmaster.report.compare import compare, read_both
 
-WHATS = (ANSWER, FLOOR, SGEMV, "whole_product_ns", "errors_ns", "bank_ns", "ahead_ns")
+WHATS = (ANSWER, FLOOR, SGEMV, "whole_product_ns", "errors_ns", "controllers_ns", "ahead_ns")
 
 
 def window(median: float, worst: float) -> Window:
@@ -68,7 +68,7 @@ def test_two_runs_can_be_compared(tmp_path: Path) -> None:
     assert any(row.name == "latency_264x168_ns" for row in compare(*read_both(tmp_path / "first", tmp_path / "second")))
 
 
-@pytest.mark.parametrize("words", ["", "{}", '{"simd": "AVX2", "sizes": {"1x1": {"bank_ns": {"median": 1}}}}'])
+@pytest.mark.parametrize("words", ["", "{}", '{"simd": "AVX2", "sizes": {"1x1": {"controllers_ns": {"median": 1}}}}'])
 def test_what_is_no_report_is_not_measured(words: str) -> None:
     with pytest.raises(NotMeasured):
         window_of(words)

@@ -66,7 +66,7 @@ def test_every_figure_of_either_run_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"spreads": {"added": {"median": 1}}}', '{"spreads": [1]}'])
-def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
+def test_what_is_no_report_is_reported(text: str, tmp_path: Path) -> None:
     wrong, right = tmp_path / "wrong.json", write(tmp_path / "right.json", added=figure(1, 0, 2))
     wrong.write_text(text)
     with pytest.raises(NotAReport, match=r"wrong.json: .*; expected what --json or --report of a bench wrote"):

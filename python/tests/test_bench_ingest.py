@@ -28,7 +28,7 @@ BETWEEN = {"p1": 0.0, "p10": 0.0, "p50": 864.0, "p90": 900.0, "p99": 2000.0, "p9
 ROWS: dict[str, list[Any]] = {
     "added": [
         AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, False, 1.0, 21)
-        for chain, ns in (("prompt", 9.0), ("both", 14.0))
+        for chain, ns in (("low_latency", 9.0), ("both", 14.0))
     ],
     "instructions": [InstructionsRow(96, "both", "AVX2", 300.0, 40.0, 260.0, 4096)],
     "windows": [window(rate_pps=13e6), window("testpmd", 14e6)],
@@ -83,7 +83,7 @@ def test_the_command_knows_the_parts_that_there_are() -> None:
 @pytest.mark.usefixtures("parts")
 def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
     report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
-    assert report["added_ns_per_packet"] == {"prompt": 9.0, "both": 14.0}
+    assert report["added_ns_per_packet"] == {"low_latency": 9.0, "both": 14.0}
     assert report["ratio_to_testpmd"] == pytest.approx(13 / 14)
     assert report["instructions_per_packet"] == 260.0
     assert report["core_to_core_ns"] == 65.0
@@ -95,7 +95,7 @@ def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
 def test_the_added_cost_is_looked_at_between_the_parts(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0))
     parts.setattr(added, "visit", lambda *_: iter([replace(ROWS["added"][0], added_ns=next(nanoseconds))]))
-    spread = ingest.measure(Options(), said.append).spreads()["added_ns_per_packet.prompt"]
+    spread = ingest.measure(Options(), said.append).spreads()["added_ns_per_packet.low_latency"]
     assert spread is not None
     assert (spread.median, spread.low, spread.high) == (30.0, 9.6, 54.0)  # of 9, 10, 20, … 60
     assert (spread.count, spread.of) == (7, "visits")
@@ -103,7 +103,7 @@ def test_the_added_cost_is_looked_at_between_the_parts(parts: pytest.MonkeyPatch
 
 def test_one_part_alone_is_measured_once(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     parts.setattr(added, "visit", lambda *_: pytest.fail("visited"))
-    spread = ingest.measure(Options(parts=("added",)), said.append).spreads()["added_ns_per_packet.prompt"]
+    spread = ingest.measure(Options(parts=("added",)), said.append).spreads()["added_ns_per_packet.low_latency"]
     assert spread is not None
     assert (spread.count, spread.of) == (21, "rounds")
 
@@ -138,7 +138,7 @@ def test_every_headline_has_its_spread(said: list[str]) -> None:
 def test_only_the_parts_that_were_asked_for_are_measured(said: list[str]) -> None:
     report = ingest.measure(Options(parts=("load",)), said.append)
     assert list(report.rows) == ["load"]
-    assert report.headlines()["added_ns_per_packet"] == {"prompt": None, "both": None}
+    assert report.headlines()["added_ns_per_packet"] == {"low_latency": None, "both": None}
     assert report.headlines()["ratio_to_testpmd"] is None
     assert report.headlines()["instructions_per_packet"] is None
 
@@ -169,10 +169,14 @@ def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixtu
     assert "share of the core: programs that poll had 100.0%" in shown
 
 
-def test_what_the_server_lost_is_told_by_place(parts: pytest.MonkeyPatch, said: list[str]) -> None:
-    lossy = [window(lost=7, faults={"missing": 5, "late": 2}), window("testpmd"), window(lost=1, faults={"missing": 1})]
+def test_what_the_server_lost_is_reported_by_place(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+    lossy = [
+        window(lost=7, faults={"missing": 5, "out_of_order": 2}),
+        window("testpmd"),
+        window(lost=1, faults={"missing": 1}),
+    ]
     parts.setattr(end_to_end, "run", yielding(lossy))
     tables = section_of(ingest.measure(Options(), said.append)).tables
     (table,) = (table for table in tables if table.title.startswith("Lost by our server"))
-    assert list(table.head)[1:6] == ["windows", "missing", "refused", "duplicate", "late"]
+    assert list(table.head)[1:6] == ["windows", "missing", "refused", "duplicate", "out of order"]
     assert [list(row)[1:6] for row in table.rows] == [["2", "6", "0", "0", "2"]]

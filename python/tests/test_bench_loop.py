@@ -61,8 +61,8 @@ def test_rows_of_cores_may_alternate() -> None:
     assert away_share(mixed, TSC_HZ) == pytest.approx(0.05)
 
 
-def second(late: int, skipped: int, passed_turns: float = 0.01, on: float = 1.0) -> Second:
-    return Second(cycles=10_000.0, late=late, skipped=skipped, passed_turns=passed_turns, unsent=0, on=on)
+def second(late: int, skipped: int, skipped_turns: float = 0.01, on: float = 1.0) -> Second:
+    return Second(cycles=10_000.0, late=late, skipped=skipped, skipped_turns=skipped_turns, unsent=0, on=on)
 
 
 def seen(*seconds: Second) -> Seen:

@@ -7,7 +7,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.openblas import ITS_CHOICE, VARIABLE, fastest
 
 
-def test_the_fastest_kernel_is_used_and_all_are_told() -> None:
+def test_the_fastest_kernel_is_used_and_all_are_reported() -> None:
     def time_ns(environment: Mapping[str, str]) -> float:
         times = {None: 12000.0, "SKYLAKEX": 2700.0, "HASWELL": 3100.0}
         kernel = environment.get(VARIABLE)

@@ -171,7 +171,7 @@ def test_an_interrupted_run_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(setpoints, "stall_floor", lambda *_: None)
     report = setpoints.measure(setpoints.Options(("guard",)), lambda _: None, lambda: None)
     assert report.interrupted
-    assert report.as_json()["guard.row_ns"] == 300.0
+    assert report.as_json()["guard.vector_ns"] == 300.0
 
 
 def test_percentiles_of_a_peer() -> None:
@@ -180,7 +180,7 @@ def test_percentiles_of_a_peer() -> None:
 
 
 @pytest.mark.parametrize("words", ["", "[]", '{"a": 1}', '{"a": {"median": 1}}'])
-def test_what_is_no_figure_is_said(words: str) -> None:
+def test_what_is_no_figure_is_reported(words: str) -> None:
     with pytest.raises(NotMeasured):
         ranges_of(words)
     with pytest.raises(NotMeasured):

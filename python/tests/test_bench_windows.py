@@ -18,7 +18,7 @@ from ringmaster.bench.windows import (
     Window,
     compare,
     core_gone,
-    is_restless,
+    is_disturbed,
     pairs_of,
     ratio_of,
     sub_rates,
@@ -88,7 +88,7 @@ def test_windows_are_compared_within_their_class_and_all_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rates", "restless"),
+    ("rates", "disturbed"),
     [
         ((), False),
         ((10.0,) * 10, False),
@@ -100,9 +100,9 @@ def test_windows_are_compared_within_their_class_and_all_together() -> None:
         ((10.0,) * 7 + (14.0, 7.0, 6.0), False),
     ],
 )
-def test_a_window_whose_rate_falls_and_rises_is_restless(rates: tuple[float, ...], restless: bool) -> None:
-    assert is_restless(rates) == restless
-    assert window(sub_rates_pps=rates).counts != restless
+def test_a_window_whose_rate_falls_and_rises_is_disturbed(rates: tuple[float, ...], disturbed: bool) -> None:
+    assert is_disturbed(rates) == disturbed
+    assert window(sub_rates_pps=rates).counts != disturbed
 
 
 class Scripted:
@@ -136,21 +136,21 @@ def test_a_look_that_comes_late_ends_a_longer_part() -> None:
     )
 
 
-def test_restless_windows_are_left_out_and_counted() -> None:
-    restless = (20e6,) * 5 + (4e6,) * 5
+def test_disturbed_windows_are_left_out_and_counted() -> None:
+    disturbed = (20e6,) * 5 + (4e6,) * 5
     windows = [
         *(window(rate_pps=13e6), window("testpmd", 14e6)),
-        *(window(rate_pps=15e6), window("testpmd", 5e6, sub_rates_pps=restless)),
-        *(window(rate_pps=5e6, sub_rates_pps=restless), window("testpmd", 14e6)),
+        *(window(rate_pps=15e6), window("testpmd", 5e6, sub_rates_pps=disturbed)),
+        *(window(rate_pps=5e6, sub_rates_pps=disturbed), window("testpmd", 14e6)),
     ]
     (near, every) = compare(windows)
     assert [pair.ratio for pair in pairs_of(windows)] == pytest.approx([13 / 14])
-    assert (near.restless_windows, near.testpmd_restless_windows) == (1, 1)
-    assert (every.restless_windows, every.testpmd_restless_windows) == (1, 1)
+    assert (near.disturbed_windows, near.testpmd_disturbed_windows) == (1, 1)
+    assert (every.disturbed_windows, every.testpmd_disturbed_windows) == (1, 1)
     assert near.zero_loss_pps is not None
     assert near.zero_loss_pps.count == 2
-    (alone, _) = compare([window(sub_rates_pps=restless)])
-    assert (alone.zero_loss_pps, alone.restless_windows) == (None, 1)
+    (alone, _) = compare([window(sub_rates_pps=disturbed)])
+    assert (alone.zero_loss_pps, alone.disturbed_windows) == (None, 1)
 
 
 def test_no_receiver_always_comes_first() -> None:
@@ -171,17 +171,17 @@ def test_the_sender_sums_itself_up_on_its_last_line() -> None:
 
 def test_everything_out_of_its_place_is_wrong() -> None:
     stream = {
-        "passed_over": 5,
-        "late": 2,
+        "skipped": 5,
+        "out_of_order": 2,
         "duplicate": 1,
         "turn_ahead": 1,
         "turn_behind": 0,
         "turn_out_of_range": 0,
         "unanchored": 0,
     }
-    port = {"received": 10, "decoded": 8, "fragment": 0, "set_aside": 1}
+    port = {"received": 10, "decoded": 8, "fragment": 0, "punted": 1}
     faults = faults_of({"stream/bpm01": stream, "port/ring": port, "core/1": {}}, 4)
-    assert faults == {"lost": 3, "duplicate": 1, "late": 2, "turn_ahead": 1, "refused": 1, "missing": 4}
+    assert faults == {"lost": 3, "duplicate": 1, "out_of_order": 2, "turn_ahead": 1, "refused": 1, "missing": 4}
     assert faults_of({"stream/bpm01": dict.fromkeys(stream, 0), "port/ring": dict.fromkeys(port, 0)}, 0) == {}
 
 
@@ -217,6 +217,6 @@ def test_a_load_is_held_in_time_and_without_loss(sent_turns: float, lost: int, i
     assert done.headroom == pytest.approx(12e6 / done.load_pps)
 
 
-def test_without_testpmd_nothing_is_said_of_headroom() -> None:
+def test_without_testpmd_nothing_is_reported_of_headroom() -> None:
     done = held_of(elettra(), TURN_RATE_HZ, window(turn_rate_hz=TURN_RATE_HZ), [], FLOOR)
     assert (done.headroom, done.scaled, done.held) == (None, False, True)

@@ -88,7 +88,7 @@ def test_a_stream_that_is_physical_is_not_converted_again(make_owner: MakeOwner)
         assert stream.read(10, 1, physical=True)["x1"].tolist() == [10_000_000]
 
 
-def test_a_calibration_that_is_missing_is_said(make_owner: MakeOwner) -> None:
+def test_a_calibration_that_is_missing_is_reported(make_owner: MakeOwner) -> None:
     make_owner([fabric.stream("bpm01/turn", lanes=LANES, calibrated=Calibrated.IN_READING)])
     with attach() as ws, pytest.raises(ObjectNotFound, match="no parameter 'calibration/bpm01'"):
         ws.streams["bpm01/turn"].read(0, 0, physical=True)

@@ -40,7 +40,7 @@ def ring(make_owner: MakeOwner) -> None:
             fabric.stream("bpm01/fast", period=12),
             fabric.parameter("server/turn_rate_hz", np.array([1157000.0]), "Hz", ElementType.F64),
             fabric.text("server/config", "workspace: demo\n"),
-            fabric.counters("stream/bpm01", "stream", accepted=9990, late=2, passed_over=12, duplicate=1),
+            fabric.counters("stream/bpm01", "stream", accepted=9990, out_of_order=2, skipped=12, duplicate=1),
             fabric.counters("port/ring", "port", received=10000, decoded=9993),
             fabric.counters("core/1", "core", core=1, longest_gap_ticks=5000),
             fabric.counters("sender/bpm01", "sender", sent=10000, waits=3, longest_wait_ticks=2000),
@@ -142,7 +142,7 @@ def test_get_reads_one_object_or_many() -> None:
 def test_top_prints_figures_once() -> None:
     figures = json.loads(ringmaster("top", "--json").stdout)
     stream = figures["streams"][0]
-    assert (stream["name"], stream["lost"], stream["duplicate"], stream["late"]) == ("bpm01", 10, 1, 2)
+    assert (stream["name"], stream["lost"], stream["duplicate"], stream["out_of_order"]) == ("bpm01", 10, 1, 2)
     assert figures["ports"][0]["refused"] == 7
     assert figures["cores"][0]["longest_gap_us"] == 2.5
     assert figures["senders"][0]["longest_wait_us"] == 1.0
@@ -153,16 +153,16 @@ def test_top_prints_figures_once() -> None:
     assert figures["schema"] == 1
     assert figures["streams"][0]["streams"][1]["period_turns"] == 12
     assert figures["links"] == {
-        "ports": [{"name": "ring"} | dict.fromkeys(SLOW_PATH, 0)],
+        "ports": [{"name": "ring"} | dict.fromkeys(EXCEPTION_PATH, 0)],
         "networks": [],
         "steering": [],
     }
-    assert {fault["counter"] for fault in figures["faults"]} == {"lost", "late", "duplicate", "silent"}
+    assert {fault["counter"] for fault in figures["faults"]} == {"lost", "out_of_order", "duplicate", "silent"}
     assert all(fault["means"] and fault["advice"] for fault in figures["faults"])
 
 
-SLOW_PATH = (
-    *("set_aside", "set_aside_full", "answered", "to_kernel", "from_kernel", "kernel_full", "spread_full"),
+EXCEPTION_PATH = (
+    *("punted", "punt_full", "answered", "to_kernel", "from_kernel", "kernel_full", "spread_full"),
     *("fragment", "reassembled", "fragment_expired"),
 )
 
@@ -228,4 +228,4 @@ def test_texts_of_refusals_and_counters_are_plain_sentences() -> None:
 
     assert "is in the future; now is turn" in " ".join(_WORDS.values())
     texts = {counter.name: counter.text for counter in COUNTERS["guard"]}
-    assert texts["overrun"].startswith("rows overwritten before they were sent")
+    assert texts["overrun"].startswith("vectors overwritten before they were sent")

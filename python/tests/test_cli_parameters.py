@@ -76,7 +76,7 @@ def ramp(make_owner: MakeOwner) -> Iterator[Ramp]:
 
 
 def put(*arguments: str, expect: int = 0) -> str:
-    """What `ringmaster put` says; patient with a busy machine."""
+    """What `ringmaster put` says; waits for a busy machine."""
     done = ringmaster("put", "--timeout", "30", *arguments, expect=expect)
     return done.stderr if expect else done.stdout
 
@@ -140,7 +140,7 @@ def test_put_of_a_setpoint_that_moves_shows_its_target_and_the_way() -> None:
     assert _moving(cast(Workspace, ws), "ramp/rate", 2.0, cast(ParameterReading, before)) == ""
 
 
-def test_an_owner_that_has_ended_is_said(ramp: Ramp) -> None:
+def test_an_owner_that_has_ended_is_reported(ramp: Ramp) -> None:
     ramp.close()
     assert "ramp" in put("ramp/rate", "1", expect=6)
 
@@ -325,7 +325,7 @@ def test_a_tolerance_is_absolute_or_a_share() -> None:
     assert not Tolerance(share=0.1).holds(-100.0, -89.0)
 
 
-def test_nothing_to_save_is_said(ramp: Ramp, tmp_path: Path) -> None:
+def test_nothing_to_save_is_reported(ramp: Ramp, tmp_path: Path) -> None:
     file = str(tmp_path / "x.yaml")
     assert "--all takes readings, too" in ringmaster("save", file, "ramp/reading", expect=7).stderr
     assert "no parameter matching no/*" in ringmaster("save", file, "no/*", expect=7).stderr

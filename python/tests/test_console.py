@@ -54,7 +54,7 @@ async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_simulated_time_is_said_above_every_page(make_owner: MakeOwner, size: tuple[int, int]) -> None:
+def test_simulated_time_is_reported_above_every_page(make_owner: MakeOwner, size: tuple[int, int]) -> None:
     flag = fabric.parameter("server/simulated_time", np.array([1], np.uint32), "", ElementType.U32)
     nominal = fabric.parameter("server/turn_rate_hz", np.array([4e6]), "Hz", ElementType.F64)
     make_owner([*objects(), flag, nominal])
@@ -72,7 +72,7 @@ def test_simulated_time_is_said_above_every_page(make_owner: MakeOwner, size: tu
 
 
 def test_it_follows_a_restarted_server_and_ends_with_q(make_owner: MakeOwner) -> None:
-    owner = make_owner(objects(accepted=5, passed_over=3))
+    owner = make_owner(objects(accepted=5, skipped=3))
 
     async def watch() -> None:
         app = Console(ringmaster.attach("demo"), rate_hz=20)
@@ -102,7 +102,7 @@ def test_every_page_is_shown_by_its_key(make_owner: MakeOwner, size: tuple[int, 
         "PORT",
         "NAME",
         "CORE",
-        "Slow path",
+        "Exception path",
         "Faults",
         "Orbit",
         "spectrum",
@@ -165,7 +165,7 @@ def test_frozen_figures_stay_while_counting_goes_on(make_owner: MakeOwner) -> No
 
 
 def test_reset_counts_from_now_on(make_owner: MakeOwner) -> None:
-    owner = make_owner(objects(accepted=100, passed_over=9))
+    owner = make_owner(objects(accepted=100, skipped=9))
 
     async def reset() -> None:
         app = Console(ringmaster.attach("demo"), rate_hz=20)

@@ -40,7 +40,7 @@ LANES = ("rms_x", "rms_y", "worst_x", "worst_y", "setpoint_rms_x", "setpoint_rms
 NUMBERS = {
     "loop": 1,
     "state": 3,
-    "permits": 0b10,
+    "enable_conditions": 0b10,
     "cause": 0b10,
     "rms_x": 12.5,
     "rms_y": 3.25,
@@ -187,7 +187,7 @@ def test_the_motion_of_the_bpms_is_a_spectrum(held: Watch) -> None:
     assert motion.hz[-1] == pytest.approx(TURN_RATE_HZ / PERIOD / 2)
 
 
-def test_no_feedback_is_told_and_no_failure(make_owner: MakeOwner) -> None:
+def test_no_feedback_is_reported_and_no_failure(make_owner: MakeOwner) -> None:
     make_owner([fabric.clock()])
     with ringmaster.attach("demo") as ws:
         assert read_feedback(ws) is None

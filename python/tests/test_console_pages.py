@@ -186,13 +186,13 @@ def driving(make_owner: MakeOwner) -> Iterator[Watch]:
         fabric.grant("operator"),
         fabric.grant(
             "ramp",
-            {"refusal": 6, "actuator": 1, "value": 12.5, "limit": 10.0, "turn": 99, "row": 7},
+            {"refusal": 6, "actuator": 1, "value": 12.5, "limit": 10.0, "turn": 99, "vector": 7},
             state=ApplicationState.RUNNING,
             pid=4711,
-            epoch=3,
+            grant_number=3,
         ),
         fabric.counters("guard/operator", "guard"),
-        fabric.counters("guard/ramp", "guard", rows=1000, taken=1000, refused_high=3),
+        fabric.counters("guard/ramp", "guard", vectors=1000, taken=1000, refused_high=3),
         fabric.counters("transmit", "transmit", cycles=1000),
     ]
     for chain in ("c01", "c02"):

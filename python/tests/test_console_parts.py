@@ -228,7 +228,7 @@ def test_every_advice_is_about_a_counter_that_exists() -> None:
 def test_what_somebody_took_is_not_refused() -> None:
     parts = {"decoded": 80, "fragment": 9, "not_udp": 6, "not_our_port": 2, "bad_magic": 3}
     assert sum(parts.values()) == 100
-    figures = port_figures(reading("port", "ring", received=100, set_aside=5, **parts))
+    figures = port_figures(reading("port", "ring", received=100, punted=5, **parts))
     assert (figures.refused, figures.foreign, figures.malformed) == (6, 8, 3)
     assert port_figures(reading("port", "ring", received=100, **parts)).malformed == 3
 
@@ -252,9 +252,9 @@ def test_faults_are_what_is_wrong_newest_change_first() -> None:
 
 
 def test_what_was_never_sent_is_not_lost() -> None:
-    came = reading("stream", "bpm07", accepted=100, passed_over=9, late=2)
+    came = reading("stream", "bpm07", accepted=100, skipped=9, out_of_order=2)
     for unsent in (
-        let_pass(reading("sender", "bpm", passed_turns=250), 50),
+        let_pass(reading("sender", "bpm", skipped_turns=250), 50),
         not_asked_for(reading("transmit", "", skipped=5)),
     ):
         figures = stream_figures(came, unsent, "bpm", 1e6, ())
@@ -264,9 +264,9 @@ def test_what_was_never_sent_is_not_lost() -> None:
 
 def test_a_turn_is_lost_after_it_was_missing_for_a_whole_look() -> None:
     """Until then it may come out of order, or its sender may count it as unsent."""
-    missing = reading("stream", "bpm07", passed_over=9)
+    missing = reading("stream", "bpm07", skipped=9)
     assert stream_figures(missing, Unsent(), "bpm", 1e6, ()).lost == 0
-    later = missing._replace(before=missing.now, now={**missing.now, "late": 2})
+    later = missing._replace(before=missing.now, now={**missing.now, "out_of_order": 2})
     assert stream_figures(later, Unsent(3), "bpm", 1e6, ()).lost == 4
 
 
@@ -280,23 +280,23 @@ def test_a_supply_shows_the_most_serious_of_its_states() -> None:
 def test_lost_turns_never_become_fewer(make_owner: MakeOwner) -> None:
     """Until counting begins anew: also where the sender counts turns as unsent before the server misses them."""
     sender = fabric.counters("sender/bpm", "sender")
-    specs = [fabric.stream("bpm01/turn", capacity=64), fabric.counters("stream/bpm01", "stream", passed_over=9), sender]
+    specs = [fabric.stream("bpm01/turn", capacity=64), fabric.counters("stream/bpm01", "stream", skipped=9), sender]
     owner = make_owner(specs)
     with ringmaster.attach("demo") as ws:
         monitor = Monitor(ws)
         assert [stream.lost for stream in monitor.look().streams] == [9]
-        owner.set_counter("sender/bpm", "passed_turns", 5)
+        owner.set_counter("sender/bpm", "skipped_turns", 5)
         assert [(stream.lost, stream.unsent) for stream in monitor.look().streams] == [(9, 5)]
         monitor.reset()
         assert [stream.lost for stream in monitor.look().streams] == [0]
 
 
 def test_lost_silent_and_saturated_are_faults() -> None:
-    block = reading("stream", "bpm01", accepted=100, passed_over=9, late=2)
+    block = reading("stream", "bpm01", accepted=100, skipped=9, out_of_order=2)
     assert stream_figures(block, Unsent(), "bpm", 0.0, ()).lost_per_s == 3.5
-    block = block._replace(before={**block.before, "passed_over": 9})
+    block = block._replace(before={**block.before, "skipped": 9})
     lost = stream_figures(block, Unsent(), "bpm", 0.0, ())
-    assert (lost.lost, lost.late, lost.received, lost.rate_hz) == (7, 2, 102, 51.0)
+    assert (lost.lost, lost.out_of_order, lost.received, lost.rate_hz) == (7, 2, 102, 51.0)
     core = core_figures(reading("core", "1", busy_ticks=99, idle_ticks=1, bursts=2, packets=9), 1e9)
     assert (core.busy_share, core.packets_per_burst) == (0.99, 4.5)
     faults = FaultWatch().look({}, [lost], [core], NO_CLOCK, 0.0)

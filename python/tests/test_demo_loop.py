@@ -41,7 +41,7 @@ GOOD = Closed(
     skipped=0,
     late=0,
     lost=0,
-    passed_turns=0,
+    skipped_turns=0,
     cycles=100_000,
     cycles_skipped=0,
     unanswered=0,
@@ -64,7 +64,7 @@ def test_a_loop_that_is_on_and_attenuates_is_well() -> None:
         (replace(GOOD, attenuation_50_hz_db={"x": 34.0, "y": float("nan")}), "does not attenuate 50 Hz in y"),
     ],
 )
-def test_faults_are_told_in_words(wrong: Closed, words: str) -> None:
+def test_faults_are_reported_in_words(wrong: Closed, words: str) -> None:
     assert words in "\n".join(wrong.faults)
 
 

@@ -39,9 +39,9 @@ def test_a_perfect_server_is_good_for_every_use(server: Path, use: Use) -> None:
     found = look(server, use)
     assert set(found) == set(NAMES)
     not_good = {name: finding.verdict for name, finding in found.items() if finding.verdict is not Verdict.GOOD}
-    told_of_the_kernels_cards = ("card-irqs", "coalescing", "rings", "pause")
+    needs_the_kernels_cards = ("card-irqs", "coalescing", "rings", "pause")
     assert not_good == {
-        **dict.fromkeys((*told_of_the_kernels_cards, "swappiness", "idle-latency", "watchdog-cycles"), Verdict.ABSENT),
+        **dict.fromkeys((*needs_the_kernels_cards, "swappiness", "idle-latency", "watchdog-cycles"), Verdict.ABSENT),
         **dict.fromkeys(("firmware", "link"), Verdict.UNKNOWN),
     }
     assert summary(found.values()) == f"2 cannot be told, {len(NAMES) - 9} good, 7 not here"
@@ -58,14 +58,14 @@ def test_a_perfect_server_is_good_for_every_use(server: Path, use: Use) -> None:
 def test_a_watchdog_is_proposed_from_measured_stalls(
     server: Path, stalled_s: float | None, verdict: Verdict, is_now: str, should_be: str
 ) -> None:
-    patient = Watched("patient", 1000, 1e-4, stalled_s)
-    watched = (Watched("ramp", 10, 1e-4, stalled_s), patient)
+    slow = Watched("slow", 1000, 1e-4, stalled_s)
+    watched = (Watched("ramp", 10, 1e-4, stalled_s), slow)
     found = examine(host(server), Use.TRY, (4,), (DPDK,), watched=watched)
     (finding,) = (finding for finding in found if finding.name == "watchdog-cycles")
     assert finding.verdict is verdict
     assert finding.is_now.startswith(is_now)
     assert should_be in finding.should_be
-    assert "patient" not in finding.should_be
+    assert "slow" not in finding.should_be
 
 
 def test_a_card_of_the_kernels_is_good_too(server: Path) -> None:
@@ -159,7 +159,7 @@ ILL: list[tuple[str, Files, Verdict, str, str]] = [
 @pytest.mark.parametrize(
     ("name", "files", "verdict", "is_now", "should_be"), ILL, ids=[f"{i}-{row[0]}" for i, row in enumerate(ILL)]
 )
-def test_what_is_ill_is_told_with_what_mends_it(
+def test_what_is_ill_is_reported_with_what_mends_it(
     server: Path, name: str, files: Files, verdict: Verdict, is_now: str, should_be: str
 ) -> None:
     write(server, files)
@@ -182,7 +182,7 @@ KERNELS: list[tuple[str, Files, Drivers, str]] = [
 
 
 @pytest.mark.parametrize(("name", "files", "drivers", "is_now"), KERNELS, ids=[f"{row[0]}" for row in KERNELS])
-def test_what_is_ill_with_a_card_of_the_kernels_is_told(
+def test_what_is_ill_with_a_card_of_the_kernels_is_reported(
     server: Path, name: str, files: Files, drivers: Drivers, is_now: str
 ) -> None:
     write(server, files)
@@ -191,7 +191,7 @@ def test_what_is_ill_with_a_card_of_the_kernels_is_told(
     assert found.mend or found.by_hand
 
 
-def test_who_asks_for_no_interface_is_told_nothing() -> None:
+def test_who_asks_for_no_interface_is_reported_nothing() -> None:
     for name in ("nonexistent0", "", "a-name-that-is-longer-than-interfaces-have"):
         assert Ethtool().driver(name) is None
         assert Ethtool().coalescing(name) is None
@@ -247,7 +247,7 @@ def test_of_a_host_that_says_nothing_nothing_can_be_told(tmp_path: Path) -> None
         assert len(found) == len(NAMES)
 
 
-def test_nobody_is_told_to_take_all_cores_from_linux(server: Path) -> None:
+def test_nobody_is_reported_to_take_all_cores_from_linux(server: Path) -> None:
     write(server, {f"{CPU}/isolated": "\n", f"{CPU}/nohz_full": "\n", "/proc/cmdline": "quiet"})
     found = look(server, cores=tuple(ALL_CPUS))
     for name in ("isolated", "nohz-full", "rcu-nocbs", "irq-affinity"):

@@ -69,7 +69,7 @@ def test_exit_codes_follow_the_worst_verdict(doctor: Doctor, server: Path) -> No
         (["--config", "/nonexistent.yaml"], "/nonexistent.yaml"),
     ],
 )
-def test_wrong_usage_is_told_apart_from_a_wrong_host(doctor: Doctor, arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_reported_apart_from_a_wrong_host(doctor: Doctor, arguments: list[str], message: str) -> None:
     done = doctor(*arguments)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
@@ -109,7 +109,7 @@ def test_what_is_no_configuration_is_refused(doctor: Doctor, server: Path, text:
     assert "server.yaml: " in " ".join(done.stderr.split())
 
 
-def test_a_check_by_name_is_told_at_length(doctor: Doctor, server: Path) -> None:
+def test_a_check_by_name_is_reported_at_length(doctor: Doctor, server: Path) -> None:
     write(server, {f"{CPU}/cpu6/cpufreq/scaling_governor": "powersave\n"})
     shown = doctor("governor", "--for", "feedback").stdout
     assert "✗ governor: wrong" in shown

@@ -17,7 +17,7 @@ from test_cli import ringmaster
 from ringmaster.errors import WorkspaceAbsent
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.loop import Feedback, FeedbackAbsent, find_configuration
-from ringmaster.feedback.names import ActuatorFault, Permit, RowFault, State, Withdrawal
+from ringmaster.feedback.names import ActuatorFault, EnableCondition, RowFault, State, Withdrawal
 from ringmaster.feedback.sensitivity import (
     Measured,
     Record,
@@ -40,7 +40,7 @@ ROWS = ("bpm01/x1", "bpm01/y1", "bpm02/x1", "bpm02/y1")
 ACTUATORS = ("ps/h1", "ps/h2", "ps/v1", "ps/v2")
 NUMBERS = {
     "state": State.READY,
-    "permits": 0,
+    "enable_conditions": 0,
     "cause": 0,
     "cause_turn": 0,
     "cause_number": -1,
@@ -131,7 +131,7 @@ def test_without_server_or_application_why_says_that_it_does_not_know(make_owner
 
 
 def test_on_off_hold_and_what_why_says_of_them(played: Played) -> None:
-    assert why().startswith("Off. All permits are there.\n")
+    assert why().startswith("Off. All enable conditions are there.\n")
     assert ringmaster("feedback", "on").stdout == "feedback is ON\n"
     assert why() == "On.\n"
     assert ringmaster("feedback", "hold").stdout == "feedback is HOLD\n"
@@ -145,7 +145,7 @@ def test_on_off_hold_and_what_why_says_of_them(played: Played) -> None:
     assert next(line.split()[1] for line in text.splitlines() if line.startswith("beam")) == "–"
 
 
-def test_a_permission_that_was_withdrawn_is_told(played: Played) -> None:
+def test_a_permission_that_was_withdrawn_is_reported(played: Played) -> None:
     played.it["withdrawn"].write(float(Withdrawal.SERVER))
     said = why()
     assert "It is off because the server ended, or granted anew: the permission to act does not outlive that." in said
@@ -155,17 +155,17 @@ def test_a_permission_that_was_withdrawn_is_told(played: Played) -> None:
 
 def test_off_with_inputs_missing_is_one_sentence(played: Played) -> None:
     played.it["state"].write(float(State.OFF))
-    played.it["permits"].write(float(Permit.LATE))
+    played.it["enable_conditions"].write(float(EnableCondition.LATE))
     assert why().splitlines()[0] == "Off. Inputs were missing just now."
     assert "Missing now" not in why()
-    played.it["permits"].write(float(Permit.NOT_SENT))
+    played.it["enable_conditions"].write(float(EnableCondition.NOT_SENT))
     assert "setpoints are not being sent" in why()
 
 
 def test_why_names_who_it_was_and_what_to_do(played: Played) -> None:
     played.it["state"].write(float(State.FAULT))
     played.it["loop"].write(1.0)
-    played.it["cause"].write(float(Permit.SATURATION))
+    played.it["cause"].write(float(EnableCondition.SATURATION))
     played.it["cause_number"].write(2.0)
     played.it["cause_turn"].write(4711.0)
     played.it["actuator_state"].write([0.0, 0.0, float(ActuatorFault.SATURATED), 0.0])
@@ -288,7 +288,7 @@ def test_noise_gives_the_sensitivity() -> None:
     assert compare(measured, LAW).deviation[away].max() < 0.05
 
 
-def test_a_silent_loop_is_said() -> None:
+def test_a_silent_loop_is_reported() -> None:
     quiet = np.random.default_rng(3).standard_normal(4096)
     with pytest.raises(RuntimeError, match="nothing of the excitation is seen"):
         estimate(Record(RATE_HZ, quiet[::-1], quiet, quiet, 0), None, at_actuator=False)

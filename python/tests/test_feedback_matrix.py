@@ -69,7 +69,7 @@ def test_the_twins_matrix_is_what_a_kick_does(made: Path) -> None:
     assert matrix.values[:, -1] == pytest.approx(moved, abs=2e-3 * np.abs(moved).max())
 
 
-def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
+def test_what_does_not_fit_is_reported(tmp_path: Path) -> None:
     lattice = load_lattice("elettra2_like")
     with pytest.raises(ValueError, match="336 readings; 168 names"):
         resolve(lattice, {"bpms": "BPM_*", "rows": "bpm[01-84]/{x1,y1}"})

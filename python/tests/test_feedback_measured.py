@@ -86,7 +86,7 @@ def measure(*options: str) -> str:
         (["--amplitude", "1", "--supplies", "ps/h1", "--readings", "bpm9"], "'bpm9' is no BPM reading"),
     ],
 )
-def test_what_cannot_be_measured_is_said_before_anything_moves(options: list[str], expected: str) -> None:
+def test_what_cannot_be_measured_is_reported_before_anything_moves(options: list[str], expected: str) -> None:
     assert expected in measure(*options)
 
 
@@ -164,7 +164,7 @@ def test_a_supply_that_stands_still_or_trips_does_not_follow(played: fabric.Owne
             wait_until(ws, one, one.setpoint, 2.0, 0.1, go_on)
 
 
-def test_columns_that_do_not_follow_and_rows_that_do_not_come_are_told() -> None:
+def test_columns_that_do_not_follow_and_rows_that_do_not_come_are_reported() -> None:
     def one(i: int) -> list[tuple[np.ndarray, float]]:
         if i == 1:
             raise NotFollowed("b: tripped")

@@ -14,9 +14,9 @@ from ringmaster.feedback.names import (
     MISSING,
     ROW_FAULTS,
     ActuatorFault,
+    EnableCondition,
     Excitation,
     Loop,
-    Permit,
     RowFault,
     State,
     bit_names,
@@ -45,7 +45,7 @@ def members(enumeration: str, prefix: str) -> dict[str, int]:
     ("kind", "enumeration", "prefix"),
     [
         (State, "feedback_state", "FEEDBACK_"),
-        (Permit, "feedback_permit", "FEEDBACK_"),
+        (EnableCondition, "feedback_enable_condition", "FEEDBACK_"),
         (RowFault, "feedback_row_fault", "FEEDBACK_ROW_"),
         (ActuatorFault, "feedback_actuator_fault", "FEEDBACK_ACTUATOR_"),
         (Excitation, "feedback_excitation", "FEEDBACK_"),
@@ -61,7 +61,7 @@ def test_the_loops_values_are_those_of_its_setting() -> None:
 
 
 def test_every_bit_has_its_words() -> None:
-    assert list(MISSING) == list(BRIEFLY) == list(ADVICE) == list(Permit)
+    assert list(MISSING) == list(BRIEFLY) == list(ADVICE) == list(EnableCondition)
     assert list(ROW_FAULTS) == list(RowFault)
     assert list(ACTUATOR_FAULTS) == list(ActuatorFault)
 

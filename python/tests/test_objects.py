@@ -73,7 +73,7 @@ def test_a_value_that_is_written_meanwhile_is_read_again(
 def test_a_value_whose_writer_was_killed_is_damaged(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_owner([TURN_RATE])
     owner.set_word(TURN_RATE.name, layout.PARAMETER, "sequence", 3)
-    monkeypatch.setattr(memory, "SEQUENCE_PATIENCE_S", 0.01)
+    monkeypatch.setattr(memory, "SEQUENCE_TIMEOUT_S", 0.01)
     with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="killed"):
         ws.parameters[TURN_RATE.name].read()
 
@@ -88,7 +88,9 @@ def test_a_parameter_that_contradicts_itself_is_damaged(make_owner: MakeOwner) -
 def test_counters_are_live_and_typed(make_owner: MakeOwner) -> None:
     owner = make_owner(
         [
-            fabric.counters("stream/bpm01", "stream", accepted=90, late=2, passed_over=10, turn_ahead=3, turn_behind=4),
+            fabric.counters(
+                "stream/bpm01", "stream", accepted=90, out_of_order=2, skipped=10, turn_ahead=3, turn_behind=4
+            ),
             fabric.counters("clock", "clock", anchors=1),
         ]
     )
@@ -98,7 +100,7 @@ def test_counters_are_live_and_typed(make_owner: MakeOwner) -> None:
         assert (block["accepted"], lost(block), refused(block)) == (90, 8, 7)
         owner.set_counter("stream/bpm01", "accepted", 91)
         assert dict(block)["accepted"] == 91
-        assert block.counters["passed_over"].unit == "turns"
+        assert block.counters["skipped"].unit == "turns"
         assert ws.counters("clock")["anchors"] == 1
         assert list(ws.counter_blocks) == ["stream/bpm01", "clock"]
         with pytest.raises(KeyError, match="did you mean 'accepted'"):

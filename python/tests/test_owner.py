@@ -128,10 +128,10 @@ def test_rows_of_setpoints_are_read_whole() -> None:
     with owner, ringmaster.attach("demo") as ws:
         assert ws.setpoints["ramp"].read() is None
         for n in range(5):
-            rows.commit(np.arange(9) + 100 * n, epoch=3, input_turn=1200 + n)
+            rows.commit(np.arange(9) + 100 * n, grant_number=3, input_turn=1200 + n)
             row = ws.setpoints["ramp"].read()
             assert row is not None
-            assert (row.row, row.epoch, row.input_turn) == (n, 3, 1200 + n)
+            assert (row.number, row.grant_number, row.input_turn) == (n, 3, 1200 + n)
             assert row.values.tolist() == (np.arange(9) + 100 * n).tolist()
         with pytest.raises(ValueError, match="has 9 values, not 2"):
             rows.commit([1, 2], 3, 0)
@@ -169,7 +169,7 @@ def test_what_is_no_parameter_is_refused(value: ringmaster.parameter.Value) -> N
     owner.close()
 
 
-def test_a_bad_plan_is_said_when_it_is_opened() -> None:
+def test_a_bad_plan_is_reported_when_it_is_opened() -> None:
     owner = Owner("ramp", "demo")
     owner.parameter("ramp/x", 1.0, "A", conversion=("T", [0, 1, 1]))
     with pytest.raises(ValueError, match="ramp/x"):
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_not_asked_for(
         ws.put(name, value, unit, first=first)  # type: ignore[arg-type]
 
 
-def test_an_owner_that_does_not_answer_is_told_from_one_that_is_dead() -> None:
+def test_an_owner_that_does_not_answer_is_reported_from_one_that_is_dead() -> None:
     owner = ramp()
     with owner, ringmaster.attach("demo") as ws, pytest.raises(ringmaster.RequestUnanswered):
         ws.put("ramp/rate", 1.0, timeout=0.01)

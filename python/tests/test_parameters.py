@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parameters say of themselves, groups, rows of setpoints, grants, supplies and chains."""
+"""What parameters say of themselves, groups, setpoint vectors, grants, supplies and chains."""
 
 import math
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_an_array_is_read_in_its_other_unit_too(make_owner: MakeOwner) -> None:
         assert np.array_equal(ws.parameters["m"].read("T").value, 2 * values + 0.5 * values**2)
 
 
-def test_a_unit_that_it_does_not_have_is_said(make_owner: MakeOwner) -> None:
+def test_a_unit_that_it_does_not_have_is_reported(make_owner: MakeOwner) -> None:
     make_owner([SETPOINT])
     with (
         ringmaster.attach("demo") as ws,
@@ -124,7 +124,7 @@ def test_a_group_whose_owner_was_killed_in_a_change_is_damaged(
 ) -> None:
     owner = make_owner(RAMP)
     owner.set_word("ramp/settings", layout.GROUP, "sequence", 9)
-    monkeypatch.setattr(memory, "SEQUENCE_PATIENCE_S", 0.01)
+    monkeypatch.setattr(memory, "SEQUENCE_TIMEOUT_S", 0.01)
     with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="killed"):
         ws.groups["ramp/settings"].read()
 
@@ -134,12 +134,12 @@ def test_a_group_whose_owner_was_killed_in_a_change_is_damaged(
 def test_the_newest_row_of_setpoints_is_read(make_owner: MakeOwner, count: int, rows: int) -> None:
     values = [[100.0 * row + i for i in range(count)] for row in range(rows)]
     names = [f"ps{i}" for i in range(count)]
-    make_owner([fabric.setpoints("sent", values, epoch=9), fabric.text("supply/names", "\n".join(names))])
+    make_owner([fabric.setpoints("sent", values, grant_number=9), fabric.text("supply/names", "\n".join(names))])
     with ringmaster.attach("demo") as ws:
         row = ws.setpoints["sent"].read()
-        assert ws.setpoints["sent"].rows == rows
+        assert ws.setpoints["sent"].vectors == rows
     assert row is not None
-    assert (row.row, row.epoch, row.input_turn) == (rows - 1, 9, 999 + rows)
+    assert (row.number, row.grant_number, row.input_turn) == (rows - 1, 9, 999 + rows)
     assert row.values.tolist() == values[-1]
     assert list(row.names) == names
 
@@ -152,7 +152,7 @@ def test_a_row_that_is_being_written_is_not_the_newest(make_owner: MakeOwner) ->
         owner.set_bytes("setpoints/sent", 64, (7).to_bytes(8, "little"))  # row 3 begins in buffer 0
         row = sent.read()
         assert row is not None
-        assert (row.row, row.values.tolist()) == (2, [3.0])
+        assert (row.number, row.values.tolist()) == (2, [3.0])
         assert row.names == ()
         owner.set_bytes("setpoints/sent", 64, bytes(3 * 64))
         assert sent.read() is None
@@ -175,27 +175,29 @@ def test_rows_that_reach_beyond_their_object_are_damaged(make_owner: MakeOwner) 
         ),
         ({"refusal": Refusal.NUMBER, "actuator": 0, "value": math.nan}, "ps0: nan is no number that can be set"),
         (
-            {"refusal": Refusal.STALE, "actuator": 2**64 - 1, "value": 5.0, "limit": 240.0, "row": 8},
-            "row 8: answers turn 5; turns before 240 are too old",
+            {"refusal": Refusal.STALE, "actuator": 2**64 - 1, "value": 5.0, "limit": 240.0, "vector": 8},
+            "vector 8: answers turn 5; turns before 240 are too old",
         ),
     ],
 )
 def test_a_grant_says_why_the_guard_refused(
     make_owner: MakeOwner, offence: dict[str, int | float], reason: str
 ) -> None:
-    spec = fabric.grant("ramp", offence, epoch=4, pid=33, state=ApplicationState.STALLED, stop=1, actuator_count=2)
+    spec = fabric.grant(
+        "ramp", offence, grant_number=4, pid=33, state=ApplicationState.STALLED, stop=1, actuator_count=2
+    )
     make_owner([spec, fabric.text("ramp/supplies", "ps0\nps1\n"), fabric.grant("operator")])
     with ringmaster.attach("demo") as ws:
         grant = ws.grants["ramp"]
         reading = grant.read()
         assert ws.grants["operator"].read().offence is None
     assert (grant.application, grant.stop) == ("ramp", StopAction.RAMP)
-    assert (reading.epoch, reading.pid, reading.state) == (4, 33, ApplicationState.STALLED)
+    assert (reading.grant_number, reading.pid, reading.state) == (4, 33, ApplicationState.STALLED)
     assert reading.offence is not None
     assert reading.offence.reason == reason
 
 
-def test_what_the_operator_was_refused_is_told_by_the_supplys_name(make_owner: MakeOwner) -> None:
+def test_what_the_operator_was_refused_is_reported_by_the_supplys_name(make_owner: MakeOwner) -> None:
     offence = {"refusal": Refusal.HIGH, "actuator": 2, "value": 12.0, "limit": 10.0}
     make_owner([fabric.grant("operator", offence, actuator_count=1), fabric.text("supply/names", "a\nb\nc\n")])
     with ringmaster.attach("demo") as ws:

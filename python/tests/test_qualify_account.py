@@ -20,7 +20,7 @@ def script(text: str) -> Program:
     return Program("sh", "-c", text)
 
 
-def test_an_account_is_the_last_object_whatever_is_said_around_it() -> None:
+def test_an_account_is_the_last_object_whatever_is_reported_around_it() -> None:
     with script(f"""echo 'EAL: hello'; {READY}; echo '{{"sent": 3}}'; echo 'EAL: bye'""") as program:
         wait_until_ready(program)
         program.wait(10.0)
@@ -45,7 +45,7 @@ def test_a_program_that_runs_is_ended_for_its_account() -> None:
         ("""echo '{"sent":'""", "sh ended with status 0"),
     ],
 )
-def test_no_account_is_an_error_with_what_was_said(text: str, says: str) -> None:
+def test_no_account_is_an_error_with_what_was_reported(text: str, says: str) -> None:
     with script(text) as program:
         program.wait(10.0)
         with pytest.raises(ProgramFailed, match=says):

@@ -14,7 +14,7 @@ from ringmaster.cli.bench_traffic import KINDS as CLI_KINDS
 from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
 from ringmaster.layout import ElementType
 from ringmaster.qualify import interval_live
-from ringmaster.qualify.carried import Carried, Cores, Traffic, catch_words, pace_words, place
+from ringmaster.qualify.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
 from ringmaster.qualify.groups import ROW
 from ringmaster.qualify.interval_run import Measured, Options, Report, rounded
 from ringmaster.qualify.interval_section import section
@@ -70,8 +70,8 @@ def test_averages_fall_into_equal_bins() -> None:
     assert sum(bins([864.0, 864.0])[1]) == 2
 
 
-def caught(means_ns: list[float], lost: int = 0) -> dict[str, Any]:
-    """As ringmaster-catch says it."""
+def received(means_ns: list[float], lost: int = 0) -> dict[str, Any]:
+    """As ringmaster-receiver says it."""
     instruments = [
         {"flow": flow, "received": 1001, "lost": lost, "mean_ns": mean, "min_ns": 70.0, "max_ns": 9000.0,
          "histogram": [[864.0, 990], [8192.0, 10]]}
@@ -89,7 +89,7 @@ def carried(said: dict[str, Any]) -> Carried:
 
 
 def test_what_the_receiver_says_is_read() -> None:
-    said = caught([864.1, 864.2])
+    said = received([864.1, 864.2])
     said["links"][0]["instruments"].append({"flow": 2, "received": 1, "lost": 4, "histogram": []})
     one, other = of_caught(said)
     assert (one.name, one.mean_ns, other.mean_ns, one.single.total) == ("0", 864.1, 864.2, 1000)
@@ -98,7 +98,7 @@ def test_what_the_receiver_says_is_read() -> None:
 
 def test_a_section_tells_nominal_beside_measured(capsys: pytest.CaptureFixture[str]) -> None:
     options = Options(instruments=7, rate_hz=1e9 / 864)
-    runs = [carried(caught([864.0 + 0.001 * i for i in range(7)], lost=3)) for _ in range(2)]
+    runs = [carried(received([864.0 + 0.001 * i for i in range(7)], lost=3)) for _ in range(2)]
     report = Report(options, Cores(0, (1,)), [Measured("memif", options.rate_hz, runs[0], runs)])
     said = as_json(section(report))
     assert said["memif.average_ns"] == pytest.approx(864.003)
@@ -135,19 +135,21 @@ def test_links_get_cores_of_their_own_where_there_are_so_many() -> None:
 @pytest.mark.parametrize(
     ("chosen", "allowed", "says"), [((), [3], "two cores"), ((0, 0), [0, 1], "two cores"), ((0, 9), [0, 1], "9")]
 )
-def test_cores_that_cannot_be_had_are_said(chosen: tuple[int, ...], allowed: list[int], says: str) -> None:
+def test_cores_that_cannot_be_had_are_reported(chosen: tuple[int, ...], allowed: list[int], says: str) -> None:
     with pytest.raises(NotMeasured, match=says):
         place(chosen, 1, allowed)
 
 
-def test_each_receiving_core_is_told_its_links() -> None:
+def test_each_receiving_core_is_reported_its_links() -> None:
     pair = Pair("memif", "memif", ("a", "b", "c"), ("d", "e", "f"))
     traffic = Traffic(24, 10_000.0, 64, 2.5, 7)
-    catch = " ".join(catch_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
-    assert catch.startswith("--core 2 --link d --link e --core 4 --link f --instruments 24 --rate 10000 --seconds 3")
-    pace = " ".join(pace_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
-    assert pace.startswith("--core 0 --link a --link b --link c --instruments 24 --rate 10000 --seconds 3.5 --size 64")
-    assert pace.endswith("--jitter-us 2.5 --drop-every 7")
+    receiver = " ".join(receiver_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    assert receiver.startswith("--core 2 --link d --link e --core 4 --link f --instruments 24 --rate 10000 --seconds 3")
+    generator = " ".join(generator_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    assert generator.startswith(
+        "--core 0 --link a --link b --link c --instruments 24 --rate 10000 --seconds 3.5 --size 64"
+    )
+    assert generator.endswith("--jitter-us 2.5 --drop-every 7")
 
 
 def test_large_payloads_have_jumbo_links() -> None:
@@ -166,7 +168,10 @@ TURN_RATE = parameter("server/turn_rate_hz", np.array([1e6]), "Hz", ElementType.
 def test_a_running_server_is_looked_at(make_owner: MakeOwner) -> None:
     owner = make_owner(
         [
-            *(stream(name, capacity=256, period=period) for name, period in (("bpm01/turn", 1), ("bpm01/prompt", 12))),
+            *(
+                stream(name, capacity=256, period=period)
+                for name, period in (("bpm01/turn", 1), ("bpm01/low_latency", 12))
+            ),
             TURN_RATE,
             clock(tsc_hz_bits=TSC_HZ),
         ]
@@ -184,7 +189,7 @@ def test_a_running_server_is_looked_at(make_owner: MakeOwner) -> None:
     assert by_name.rows[0][0] == "bpm01"
 
 
-def test_a_server_to_which_nothing_comes_is_said(make_owner: MakeOwner) -> None:
+def test_a_server_to_which_nothing_comes_is_reported(make_owner: MakeOwner) -> None:
     make_owner([stream("bpm01/turn"), TURN_RATE, clock(tsc_hz_bits=TSC_HZ)])
     with pytest.raises(NotMeasured, match="nothing comes in the 1 full-rate streams of workspace 'demo'"):
         interval_live.measure(interval_live.Options("demo", 0.0, 1), lambda _: None, lambda: None)

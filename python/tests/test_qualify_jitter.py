@@ -60,7 +60,7 @@ def test_cycles_that_lost_something_are_counted_apart() -> None:
     assert np.all(found.jitter_us == 0)
 
 
-def test_links_are_told_apart_and_order_does_not_matter() -> None:
+def test_links_are_reported_apart_and_order_does_not_matter() -> None:
     one, other = rows({c: c * PERIOD for c in range(6)}), rows({c: c * (PERIOD + 2000) for c in range(6)}, link=1)
     mixed = np.concatenate([other, one])[::-1]
     assert groups_of(mixed, 0, 24, RATE_HZ, TSC_HZ).jitter_us.max() == 0

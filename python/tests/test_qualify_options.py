@@ -55,7 +55,7 @@ OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--rig
         (("suite", "--benches", "rtt,poker"), "expected some of rtt,jitter"),
     ],
 )
-def test_bad_options_are_said(words: tuple[str, ...], says: str) -> None:
+def test_bad_options_are_reported(words: tuple[str, ...], says: str) -> None:
     done = CliRunner().invoke(bench, words, terminal_width=200)
     assert done.exit_code == 2
     assert says in " ".join(done.output.split())
@@ -85,16 +85,16 @@ def test_what_throughput_cannot_do_is_refused_before_anything_starts(words: tupl
 
 
 def test_links_of_one_s_own_are_taken_by_kind() -> None:
-    ends = (("raw:a0", "raw:b0"), ("raw:a0,wait=spin", "raw:b0,wait=spin"), ("raw:a1,mtu=9000", "raw:b1"))
-    with linked("raw", 2, JUMBO_MTU, ends) as pair:
+    endpoints = (("raw:a0", "raw:b0"), ("raw:a0,wait=spin", "raw:b0,wait=spin"), ("raw:a1,mtu=9000", "raw:b1"))
+    with linked("raw", 2, JUMBO_MTU, endpoints) as pair:
         assert (pair.left, pair.right) == (
             ("raw:a0,mtu=9000", "raw:a1,mtu=9000"),
             ("raw:b0,mtu=9000", "raw:b1,mtu=9000"),
         )
         assert pair.enter_left == ()
-    with linked("raw", 1, ends=ends) as pair:
+    with linked("raw", 1, endpoints=endpoints) as pair:
         assert (pair.left, pair.right) == (("raw:a0",), ("raw:b0",))
-    with linked("raw-spin", 1, ends=ends) as pair:
+    with linked("raw-spin", 1, endpoints=endpoints) as pair:
         assert pair.left == ("raw:a0,wait=spin",)
-    assert about("raw", ends) == "raw:a0 to raw:b0, raw:a1,mtu=9000 to raw:b1"
+    assert about("raw", endpoints) == "raw:a0 to raw:b0, raw:a1,mtu=9000 to raw:b1"
     assert own_words((("udp:1;2", "x"),)) == "--left 'udp:1;2' --right x"

@@ -67,7 +67,7 @@ def test_two_threads_of_a_core_are_not_two_cores(tmp_path: Path) -> None:
     assert [(place.name, place.cores) for place in found.found] == [("ordinary cores", (0, 2))]
 
 
-def test_where_there_is_but_one_core_its_threads_are_taken_and_that_is_said(tmp_path: Path) -> None:
+def test_where_there_is_but_one_core_its_threads_are_taken_and_that_is_reported(tmp_path: Path) -> None:
     sys = host(tmp_path, "", ["0-1"])
     threads(sys, "0-1")
     found = find_placements([0, 1], None, sys)

@@ -107,7 +107,7 @@ def test_a_counter_that_is_no_number_is_named(machine: Path) -> None:
         energy.counters(machine)
 
 
-def test_a_counter_that_only_root_may_read_is_said(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_counter_that_only_root_may_read_is_reported(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Path, *_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
@@ -127,7 +127,7 @@ def test_frequencies_are_those_of_cpuinfo_where_there_is_no_cpufreq(tmp_path: Pa
     assert frequencies_mhz(tmp_path, cpuinfo) == {0: 2596.152, 3: 3100.0}
 
 
-def test_idle_states_are_told_shallowest_first(tmp_path: Path) -> None:
+def test_idle_states_are_reported_shallowest_first(tmp_path: Path) -> None:
     for number in range(11):
         idle_state(tmp_path, 0, number, f"C{number}", number)
     assert list(residency_us(0, tmp_path)) == [f"C{number}" for number in range(11)]

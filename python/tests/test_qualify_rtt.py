@@ -54,7 +54,7 @@ def test_quantiles_of_known_times_are_found() -> None:
     }
 
 
-def test_a_quantile_that_there_are_too_few_probes_for_is_not_told() -> None:
+def test_a_quantile_that_there_are_too_few_probes_for_is_not_reported() -> None:
     assert probes_needed("p99") == 1000
     enough, too_few = Distribution.of(np.ones(1000), 0), Distribution.of(np.ones(999), 0)
     assert enough is not None
@@ -63,7 +63,7 @@ def test_a_quantile_that_there_are_too_few_probes_for_is_not_told() -> None:
     assert list(too_few.quantiles) == ["median", "p90"]
 
 
-def test_the_median_is_told_of_a_single_probe_and_nothing_of_none() -> None:
+def test_the_median_is_reported_of_a_single_probe_and_nothing_of_none() -> None:
     one = Distribution.of(np.array([3.0]), 0)
     assert one is not None
     assert one.quantiles == {"median": 3.0}
@@ -192,7 +192,7 @@ def test_the_second_pair_of_cards_by_a_way_that_sleeps_sleeps_too() -> None:
     assert made.conditions.core_share == Spread(0.995, 0.99, 1.0, 2)
 
 
-def test_losses_are_said_and_a_quantile_among_them_is_lost() -> None:
+def test_losses_are_reported_and_a_quantile_among_them_is_lost() -> None:
     made = section([one_round("memif", "idle", 5.0, lost=200)])
     row = rows(made, "Round trip time")["memif, idle"]
     assert row[:2] == ["2,000", "200"]
@@ -200,7 +200,7 @@ def test_losses_are_said_and_a_quantile_among_them_is_lost() -> None:
     assert any("200 of 2,000 probes were lost" in note for note in made.notes)
 
 
-def test_a_round_in_which_nothing_came_back_is_told() -> None:
+def test_a_round_in_which_nothing_came_back_is_reported() -> None:
     made = section([one_round("memif", "idle", 5.0, lost=2000)])
     assert rows(made, "Round trip time")["memif, idle"][:3] == ["2,000", "2,000", "–"]
 
@@ -221,8 +221,8 @@ def test_nothing_measured_makes_a_section_still() -> None:
 
 
 def test_what_is_measured_on_cards_has_names_of_its_own() -> None:
-    ends = (("raw:eth1", "raw:eth2"), ("raw:eth1,wait=spin", "raw:eth2,wait=spin"), ("raw:eth3", "raw:eth4"))
-    options = Options(ends=ends)
+    endpoints = (("raw:eth1", "raw:eth2"), ("raw:eth1,wait=spin", "raw:eth2,wait=spin"), ("raw:eth3", "raw:eth4"))
+    options = Options(endpoints=endpoints)
     assert options.ways == ("raw", "raw-spin", "raw 2")
     assert "--left raw:eth1 --right raw:eth2" in options.command
     assert "--kinds" not in options.command
@@ -286,7 +286,7 @@ def test_without_stress_ng_the_loaded_figures_are_missing_and_say_why(
         (("--seconds", "0"), "is not in the range"),
     ],
 )
-def test_impossible_wishes_are_refused_before_anything_starts(options: tuple[str, ...], words: str) -> None:
+def test_impossible_requests_are_refused_before_anything_starts(options: tuple[str, ...], words: str) -> None:
     done = CliRunner().invoke(bench, ["rtt", *options])
     assert done.exit_code == 2
     assert words in done.output
@@ -294,4 +294,6 @@ def test_impossible_wishes_are_refused_before_anything_starts(options: tuple[str
 
 def test_a_probe_that_does_not_fit_the_cards_mtu_is_refused_by_the_programs() -> None:
     with pytest.raises(NotMeasured, match="400 bytes do not fit an MTU of 300"):
-        rtt.measure(Options(size=400, ends=(("raw:lo,mtu=300",) * 2,), loads=("idle",)), lambda _: None, lambda: None)
+        rtt.measure(
+            Options(size=400, endpoints=(("raw:lo,mtu=300",) * 2,), loads=("idle",)), lambda _: None, lambda: None
+        )

@@ -34,15 +34,15 @@ UDP = Case("udp", 64, 1500, 1)
 def paced(
     sent: int, dropped: int = 0, unsent: int = 0, behind_cycles: int = 0, waited_us: float = 0.0
 ) -> dict[str, Any]:
-    """The last line of ringmaster-pace that sent for a second from 100 s on."""
+    """The last line of ringmaster-generator that sent for a second from 100 s on."""
     link = {"link": "x", "sent": sent, "bytes": 0, "dropped": dropped, "unsent": unsent, "waits": 0}
     link |= {"waited_us": waited_us, "longest_wait_us": 0.0}
     times = {"seconds": 1.0, "began_s": 100.0, "ended_s": 101.0}
     return {**times, "behind_cycles": behind_cycles, "busy_share": 0.9, "links": [link]}
 
 
-def caught(received: int, missed: int = 0, duplicate: int = 0, share: float = 1.0) -> dict[str, Any]:
-    """The last line of ringmaster-catch."""
+def counted_in(received: int, missed: int = 0, duplicate: int = 0, share: float = 1.0) -> dict[str, Any]:
+    """The last line of ringmaster-receiver."""
     link = {"received": received, "missed": missed, "duplicate": duplicate, "lost": 0, "foreign": 0}
     return {"cores": [{"busy_share": 0.25, "longest_gap_us": 12.0, "share": share}], "links": [link]}
 
@@ -56,14 +56,14 @@ def look(when_s: float, user_s: float = 0.0, soft_irq_s: float = 0.0, ran_s: flo
 @pytest.mark.parametrize(
     ("sender", "receiver", "polls", "expected"),
     [
-        (paced(1000), caught(1000), True, Losses()),
-        (paced(990, dropped=10), caught(990), True, Losses(sender=10)),
-        (paced(990, dropped=4, unsent=6), caught(980, missed=7), True, Losses(sender=10, link=3, port=7)),
-        (paced(1000), caught(900, missed=100), False, Losses(ring=100)),
-        (paced(1000), caught(900, missed=5000), False, Losses(ring=100)),
-        (paced(1000), caught(900, duplicate=20), True, Losses(link=80, application=20)),
-        (paced(1000, behind_cycles=3), caught(1000), True, Losses(sender=3 * 32)),
-        (paced(1000), caught(1001), True, Losses()),
+        (paced(1000), counted_in(1000), True, Losses()),
+        (paced(990, dropped=10), counted_in(990), True, Losses(sender=10)),
+        (paced(990, dropped=4, unsent=6), counted_in(980, missed=7), True, Losses(sender=10, link=3, port=7)),
+        (paced(1000), counted_in(900, missed=100), False, Losses(ring=100)),
+        (paced(1000), counted_in(900, missed=5000), False, Losses(ring=100)),
+        (paced(1000), counted_in(900, duplicate=20), True, Losses(link=80, application=20)),
+        (paced(1000, behind_cycles=3), counted_in(1000), True, Losses(sender=3 * 32)),
+        (paced(1000), counted_in(1001), True, Losses()),
     ],
 )
 def test_every_datagram_that_is_not_received_has_one_place(
@@ -83,14 +83,14 @@ def test_every_datagram_that_is_not_received_has_one_place(
 )
 def test_the_places_sum_up(sent: int, lost: int, missed: int, twice: int, dropped: int) -> None:
     received = max(0, sent - lost)
-    found = locate([paced(sent, dropped=dropped)], caught(received, missed, twice), 32, True)
+    found = locate([paced(sent, dropped=dropped)], counted_in(received, missed, twice), 32, True)
     assert found.total == dropped + sent - received
     assert min(found.by_place().values()) >= 0
 
 
 def test_rates_are_of_the_senders_time_and_shares_of_its_middle() -> None:
     looks = [look(99.9), look(100.1, 0.1), look(100.6, 0.4, 0.2, 0.5), look(101.2, 0.4, 0.2, 0.5)]
-    window = window_of(MEMIF, CORES, looks, [paced(2000, waited_us=400_000.0)], caught(1500), 0.0)
+    window = window_of(MEMIF, CORES, looks, [paced(2000, waited_us=400_000.0)], counted_in(1500), 0.0)
     assert window.pps == 1500
     assert window.gbps == pytest.approx(1500 * 64 * 8e-9)
     assert window.losses.on_the_way == 500
@@ -103,26 +103,26 @@ def test_rates_are_of_the_senders_time_and_shares_of_its_middle() -> None:
     assert window.whole
 
 
-def test_each_sender_s_core_is_told_by_itself() -> None:
+def test_each_sender_s_core_is_reported_by_itself() -> None:
     idle = CpuTime(0.0, 0.0, 0.0, 0.0, 0.0, 101.0)
     busy = CpuTime(0.5, 0.0, 0.0, 0.0, 0.0, 100.5)
     looks = [Look(100.1, dict.fromkeys((0, 1, 2), CpuTime(0.0, 0.0, 0.0, 0.0, 0.0, 100.0)), 0.0)]
     looks.append(Look(100.9, {0: idle, 1: idle, 2: busy}, 1.2e9))
     two = replace(MEMIF, senders=2)
-    apart = window_of(two, Cores((0, 2), 1), looks, [paced(10), paced(10)], caught(20), 0.0)
+    apart = window_of(two, Cores((0, 2), 1), looks, [paced(10), paced(10)], counted_in(20), 0.0)
     assert [round(core.total, 3) for core in apart.cores] == [0.0, 0.5, 0.0]
     assert apart.sender_share == pytest.approx(0.75)  # 1.2 s of two cores in 0.8 s
-    together = window_of(two, Cores((2,), 1), looks, [paced(10), paced(10)], caught(20), 0.0)
+    together = window_of(two, Cores((2,), 1), looks, [paced(10), paced(10)], counted_in(20), 0.0)
     assert [round(core.total, 3) for core in together.cores] == [0.5, 0.0]
 
 
 def test_kernel_sockets_keep_their_user_time_and_need_no_whole_core() -> None:
     looks = [look(100.1), look(100.9, 0.4, ran_s=0.4)]
-    window = window_of(UDP, CORES, looks, [paced(100)], caught(100, share=0.2), 0.0)
+    window = window_of(UDP, CORES, looks, [paced(100)], counted_in(100, share=0.2), 0.0)
     assert window.sender.user == pytest.approx(0.5)
     assert window.sender.poll_busy == window.receiver.poll_idle == 0
     assert window.whole
-    assert not window_of(MEMIF, CORES, looks, [paced(100)], caught(100, share=0.2), 0.0).whole
+    assert not window_of(MEMIF, CORES, looks, [paced(100)], counted_in(100, share=0.2), 0.0).whole
 
 
 def test_a_window_too_short_for_two_looks_takes_those_around_it() -> None:
@@ -216,7 +216,7 @@ def test_figures_are_medians_of_windows_that_had_their_cores(monkeypatch: pytest
         assert option in section.command
 
 
-def test_losses_are_told_by_place_and_cases_without_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_losses_are_reported_by_place_and_cases_without_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = Losses(ring=25)
     section = measured(monkeypatch, SMALL, lambda case, _: window(case, 75, losses=losses if case == UDP else None))
     (table,) = (table for table in section.tables if table.title.startswith("Loss"))
@@ -237,7 +237,7 @@ def test_an_interrupt_leaves_what_was_measured(monkeypatch: pytest.MonkeyPatch) 
 def test_what_fails_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def make(case: Case, number: int) -> Window:
         if case == MEMIF:
-            raise ProgramFailed("ringmaster-pace ended with status 1: no room")
+            raise ProgramFailed("ringmaster-generator ended with status 1: no room")
         if case.kind == "udp":
             raise NotMeasured("no sockets")
         return window(case, 1e5)
@@ -265,7 +265,7 @@ def test_two_senders_have_a_column_each(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_links_of_one_s_own_are_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = replace(SMALL, kinds=("pci",), ends=(("pci:0000:03:00.0", "pci:0000:03:00.1"),))
+    options = replace(SMALL, kinds=("pci",), endpoints=(("pci:0000:03:00.0", "pci:0000:03:00.1"),))
     section = measured(monkeypatch, options, lambda case, _: window(case, 1e5))
     assert "--left pci:0000:03:00.0 --right pci:0000:03:00.1" in section.command
     assert "--kinds" not in section.command
@@ -302,7 +302,7 @@ def test_a_fanout_group_that_is_taken_is_asked_for_again(monkeypatch: pytest.Mon
     assert measured(monkeypatch, replace(SMALL, rounds=1), make).notes == [throughput.NONE_LOST]
 
 
-def test_the_zero_loss_search_is_told_with_what_bounds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_zero_loss_search_is_reported_with_what_bounds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def lossy(_pair: Pair, case: Case, _cores: Cores, _seconds: float, pps: float = 0.0, _drop: int = 0) -> Window:
         lost = max(0, round(pps - 60_000)) if pps else 0
         return window(case, (pps or 100_000.0) - lost, losses=Losses(link=lost))

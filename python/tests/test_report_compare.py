@@ -79,7 +79,7 @@ def test_files_of_figures_alone_have_a_page_too(tmp_path: Path) -> None:
     assert "added" in Page(page.read_text()).text
 
 
-def test_runs_of_one_name_are_told_apart(two: tuple[Path, Path]) -> None:
+def test_runs_of_one_name_are_reported_apart(two: tuple[Path, Path]) -> None:
     assert [run.label for run in read_both(two[0], two[0])] == ["first", "second"]
 
 
@@ -93,7 +93,7 @@ def test_runs_of_one_name_are_told_apart(two: tuple[Path, Path]) -> None:
         ("none.json", '{"sections": 1}', "none.json: found no sections"),
     ],
 )
-def test_what_is_no_report_is_said(
+def test_what_is_no_report_is_reported(
     two: tuple[Path, Path], tmp_path: Path, name: str, text: str | None, says: str
 ) -> None:
     path = tmp_path / name

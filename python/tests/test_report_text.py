@@ -84,7 +84,7 @@ def test_what_is_no_number_is_null() -> None:
 @pytest.mark.parametrize(
     "said", [{}, {"name": 1}, as_json(section()) | {"tables": [1]}, as_json(section()) | {"charts": [{}]}]
 )
-def test_what_is_no_section_is_said(said: dict[str, object]) -> None:
+def test_what_is_no_section_is_reported(said: dict[str, object]) -> None:
     with pytest.raises(NotASection, match="found no section of a report"):
         of_json(said)
 

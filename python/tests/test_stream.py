@@ -114,7 +114,7 @@ def test_lost_turns_are_masked_and_late_ones_come_back(ring: Setup) -> None:
     assert stream.read(0, 10)["x1"][4] == 44
 
 
-def test_turns_outside_are_told_apart(ring: Setup) -> None:
+def test_turns_outside_are_reported_apart(ring: Setup) -> None:
     owner, stream = ring
     owner.fill(NAME, 1000, 1003)
     assert results(stream.read(998, 8)) == [
@@ -189,13 +189,13 @@ def test_a_restart_of_the_turn_counter_during_the_copy_refuses_all(
 ) -> None:
     owner, stream = ring
     owner.fill(NAME, 0, 9)
-    during_copy(monkeypatch, lambda: owner.publish(NAME, 9, epoch=1))
+    during_copy(monkeypatch, lambda: owner.publish(NAME, 9, turn_epoch=1))
     window = stream.read(0, 10)
     assert results(window) == [ReadResult.LAPPED] * 10
     assert not window["x1"].any()
     monkeypatch.undo()
     assert stream.read(0, 10).ok.all()
-    assert stream.read(0, 10).machine_epoch == 1
+    assert stream.read(0, 10).turn_epoch == 1
 
 
 @pytest.mark.parametrize(("first", "count", "message"), [(-1, 1, "multiple"), (0, 65, "holds 64"), (0, -1, "holds 64")])
@@ -242,7 +242,7 @@ def test_a_view_is_not_valid_over_a_restart(ring: Setup) -> None:
     owner, stream = ring
     owner.fill(NAME, 0, 63)
     view = stream.view(20, 10)
-    owner.publish(NAME, 63, epoch=1)
+    owner.publish(NAME, 63, turn_epoch=1)
     assert not view.still_valid()
 
 

@@ -83,7 +83,7 @@ def test_what_the_lattice_explains_is_gone(make_owner: MakeOwner) -> None:
         assert (look.turn, look.unknown) == (60, 0)
 
 
-def test_what_it_does_not_is_told_and_whose_gradient_it_is(make_owner: MakeOwner) -> None:
+def test_what_it_does_not_is_reported_and_whose_gradient_it_is(make_owner: MakeOwner) -> None:
     """Two models follow at once: the one whose quadrupole is as the machine's has nothing left."""
     play(make_owner, gradient=0.02)
     with attach("demo") as ws:
@@ -131,6 +131,6 @@ def test_the_command_follows(make_owner: MakeOwner, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["QF1_S01_01", "QF1_S01_01=much", "QF1_S01_01.dz=1"])
-def test_a_change_that_is_none_is_said(text: str) -> None:
+def test_a_change_that_is_none_is_reported(text: str) -> None:
     with pytest.raises(TwinArgument, match="expected"):
         change(Twin(load_lattice("elettra2_like")), text)

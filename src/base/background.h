@@ -28,8 +28,8 @@ static inline void rm_background_enter(void) { setpriority(PRIO_PROCESS, (id_t)g
 /** Rests at least so long, and long enough after work that began then (rm_monotonic_ns); less where it is to end. */
 static inline void rm_background_rest(uint64_t begun_ns, uint64_t least_ns, atomic_bool const *ending) {
     uint64_t now = rm_monotonic_ns();
-    uint64_t const owed = (RM_BACKGROUND_SHARE - 1) * (now - begun_ns);
-    uint64_t const end = now + (owed > least_ns ? owed : least_ns);
+    uint64_t const due_ns = (RM_BACKGROUND_SHARE - 1) * (now - begun_ns);
+    uint64_t const end = now + (due_ns > least_ns ? due_ns : least_ns);
     for (; now < end && !atomic_load_explicit(ending, memory_order_relaxed); now = rm_monotonic_ns()) {
         uint64_t const left = end - now;
         nanosleep(&(struct timespec){.tv_nsec = (long)(left < RM_BACKGROUND_LOOK_NS ? left : RM_BACKGROUND_LOOK_NS)},

@@ -42,7 +42,7 @@ static uint64_t prompt_tsc(struct machine const *machine, rm_turn turn) {
     return FIRST_TSC + (uint64_t)llrint((double)(turn - FIRST_TURN) * machine->ticks_per_turn);
 }
 
-/** One in some hundred arrivals is prompt; the others come up to jitter_ticks later. */
+/** One in some hundred arrivals comes at once; the others come up to jitter_ticks later. */
 static uint64_t delay(struct machine *machine) {
     return (uint64_t)(machine->jitter_ticks * pow(random_part(&machine->seed), 0.25) * 0.5 +
                       machine->jitter_ticks * random_part(&machine->seed) * 0.5);

@@ -192,8 +192,8 @@ static enum rm_code check_orders(struct rm_calibration_table const *table, struc
     return RM_OK;
 }
 
-static enum rm_code settle_lane(struct rm_calibration_table const *table, struct rm_calibration_row const *row,
-                                uint32_t lane) {
+static enum rm_code resolve_lane(struct rm_calibration_table const *table, struct rm_calibration_row const *row,
+                                 uint32_t lane) {
     struct rm_calibration_instrument *const instrument = row->instrument;
     struct rm_lane_info const *const info = &instrument->lane[lane];
     if (row->implied[lane][0] != '\0')
@@ -208,8 +208,8 @@ static enum rm_code settle_lane(struct rm_calibration_table const *table, struct
 }
 
 /** A BPM is calibrated in both planes, and in one unit. */
-static enum rm_code settle_bpm(struct rm_calibration_table const *table, struct rm_calibration_row *row,
-                               struct rm_calibration_bpm const *bpm) {
+static enum rm_code resolve_bpm(struct rm_calibration_table const *table, struct rm_calibration_row *row,
+                                struct rm_calibration_bpm const *bpm) {
     struct rm_calibration_instrument const *const instrument = row->instrument;
     uint32_t const x = (uint32_t)bpm->x_lane, y = (uint32_t)bpm->y_lane;
     if (row->given[x] == 0 && row->given[y] == 0)
@@ -225,16 +225,16 @@ static enum rm_code settle_bpm(struct rm_calibration_table const *table, struct 
                        instrument->unit[y]);
 }
 
-static enum rm_code settle(struct rm_calibration_table const *table, struct rm_calibration_row *row) {
+static enum rm_code resolve_row(struct rm_calibration_table const *table, struct rm_calibration_row *row) {
     struct rm_calibration_instrument *const instrument = row->instrument;
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; code == RM_OK && i < instrument->lane_count; ++i)
         if (row->given[i] != 0)
-            code = settle_lane(table, row, i);
+            code = resolve_lane(table, row, i);
     if (code == RM_OK)
         code = check_orders(table, row);
     for (uint32_t b = 0; code == RM_OK && b < (uint32_t)instrument->calibration.bpm_count; ++b)
-        code = settle_bpm(table, row, &instrument->calibration.bpm[b]);
+        code = resolve_bpm(table, row, &instrument->calibration.bpm[b]);
     for (uint32_t i = 0; i < instrument->lane_count; ++i) {
         if (row->given[i] == 0)
             continue;
@@ -246,5 +246,5 @@ static enum rm_code settle(struct rm_calibration_table const *table, struct rm_c
 
 enum rm_code rm_calibration_read_row(struct rm_calibration_table const *table, struct rm_calibration_row *row) {
     enum rm_code const code = read_cells(table, row);
-    return code == RM_OK ? settle(table, row) : code;
+    return code == RM_OK ? resolve_row(table, row) : code;
 }

@@ -159,7 +159,7 @@ static enum rm_code resolve_period(struct resolving const *resolving) {
 }
 
 /* When its inputs and it itself are too late, and what follows. */
-static enum rm_code resolve_patience(struct resolving const *resolving) {
+static enum rm_code resolve_deadlines(struct resolving const *resolving) {
     struct rm_file_application const *const written = resolving->written;
     struct rm_config_application *const application = application_of(resolving);
     uint32_t const period = application->period_turns;
@@ -220,8 +220,8 @@ static enum rm_code resolve_settings(struct resolving const *resolving) {
 
 static enum rm_code resolve_entry(struct resolving const *resolving) {
     typedef enum rm_code resolver(struct resolving const *resolving);
-    static resolver *const resolvers[] = {resolve_name,   resolve_code,     resolve_configuration, resolve_process,
-                                          resolve_period, resolve_patience, resolve_settings};
+    static resolver *const resolvers[] = {resolve_name,   resolve_code,      resolve_configuration, resolve_process,
+                                          resolve_period, resolve_deadlines, resolve_settings};
     enum rm_code code = RM_OK;
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)
         code = resolvers[i](resolving);
@@ -260,9 +260,10 @@ static enum rm_code resolve_lead(struct rm_config_file const *file, struct rm_co
     }
     if (config->setpoints.lead != 0)
         return RM_OK;
-    return rm_config_fail(config, error, "setpoints.lead",
-                          "found \"%s\", expected the name of an application, whose rows send the setpoints at once%s",
-                          lead, rm_config_guess(&nearest, guess, sizeof guess));
+    return rm_config_fail(
+        config, error, "setpoints.lead",
+        "found \"%s\", expected the name of an application, whose setpoint vectors send the setpoints at once%s", lead,
+        rm_config_guess(&nearest, guess, sizeof guess));
 }
 
 /* The operator has the cycles' own period, and nobody watches over him. */

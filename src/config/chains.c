@@ -97,8 +97,8 @@ static bool may_have_one_ring(enum rm_port_kind kind) {
     return kind == RM_PORT_MEMIF || kind == RM_PORT_TAP || kind == RM_PORT_VHOST || kind == RM_PORT_VIRTIO_USER;
 }
 
-/* A slow path has a transmit ring for itself (net/port.h). Were it the only one, no setpoint would leave: so it goes,
- * and with it the answers to ARP. */
+/* An exception path has a transmit ring for itself (net/port.h). Were it the only one, no setpoint would leave: so it
+ * goes, and with it the answers to ARP. */
 static enum rm_code free_ring(struct rm_config_resolving_chain const *resolving, struct rm_config_port *port) {
     if (!may_have_one_ring(port->port.kind))
         return RM_OK;
@@ -108,7 +108,7 @@ static enum rm_code free_ring(struct rm_config_resolving_chain const *resolving,
             "port \"%s\" has a kernel_interface, which may take the only transmit ring of a port of kind %s, so "
             "that no setpoint leaves; take that key out there, or put the chains on another port",
             port->port.name, rm_config_port_kind_name(port->port.kind));
-    port->port.slow_path = false;
+    port->port.exception_path = false;
     return RM_OK;
 }
 
@@ -250,11 +250,11 @@ static bool has_chain(struct rm_config const *config, uint32_t port) {
     return false;
 }
 
-/* A port without a slow path answers nobody: there the key only says where setpoints come from. */
+/* A port without an exception path answers nobody: there the key only says where setpoints come from. */
 static enum rm_code check_answers(struct rm_config const *config, struct rm_error *error) {
     for (uint32_t i = 0; i < config->port_count; i++) {
         struct rm_config_port const *const port = &config->port[i];
-        if (port->answer_ipv4 != 0 && !port->port.slow_path && !has_chain(config, i))
+        if (port->answer_ipv4 != 0 && !port->port.exception_path && !has_chain(config, i))
             return rm_config_fail_entry(config, error, "ports", i, "answer",
                                         "a port of kind %s answers nobody and has no chains whose setpoints would come "
                                         "from there, take this key out",

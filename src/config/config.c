@@ -28,7 +28,7 @@ static enum rm_code resolve_head(struct rm_config_file const *file, struct rm_co
 
 static enum rm_code allocate(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     config->port = calloc(file->ports_count, sizeof *config->port);
-    config->role = calloc(file->roles_count + 2, sizeof *config->role); /* and perhaps housekeeping, slow path */
+    config->role = calloc(file->roles_count + 2, sizeof *config->role); /* and perhaps housekeeping, exception path */
     if (config->port == NULL || config->role == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     return RM_OK;

@@ -75,8 +75,8 @@ struct rm_config_port {
     uint16_t vlan;
     /** On this host, of which the kernel leaves UDP checksums unfinished. */
     bool local_senders;
-    /** The server's own address on this port: setpoints come from there; with a slow path it answers ARP and ping; 0:
-     * none. */
+    /** The server's own address on this port: setpoints come from there; with an exception path it answers ARP and
+     * ping; 0: none. */
     uint32_t answer_ipv4;
     /** Of the tap that gives the kernel what no instrument sent; or "". */
     char kernel_interface[RM_PORT_NAME_BYTES];
@@ -127,7 +127,8 @@ struct rm_config_polling {
  * NAME/raw where the period is another than 1, and one for each rate. */
 struct rm_config_instrument {
     char name[RM_CONFIG_NAME_BYTES];
-    /** Of the file's entry that it is one of: the same, or without the number that `count` gave it. "" of a readback. */
+    /** Of the file's entry that it is one of: the same, or without the number that `count` gave it. "" of a readback.
+     * */
     char entry[RM_CONFIG_NAME_BYTES];
     enum rm_instrument_kind kind;
     /** As in the datagram; (port, source_ipv4, id) is unique. */
@@ -290,7 +291,7 @@ enum rm_role_kind {
     /** Deals the frames of one-queue devices out to software queues. */
     RM_ROLE_SPREAD,
     /** What no instrument sent: to the kernel and back, or answered; at most one. */
-    RM_ROLE_SLOW_PATH,
+    RM_ROLE_EXCEPTION_PATH,
     /** The guard, and the way to the supplies; exactly one where there are chains, else none. */
     RM_ROLE_TRANSMIT,
     /** Steps a hosted application; one for each. */

@@ -87,7 +87,7 @@ static void print_port_extras(struct rm_config_port const *port, FILE *out) {
         rm_config_print_ipv4(config->group[i], out);
     }
     if (port->answer_ipv4 != 0) {
-        fputs(config->slow_path ? ", answers for " : ", setpoints come from ", out);
+        fputs(config->exception_path ? ", answers for " : ", setpoints come from ", out);
         rm_config_print_ipv4(port->answer_ipv4, out);
     }
     if (port->kernel_interface[0] != '\0')
@@ -162,7 +162,7 @@ static void print_stream(struct rm_config const *config, char const *name, uint3
                          FILE *out) {
     double const rate_hz = config->turn_rate_hz / period;
     bool const fast = rate_hz >= 1000;
-    fprintf(out, "    /%-12s %6.4g %-4s", name, fast ? rate_hz / 1000 : rate_hz, fast ? "kHz," : "Hz,");
+    fprintf(out, "    /%-16s %6.4g %-4s", name, fast ? rate_hz / 1000 : rate_hz, fast ? "kHz," : "Hz,");
     fputs(" ", out);
     print_bytes(records * sizeof(struct rm_record), out);
     fprintf(out, ", %.3g s", (double)records / rate_hz);
@@ -268,5 +268,5 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)
         print_role(config, &config->role[i], out);
-    rm_config_describe_doubts(config, out);
+    rm_config_describe_remarks(config, out);
 }

@@ -17,6 +17,6 @@ double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, 
 void rm_config_describe_setpoints(struct rm_config const *config, FILE *out);
 
 /** What is allowed, but may not be meant: a line for each, or nothing. */
-void rm_config_describe_doubts(struct rm_config const *config, FILE *out);
+void rm_config_describe_remarks(struct rm_config const *config, FILE *out);
 
 #endif

@@ -17,7 +17,7 @@ static void print_cycles(struct rm_config const *config, FILE *out) {
     fprintf(out, "setpoints: every %u turns (%.4g %s), ", setpoints->period_turns,
             rate_hz >= 1000 ? rate_hz / 1000 : rate_hz, rate_hz >= 1000 ? "kHz" : "Hz");
     if (setpoints->lead != 0)
-        fprintf(out, "when %s has a row, at the latest ", config->application[setpoints->lead].name);
+        fprintf(out, "when %s has a vector, at the latest ", config->application[setpoints->lead].name);
     if (setpoints->phase_turns != 0)
         fprintf(out, "%u turns after ", setpoints->phase_turns);
     fprintf(out, "%sthe turn that they are of; a chain is lost after %u cycles without an answer\n",
@@ -135,7 +135,7 @@ static void print_inputs(struct rm_config_application const *application, FILE *
         fprintf(out, " … (%u)", application->input_count);
     if (application->input_count != 0)
         fprintf(out, ", waits %u turns for them", application->deadline_turns);
-    fprintf(out, "; rows are fresh for %" PRIu64 " turns, it has stopped after %u steps without one: %s\n",
+    fprintf(out, "; vectors are fresh for %" PRIu64 " turns, it has stopped after %u steps without one: %s\n",
             application->freshness_turns, application->watchdog_cycles,
             application->stop == RM_STOP_RAMP ? "its supplies go to their safe values" : "its supplies stay");
 }

@@ -7,7 +7,7 @@
  * that one, from the next before it that it has, in the end from its own records; it is then decimated so that its
  * period is that of the configured rate or next to it: by the fewest filters that come within RM_RATES_NEAR of it. So a
  * 10 kHz instrument (one record per 116 turns) has NAME/raw and, by a decimation of 1000, NAME/slow and
- * NAME/slow_prompt.
+ * NAME/slow_low_latency.
  */
 #ifndef RM_CONFIG_INSTRUMENT_RATES_H
 #define RM_CONFIG_INSTRUMENT_RATES_H

@@ -167,11 +167,11 @@ static enum rm_code resolve_groups(struct rm_config *config, struct rm_error *er
 }
 
 /* What becomes of frames that no instrument sent. */
-static enum rm_code resolve_slow_path(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                      struct rm_file_port const *port) {
+static enum rm_code resolve_exception_path(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                           struct rm_file_port const *port) {
     struct rm_config_port *const resolved = &config->port[index];
     bool const may_answer = ((LINKS | AF_PACKET) & 1u << port->kind) != 0; /* else it is where setpoints come from */
-    resolved->port.slow_path = (port->answer != NULL && may_answer) || port->kernel_interface != NULL;
+    resolved->port.exception_path = (port->answer != NULL && may_answer) || port->kernel_interface != NULL;
     if (port->answer != NULL && (!rm_ipv4_parse(port->answer, &resolved->answer_ipv4) || resolved->answer_ipv4 == 0 ||
                                  resolved->answer_ipv4 >> 28 >= 0xE))
         return rm_config_fail_entry(config, error, "ports", index, "answer",
@@ -230,7 +230,7 @@ typedef enum rm_code resolver(struct rm_config *config, struct rm_error *error, 
 static enum rm_code resolve_port(struct rm_config *config, struct rm_error *error, uint32_t index,
                                  struct rm_file_port const *port) {
     static resolver *const resolvers[] = {resolve_numbers, resolve_place,  resolve_spread,
-                                          resolve_frames,  resolve_groups, resolve_slow_path};
+                                          resolve_frames,  resolve_groups, resolve_exception_path};
     enum rm_code code = resolve_name(config, error, index, port->name);
     strcpy(config->port[index].port.name, port->name); /* a wrong one is still what the rest of the file calls it */
     config->port[index].port.kind = port->kind;

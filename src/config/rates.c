@@ -23,11 +23,11 @@ struct wanted {
 };
 
 static struct wanted const default_rates[] = {
-    {"prompt", "turn", "prompt", 12, NULL},
+    {"low_latency", "turn", "low_latency", 12, NULL},
     {"fast", "turn", "sharp", 12, NULL},
-    {"loop_prompt", "prompt", "prompt", 10, NULL},
+    {"loop_low_latency", "low_latency", "low_latency", 10, NULL},
     {"loop", "fast", "sharp", 10, NULL},
-    {"slow_prompt", "loop_prompt", "prompt", 1000, NULL},
+    {"slow_low_latency", "loop_low_latency", "low_latency", 1000, NULL},
     {"slow", "loop", "sharp", 1000, NULL},
 };
 
@@ -85,10 +85,10 @@ static enum rm_code check_filter(struct rm_config const *config, struct rm_error
     char text[64];
     if (rm_fir_find(filter, RM_DECIMATION_MAX) != NULL)
         return RM_OK;
-    rm_nearest_offer(&nearest, "prompt");
+    rm_nearest_offer(&nearest, "low_latency");
     rm_nearest_offer(&nearest, "sharp");
     return rm_config_fail_entry(config, error, "rates", index, "filter",
-                                "found \"%s\", expected one of: prompt, sharp%s", filter,
+                                "found \"%s\", expected one of: low_latency, sharp%s", filter,
                                 guess(&nearest, text, sizeof text));
 }
 

@@ -117,7 +117,7 @@ static enum rm_code resolve_spread(struct rm_config *config, struct polled *poll
     return code;
 }
 
-/* Housekeeping and the slow path serve all ports, and there is one of each. */
+/* Housekeeping and the exception path serve all ports, and there is one of each. */
 static enum rm_code resolve_single(struct rm_config const *config, struct rm_error *error, uint32_t role,
                                    struct rm_file_role const *written) {
     char const *const name = rm_config_role_name(written->role);
@@ -161,7 +161,7 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
     case RM_ROLE_APPLICATION:
         return rm_config_resolve_setpoint_role(config, role, written, error);
     case RM_ROLE_HOUSEKEEPING:
-    case RM_ROLE_SLOW_PATH:
+    case RM_ROLE_EXCEPTION_PATH:
         break;
     }
     return resolve_single(config, error, role, written);
@@ -223,17 +223,18 @@ static struct rm_config_role const *find_role(struct rm_config const *config, en
     return NULL;
 }
 
-/* What the file gives no core shares another's: housekeeping that of the first role, the slow path housekeeping's. */
+/* What the file gives no core shares another's: housekeeping that of the first role, the exception path housekeeping's.
+ * */
 static void add_missing(struct rm_config *config) {
     if (find_role(config, RM_ROLE_HOUSEKEEPING) == NULL)
         config->role[config->role_count++] =
             (struct rm_config_role){.kind = RM_ROLE_HOUSEKEEPING, .core = config->role[0].core};
     bool wanted = false;
     for (uint32_t i = 0; i < config->port_count; i++)
-        wanted |= config->port[i].port.slow_path;
-    if (wanted && find_role(config, RM_ROLE_SLOW_PATH) == NULL)
-        config->role[config->role_count++] =
-            (struct rm_config_role){.kind = RM_ROLE_SLOW_PATH, .core = find_role(config, RM_ROLE_HOUSEKEEPING)->core};
+        wanted |= config->port[i].port.exception_path;
+    if (wanted && find_role(config, RM_ROLE_EXCEPTION_PATH) == NULL)
+        config->role[config->role_count++] = (struct rm_config_role){
+            .kind = RM_ROLE_EXCEPTION_PATH, .core = find_role(config, RM_ROLE_HOUSEKEEPING)->core};
 }
 
 enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,

@@ -52,8 +52,9 @@ static cyaml_strval_t const lane_types[] = {
 };
 
 static cyaml_strval_t const role_kinds[] = {
-    {"receive", RM_ROLE_RECEIVE},     {"housekeeping", RM_ROLE_HOUSEKEEPING}, {"spread", RM_ROLE_SPREAD},
-    {"slow_path", RM_ROLE_SLOW_PATH}, {"transmit", RM_ROLE_TRANSMIT},         {"application", RM_ROLE_APPLICATION},
+    {"receive", RM_ROLE_RECEIVE},   {"housekeeping", RM_ROLE_HOUSEKEEPING},
+    {"spread", RM_ROLE_SPREAD},     {"exception_path", RM_ROLE_EXCEPTION_PATH},
+    {"transmit", RM_ROLE_TRANSMIT}, {"application", RM_ROLE_APPLICATION},
 };
 
 static cyaml_strval_t const reductions[] = {

@@ -219,7 +219,8 @@ static void times(void **state) {
          "ring waits for: setpoints: {lead: NAME}"},
         {MACHINE PORTS INSTRUMENTS ROLES "setpoints: {period_turns: 12, lead: rmp}\n" CHAINS "applications:\n  - {" RAMP
                                          "}\n",
-         "10:37: setpoints.lead: found \"rmp\", expected the name of an application, whose rows send the setpoints at "
+         "10:37: setpoints.lead: found \"rmp\", expected the name of an application, whose setpoint vectors send the "
+         "setpoints at "
          "once (did you mean \"ramp\"?)"},
     };
     EXPECT_ERRORS(*state, wrong);
@@ -234,9 +235,9 @@ static void inputs(void **state) {
          "19:63: applications[0].inputs[0]: found \"bmp01/fast\", expected a stream of a configured instrument, "
          "such as \"bpm01/turn\" (did you mean \"bpm01\"?)"},
         {TIMED("inputs: [bpm01/fst]"), "19:63: applications[0].inputs[0]: found \"bpm01/fst\", expected bpm01/ and one "
-                                       "of: turn, prompt, fast, loop_prompt, loop, slow_prompt, slow"},
+                                       "of: turn, low_latency, fast, loop_low_latency, loop, slow_low_latency, slow"},
         {TIMED("inputs: [c01/turn]"), "19:63: applications[0].inputs[0]: found \"c01/turn\", expected c01/ and one of: "
-                                      "raw, loop_prompt, loop, slow_prompt, slow"},
+                                      "raw, loop_low_latency, loop, slow_low_latency, slow"},
         {TIMED("inputs: [bpm01/fast, bpm01/fast]"),
          "19:75: applications[0].inputs[1]: \"bpm01/fast\" is inputs[0] already, expected it once"},
         {TIMED("inputs: [bpm01/turn]"),

@@ -238,12 +238,12 @@ static void no_instruments_but_answers(void **state) {
     rm_config_free(config);
 }
 
-/* Ports that have no slow path, or whose only ring it might take: there `answer` says where setpoints come from, and
- * nothing more. */
-static void ports_and_their_slow_paths(void **state) {
+/* Ports that have no exception path, or whose only ring it might take: there `answer` says where setpoints come from,
+ * and nothing more. */
+static void ports_and_their_exception_paths(void **state) {
     static struct {
         char const *port;
-        bool slow_path;
+        bool exception_path;
     } const ports[] = {{"kind: ring", false},
                        {"kind: \"null\"", false},
                        {"kind: af_xdp, interface: veth0", false},
@@ -263,7 +263,7 @@ static void ports_and_their_slow_paths(void **state) {
                  ports[i].port);
         struct rm_config *const config = load_config(*state, yaml);
         assert_int_equal(config->port[1].answer_ipv4, 0x0A1E00FA);
-        assert_int_equal(config->port[1].port.slow_path, ports[i].slow_path);
+        assert_int_equal(config->port[1].port.exception_path, ports[i].exception_path);
         rm_config_free(config);
     }
 }
@@ -287,9 +287,9 @@ static void setpoints(void **state) {
          "10:44: setpoints.lost_cycles: found 1, expected 2 to 10000 cycles"},
         {WITH_SETPOINTS("period_turns: 12, lost_cycles: 10001"),
          "10:44: setpoints.lost_cycles: found 10001, expected 2 to 10000 cycles"},
-        {WITH_SETPOINTS("period_turns: 12, lead: operator"),
-         "10:37: setpoints.lead: found \"operator\", expected the name of an application, whose rows send the "
-         "setpoints at once"},
+        {WITH_SETPOINTS("period_turns: 12, lead: operator"), "10:37: setpoints.lead: found \"operator\", expected the "
+                                                             "name of an application, whose setpoint vectors send the "
+                                                             "setpoints at once"},
         {WITH_SETPOINTS("period_turn: 12"),
          "10:13: setpoints: unknown key \"period_turn\", expected one of: period_turns, phase_turns, lead, lost_cycles "
          "(did you mean \"period_turns\"?)"},
@@ -560,7 +560,7 @@ int main(void) {
         TEST(lanes_by_number),
         TEST(as_many_as_a_ring_has),
         TEST(no_instruments_but_answers),
-        TEST(ports_and_their_slow_paths),
+        TEST(ports_and_their_exception_paths),
         TEST(setpoints),
         TEST(names_and_numbers),
         TEST(places),

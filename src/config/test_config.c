@@ -166,7 +166,7 @@ static void every_kind_of_port(void **state) {
     assert_int_equal(port[0].port.group[1], 0xE0000101);
     assert_int_equal(port[0].vlan, 0);
     assert_int_equal(port[0].port.longest_frame, RM_LONGEST_FRAME);
-    assert_false(port[0].port.slow_path);
+    assert_false(port[0].port.exception_path);
     assert_int_equal(port[1].port.kind, RM_PORT_PCAP);
     assert_string_equal(port[1].port.file, "/data/a.pcap");
     assert_true(port[1].port.spread);
@@ -177,7 +177,7 @@ static void every_kind_of_port(void **state) {
     assert_false(port[3].port.spread);
     assert_int_equal(port[4].port.kind, RM_PORT_TAP);
     assert_int_equal(port[4].answer_ipv4, 0x0A000001);
-    assert_true(port[4].port.slow_path);
+    assert_true(port[4].port.exception_path);
     assert_int_equal(port[5].port.kind, RM_PORT_VIRTIO_USER);
     assert_string_equal(port[5].port.socket_path, "/run/v.sock");
     assert_int_equal(port[5].udp_port, 2048);
@@ -187,7 +187,7 @@ static void every_kind_of_port(void **state) {
     assert_string_equal(port[7].port.device, "0000:03:00.0");
     assert_string_equal(port[7].kernel_interface, "rm1");
     assert_int_equal(port[7].answer_ipv4, 0);
-    assert_true(port[7].port.slow_path);
+    assert_true(port[7].port.exception_path);
     rm_config_free(config);
 }
 
@@ -241,31 +241,32 @@ static void describes_itself(void **state) {
     rm_config_describe(config, out);
     fclose(out);
     char expected[2048];
-    snprintf(expected, sizeof expected,
-             "workspace demo, 1000000 turns per second\n"
-             "ports: 3\n"
-             "  ring             memif     /run/a.sock, server, UDP port 4660, 2 queues\n"
-             "  test             udp       127.0.0.1, UDP port 5000, 1 queue\n"
-             "  hall             af_packet eth1, UDP port 4660, 2 queues spread by software, VLAN 7, frames to 9000 "
-             "bytes, joins 239.1.2.3, answers for 10.0.0.9, the rest to kernel interface rm0\n"
-             "instruments: 2, more than half of those that send can re-anchor the turn clock\n"
-             "  bpm01            photon_bpm 3 from 10.20.0.1 on ring, turn offset +4: x y sum\n"
-             "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits\n"
-             "streams: 14, 177 MiB of shared memory\n"
-             "  each instrument that sends every turn, 88.5 MiB:\n"
-             "    /turn           1000 kHz, 64 MiB, 1.05 s\n"
-             "    /prompt        83.33 kHz, 8 MiB, 1.57 s, prompt from /turn, delayed by 0.011 ms\n"
-             "    /fast          83.33 kHz, 8 MiB, 1.57 s, sharp from /turn, delayed by 0.107 ms\n"
-             "    /loop_prompt   8.333 kHz, 4 MiB, 7.86 s, prompt from /prompt, delayed by 0.119 ms\n"
-             "    /loop          8.333 kHz, 4 MiB, 7.86 s, sharp from /fast, delayed by 1.175 ms\n"
-             "    /slow_prompt   8.333 Hz,  0.25 MiB, 492 s, prompt from /loop_prompt, delayed by 120 ms\n"
-             "    /slow          8.333 Hz,  0.25 MiB, 492 s, sharp from /loop, delayed by 1.2 s\n"
-             "roles: 4\n"
-             "  core %-4u receive ring/0 ring/1 test/0 hall/0 hall/1\n"
-             "  core %-4u spread hall/0\n"
-             "  core %-4u housekeeping\n"
-             "  core %-4u slow_path\n",
-             file->core, file->core, file->core, file->core);
+    snprintf(
+        expected, sizeof expected,
+        "workspace demo, 1000000 turns per second\n"
+        "ports: 3\n"
+        "  ring             memif     /run/a.sock, server, UDP port 4660, 2 queues\n"
+        "  test             udp       127.0.0.1, UDP port 5000, 1 queue\n"
+        "  hall             af_packet eth1, UDP port 4660, 2 queues spread by software, VLAN 7, frames to 9000 "
+        "bytes, joins 239.1.2.3, answers for 10.0.0.9, the rest to kernel interface rm0\n"
+        "instruments: 2, more than half of those that send can re-anchor the turn clock\n"
+        "  bpm01            photon_bpm 3 from 10.20.0.1 on ring, turn offset +4: x y sum\n"
+        "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits\n"
+        "streams: 14, 177 MiB of shared memory\n"
+        "  each instrument that sends every turn, 88.5 MiB:\n"
+        "    /turn               1000 kHz, 64 MiB, 1.05 s\n"
+        "    /low_latency       83.33 kHz, 8 MiB, 1.57 s, low_latency from /turn, delayed by 0.011 ms\n"
+        "    /fast              83.33 kHz, 8 MiB, 1.57 s, sharp from /turn, delayed by 0.107 ms\n"
+        "    /loop_low_latency  8.333 kHz, 4 MiB, 7.86 s, low_latency from /low_latency, delayed by 0.119 ms\n"
+        "    /loop              8.333 kHz, 4 MiB, 7.86 s, sharp from /fast, delayed by 1.175 ms\n"
+        "    /slow_low_latency  8.333 Hz,  0.25 MiB, 492 s, low_latency from /loop_low_latency, delayed by 120 ms\n"
+        "    /slow              8.333 Hz,  0.25 MiB, 492 s, sharp from /loop, delayed by 1.2 s\n"
+        "roles: 4\n"
+        "  core %-4u receive ring/0 ring/1 test/0 hall/0 hall/1\n"
+        "  core %-4u spread hall/0\n"
+        "  core %-4u housekeeping\n"
+        "  core %-4u exception_path\n",
+        file->core, file->core, file->core, file->core);
     assert_string_equal(text, expected);
     free(text);
     rm_config_free(config);

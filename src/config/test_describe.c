@@ -56,7 +56,8 @@ static void chains_and_applications(void **state) {
     *end = '\0';
     assert_string_equal(
         begin,
-        "setpoints: every 12 turns (100 kHz), when kick has a row, at the latest 10 turns after the turn that they are "
+        "setpoints: every 12 turns (100 kHz), when kick has a vector, at the latest 10 turns after the turn that they "
+        "are "
         "of; a chain is lost after 10 cycles without an answer\n"
         "chains: 4\n"
         "  c01 … c03: id 1–3, 10.30.0.1 … 10.30.0.3 UDP port 4662, 02:00:0a:1e:00:01 … on link, 11 supplies, answer "
@@ -73,11 +74,13 @@ static void chains_and_applications(void **state) {
         "applications: 2 and the operator\n"
         "  operator         sets 1: ps/bend\n"
         "  ramp             sets 30: ps/h01_01 … ps/h03_10; code ramp, a process of its own as user rm-ramp\n"
-        "        every 12 turns; rows are fresh for 240 turns, it has stopped after 10 steps without one: its supplies "
+        "        every 12 turns; vectors are fresh for 240 turns, it has stopped after 10 steps without one: its "
+        "supplies "
         "stay\n"
         "        begins with rate = 0.5, gain = 2\n"
         "  kick             sets 3: ps/v01_01 … ps/v03_01; code /opt/kick.so, hosted\n"
-        "        every 12 turns, from c01_a/raw, c01_b/raw, c02_a/raw, c02_b/raw … (5), waits 24 turns for them; rows "
+        "        every 12 turns, from c01_a/raw, c01_b/raw, c02_a/raw, c02_b/raw … (5), waits 24 turns for them; "
+        "vectors "
         "are fresh for 240 turns, it has stopped after 10 steps without one: its supplies go to their safe values\n"
         "roles: 4\n");
     *end = ' ';
@@ -87,11 +90,11 @@ static void chains_and_applications(void **state) {
     assert_null(strstr(text, "to think about"));
 }
 
-static void expect_doubt(struct config_file const *file, char const *yaml, char const *expected) {
+static void expect_remark(struct config_file const *file, char const *yaml, char const *expected) {
     char text[TEXT_BYTES];
     describe(file, yaml, text);
-    char const *const doubts = strstr(text, "to think about:\n");
-    assert_string_equal(doubts == NULL ? "" : doubts, expected);
+    char const *const remarks = strstr(text, "to think about:\n");
+    assert_string_equal(remarks == NULL ? "" : remarks, expected);
 }
 
 /* Port, formats, instruments: a server of nothing else. */
@@ -108,24 +111,25 @@ static void datagrams_that_do_not_fit(void **state) {
         "to think about:\n  a datagram of format libera_grouping from b001 … has 2688 bytes, 2730 with its headers, "
         "and "
         "longest_frame of port hall is 1518: it would not be received; longest_frame: 2730 holds it\n";
-    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("168")), long_datagram);
-    expect_doubt(file, DATAGRAMS("kind: udp, address: 127.0.0.1:2048", LIBERA("168")), long_datagram);
-    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2729", LIBERA("168")),
-                 "to think about:\n  a datagram of format libera_grouping from b001 … has 2688 bytes, 2730 with its "
-                 "headers, and longest_frame of port hall is 2729: it would not be received; longest_frame: 2730 holds "
-                 "it\n");
-    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2730", LIBERA("168")), "");
-    expect_doubt(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("92")), "");
-    expect_doubt(file, DATAGRAMS("kind: memif, socket: /run/r.sock", LIBERA("168")), ""); /* it comes in fragments */
-    expect_doubt(file,
-                 DATAGRAMS("kind: memif, socket: /run/r.sock, longest_frame: 64",
-                           "instruments:\n  - {name: b, kind: bpm, id: 1, port: hall, source: 10.20.0.1}\n"),
-                 "to think about:\n  a datagram of format native from b has 48 bytes, 90 with its headers, and "
-                 "longest_frame of port hall is 64: it would not be received; longest_frame: 90 holds it\n");
+    expect_remark(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("168")), long_datagram);
+    expect_remark(file, DATAGRAMS("kind: udp, address: 127.0.0.1:2048", LIBERA("168")), long_datagram);
+    expect_remark(
+        file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2729", LIBERA("168")),
+        "to think about:\n  a datagram of format libera_grouping from b001 … has 2688 bytes, 2730 with its "
+        "headers, and longest_frame of port hall is 2729: it would not be received; longest_frame: 2730 holds "
+        "it\n");
+    expect_remark(file, DATAGRAMS("kind: af_packet, interface: veth0, longest_frame: 2730", LIBERA("168")), "");
+    expect_remark(file, DATAGRAMS("kind: af_packet, interface: veth0", LIBERA("92")), "");
+    expect_remark(file, DATAGRAMS("kind: memif, socket: /run/r.sock", LIBERA("168")), ""); /* it comes in fragments */
+    expect_remark(file,
+                  DATAGRAMS("kind: memif, socket: /run/r.sock, longest_frame: 64",
+                            "instruments:\n  - {name: b, kind: bpm, id: 1, port: hall, source: 10.20.0.1}\n"),
+                  "to think about:\n  a datagram of format native from b has 48 bytes, 90 with its headers, and "
+                  "longest_frame of port hall is 64: it would not be received; longest_frame: 90 holds it\n");
 }
 
 static void lanes_that_overlap(void **state) {
-    expect_doubt(
+    expect_remark(
         *state,
         DATAGRAMS("kind: memif, socket: /run/r.sock",
                   "formats:\n  - {name: odd, layout: {counter: {at: 0, type: u32}, lanes: [{name: x, unit: "
@@ -138,49 +142,50 @@ static void lanes_that_overlap(void **state) {
 
 #define KICK(keys) "applications:\n  - {name: kick, code: kick, supplies: [ps/q01]" keys "}\n"
 
-static void doubts(void **state) {
+static void remarks(void **state) {
     struct config_file const *const file = *state;
-    expect_doubt(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN, "");
-    expect_doubt(file, MACHINE PORTS ROLES SETPOINTS CHAIN,
-                 "to think about:\n  no instrument tells the turn: setpoints go by TAI\n");
-    expect_doubt(file,
-                 MACHINE PORTS INSTRUMENTS "roles:\n  - {role: transmit, core: @}\n  - {role: receive, ports: [link], "
-                                           "core: @}\n  - {role: receive, ports: [ring], core: @}\n" SETPOINTS CHAIN,
-                 "to think about:\n  roles[1] publishes the turn clock, as the first receive role, but only chains "
-                 "come to it: setpoints go by TAI; put a role that polls instruments before it\n");
-    expect_doubt(file,
-                 MACHINE "ports:\n  - {name: ring, kind: memif, socket: /run/r.sock}\n"
-                         "  - {name: link, kind: af_packet, interface: veth0, answer: 10.30.0.250}\n" INSTRUMENTS ROLES
-                             SETPOINTS CHAIN "  - {name: d, id: 2, port: link, address: 10.30.0.2, readback: false, "
-                         "supplies: [{name: d, unit: A, limits: [-1, 1], slew: 1}]}\n",
-                 "to think about:\n  frames to 2 chains (c, …) are broadcast: a switch sends them to everybody; "
-                 "\"mac\" says to whom\n"
-                 "  chain d does not answer: a supply of it that does not obey is not noticed\n");
-    expect_doubt(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast]"), "");
-    expect_doubt(file,
-                 MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], freshness_turns: 107"),
-                 "to think about:\n  rows of kick would always be too old: bpm01/fast comes 107 turns after the turn "
-                 "that it is of, and freshness_turns is 107\n");
-    expect_doubt(file,
-                 MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], deadline_turns: 121"),
-                 "to think about:\n  kick waits 121 turns for a missing input, but is taken to have stopped after 120 "
-                 "turns without a row; a longer watchdog_cycles, or a shorter deadline_turns?\n");
-    expect_doubt(
+    expect_remark(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN, "");
+    expect_remark(file, MACHINE PORTS ROLES SETPOINTS CHAIN,
+                  "to think about:\n  no instrument tells the turn: setpoints go by TAI\n");
+    expect_remark(file,
+                  MACHINE PORTS INSTRUMENTS "roles:\n  - {role: transmit, core: @}\n  - {role: receive, ports: [link], "
+                                            "core: @}\n  - {role: receive, ports: [ring], core: @}\n" SETPOINTS CHAIN,
+                  "to think about:\n  roles[1] publishes the turn clock, as the first receive role, but only chains "
+                  "come to it: setpoints go by TAI; put a role that polls instruments before it\n");
+    expect_remark(file,
+                  MACHINE "ports:\n  - {name: ring, kind: memif, socket: /run/r.sock}\n"
+                          "  - {name: link, kind: af_packet, interface: veth0, answer: 10.30.0.250}\n" INSTRUMENTS ROLES
+                              SETPOINTS CHAIN "  - {name: d, id: 2, port: link, address: 10.30.0.2, readback: false, "
+                          "supplies: [{name: d, unit: A, limits: [-1, 1], slew: 1}]}\n",
+                  "to think about:\n  frames to 2 chains (c, …) are broadcast: a switch sends them to everybody; "
+                  "\"mac\" says to whom\n"
+                  "  chain d does not answer: a supply of it that does not obey is not noticed\n");
+    expect_remark(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast]"), "");
+    expect_remark(file,
+                  MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], freshness_turns: 107"),
+                  "to think about:\n  setpoint vectors of kick would always be too old: bpm01/fast comes 107 turns "
+                  "after the turn "
+                  "that it is of, and freshness_turns is 107\n");
+    expect_remark(file,
+                  MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", inputs: [bpm01/fast], deadline_turns: 121"),
+                  "to think about:\n  kick waits 121 turns for a missing input, but is taken to have stopped after 120 "
+                  "turns without a vector; a longer watchdog_cycles, or a shorter deadline_turns?\n");
+    expect_remark(
         file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", watchdog_cycles: 9"),
-        "to think about:\n  kick counts as stopped after 9 cycles without a row, and has no core of its own: a "
+        "to think about:\n  kick counts as stopped after 9 cycles without a vector, and has no core of its own: a "
         "pause of the host would stop it; watchdog_cycles: 10, or a core of its own?\n");
-    expect_doubt(file,
-                 MACHINE PORTS INSTRUMENTS ROLES
-                 "setpoints: {period_turns: 12, lead: kick}\n" CHAIN KICK(", period_turns: 36"),
-                 "to think about:\n  kick leads only one cycle in 3: it is stepped every 36 turns, and setpoints go "
-                 "out every 12\n");
-    expect_doubt(
+    expect_remark(file,
+                  MACHINE PORTS INSTRUMENTS ROLES
+                  "setpoints: {period_turns: 12, lead: kick}\n" CHAIN KICK(", period_turns: 36"),
+                  "to think about:\n  kick leads only one cycle in 3: it is stepped every 36 turns, and setpoints go "
+                  "out every 12\n");
+    expect_remark(
         file,
         MACHINE PORTS INSTRUMENTS ROLES
         "setpoints: {period_turns: 12, phase_turns: 8, lead: kick}\n" CHAIN KICK(", inputs: [c/raw], period_turns: 12"),
-        "to think about:\n  rows of kick that come more than 8 turns after theirs go out a cycle later, and "
+        "to think about:\n  vectors of kick that come more than 8 turns after theirs go out a cycle later, and "
         "no feedback is made for a delay that comes and goes; it leads, so phase_turns may be near 12\n");
-    expect_doubt(
+    expect_remark(
         file,
         MACHINE PORTS INSTRUMENTS ROLES
         "setpoints: {period_turns: 12, phase_turns: 9, lead: kick}\n" CHAIN KICK(", inputs: [c/raw], period_turns: 12"),
@@ -188,12 +193,12 @@ static void doubts(void **state) {
     char expected[256];
     snprintf(expected, sizeof expected,
              "to think about:\n  core %u is that of kick and of roles[0] (receive), which never sleeps\n", file->core);
-    expect_doubt(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", core: @"), expected);
+    expect_remark(file, MACHINE PORTS INSTRUMENTS ROLES SETPOINTS CHAIN KICK(", core: @"), expected);
 }
 
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
-    struct CMUnitTest const tests[] = {TEST(chains_and_applications), TEST(doubts), TEST(datagrams_that_do_not_fit),
+    struct CMUnitTest const tests[] = {TEST(chains_and_applications), TEST(remarks), TEST(datagrams_that_do_not_fit),
                                        TEST(lanes_that_overlap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,9 +276,9 @@ static void sizes(void **state) {
 static void roles(void **state) {
     static struct wrong const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
-        {ONE_ROLE("role: recieve, ports: [ring], core: @"),
-         "7:12: roles[0].role: found \"recieve\", expected one of: receive, housekeeping, spread, slow_path, transmit, "
-         "application (did you mean \"receive\"?)"},
+        {ONE_ROLE("role: recieve, ports: [ring], core: @"), "7:12: roles[0].role: found \"recieve\", expected one of: "
+                                                            "receive, housekeeping, spread, exception_path, transmit, "
+                                                            "application (did you mean \"receive\"?)"},
         {ONE_ROLE("role: receive, core: @"),
          "7:5: roles[0]: the key \"ports\" is missing, expected the ports that this role polls"},
         {ONE_ROLE("role: receive, ports: [], core: @"),

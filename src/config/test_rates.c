@@ -59,11 +59,11 @@ static void expect_rates(struct rm_config_rate const *rate, uint32_t count, stru
 
 static void both_chains_at_all_rates_by_default(void **state) {
     static struct expected const expected[] = {
-        {"prompt", TURN, "prompt", {12}, 12, 1 << 17},
+        {"low_latency", TURN, "low_latency", {12}, 12, 1 << 17},
         {"fast", TURN, "sharp", {12}, 12, 1 << 17},
-        {"loop_prompt", 0, "prompt", {10}, 120, 1 << 16},
+        {"loop_low_latency", 0, "low_latency", {10}, 120, 1 << 16},
         {"loop", 1, "sharp", {10}, 120, 1 << 16},
-        {"slow_prompt", 2, "prompt", {10, 10, 10}, 120000, 1 << 12},
+        {"slow_low_latency", 2, "low_latency", {10, 10, 10}, 120000, 1 << 12},
         {"slow", 3, "sharp", {10, 10, 10}, 120000, 1 << 12},
     };
     struct rm_config *const config = load(*state, BEFORE);
@@ -75,11 +75,11 @@ static void both_chains_at_all_rates_by_default(void **state) {
 
 static void records_follow_from_fast_records(void **state) {
     static struct expected const small[] = {
-        {"prompt", TURN, "prompt", {12}, 12, 1024},
+        {"low_latency", TURN, "low_latency", {12}, 12, 1024},
         {"fast", TURN, "sharp", {12}, 12, 1024},
-        {"loop_prompt", 0, "prompt", {10}, 120, 1024}, /* half of it would be no ring */
+        {"loop_low_latency", 0, "low_latency", {10}, 120, 1024}, /* half of it would be no ring */
         {"loop", 1, "sharp", {10}, 120, 1024},
-        {"slow_prompt", 2, "prompt", {10, 10, 10}, 120000, 4096},
+        {"slow_low_latency", 2, "low_latency", {10, 10, 10}, 120000, 4096},
         {"slow", 3, "sharp", {10, 10, 10}, 120000, 4096},
     };
     struct rm_config *const config = load(*state, BEFORE "buffers: {fast_records: 1024}\n");
@@ -90,17 +90,18 @@ static void records_follow_from_fast_records(void **state) {
 static void a_tree_as_it_is_written(void **state) {
     static struct expected const expected[] = {
         {"a", TURN, "sharp", {12, 12, 12, 12}, 20736, 4096},
-        {"b", TURN, "prompt", {8, 3}, 24, 131072},
-        {"c", 1, "prompt", {5}, 120, 65536},
+        {"b", TURN, "low_latency", {8, 3}, 24, 131072},
+        {"c", 1, "low_latency", {5}, 120, 65536},
         {"d", 1, "sharp", {2}, 48, 2048},
         {"e", 3, "sharp", {6}, 288, 65536},
     };
-    struct rm_config *const config = load(*state, RATES "  - {name: a, filter: sharp, decimation: 20736}\n"
-                                                        "  - {name: b, from: turn, filter: prompt, decimation: 24}\n"
-                                                        "  - {name: c, from: b, filter: prompt, decimation: 5}\n"
-                                                        "  - {name: d, from: b, filter: sharp, decimation: 2, records: "
-                                                        "2048}\n"
-                                                        "  - {name: e, from: d, filter: sharp, decimation: 6}\n");
+    struct rm_config *const config =
+        load(*state, RATES "  - {name: a, filter: sharp, decimation: 20736}\n"
+                           "  - {name: b, from: turn, filter: low_latency, decimation: 24}\n"
+                           "  - {name: c, from: b, filter: low_latency, decimation: 5}\n"
+                           "  - {name: d, from: b, filter: sharp, decimation: 2, records: "
+                           "2048}\n"
+                           "  - {name: e, from: d, filter: sharp, decimation: 6}\n");
     struct expected as_split[COUNT(expected)];
     memcpy(as_split, expected, sizeof expected);
     as_split[1].stage[0] = 12; /* the largest first */
@@ -112,7 +113,7 @@ static void a_tree_as_it_is_written(void **state) {
 /* A 10 kHz instrument: its records come about as often as those of loop, from which slow is made. */
 static void an_instrument_of_ten_kilohertz_has_the_slow_rates(void **state) {
     static struct expected const expected[] = {
-        {"slow_prompt", TURN, "prompt", {10, 10, 10}, 116000, 4096},
+        {"slow_low_latency", TURN, "low_latency", {10, 10, 10}, 116000, 4096},
         {"slow", TURN, "sharp", {10, 10, 10}, 116000, 4096},
     };
     struct rm_config *const config = load(*state, BEFORE);
@@ -128,15 +129,15 @@ static void an_instrument_of_ten_kilohertz_has_the_slow_rates(void **state) {
 
 static void rates_start_from_the_next_that_an_instrument_has(void **state) {
     static struct expected const of_two[] = {
-        {"loop_prompt", TURN, "prompt", {12, 5}, 120, 65536},
+        {"loop_low_latency", TURN, "low_latency", {12, 5}, 120, 65536},
         {"loop", TURN, "sharp", {12, 5}, 120, 65536},
-        {"slow_prompt", 0, "prompt", {10, 10, 10}, 120000, 4096},
+        {"slow_low_latency", 0, "low_latency", {10, 10, 10}, 120000, 4096},
         {"slow", 1, "sharp", {10, 10, 10}, 120000, 4096},
     };
     static struct expected const of_seven[] = {
-        {"loop_prompt", TURN, "prompt", {6, 3}, 126, 65536}, /* 120 is no multiple of 7 */
+        {"loop_low_latency", TURN, "low_latency", {6, 3}, 126, 65536}, /* 120 is no multiple of 7 */
         {"loop", TURN, "sharp", {6, 3}, 126, 65536},
-        {"slow_prompt", 0, "prompt", {12, 10, 8}, 120960, 4096},
+        {"slow_low_latency", 0, "low_latency", {12, 10, 8}, 120960, 4096},
         {"slow", 1, "sharp", {12, 10, 8}, 120960, 4096},
     };
     struct rm_config *const config = load(*state, BEFORE);
@@ -166,7 +167,7 @@ static void what_can_be_wrong(void **state) {
         {RATES "  - {name: a, from: a, filter: sharp, decimation: 12}\n",
          "6:21: rates[0].from: found \"a\", expected \"turn\" or the name of a rate before this one"},
         {RATES "  - {name: a, filter: shrap, decimation: 12}\n",
-         "6:23: rates[0].filter: found \"shrap\", expected one of: prompt, sharp (did you mean \"sharp\"?)"},
+         "6:23: rates[0].filter: found \"shrap\", expected one of: low_latency, sharp (did you mean \"sharp\"?)"},
         {RATES "  - {name: a, filter: sharp, decimation: 7}\n",
          "6:42: rates[0].decimation: found 7, expected a product of at most 4 of 2, 3, 4, 5, 6, 8, 10, 12; next to it "
          "6 "
@@ -177,16 +178,17 @@ static void what_can_be_wrong(void **state) {
         {RATES "  - {name: a, filter: sharp, decimation: 0}\n",
          "6:42: rates[0].decimation: found 0, expected a product of at most 4 of 2, 3, 4, 5, 6, 8, 10, 12; next to it "
          "2"},
-        {RATES "  - {name: a, filter: prompt, decimation: 4294967295}\n",
-         "6:43: rates[0].decimation: found 4294967295, expected a product of at most 4 of 2, 3, 4, 5, 6, 8, 10, 12; "
+        {RATES "  - {name: a, filter: low_latency, decimation: 4294967295}\n",
+         "6:48: rates[0].decimation: found 4294967295, expected a product of at most 4 of 2, 3, 4, 5, 6, 8, 10, 12; "
          "next to it 20736"},
-        {RATES "  - {name: a, filter: prompt, decimation: 20736}\n  - {name: b, from: a, filter: prompt, decimation: "
+        {RATES "  - {name: a, filter: low_latency, decimation: 20736}\n  - {name: b, from: a, filter: low_latency, "
+               "decimation: "
                "10000}\n",
-         "7:52: rates[1].decimation: gives one record per 207360000 turns, expected at most 67108864"},
-        {RATES "  - {name: a, filter: prompt, decimation: 12, records: 1000}\n",
-         "6:56: rates[0].records: found 1000, expected a power of two from 1024 to 4294967296 records"},
-        {RATES "  - {name: a, filter: prompt, decimation: 12, records: 512}\n",
-         "6:56: rates[0].records: found 512, expected a power of two from 1024 to 4294967296 records"},
+         "7:57: rates[1].decimation: gives one record per 207360000 turns, expected at most 67108864"},
+        {RATES "  - {name: a, filter: low_latency, decimation: 12, records: 1000}\n",
+         "6:61: rates[0].records: found 1000, expected a power of two from 1024 to 4294967296 records"},
+        {RATES "  - {name: a, filter: low_latency, decimation: 12, records: 512}\n",
+         "6:61: rates[0].records: found 512, expected a power of two from 1024 to 4294967296 records"},
     };
     struct config_file const *const file = *state;
     for (size_t i = 0; i < COUNT(wrong); i++) {

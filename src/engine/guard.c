@@ -13,27 +13,27 @@
 
 enum { OPERATOR = 0, NOBODY = UINT32_MAX };
 
-/** Values of a row that belong to supplies beside each other. */
+/** Values of a vector that belong to supplies beside each other. */
 struct run {
     uint32_t place; /**< of the first value */
     uint32_t supply;
     uint32_t count;
 };
 
-/** What is known of an application, and each of its supplies' limits in the order of its row: there a supply that takes
- * no values has limits that none is within, so that a row is judged in one pass. */
+/** What is known of an application, and each of its supplies' limits in the order of its vector: there a supply that
+ * takes no values has limits that none is within, so that a vector is judged in one pass. */
 struct application {
     struct rm_guard_view view;
     uint64_t granted;
     uint64_t freshness_turns, future_turns;
-    uint64_t watchdog;  /**< cycles */
-    uint64_t first_row; /**< cycles that it may stay JOINED; 0: for ever */
-    uint64_t silent;    /**< cycles without a good row so far */
+    uint64_t watchdog;     /**< cycles */
+    uint64_t first_vector; /**< cycles that it may stay JOINED; 0: for ever */
+    uint64_t silent;       /**< cycles without a good vector so far */
     enum rm_stop_action stop;
     bool ever_granted;
-    bool row_came; /**< a good one, in this cycle */
-    bool stopped;  /**< until a good row */
-    bool paused;   /**< stopped, but just granted anew */
+    bool vector_came; /**< a good one, in this cycle */
+    bool stopped;     /**< until a good vector */
+    bool paused;      /**< stopped, but just granted anew */
     uint32_t supply_count, run_count;
     uint32_t *supply;
     struct run *run;
@@ -58,7 +58,7 @@ struct rm_guard {
     /* and what judging and changes need: */
     double *low, *high, *slew, *safe, *safe_slew;
     uint32_t *owner; /**< or NOBODY */
-    uint32_t *place; /**< in its owner's row */
+    uint32_t *place; /**< in its owner's vector */
     bool *joined, *faulty;
 };
 
@@ -206,7 +206,7 @@ static enum rm_code set_application(struct rm_guard *guard, uint32_t number, str
     application->freshness_turns = setup->freshness_turns;
     application->future_turns = setup->future_turns;
     application->watchdog = (uint64_t)setup->watchdog_cycles * setup->period_cycles;
-    application->first_row = setup->first_row_cycles;
+    application->first_vector = setup->first_vector_cycles;
     application->stop = setup->stop;
     application->supply_count = setup->supply_count;
     application->view.state = number == OPERATOR ? RM_APPLICATION_RUNNING : RM_APPLICATION_ABSENT;
@@ -273,7 +273,7 @@ void rm_guard_free(struct rm_guard *guard) {
     free(guard);
 }
 
-/** Gives the supply the target that nobody's row gives it: where it stands, or where a stop's action wants it. */
+/** Gives the supply the target that nobody's vector gives it: where it stands, or where a stop's action wants it. */
 static void aim(struct rm_guard *guard, uint32_t supply) {
     guard->target[supply] = guard->setpoint[supply];
     guard->step[supply] = guard->slew[supply];
@@ -316,18 +316,18 @@ void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
     aim(guard, supply);
 }
 
-void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t epoch, bool died) {
+void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t grant_number, bool died) {
     if (number == OPERATOR)
         return;
     struct application *const application = &guard->application[number];
-    bool const rows_stop = application->stopped || application->view.state == RM_APPLICATION_RUNNING;
-    application->granted = epoch;
+    bool const vectors_stop = application->stopped || application->view.state == RM_APPLICATION_RUNNING;
+    application->granted = grant_number;
     application->silent = 0;
-    application->row_came = false;
-    if (epoch) {
+    application->vector_came = false;
+    if (grant_number) {
         application->view.state = RM_APPLICATION_JOINED;
         application->ever_granted = true;
-        application->stopped = application->paused = rows_stop;
+        application->stopped = application->paused = vectors_stop;
         aim_all(guard, application);
     } else {
         application->view.state = died ? RM_APPLICATION_DEAD : RM_APPLICATION_ABSENT;
@@ -342,27 +342,29 @@ static void keep_offence(struct application *application, struct rm_guard_offenc
     application->view.offence = *offence;
 }
 
-static __attribute__((cold, noinline)) bool refuse_row(struct application *application, enum rm_refusal refusal,
-                                                       double value, double limit, uint64_t row, rm_turn turn) {
-    keep_offence(
-        application,
-        &(struct rm_guard_offence){
-            .refusal = refusal, .actuator = UINT64_MAX, .value = value, .limit = limit, .turn = turn, .row = row});
+static __attribute__((cold, noinline)) bool refuse_vector(struct application *application, enum rm_refusal refusal,
+                                                          double value, double limit, uint64_t vector, rm_turn turn) {
+    keep_offence(application, &(struct rm_guard_offence){.refusal = refusal,
+                                                         .actuator = UINT64_MAX,
+                                                         .value = value,
+                                                         .limit = limit,
+                                                         .turn = turn,
+                                                         .vector = vector});
     return false;
 }
 
 /** Differences only, so that no turn is too large for it. */
-static inline bool may_speak(struct application *application, struct rm_setpoint_reading const *row, rm_turn turn) {
-    rm_turn const input = row->input_turn;
-    if (application->granted == 0 || row->epoch != application->granted)
-        return refuse_row(application, RM_REFUSED_EPOCH, (double)row->epoch, (double)application->granted, row->row,
-                          turn);
+static inline bool may_speak(struct application *application, struct rm_setpoint_reading const *vector, rm_turn turn) {
+    rm_turn const input = vector->input_turn;
+    if (application->granted == 0 || vector->grant_number != application->granted)
+        return refuse_vector(application, RM_REFUSED_GRANT, (double)vector->grant_number, (double)application->granted,
+                             vector->number, turn);
     if (input <= turn && turn - input > application->freshness_turns)
-        return refuse_row(application, RM_REFUSED_STALE, (double)input, (double)(turn - application->freshness_turns),
-                          row->row, turn);
+        return refuse_vector(application, RM_REFUSED_STALE, (double)input,
+                             (double)(turn - application->freshness_turns), vector->number, turn);
     if (input > turn && (input == RM_TURN_NONE || input - turn > application->future_turns))
-        return refuse_row(application, RM_REFUSED_FUTURE, (double)input,
-                          (double)turn + (double)application->future_turns, row->row, turn);
+        return refuse_vector(application, RM_REFUSED_FUTURE, (double)input,
+                             (double)turn + (double)application->future_turns, vector->number, turn);
     return true;
 }
 
@@ -381,7 +383,7 @@ static enum rm_refusal judge_value(struct rm_guard const *guard, uint32_t supply
     return guard->joined[supply] && !guard->faulty[supply] ? RM_REFUSED_NOTHING : RM_REFUSED_FAULT;
 }
 
-/** The first good row after a stop: nobody wants the stop's targets any more. */
+/** The first good vector after a stop: nobody wants the stop's targets any more. */
 static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct application *application) {
     application->stopped = application->paused = false;
     aim_all(guard, application);
@@ -389,14 +391,14 @@ static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struc
 
 static inline void see_sign_of_life(struct application *application) {
     application->view.state = RM_APPLICATION_RUNNING;
-    ++application->view.rows;
-    application->row_came = true;
+    ++application->view.vectors;
+    application->vector_came = true;
 }
 
-/** Keeps the last value of a row that is further away than a step. */
+/** Keeps the last value of a vector that is further away than a step. */
 static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const *guard,
                                                            struct application *application, double const *values,
-                                                           uint64_t row, rm_turn turn) {
+                                                           uint64_t vector, rm_turn turn) {
     for (uint32_t i = application->supply_count; i-- > 0;) {
         uint32_t const supply = application->supply[i];
         double const most = guard->setpoint[supply] + guard->step[supply];
@@ -408,12 +410,12 @@ static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const
                                                               .value = values[i],
                                                               .limit = values[i] > most ? most : least,
                                                               .turn = turn,
-                                                              .row = row};
+                                                              .vector = vector};
         return;
     }
 }
 
-/** A row is a sign of life when one value at least is within its supply's own limits, or when it has none. */
+/** A vector is a sign of life when one value at least is within its supply's own limits, or when it has none. */
 static bool shows_life(struct rm_guard const *guard, struct application const *application, double const *values) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         uint32_t const supply = application->supply[i];
@@ -425,20 +427,22 @@ static bool shows_life(struct rm_guard const *guard, struct application const *a
 
 /** Says of each value that was not taken why; the last one is kept. */
 static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *guard, struct application *application,
-                                                         double const *values, uint64_t row, rm_turn turn) {
+                                                         double const *values, uint64_t vector, rm_turn turn) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         double limit;
         enum rm_refusal const refusal = judge_value(guard, application->supply[i], values[i], &limit);
         if (refusal)
-            keep_offence(
-                application,
-                &(struct rm_guard_offence){
-                    .refusal = refusal, .actuator = i, .value = values[i], .limit = limit, .turn = turn, .row = row});
+            keep_offence(application, &(struct rm_guard_offence){.refusal = refusal,
+                                                                 .actuator = i,
+                                                                 .value = values[i],
+                                                                 .limit = limit,
+                                                                 .turn = turn,
+                                                                 .vector = vector});
     }
 }
 
-static struct rm_guard_taking take_row(struct rm_guard *guard, struct application const *application,
-                                       double const *values) {
+static struct rm_guard_taking take_vector(struct rm_guard *guard, struct application const *application,
+                                          double const *values) {
     struct rm_guard_taking taking = {0};
     for (uint32_t i = 0; i < application->run_count; ++i) {
         struct run const run = application->run[i];
@@ -451,19 +455,19 @@ static struct rm_guard_taking take_row(struct rm_guard *guard, struct applicatio
     return taking;
 }
 
-bool rm_guard_row(struct rm_guard *guard, uint32_t number, struct rm_setpoint_reading const *row, double const *values,
-                  rm_turn turn) {
+bool rm_guard_vector(struct rm_guard *guard, uint32_t number, struct rm_setpoint_reading const *vector,
+                     double const *values, rm_turn turn) {
     struct application *const application = &guard->application[number];
-    if (!may_speak(application, row, turn))
+    if (!may_speak(application, vector, turn))
         return false;
     if (application->stopped && shows_life(guard, application, values))
         resume(guard, application);
-    struct rm_guard_taking const taking = take_row(guard, application, values);
+    struct rm_guard_taking const taking = take_vector(guard, application, values);
     application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
     if (taking.shortened && !taking.refused)
-        keep_shortened(guard, application, values, row->row, turn);
+        keep_shortened(guard, application, values, vector->number, turn);
     if (taking.refused)
-        keep_refused(guard, application, values, row->row, turn);
+        keep_refused(guard, application, values, vector->number, turn);
     bool const good =
         taking.refused == 0 || taking.refused < application->supply_count || shows_life(guard, application, values);
     if (good)
@@ -490,23 +494,23 @@ enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double val
                                                         .value = value,
                                                         .limit = *limit,
                                                         .turn = turn,
-                                                        .row = UINT64_MAX});
+                                                        .vector = UINT64_MAX});
         return refusal;
     }
     guard->target[supply] = value;
-    ++person->view.rows;
+    ++person->view.vectors;
     return RM_REFUSED_NOTHING;
 }
 
 /** It was granted, and has never done anything with it. */
 static bool waits_in_vain(struct application const *application) {
-    return application->view.state == RM_APPLICATION_JOINED && application->first_row > 0 &&
-           application->silent >= application->first_row;
+    return application->view.state == RM_APPLICATION_JOINED && application->first_vector > 0 &&
+           application->silent >= application->first_vector;
 }
 
 static void watch(struct rm_guard *guard, struct application *application) {
-    bool const came = application->row_came;
-    application->row_came = false;
+    bool const came = application->vector_came;
+    application->vector_came = false;
     application->silent = came ? 0 : application->silent + 1;
     bool const running = application->view.state == RM_APPLICATION_RUNNING;
     if (waits_in_vain(application)) {

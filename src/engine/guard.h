@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The guard: stands between what applications want and what supplies get.
  *
- * All of it is private memory of the transmit role. It is given a row that was copied already, judges it, and keeps for
- * every supply a target; once a cycle each supply's setpoint goes a step towards its target, by its slew at most. Only
- * that is ever sent. So whatever a row says, whoever wrote it, how often it comes:
+ * All of it is private memory of the transmit role. It is given a vector that was copied already, judges it, and keeps
+ * for every supply a target; once a cycle each supply's setpoint goes a step towards its target, by its slew at most.
+ * Only that is ever sent. So whatever a vector says, whoever wrote it, how often it comes:
  *
  *   - no setpoint leaves [low, high];
  *   - none moves by more than its slew from one cycle to the next;
- *   - none moves for a row of another epoch, of a turn too old or not yet been, or of a value that is no number;
+ *   - none moves for a vector of another grant number, of a turn too old or not yet been, or of a value that is no
+ *   number;
  *   - none moves for an application that does not own it;
- *   - when good rows stop, what was configured follows within `watchdog_cycles`, and stays until a good row comes.
+ *   - when good vectors stop, what was configured follows within `watchdog_cycles`, and stays until a good vector
+ *   comes.
  *
  * Exactly: in double a step goes no further than the double nearest to setpoint ± slew; as sent, in f32, steps are no
  * longer than the slew and one unit in the last place of the f32 of the larger magnitude, half of it from each end.
  * Limits have no such margin, in neither.
  *
- * A row is refused whole for its epoch or its turn, or value by value. Values that are refused leave their supply's
- * target as it was; those beside them in the row are taken. A row is *good*, a sign of life, when it is not refused
- * whole and at least one of its values is within its supply's limits: supplies that are tripped or lost are not its
- * writer's fault, but who writes nothing but nonsense counts as stopped. Every refusal is counted under its reason, and
- * the last of each application is kept.
+ * A vector is refused whole for its grant number or its turn, or value by value. Values that are refused leave their
+ * supply's target as it was; those beside them in the vector are taken. A vector is *good*, a sign of life, when it is
+ * not refused whole and at least one of its values is within its supply's limits: supplies that are tripped or lost are
+ * not its writer's fault, but who writes nothing but nonsense counts as stopped. Every refusal is counted under its
+ * reason, and the last of each application is kept.
  *
  * Nothing here is atomic or shared: what others may see, the role publishes (grant.h).
  *
@@ -49,31 +51,31 @@ struct rm_guard_supply {
     double safe_slew;
 };
 
-/** What one application may do. Number 0 is the operator, who has no watchdog, no epoch, no turn and no rows: what is
- * said of them here is not looked at for him. A supply that nobody owns does not move. */
+/** What one application may do. Number 0 is the operator, who has no watchdog, no grant number, no turn and no vectors:
+ * what is said of them here is not looked at for him. A supply that nobody owns does not move. */
 struct rm_guard_application {
     uint32_t supply_count;
-    /** Of its row's values, in their order; each supply is one application's. */
+    /** Of its vector's values, in their order; each supply is one application's. */
     uint32_t const *supply;
 
     uint64_t freshness_turns;
     /** By which an input turn may be ahead of the cycle's. */
     uint64_t future_turns;
-    /** Of its own period, ≥ 1: so many without a good row, and it has stopped. */
+    /** Of its own period, ≥ 1: so many without a good vector, and it has stopped. */
     uint32_t watchdog_cycles;
     /** Cycles of the guard in its period, ≥ 1. */
     uint32_t period_cycles;
-    /** Of the guard: granted for so long without any good row, it has stalled; 0: never. */
-    uint64_t first_row_cycles;
+    /** Of the guard: granted for so long without any good vector, it has stalled; 0: never. */
+    uint64_t first_vector_cycles;
 
     enum rm_stop_action stop;
 };
 
-/** The newest refusal, as struct rm_offence has it; of several in one row the last, and a shortened step only where
- * nothing in its row was refused.
+/** The newest refusal, as struct rm_offence has it; of several in one vector the last, and a shortened step only where
+ * nothing in its vector was refused.
  *
  *     refusal            value               limit
- *     EPOCH              the row's           the granted one
+ *     GRANT NUMBER              the vector's           the granted one
  *     STALE, FUTURE      its input turn      the oldest, or the newest, that would have been taken
  *     NUMBER             as it came          0
  *     LOW, HIGH          as it came          the supply's
@@ -82,14 +84,14 @@ struct rm_guard_application {
  *     FAULT              as it came          where the supply stays */
 struct rm_guard_offence {
     enum rm_refusal refusal;
-    /** Index in the row; UINT64_MAX: the row; of the operator: the supply. */
+    /** Index in the vector; UINT64_MAX: the vector; of the operator: the supply. */
     uint64_t actuator;
 
     double value, limit;
     /** Of the cycle. */
     rm_turn turn;
     /** UINT64_MAX for the operator, who has none. */
-    uint64_t row;
+    uint64_t vector;
 };
 
 enum { RM_REFUSALS = 10 };
@@ -98,8 +100,8 @@ enum { RM_REFUSALS = 10 };
 struct rm_guard_view {
     enum rm_application_state state;
     /** Good ones; of the operator, values taken. */
-    uint64_t rows;
-    /** By reason; a row refused whole counts once, a value each time. */
+    uint64_t vectors;
+    /** By reason; a vector refused whole counts once, a value each time. */
     uint64_t refused[RM_REFUSALS];
 
     uint64_t stalls;
@@ -123,23 +125,23 @@ void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
  * where its application has stopped, the stop's action goes on. */
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 
-/** From now on rows of this epoch count, and no other. 0: none. Targets become what was sent, so nothing moves that
- * nobody wants any more; the state is JOINED, or with 0 ABSENT or DEAD by `died`. A stop's action follows DEAD at once,
- * ABSENT too: an application that ends in good order has stopped. One that was never granted anything has not: its
- * supplies stay where they joined.
+/** From now on vectors of this grant number count, and no other. 0: none. Targets become what was sent, so nothing
+ * moves that nobody wants any more; the state is JOINED, or with 0 ABSENT or DEAD by `died`. A stop's action follows
+ * DEAD at once, ABSENT too: an application that ends in good order has stopped. One that was never granted anything has
+ * not: its supplies stay where they joined.
  *
  * A grant in the midst of a stop's action only pauses it, so that the new instance begins where the supplies stand: if
- * it sends no good row within its watchdog's time, the action goes on, and the state stays JOINED. That state ends
- * after `first_row_cycles`: an application that hangs in `init` or in its first step is STALLED. Nothing follows for
+ * it sends no good vector within its watchdog's time, the action goes on, and the state stays JOINED. That state ends
+ * after `first_vector_cycles`: an application that hangs in `init` or in its first step is STALLED. Nothing follows for
  * its supplies, which it has not moved. */
-void rm_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
+void rm_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died);
 
-/** Judges a row for the cycle of `turn`. True when it is good. The first good row ends a stop's action, for all of the
- * application's supplies: those whose values it refuses stay where they are. A second row in one cycle replaces the
- * first one's targets; the slew is that of one cycle all the same. A step that is too long for a cycle counts under
- * RM_REFUSED_SLEW each time, and its value is the target all the same. */
-bool rm_guard_row(struct rm_guard *guard, uint32_t application, struct rm_setpoint_reading const *row,
-                  double const *values, rm_turn turn);
+/** Judges a vector for the cycle of `turn`. True when it is good. The first good vector ends a stop's action, for all
+ * of the application's supplies: those whose values it refuses stay where they are. A second vector in one cycle
+ * replaces the first one's targets; the slew is that of one cycle all the same. A step that is too long for a cycle
+ * counts under RM_REFUSED_SLEW each time, and its value is the target all the same. */
+bool rm_guard_vector(struct rm_guard *guard, uint32_t application, struct rm_setpoint_reading const *vector,
+                     double const *values, rm_turn turn);
 
 /** One value by the operator, lasting: the supply goes there by its slew. Refused by the rules of values, or of
  * ownership; `limit` as in the offence. */
@@ -167,7 +169,7 @@ double const *rm_guard_targets(struct rm_guard const *guard);
 /** True while the setpoint is not at its target. */
 bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply);
 
-/** True from when the application stopped until its next good row, a pause by a new grant included: its supplies are
+/** True from when the application stopped until its next good vector, a pause by a new grant included: its supplies are
  * held, or on their way to their safe values. */
 bool rm_guard_stopped(struct rm_guard const *guard, uint32_t application);
 

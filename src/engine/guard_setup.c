@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-static double const FIRST_ROW_SECONDS = 2.0;
+static double const FIRST_VECTOR_SECONDS = 2.0;
 
 static void describe_supplies(struct rm_config const *config, struct rm_guard_supply *supply) {
     double const cycles_per_second = config->turn_rate_hz / (double)config->setpoints.period_turns;
@@ -32,8 +32,8 @@ static uint32_t collect_operators(struct rm_config const *config, uint32_t *supp
 }
 
 /** Waiting for the first inputs, and for the clock, takes its time; the watchdog's alone may be some microseconds. */
-static uint64_t first_row_cycles(struct rm_config const *config, uint64_t watchdog) {
-    double const cycles = ceil(FIRST_ROW_SECONDS * config->turn_rate_hz / (double)config->setpoints.period_turns);
+static uint64_t first_vector_cycles(struct rm_config const *config, uint64_t watchdog) {
+    double const cycles = ceil(FIRST_VECTOR_SECONDS * config->turn_rate_hz / (double)config->setpoints.period_turns);
     return cycles > (double)watchdog ? (uint64_t)cycles : watchdog;
 }
 
@@ -52,7 +52,7 @@ static void describe_applications(struct rm_config const *config, uint32_t *oper
             .future_turns = config->turn_window.ahead_turns,
             .watchdog_cycles = wanted->watchdog_cycles,
             .period_cycles = own,
-            .first_row_cycles = first_row_cycles(config, (uint64_t)wanted->watchdog_cycles * own),
+            .first_vector_cycles = first_vector_cycles(config, (uint64_t)wanted->watchdog_cycles * own),
             .stop = wanted->stop,
         };
     }

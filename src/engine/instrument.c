@@ -16,7 +16,7 @@ static void start_decimators(struct rm_instrument *instrument, struct rm_record 
 }
 
 /** Turns that the decimators wait for a missing one: what the presence bitmap can still tell apart. */
-static uint64_t patience(struct rm_instrument const *instrument) {
+static uint64_t timeout(struct rm_instrument const *instrument) {
     uint64_t const longest = RM_PRESENCE_TURNS - RM_BRIDGE - 1;
     uint64_t const records = instrument->gap_records < longest ? instrument->gap_records : longest;
     return records * instrument->writer.period;
@@ -31,7 +31,7 @@ static void drain(struct rm_instrument *instrument) {
             struct rm_record record;
             rm_slot_load(slot, &record);
             push(instrument, &record);
-        } else if (head - instrument->next_decimated >= patience(instrument)) {
+        } else if (head - instrument->next_decimated >= timeout(instrument)) {
             push(instrument, NULL);
             rm_counter_add(instrument->counters, RM_STREAM_FAST_MISSING, 1);
         } else {
@@ -43,7 +43,7 @@ static void drain(struct rm_instrument *instrument) {
 /** True when so much is missing before `turn` that the decimators begin anew. */
 static bool is_outage(struct rm_instrument const *instrument, rm_turn turn) {
     uint64_t const bridge = RM_BRIDGE * instrument->writer.period;
-    return turn - instrument->next_decimated >= patience(instrument) + bridge;
+    return turn - instrument->next_decimated >= timeout(instrument) + bridge;
 }
 
 static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
@@ -60,47 +60,47 @@ static void decimate(struct rm_instrument *instrument, struct rm_record const *r
         drain(instrument);
 }
 
-/** Where the records of the express lane go. */
+/** Where the records of the fast path go. */
 static void lay_lane(struct rm_instrument *instrument) {
     struct rm_stream_writer const *const writer = &instrument->writer;
-    struct rm_express *const express = &instrument->express;
-    express->slot = writer->slot;
-    express->mask = writer->mask;
-    express->period = writer->period;
-    express->streaming = writer->streaming;
-    express->stream = writer->stream;
-    express->record = instrument->inputs->record;
-    express->decimation = (uint8_t)instrument->inputs->decimation;
+    struct rm_fast_path *const fast_path = &instrument->fast_path;
+    fast_path->slot = writer->slot;
+    fast_path->mask = writer->mask;
+    fast_path->period = writer->period;
+    fast_path->streaming = writer->streaming;
+    fast_path->stream = writer->stream;
+    fast_path->record = instrument->inputs->record;
+    fast_path->decimation = (uint8_t)instrument->inputs->decimation;
 }
 
-/** Of an instrument that is settled: the express lane goes on from where it stands, if that is a place where stream and
+/** Of an instrument that is flushed: the fast path goes on from where it stands, if that is a place where stream and
  * decimators want the same turn, and a whole burst stays within the stream's margin (promise 1 of stream.h). */
 static void start_lane(struct rm_instrument *instrument) {
     struct rm_stream_writer const *const writer = &instrument->writer;
-    struct rm_express *const express = &instrument->express;
+    struct rm_fast_path *const fast_path = &instrument->fast_path;
     bool const starts = instrument->inputs != NULL && writer->next == instrument->next_decimated &&
                         writer->head + RM_BURST * writer->period <= writer->limit;
-    express->next = starts ? writer->next : RM_TURN_NONE;
+    fast_path->next = starts ? writer->next : RM_TURN_NONE;
     if (!starts)
         return;
-    express->number = writer->number;
-    express->phase = (uint8_t)instrument->inputs->phase;
+    fast_path->number = writer->number;
+    fast_path->phase = (uint8_t)instrument->inputs->phase;
 }
 
-void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender) {
-    /* A turn below RM_TURN_END / 2 (express_lane.h) then came as one below RM_TURN_END. */
+void rm_instrument_open_fast_path(struct rm_instrument *instrument, struct rm_fast_path_sender const *sender) {
+    /* A turn below RM_TURN_END / 2 (fast_path_kernel.h) then came as one below RM_TURN_END. */
     int64_t const far = RM_TURN_END / 2;
     bool const near = -far < sender->turn_offset && sender->turn_offset < far;
     struct rm_layout const *const layout = instrument->layout;
     bool const single = layout == NULL || rm_layout_single_bytes(layout) != 0;
-    rm_instrument_settle(instrument, 0);
+    rm_instrument_flush(instrument, 0);
     instrument->inputs = rm_rates_inputs(&instrument->rates);
     if (instrument->inputs == NULL || !near || !single || instrument->calibration != NULL ||
         instrument->path[0] != NULL) {
-        rm_express_shut(&instrument->express);
+        rm_fast_path_shut(&instrument->fast_path);
         return;
     }
-    rm_express_open(&instrument->express, sender, layout);
+    rm_fast_path_open(&instrument->fast_path, sender, layout);
     lay_lane(instrument);
     start_lane(instrument);
 }
@@ -108,66 +108,66 @@ void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_expr
 enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record) {
     static unsigned const counter_of[] = {
         [RM_PUT_NEW] = RM_STREAM_ACCEPTED,
-        [RM_PUT_LATE] = RM_STREAM_LATE,
+        [RM_PUT_OUT_OF_ORDER] = RM_STREAM_OUT_OF_ORDER,
         [RM_PUT_BEHIND] = RM_STREAM_TURN_BEHIND,
     };
-    assert(instrument->express.run == 0);
+    assert(instrument->fast_path.run == 0);
     enum rm_put const put = rm_stream_writer_put(&instrument->writer, record);
     if (put == RM_PUT_DUPLICATE)
         return put;
     rm_counter_add(instrument->counters, counter_of[put], 1);
     if (put != RM_PUT_BEHIND) {
-        instrument->express.touched = instrument->express.whole = true;
+        instrument->fast_path.touched = instrument->fast_path.whole = true;
         decimate(instrument, record);
     }
     start_lane(instrument);
     return put;
 }
 
-void rm_instrument_settle(struct rm_instrument *instrument, uint64_t tsc) {
-    struct rm_express *const express = &instrument->express;
-    struct rm_stream const *const stream = express->stream;
-    if (express->run == 0)
+void rm_instrument_flush(struct rm_instrument *instrument, uint64_t tsc) {
+    struct rm_fast_path *const fast_path = &instrument->fast_path;
+    struct rm_stream const *const stream = fast_path->stream;
+    if (fast_path->run == 0)
         return;
-    rm_stream_writer_follow(&instrument->writer, express->number, express->next);
-    rm_inputs_follow(instrument->inputs, express->phase - instrument->inputs->phase);
-    instrument->next_decimated = express->next;
-    rm_counter_add(instrument->counters, RM_STREAM_ACCEPTED, express->run);
+    rm_stream_writer_follow(&instrument->writer, fast_path->number, fast_path->next);
+    rm_inputs_follow(instrument->inputs, fast_path->phase - instrument->inputs->phase);
+    instrument->next_decimated = fast_path->next;
+    rm_counter_add(instrument->counters, RM_STREAM_ACCEPTED, fast_path->run);
     instrument->vote.seen_tsc =
-        express->touched ? tsc : atomic_load_explicit(&stream->published_tsc, memory_order_relaxed);
+        fast_path->touched ? tsc : atomic_load_explicit(&stream->published_tsc, memory_order_relaxed);
     rm_gate_vote_accepted(&instrument->vote, instrument->writer.head);
-    express->run = 0;
+    fast_path->run = 0;
 }
 
 void rm_instrument_close_group(struct rm_instrument *instrument) {
-    rm_inputs_follow(instrument->inputs, instrument->express.phase - instrument->inputs->phase);
+    rm_inputs_follow(instrument->inputs, instrument->fast_path.phase - instrument->inputs->phase);
     rm_rates_close(&instrument->rates);
-    instrument->express.phase = 0;
-    instrument->express.whole = true;
+    instrument->fast_path.phase = 0;
+    instrument->fast_path.whole = true;
 }
 
-/** What is more than records that came by the express lane since it was settled. */
+/** What is more than records that came by the fast path since it was flushed. */
 static void show_whole(struct rm_instrument *instrument, uint64_t tsc) {
     struct rm_stream_writer const *const writer = &instrument->writer;
     rm_rates_show(&instrument->rates, tsc);
-    if (writer->passed_over != instrument->shown_passed_over) {
-        rm_counter_set(instrument->counters, RM_STREAM_PASSED_OVER, writer->passed_over);
-        instrument->shown_passed_over = writer->passed_over;
+    if (writer->skipped != instrument->shown_skipped) {
+        rm_counter_set(instrument->counters, RM_STREAM_SKIPPED, writer->skipped);
+        instrument->shown_skipped = writer->skipped;
     }
-    instrument->express.whole = false;
-    if (instrument->express.run == 0)
+    instrument->fast_path.whole = false;
+    if (instrument->fast_path.run == 0)
         start_lane(instrument); /* there was no room for a burst, perhaps; what is published makes it */
 }
 
 void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc) {
-    struct rm_express *const express = &instrument->express;
-    if (express->run != 0)
-        rm_stream_show(express->stream, express->next - express->period, tsc);
+    struct rm_fast_path *const fast_path = &instrument->fast_path;
+    if (fast_path->run != 0)
+        rm_stream_show(fast_path->stream, fast_path->next - fast_path->period, tsc);
     else if (instrument->writer.head != instrument->writer.published)
         rm_stream_writer_show(&instrument->writer, tsc);
-    if (express->whole)
+    if (fast_path->whole)
         show_whole(instrument, tsc);
-    express->touched = false;
+    fast_path->touched = false;
 }
 
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc) {
@@ -184,8 +184,8 @@ void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64
     rm_stream_writer_pass_over(writer, last);
     rm_rates_follow(&instrument->rates, last, tsc);
     instrument->next_decimated = RM_TURN_NONE;
-    instrument->express.next = RM_TURN_NONE;
-    instrument->express.whole = true;
+    instrument->fast_path.next = RM_TURN_NONE;
+    instrument->fast_path.whole = true;
     rm_instrument_publish(instrument, tsc);
 }
 
@@ -193,6 +193,6 @@ void rm_instrument_restart(struct rm_instrument *instrument) {
     rm_stream_writer_restart(&instrument->writer);
     rm_rates_restart(&instrument->rates);
     instrument->next_decimated = RM_TURN_NONE;
-    instrument->express.next = RM_TURN_NONE;
-    rm_counter_add(instrument->counters, RM_STREAM_EPOCHS, 1);
+    instrument->fast_path.next = RM_TURN_NONE;
+    rm_counter_add(instrument->counters, RM_STREAM_TURN_EPOCHS, 1);
 }

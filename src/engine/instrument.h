@@ -16,7 +16,7 @@
 
 #include "calibration/compiled.h"
 #include "engine/counting.h"
-#include "engine/express.h"
+#include "engine/fast_path.h"
 #include "engine/mirror.h"
 #include "engine/phase.h"
 #include "engine/rates.h"
@@ -27,14 +27,14 @@
 /** Networks that may carry copies of one instrument's datagrams. */
 enum { RM_NETWORKS = 2 };
 
-/** The first two cache lines are what a datagram in its turn needs (express.h). While express.run is not 0,
+/** The first two cache lines are what a datagram in its turn needs (fast_path.h). While fast_path.run is not 0,
  * writer, next_decimated, counters and vote are behind by as many records, and the inputs by those of their open group:
- * rm_instrument_settle. */
+ * rm_instrument_flush. */
 struct rm_instrument {
-    struct rm_express express;
+    struct rm_fast_path fast_path;
     /** Of the records as they came. */
     struct rm_stream_writer writer;
-    /** That the express lane fills, NULL: it must not. */
+    /** That the fast path fills, NULL: it must not. */
     struct rm_inputs *inputs;
     /** Turn the decimators want next; RM_TURN_NONE before the first. */
     rm_turn next_decimated;
@@ -57,30 +57,30 @@ struct rm_instrument {
     /** The head may be ahead of a missing one before it is given up, 1 … 65023. */
     uint64_t gap_records;
 
-    uint64_t shown_passed_over;
+    uint64_t shown_skipped;
     struct rm_rates rates;
 };
 
-/** Opens the express lane for what `sender` sends, if this instrument may use it: see express.h. Its rates are made. */
-void rm_instrument_open_express(struct rm_instrument *instrument, struct rm_express_sender const *sender);
+/** Opens the fast path for what `sender` sends, if this instrument may use it: see fast_path.h. Its rates are made. */
+void rm_instrument_open_fast_path(struct rm_instrument *instrument, struct rm_fast_path_sender const *sender);
 
-/** Of an instrument that is settled. Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE
+/** Of an instrument that is flushed. Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE
  * is the caller's to count, who knows by which network it came. The turn is a multiple of the stream's period and has
  * passed the gate. */
 enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record);
 
-/** Tells writer, decimators, counters and vote of the records that came by the express lane, the newest of them in the
+/** Tells writer, decimators, counters and vote of the records that came by the fast path, the newest of them in the
  * burst that arrived at `tsc` or in an earlier one: before anybody asks or tells them anything else, and every 10 ms.
  */
-void rm_instrument_settle(struct rm_instrument *instrument, uint64_t tsc);
+void rm_instrument_flush(struct rm_instrument *instrument, uint64_t tsc);
 
-/** The express lane has completed a group of the decimators' inputs: closes them. */
+/** The fast path has completed a group of the decimators' inputs: closes them. */
 void rm_instrument_close_group(struct rm_instrument *instrument);
 
 /** Newest stored turn, RM_TURN_NONE while there is none. */
 static inline rm_turn rm_instrument_head(struct rm_instrument const *instrument) {
-    struct rm_express const *const express = &instrument->express;
-    return express->run != 0 ? express->next - express->period : instrument->writer.head;
+    struct rm_fast_path const *const fast_path = &instrument->fast_path;
+    return fast_path->run != 0 ? fast_path->next - fast_path->period : instrument->writer.head;
 }
 
 /** Shows and counts what the burst that arrived at `tsc` brought, between rm_stream_publish_begin and _end. */
@@ -89,11 +89,11 @@ void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc);
 /** The same for one alone. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
-/** Of an instrument that is settled: lets the heads of a silent instrument's streams follow to `turn`; its decimators
+/** Of an instrument that is flushed: lets the heads of a silent instrument's streams follow to `turn`; its decimators
  * stop until it comes back. */
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc);
 
-/** Of an instrument that is settled: a new machine epoch, all its streams begin again. */
+/** Of an instrument that is flushed: a new turn-counter epoch, all its streams begin again. */
 void rm_instrument_restart(struct rm_instrument *instrument);
 
 #endif

@@ -157,19 +157,19 @@ static uint64_t sum(struct measurement const *measurement, enum rm_stream_counte
 
 /** Refused packets cost little: they would make a fine figure. */
 static enum rm_code check_accepted(struct measurement const *measurement, struct rm_error *error) {
-    rm_receive_settle(measurement->receive, 0);
+    rm_receive_flush(measurement->receive, 0);
     uint64_t const accepted = sum(measurement, RM_STREAM_ACCEPTED);
-    uint64_t const passed_over = sum(measurement, RM_STREAM_PASSED_OVER);
-    if (accepted == measurement->received && passed_over == 0)
+    uint64_t const skipped = sum(measurement, RM_STREAM_SKIPPED);
+    if (accepted == measurement->received && skipped == 0)
         return RM_OK;
     uint64_t const decoded = rm_counter_get(measurement->queue->counters, RM_PORT_DECODED);
     return rm_fail(error, RM_E_SYSTEM,
                    "of %" PRIu64 " datagrams %" PRIu64 " were decoded and %" PRIu64 " accepted (late %" PRIu64
                    ", duplicate %" PRIu64 ", turn ahead %" PRIu64 ", turn behind %" PRIu64 "), and %" PRIu64
-                   " turns were passed over; expected all and none, for other figures say nothing",
-                   measurement->received, decoded, accepted, sum(measurement, RM_STREAM_LATE),
+                   " turns were skipped; expected all and none, for other figures say nothing",
+                   measurement->received, decoded, accepted, sum(measurement, RM_STREAM_OUT_OF_ORDER),
                    sum(measurement, RM_STREAM_DUPLICATE), sum(measurement, RM_STREAM_TURN_AHEAD),
-                   sum(measurement, RM_STREAM_TURN_BEHIND), passed_over);
+                   sum(measurement, RM_STREAM_TURN_BEHIND), skipped);
 }
 
 static enum rm_code pin(struct rm_config const *config, uint32_t role, struct rm_error *error) {

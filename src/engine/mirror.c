@@ -24,23 +24,23 @@ static uint64_t *word_of(struct rm_mirror_path const *path, uint64_t number) {
 static uint64_t bit_of(uint64_t number) { return 1ull << number % 64; }
 
 /** Adds up what is missing below `number`, while its bits are still kept. */
-static void settle(struct rm_mirror_path *path, uint64_t number) {
-    for (; path->settled < number; ++path->settled)
-        path->lost += (*word_of(path, path->settled) & bit_of(path->settled)) == 0;
+static void mirror_reconcile(struct rm_mirror_path *path, uint64_t number) {
+    for (; path->reconciled < number; ++path->reconciled)
+        path->lost += (*word_of(path, path->reconciled) & bit_of(path->reconciled)) == 0;
     rm_counter_set(path->counters, RM_PATH_LOST, path->lost);
 }
 
 /** Makes room for records up to `number`. */
 static void advance(struct rm_mirror_path *path, uint64_t number) {
     if (number - path->newest >= RM_MIRROR_RECORDS) { /* it was away for longer than anyone remembers */
-        settle(path, path->newest + 1);
+        mirror_reconcile(path, path->newest + 1);
         path->lost += number - path->newest - 1;
         memset(path->presence, 0, RM_MIRROR_RECORDS / 8);
-        path->settled = path->newest = number;
+        path->reconciled = path->newest = number;
         return;
     }
-    if (number >= path->settled + RM_MIRROR_RECORDS)
-        settle(path, number - RM_MIRROR_RECORDS + 1);
+    if (number >= path->reconciled + RM_MIRROR_RECORDS)
+        mirror_reconcile(path, number - RM_MIRROR_RECORDS + 1);
     while (path->newest < number) {
         ++path->newest;
         *word_of(path, path->newest) &= ~bit_of(path->newest);
@@ -50,7 +50,7 @@ static void advance(struct rm_mirror_path *path, uint64_t number) {
 static void begin(struct rm_mirror_path *path, uint64_t number) {
     memset(path->presence, 0, RM_MIRROR_RECORDS / 8);
     path->begun = true;
-    path->newest = path->settled = number;
+    path->newest = path->reconciled = number;
 }
 
 bool rm_mirror_path_note(struct rm_mirror_path *path, uint64_t number, enum rm_put put) {
@@ -74,10 +74,10 @@ bool rm_mirror_path_note(struct rm_mirror_path *path, uint64_t number, enum rm_p
     return twice;
 }
 
-void rm_mirror_path_settle(struct rm_mirror_path *path, uint64_t number) {
+void rm_mirror_path_reconcile(struct rm_mirror_path *path, uint64_t number) {
     if (!path->begun)
         begin(path, number);
     if (number > path->newest)
         advance(path, number);
-    settle(path, number);
+    mirror_reconcile(path, number);
 }

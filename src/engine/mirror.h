@@ -16,7 +16,7 @@
 #include "fabric/stream_writer.h"
 
 enum {
-    /** The longest late window, and what comes while it is settled. */
+    /** The longest late window, and what comes while it is reconciled. */
     RM_MIRROR_RECORDS = 2 * RM_PRESENCE_TURNS,
 };
 
@@ -29,7 +29,7 @@ struct rm_mirror_path {
     /** Record number up to which bits are kept; 0 while `begun` is false. */
     uint64_t newest;
     /** Records below are in `lost` or were there. */
-    uint64_t settled;
+    uint64_t reconciled;
 
     uint64_t lost;
     bool begun;
@@ -43,10 +43,10 @@ void rm_mirror_path_free(struct rm_mirror_path *path);
  * duplicate that this network alone has made; false for a second copy, and for a first one. */
 bool rm_mirror_path_note(struct rm_mirror_path *path, uint64_t number, enum rm_put put);
 
-/** Settles the account up to record `number`, which is behind the stream's head by the late window. */
-void rm_mirror_path_settle(struct rm_mirror_path *path, uint64_t number);
+/** Reconciles the account up to record `number`, which is behind the stream's head by the late window. */
+void rm_mirror_path_reconcile(struct rm_mirror_path *path, uint64_t number);
 
-/** A new machine epoch: record numbers begin anew, counts go on. */
+/** A new turn-counter epoch: record numbers begin anew, counts go on. */
 void rm_mirror_path_restart(struct rm_mirror_path *path);
 
 #endif

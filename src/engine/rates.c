@@ -112,7 +112,7 @@ static struct rm_stage *close_beside(struct rm_rates *rates, struct rm_stage *le
     struct rm_stage *stage = leader;
     for (; stage != NULL && stage->leader == leader; stage = stage->next)
         close_group(rates, stage);
-    leader->decimator.own.absent_phases = 0; /* of the next group, which the express lane may begin */
+    leader->decimator.own.absent_phases = 0; /* of the next group, which the fast path may begin */
     return stage;
 }
 

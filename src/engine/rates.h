@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The rates of one instrument: decimators as a tree, and the streams of what leaves them.
  *
- *     records ─┬─▶ ÷12 prompt ─▶ stream ─▶ ÷10 prompt ─▶ stream
+ *     records ─┬─▶ ÷12 low-latency ─▶ stream ─▶ ÷10 low-latency ─▶ stream
  *              └─▶ ÷12 sharp ──▶ stream ─▶ ÷10 sharp ──▶ stream ─▶ ÷10 ─▶ ÷10 ─▶ ÷10 ─▶ stream
  *
  * Each decimator takes its inputs in order. An outage, in which the one before gave nothing, is bridged by its last
@@ -81,7 +81,7 @@ void rm_rates_show(struct rm_rates *rates, uint64_t tsc);
 /** A silent instrument: passes over, and publishes, what would have closed with its record of `turn`. */
 void rm_rates_follow(struct rm_rates *rates, rm_turn turn, uint64_t tsc);
 
-/** A new machine epoch: all streams begin again, and no decimator remembers anything. */
+/** A new turn-counter epoch: all streams begin again, and no decimator remembers anything. */
 void rm_rates_restart(struct rm_rates *rates);
 
 #endif

@@ -28,19 +28,19 @@ static void count_refusal(struct rm_instrument *instrument, bool behind) {
     rm_counter_add(instrument->counters, behind ? RM_STREAM_TURN_BEHIND : RM_STREAM_TURN_AHEAD, 1);
 }
 
-void rm_receive_settle(struct rm_receive *receive, uint64_t tsc) {
+void rm_receive_flush(struct rm_receive *receive, uint64_t tsc) {
     receive->uncounted = false;
     for (uint32_t i = 0; i < receive->instrument_count; ++i)
-        rm_instrument_settle(receive->instrument[i], tsc);
+        rm_instrument_flush(receive->instrument[i], tsc);
 }
 
 /** Before votes are asked: all lanes, once in a burst, then those that the burst has touched since. */
-static void settle_lanes(struct rm_receive *receive, uint64_t tsc) {
-    if (!receive->settled)
-        rm_receive_settle(receive, tsc);
+static void flush_fast_paths(struct rm_receive *receive, uint64_t tsc) {
+    if (!receive->flushed)
+        rm_receive_flush(receive, tsc);
     for (uint32_t i = 0; i < receive->touched_count; ++i)
-        rm_instrument_settle(receive->touched[i], tsc);
-    receive->settled = true;
+        rm_instrument_flush(receive->touched[i], tsc);
+    receive->flushed = true;
 }
 
 /** Tells the gate of a refused turn, if this instrument has a vote, and does what the quorum then wants. */
@@ -48,7 +48,7 @@ static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrumen
                                  uint64_t tsc, struct rm_burst_sum *sum) {
     if (!instrument->counting.tells && !receive->short_counters)
         return RM_GATE_REFUSED;
-    settle_lanes(receive, tsc);
+    flush_fast_paths(receive, tsc);
     enum rm_gate_outcome const outcome =
         rm_turn_gate_refused(&receive->gate, turn, tsc, &instrument->vote, receive->vote, receive->vote_count);
     if (outcome == RM_GATE_REFUSED)
@@ -65,8 +65,8 @@ static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrumen
 static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, struct rm_gate_vote const *from,
                  rm_turn turn) {
     if (turn > gate->observable)
-        sum->early |= !from->doubted;
-    else if (turn >= sum->due_end && !from->outcast)
+        sum->early |= !from->suspect;
+    else if (turn >= sum->due_end && !from->outlier)
         sum->due_end = turn + 1;
 }
 
@@ -105,10 +105,10 @@ static void store(struct rm_receive *receive, struct rm_identity const *identity
     struct rm_instrument *instrument = identity->instrument;
     if (instrument->calibration != NULL)
         rm_calibrate_record(instrument->calibration, record);
-    bool const touched = instrument->express.touched;
-    rm_instrument_settle(instrument, tsc);
+    bool const touched = instrument->fast_path.touched;
+    rm_instrument_flush(instrument, tsc);
     enum rm_put const put = rm_instrument_store(instrument, record);
-    if (instrument->express.touched && !touched)
+    if (instrument->fast_path.touched && !touched)
         receive->touched[receive->touched_count++] = instrument;
     bool copy = false;
     if (identity->path != NULL)
@@ -146,7 +146,7 @@ static void keep_out(struct rm_receive *receive, struct rm_identity const *ident
     bool const behind = record->turn < receive->gate.lowest;
     /* Who is known to be alone with it costs no more than the vote; a short counter may mean another turn by then. */
     bool const held =
-        !behind && !instrument->vote.doubted && instrument->counting.tells && receive->held_count < RM_BURST;
+        !behind && !instrument->vote.suspect && instrument->counting.tells && receive->held_count < RM_BURST;
     if (held)
         receive->held[receive->held_count++] = (struct rm_receive_held){*record, identity};
     else
@@ -159,7 +159,7 @@ static void keep_out(struct rm_receive *receive, struct rm_identity const *ident
 static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
                        struct arrival const *arrival) {
     struct rm_turn_gate *gate = &receive->gate;
-    rm_instrument_settle(instrument, arrival->tsc);
+    rm_instrument_flush(instrument, arrival->tsc);
     instrument->vote.seen_tsc = arrival->tsc;
     if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
         return RM_TURN_NONE;
@@ -267,10 +267,10 @@ static void publish(struct rm_receive *receive, uint64_t tsc) {
 }
 
 /** Asks whether the turns above what is observable are early, or the clock is late; and what was held, once more. */
-static void settle_early(struct rm_receive *receive, struct rm_burst_sum *sum, uint64_t tsc) {
+static void flush_early(struct rm_receive *receive, struct rm_burst_sum *sum, uint64_t tsc) {
     if (!sum->early && receive->held_count == 0)
         return;
-    settle_lanes(receive, tsc);
+    flush_fast_paths(receive, tsc);
     if (rm_turn_gate_early(&receive->gate, tsc, receive->vote, receive->vote_count) == RM_GATE_STEPPED)
         sum->due_end = 0;
     release_held(receive, tsc, sum);
@@ -286,14 +286,14 @@ static void account(struct rm_receive *receive, struct rm_receive_queue *queue, 
     rm_counter_add(receive->core_counters, RM_CORE_PACKETS, count);
 }
 
-/** A packet that is no record: counted, and set aside when somebody else may want it. */
+/** A packet that is no record: counted, and punted when somebody else may want it. */
 static void reject(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
                    enum rm_port_counter verdict, bool foreign) {
     rm_counter_add(queue->counters, verdict, 1);
-    if (!foreign || !queue->slow_path)
+    if (!foreign || !queue->exception_path)
         return;
-    bool const taken = rm_port_set_aside(queue->port, queue->queue, &receive->burst, index);
-    rm_counter_add(queue->counters, taken ? RM_PORT_SET_ASIDE : RM_PORT_SET_ASIDE_FULL, 1);
+    bool const taken = rm_port_punt(queue->port, queue->queue, &receive->burst, index);
+    rm_counter_add(queue->counters, taken ? RM_PORT_PUNTED : RM_PORT_PUNT_FULL, 1);
 }
 
 void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, uint32_t index, uint64_t tsc,
@@ -315,11 +315,11 @@ void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, 
 
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
     struct rm_burst_sum sum = {0};
-    receive->settled = false;
+    receive->flushed = false;
     receive->uncounted = true;
     rm_turn_gate_burst(&receive->gate, tsc);
     receive->take_burst(receive, queue, tsc, &sum);
-    settle_early(receive, &sum, tsc);
+    flush_early(receive, &sum, tsc);
     publish(receive, tsc);
     rm_histogram_add(receive->latency, rm_tsc() - tsc, receive->burst.count);
     if (sum.due_end != 0)
@@ -357,6 +357,6 @@ uint32_t rm_receive_duty(void *role, uint64_t tsc) {
     sum += serve(receive, &receive->queue[receive->first_count + receive->next_other]);
     receive->next_other = receive->next_other + 1 < others ? receive->next_other + 1 : 0;
     if (sum == 0 && receive->uncounted)
-        rm_receive_settle(receive, tsc);
+        rm_receive_flush(receive, tsc);
     return sum;
 }

@@ -4,7 +4,7 @@
  * All queues that can deliver one identity belong to one role, so nothing here is shared with another core but the
  * fabric. No lock, no allocation, no system call, no log line: what goes wrong is counted.
  *
- *     what is just as expected ─▶ stream (express_lane.h)
+ *     what is just as expected ─▶ stream (fast_path_kernel.h)
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
  *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
  *     when nothing waits: what the lane took is counted
@@ -42,8 +42,8 @@ struct rm_receive_queue {
     uint16_t vlan;
     /** Checksums that the kernel left unfinished are taken. */
     bool local_senders;
-    /** What no instrument sent is set aside. */
-    bool slow_path;
+    /** What no instrument sent is punted. */
+    bool exception_path;
     /** Set "port". */
     rm_counter *counters;
     /** At least 1; exactly 1 where the kernel has taken the UDP port off. */
@@ -70,8 +70,8 @@ struct rm_receive {
     struct rm_instrument **instrument;
     /** Of those that may tell the clock; if none may, of all. */
     struct rm_gate_vote **vote;
-    /** rm_express_burst_for this CPU. */
-    rm_express_burst *take_burst;
+    /** rm_fast_path_burst_for this CPU. */
+    rm_fast_path_burst *take_burst;
     /** Those with something to publish in this burst; room for one more than all. */
     struct rm_instrument **touched;
 
@@ -88,8 +88,8 @@ struct rm_receive {
     uint32_t held_count;
     /** No instrument has a counter that tells the clock: TAI does, roughly. */
     bool short_counters;
-    /** All express lanes were, in this burst. */
-    bool settled;
+    /** All fast paths were, in this burst. */
+    bool flushed;
     /** Some may have taken what is not counted yet. */
     bool uncounted;
 
@@ -111,9 +111,9 @@ struct rm_receive {
 /** Everything that is done with receive->burst, which came by `queue` at `tsc`, between its receipt and its release. */
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc);
 
-/** Counts what the express lanes have taken, the newest of it in the burst that arrived at `tsc` or in an earlier one
- * (rm_instrument_settle): when nothing waits, every 10 ms where something always does, and when the role has ended. */
-void rm_receive_settle(struct rm_receive *receive, uint64_t tsc);
+/** Counts what the fast paths have taken, the newest of it in the burst that arrived at `tsc` or in an earlier one
+ * (rm_instrument_flush): when nothing waits, every 10 ms where something always does, and when the role has ended. */
+void rm_receive_flush(struct rm_receive *receive, uint64_t tsc);
 
 /** Most bursts of a queue served first before another queue gets its one: an overloaded one leaves others a fifth. */
 enum { RM_RECEIVE_FIRST_BURSTS = 4 };

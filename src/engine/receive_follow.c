@@ -20,14 +20,14 @@ static void expire_fragments(struct rm_receive *receive, uint64_t tsc) {
     }
 }
 
-static void settle_networks(struct rm_instrument *instrument) {
+static void reconcile_networks(struct rm_instrument *instrument) {
     struct rm_stream_writer const *writer = &instrument->writer;
     if (instrument->path[0] == NULL || writer->head == RM_TURN_NONE ||
         writer->head - writer->first < writer->late_turns)
         return;
     uint64_t const number = (writer->head - writer->late_turns) / writer->period;
     for (int i = 0; i < RM_NETWORKS; ++i)
-        rm_mirror_path_settle(instrument->path[i], number);
+        rm_mirror_path_reconcile(instrument->path[i], number);
 }
 
 /** Whether each instrument sends, for the clock's counters. */
@@ -42,7 +42,7 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
     uint64_t const period = instrument->counting.period_turns;
     if (now > distance)
         rm_instrument_follow(instrument, (now - distance) / period * period, tsc);
-    settle_networks(instrument);
+    reconcile_networks(instrument);
     struct rm_gate_vote const *vote = &instrument->vote;
     rm_phase_look(&instrument->phase, &receive->gate, vote, tsc, instrument->counters);
     bool const sends = vote->seen_tsc != 0 && tsc - vote->seen_tsc < receive->follow_ticks * 10;
@@ -50,16 +50,16 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
     liveliness->voting += sends && vote->run >= RM_GATE_VOTE_RUN;
 }
 
-/** Says to the gate what the streams know, and to the express lanes who is heard there. */
+/** Says to the gate what the streams know, and to the fast paths who is heard there. */
 static void review(struct rm_receive *receive, uint64_t tsc) {
     rm_turn_gate_review(&receive->gate, tsc, receive->vote, receive->vote_count);
     for (uint32_t i = 0; i < receive->instrument_count; ++i) {
         struct rm_instrument *const instrument = receive->instrument[i];
-        rm_express_pause(&instrument->express, instrument->vote.outcast);
+        rm_fast_path_pause(&instrument->fast_path, instrument->vote.outlier);
         /* An adopted stream was further on, and one whose first turn was not above its old head began again. */
-        uint64_t const epoch = atomic_load_explicit(&instrument->writer.stream->machine_epoch, memory_order_relaxed);
-        if (epoch > receive->gate.machine_epoch)
-            receive->gate.machine_epoch = epoch;
+        uint64_t const epoch = atomic_load_explicit(&instrument->writer.stream->turn_epoch, memory_order_relaxed);
+        if (epoch > receive->gate.turn_epoch)
+            receive->gate.turn_epoch = epoch;
     }
 }
 
@@ -67,7 +67,7 @@ void rm_receive_follow(struct rm_receive *receive, uint64_t tsc) {
     struct rm_turn_gate const *gate = &receive->gate;
     receive->follow_tsc = tsc + receive->follow_ticks;
     expire_fragments(receive, tsc);
-    rm_receive_settle(receive, tsc);
+    rm_receive_flush(receive, tsc);
     if (!gate->clock.anchored)
         return;
     review(receive, tsc);

@@ -6,7 +6,7 @@
 #include "engine/receive.h"
 
 /** Streams whose instrument is silent follow the clock at a distance, so that loss shows while it lasts; each mirrored
- * network's loss is settled; fragments whose datagram was never whole are given up; the clock is published. */
+ * network's loss is reconciled; fragments whose datagram was never whole are given up; the clock is published. */
 void rm_receive_follow(struct rm_receive *receive, uint64_t tsc);
 
 void rm_receive_publish_clock(struct rm_receive *receive);

@@ -17,7 +17,7 @@ static inline struct rm_receive_format const *rm_receive_format_of(struct rm_rec
 
 /** Entry `index` of the burst: takes the frame apart, puts fragments together, finds the format. Returns
  * RM_PORT_DECODED with both filled, or what is wrong; `*foreign` says whether then the frame may be somebody else's and
- * belongs on the slow path. The payload is valid until the next call. */
+ * belongs on the exception path. The payload is valid until the next call. */
 enum rm_port_counter rm_receive_frame(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
                                       uint64_t tsc, struct rm_datagram *datagram,
                                       struct rm_receive_format const **format, bool *foreign);

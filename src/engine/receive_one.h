@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The general way of one packet, inside the receive role. */
+/** The general path of one packet, inside the receive role. */
 #ifndef RM_ENGINE_RECEIVE_ONE_H
 #define RM_ENGINE_RECEIVE_ONE_H
 

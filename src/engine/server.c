@@ -114,7 +114,7 @@ static enum rm_code open_all(struct rm_server *server, struct rm_error *error) {
     if (!allocate(server, server->config))
         return rm_server_no_memory(error);
     server->tsc_hz = rm_tsc_hz_measure();
-    server->epoch = rm_tai_ns();
+    server->generation = rm_tai_ns();
     enum rm_code code = rm_store_open(&server->store, server->config, error);
     server->store_open = true;
     if (code == RM_OK)
@@ -156,7 +156,7 @@ enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, 
     rm_segment_finish(&made->store.segment);
     code = rm_server_start_cores(made, error);
     if (code == RM_OK)
-        code = rm_server_start_attendant(made, error);
+        code = rm_server_start_control_thread(made, error);
     if (code == RM_OK)
         code = rm_server_open_applications(made, error);
     if (code == RM_OK)
@@ -194,7 +194,7 @@ void rm_server_stop(struct rm_server *server) {
         return;
     rm_server_stop_cores(server);
     rm_server_close_applications(server);
-    rm_attendant_stop(server->attendant);
+    rm_control_thread_stop(server->control_thread);
     rm_server_free_roles(server);
     rm_server_close_ports(server);
     for (uint32_t i = 0; server->instrument != NULL && i < server->config->instrument_count; ++i)

@@ -102,10 +102,10 @@ enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *err
     return code;
 }
 
-static void open_express(struct rm_server *server, uint32_t index) {
+static void open_fast_path(struct rm_server *server, uint32_t index) {
     struct rm_config const *config = server->config;
     struct rm_config_instrument const *wanted = &config->instrument[index];
-    struct rm_express_sender const sender = {
+    struct rm_fast_path_sender const sender = {
         .source_ipv4 = wanted->source_ipv4,
         .udp_port = rm_config_udp_port(config, wanted->port, wanted->format),
         .id = wanted->id,
@@ -114,13 +114,13 @@ static void open_express(struct rm_server *server, uint32_t index) {
         .turn_offset = wanted->turn_offset,
     };
     if (config->port[wanted->port].vlan == RM_RECEIVE_ANY_VLAN)
-        rm_instrument_open_express(server->instrument[index], &sender);
+        rm_instrument_open_fast_path(server->instrument[index], &sender);
     else
-        rm_express_shut(&server->instrument[index]->express);
+        rm_fast_path_shut(&server->instrument[index]->fast_path);
 }
 
 void rm_server_announce(struct rm_server *server, uint32_t index) {
-    open_express(server, index);
+    open_fast_path(server, index);
     struct rm_config_instrument const *wanted = &server->config->instrument[index];
     struct rm_instrument *instrument = server->instrument[index];
     struct place place[RM_NETWORKS];

@@ -19,15 +19,15 @@ enum { FRAGMENTED_AT_ONCE = 64 }; /**< datagrams in pieces, of one port: each ho
 
 /** An instrument that is not heard about the clock, for good: one that is sent a turn before its time answers before
  * its time, and a clock that believed it would run away. */
-static void hush(struct rm_instrument *instrument) {
+static void exclude(struct rm_instrument *instrument) {
     instrument->counting.tells = false;
-    instrument->vote.outcast = instrument->vote.doubted = true;
-    rm_express_pause(&instrument->express, true);
+    instrument->vote.outlier = instrument->vote.suspect = true;
+    rm_fast_path_pause(&instrument->fast_path, true);
 }
 
 /** Readbacks of chains have the turns that we sent them: where any other instrument comes to the role, they are asked
- * nothing about the clock, nor shown to it. They take the general way, as all do that are not shown. */
-static void hush_followers(struct rm_server *server, uint32_t role) {
+ * nothing about the clock, nor shown to it. They take the general path, as all do that are not shown. */
+static void exclude_followers(struct rm_server *server, uint32_t role) {
     uint32_t const count = server->config->instrument_count;
     uint16_t queue;
     bool others = false;
@@ -38,13 +38,13 @@ static void hush_followers(struct rm_server *server, uint32_t role) {
     for (uint32_t i = 0; others && i < count; ++i) {
         struct rm_config_instrument const *wanted = &server->config->instrument[i];
         if (wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role)
-            hush(server->instrument[i]);
+            exclude(server->instrument[i]);
     }
 }
 
 /** The instruments that come to a role, and who of them may vote. */
 static void collect_instruments(struct rm_server *server, uint32_t role, struct rm_receive *receive) {
-    hush_followers(server, role);
+    exclude_followers(server, role);
     for (uint32_t i = 0; i < server->config->instrument_count; ++i) {
         struct rm_config_instrument const *wanted = &server->config->instrument[i];
         uint16_t queue;
@@ -91,7 +91,7 @@ static enum rm_code fill_queues(struct rm_server *server, struct rm_config_role 
             .framing = rm_port_framing(port->port),
             .vlan = wanted->vlan,
             .local_senders = wanted->local_senders,
-            .slow_path = wanted->port.slow_path,
+            .exception_path = wanted->port.exception_path,
             .counters = port->counters,
             .format_count = port->format_count,
             .format = port->format,
@@ -133,7 +133,7 @@ static enum rm_code make_receive(struct rm_server *server, uint32_t index, bool 
         return code;
     receive->first_count = role->first_count;
     collect_instruments(server, index, receive);
-    receive->take_burst = rm_express_burst_for(server->simd);
+    receive->take_burst = rm_fast_path_burst_for(server->simd);
     struct rm_gate_config const gate = {
         .turn_rate_hz = config->turn_rate_hz,
         .tsc_hz = server->tsc_hz,
@@ -155,7 +155,7 @@ static enum rm_code make_receive(struct rm_server *server, uint32_t index, bool 
 
 static enum rm_code make_spread(struct rm_server *server, uint32_t index, struct rm_error *error) {
     struct rm_config_role const *role = &server->config->role[index];
-    struct rm_spread *spread = calloc(1, sizeof *spread + role->queue_count * sizeof spread->port[0]);
+    struct rm_spread_role *spread = calloc(1, sizeof *spread + role->queue_count * sizeof spread->port[0]);
     server->spread[index] = spread;
     if (spread == NULL)
         return rm_server_no_memory(error);
@@ -201,17 +201,17 @@ static struct rm_slow_port slow_port_of(struct rm_server_port const *port, struc
     };
 }
 
-static enum rm_code make_slow_path(struct rm_server *server, struct rm_error *error) {
+static enum rm_code make_exception_path(struct rm_server *server, struct rm_error *error) {
     struct rm_config const *config = server->config;
-    struct rm_slow_path *slow_path = &server->slow_path;
-    slow_path->port = calloc(config->port_count, sizeof *slow_path->port);
-    if (slow_path->port == NULL)
+    struct rm_exception_path *exception_path = &server->exception_path;
+    exception_path->port = calloc(config->port_count, sizeof *exception_path->port);
+    if (exception_path->port == NULL)
         return rm_server_no_memory(error);
     for (uint32_t i = 0; i < config->port_count; ++i)
-        if (config->port[i].port.slow_path)
-            slow_path->port[slow_path->port_count++] = slow_port_of(&server->port[i], &config->port[i]);
-    slow_path->ticks_per_ms = (uint64_t)(server->tsc_hz / 1000);
-    rm_slow_path_init(slow_path);
+        if (config->port[i].port.exception_path)
+            exception_path->port[exception_path->port_count++] = slow_port_of(&server->port[i], &config->port[i]);
+    exception_path->ticks_per_ms = (uint64_t)(server->tsc_hz / 1000);
+    rm_exception_path_init(exception_path);
     return RM_OK;
 }
 
@@ -226,8 +226,8 @@ static enum rm_code make_role(struct rm_server *server, uint32_t index, bool *fi
         return make_spread(server, index, error);
     case RM_ROLE_HOUSEKEEPING:
         return make_housekeeping(server, error);
-    case RM_ROLE_SLOW_PATH:
-        return make_slow_path(server, error);
+    case RM_ROLE_EXCEPTION_PATH:
+        return make_exception_path(server, error);
     case RM_ROLE_TRANSMIT:
         return rm_server_make_transmit(server, error);
     case RM_ROLE_APPLICATION:
@@ -250,8 +250,8 @@ static struct rm_duty duty_of(struct rm_server *server, uint32_t role) {
         return (struct rm_duty){rm_receive_duty, server->receive[role]};
     case RM_ROLE_SPREAD:
         return (struct rm_duty){rm_spread_duty, server->spread[role]};
-    case RM_ROLE_SLOW_PATH:
-        return (struct rm_duty){rm_slow_path_duty, &server->slow_path};
+    case RM_ROLE_EXCEPTION_PATH:
+        return (struct rm_duty){rm_exception_path_duty, &server->exception_path};
     case RM_ROLE_TRANSMIT:
         return (struct rm_duty){rm_transmit_duty, server->transmit};
     case RM_ROLE_APPLICATION:
@@ -313,7 +313,7 @@ void rm_server_stop_cores(struct rm_server *server) {
 static void free_receive(struct rm_receive *receive) {
     if (receive == NULL)
         return;
-    rm_receive_settle(receive, 0);
+    rm_receive_flush(receive, 0);
     for (uint32_t i = 0; i < receive->queue_count; ++i)
         if (shared_reassembly(receive, i) == NULL)
             rm_reassembly_free(receive->queue[i].reassembly);
@@ -335,6 +335,6 @@ void rm_server_free_roles(struct rm_server *server) {
     free(server->spread);
     free(server->housekeeping.port);
     free(server->housekeeping.counters);
-    free(server->slow_path.port);
+    free(server->exception_path.port);
     rm_server_free_setpoints(server);
 }

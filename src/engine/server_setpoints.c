@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The transmit role and the attendant: what they are given of the configuration, the segment and the ports. */
+/* The transmit role and the control thread: what they are given of the configuration, the segment and the ports. */
 #include "engine/server_state.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void fill_supplies(struct rm_server *server, struct finder *finder) {
 }
 
 /** True when an instrument tells the first receive role the turn. Chains do not: their turns are ours. */
-static bool clock_is_told(struct rm_server const *server) {
+static bool clock_is_published(struct rm_server const *server) {
     struct rm_config const *const config = server->config;
     uint32_t first = 0;
     while (first < config->role_count && config->role[first].kind != RM_ROLE_RECEIVE)
@@ -110,7 +110,7 @@ static bool clock_is_told(struct rm_server const *server) {
 }
 
 bool rm_server_transmit_tells(struct rm_server const *server) {
-    return server->config->chain_count != 0 && !clock_is_told(server);
+    return server->config->chain_count != 0 && !clock_is_published(server);
 }
 
 enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error) {
@@ -129,7 +129,7 @@ enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *
     struct rm_transmit_setup const setup = {
         .config = config,
         .tsc_hz = server->tsc_hz,
-        .epoch = server->epoch,
+        .generation = server->generation,
         .clock = tells ? NULL : clock,
         .publish = tells ? clock : NULL,
         .chain = made->chain,
@@ -142,8 +142,8 @@ enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *
     };
     if (finder.code != RM_OK)
         return finder.code;
-    rm_attendant_show_nothing(made->setpoint, config->supply_count);
-    rm_attendant_show_nothing(made->readback, config->supply_count);
+    rm_control_thread_show_nothing(made->setpoint, config->supply_count);
+    rm_control_thread_show_nothing(made->readback, config->supply_count);
     return rm_transmit_new(&setup, &server->transmit, error);
 }
 
@@ -173,15 +173,15 @@ static clockid_t transmit_time(struct rm_server const *server) {
     return clock;
 }
 
-enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error *error) {
+enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_error *error) {
     struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
     enum rm_code const code = make_owner(server, &finder, error);
     if (code != RM_OK)
         return code;
     struct rm_transmit *const transmit = server->transmit;
-    struct rm_attendant_setup const setup = {
+    struct rm_control_thread_setup const setup = {
         .config = server->config,
-        .epoch = server->epoch,
+        .generation = server->generation,
         .owner = &server->setpoints.owner,
         .mailbox = transmit != NULL ? rm_transmit_mailbox(transmit, 0) : NULL,
         .put = transmit != NULL ? rm_transmit_put(transmit) : NULL,
@@ -191,7 +191,7 @@ enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error
         .setpoint = server->setpoints.setpoint,
         .readback = server->setpoints.readback,
     };
-    return rm_attendant_start(&setup, &server->attendant, error);
+    return rm_control_thread_start(&setup, &server->control_thread, error);
 }
 
 void rm_server_free_setpoints(struct rm_server *server) {

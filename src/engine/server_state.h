@@ -4,7 +4,7 @@
  *     server.c         the order of things, and instruments
  *     server_ports.c   ports, with what each must know of the instruments behind it
  *     server_roles.c   roles and the cores they run on
- *     server_setpoints.c   the transmit role and the attendant
+ *     server_setpoints.c   the transmit role and the control thread
  *     server_applications.c   hosted applications
  */
 #ifndef RM_ENGINE_SERVER_STATE_H
@@ -13,11 +13,11 @@
 #include <stdatomic.h>
 
 #include "config/config.h"
-#include "engine/attendant.h"
+#include "engine/control_thread.h"
 #include "engine/core.h"
+#include "engine/exception_path.h"
 #include "engine/housekeeping.h"
 #include "engine/receive.h"
-#include "engine/slow_path.h"
 #include "engine/store.h"
 #include "engine/transmit.h"
 #include "fabric/owner_parts.h"
@@ -38,7 +38,7 @@ struct rm_server_port {
     uint32_t format_count;
 };
 
-/** What the transmit role and the attendant share of the segment. */
+/** What the transmit role and the control thread share of the segment. */
 struct rm_server_setpoints {
     /** As config->chain. */
     struct rm_transmit_chain *chain;
@@ -74,20 +74,20 @@ struct rm_server {
     /** As config->role; NULL for other roles. */
     struct rm_receive **receive;
     /** As config->role; NULL for other roles. */
-    struct rm_spread **spread;
+    struct rm_spread_role **spread;
     /** As config->role; NULL for other roles. */
     struct rm_hosted **hosted;
 
     struct rm_housekeeping housekeeping;
-    struct rm_slow_path slow_path;
+    struct rm_exception_path exception_path;
     /** Of this life: TAI nanoseconds at its start. */
-    uint64_t epoch;
+    uint64_t generation;
 
     struct rm_server_setpoints setpoints;
     /** NULL without chains. */
     struct rm_transmit *transmit;
 
-    struct rm_attendant *attendant;
+    struct rm_control_thread *control_thread;
     /** As store.core. */
     struct rm_core *core;
 
@@ -121,11 +121,11 @@ void rm_server_free_roles(struct rm_server *server);
 /** True where there are chains and no instrument tells the turn: then the transmit role publishes the clock. */
 bool rm_server_transmit_tells(struct rm_server const *server);
 enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error);
-enum rm_code rm_server_start_attendant(struct rm_server *server, struct rm_error *error);
+enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_error *error);
 void rm_server_free_setpoints(struct rm_server *server);
 
-/** A role `application`: made with the others, opened once the attendant has made the applications' folders; closed
- * when the cores have stopped. */
+/** A role `application`: made with the others, opened once the control thread has made the applications' folders;
+ * closed when the cores have stopped. */
 enum rm_code rm_server_make_application(struct rm_server *server, uint32_t role, struct rm_error *error);
 struct rm_duty rm_server_application_duty(struct rm_server *server, uint32_t role);
 enum rm_code rm_server_open_applications(struct rm_server *server, struct rm_error *error);

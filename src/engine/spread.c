@@ -3,7 +3,7 @@
 
 uint32_t rm_spread_duty(void *role, uint64_t tsc) {
     (void)tsc;
-    struct rm_spread *spread = role;
+    struct rm_spread_role *spread = role;
     uint32_t packets = 0;
     for (uint32_t i = 0; i < spread->port_count; ++i) {
         uint64_t full = 0;

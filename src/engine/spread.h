@@ -9,7 +9,7 @@
 
 #include "net/port.h"
 
-struct rm_spread {
+struct rm_spread_role {
     uint32_t port_count;
     struct {
         struct rm_port *port;

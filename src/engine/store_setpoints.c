@@ -106,6 +106,7 @@ bool rm_store_plan_setpoints(struct rm_segment_plan *plan, struct rm_config cons
                      RM_TRANSMIT_COUNTERS);
     rm_plan_parameter(plan, "supply/state", "bits", "what each supply does: enum rm_supply_state", RM_ELEMENT_U32,
                       config->supply_count, NULL);
-    rm_plan_histogram(plan, "latency/setpoint", "from a row's commit to its first datagram handed to a port", "ticks");
+    rm_plan_histogram(plan, "latency/setpoint", "from a vector's commit to its first datagram handed to a port",
+                      "ticks");
     return plan_names(plan, config);
 }

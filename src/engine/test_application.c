@@ -21,7 +21,7 @@
 static char const *program, *application;
 static unsigned kills;
 
-static uint64_t const PATIENCE_NS = 30000000000ull;
+static uint64_t const TIMEOUT_NS = 30000000000ull;
 
 enum { ACTUATORS = 2 };
 
@@ -114,7 +114,7 @@ static void start(struct test *test, char const *name, char const *option) {
     _exit(127);
 }
 
-static bool has_said(struct test const *test, char const *words) {
+static bool has_reported(struct test const *test, char const *words) {
     static char text[65536];
     FILE *file = fopen(test->words, "r");
     if (file == NULL)
@@ -126,7 +126,7 @@ static bool has_said(struct test const *test, char const *words) {
 
 /** Waits until `there` is true, with `what` for who waits in vain. */
 static void wait_for(struct test *test, bool (*there)(struct test *test), char const *what) {
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!there(test)) {
         if (rm_monotonic_ns() > end)
             fail_msg("waited in vain: %s", what);
@@ -158,24 +158,24 @@ static uint64_t steps(struct test *test) {
 
 static bool has_stepped(struct test *test) { return steps(test) > 0; }
 
-/** Starts it, grants it an epoch, and waits for its first step. */
+/** Starts it, grants it a number, and waits for its first step. */
 static void run(struct test *test, char const *option) {
     start(test, "app", option);
     wait_for(test, is_open, "its segment");
-    test_server_grant(&test->server, atomic_load(&test->segment.header->epoch), (uint64_t)test->child);
+    test_server_grant(&test->server, atomic_load(&test->segment.header->generation), (uint64_t)test->child);
     wait_for(test, has_stepped, "its first step");
 }
 
-/** What it wants now; its row's number from 0. */
-static struct rm_setpoint_reading wish(struct test *test, double values[ACTUATORS]) {
+/** What it wants now; its vector's number from 0. */
+static struct rm_setpoint_reading command(struct test *test, double values[ACTUATORS]) {
     struct rm_setpoints_place place = {.next = 0};
-    struct rm_setpoint_reading reading = {.row = UINT64_MAX};
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
-    while (!rm_setpoints_copy(object(test, "setpoints/app"), rm_setpoint_row_bytes(ACTUATORS), &place, &reading, values,
-                              ACTUATORS) &&
+    struct rm_setpoint_reading reading = {.number = UINT64_MAX};
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
+    while (!rm_setpoints_copy(object(test, "setpoints/app"), rm_setpoint_vector_bytes(ACTUATORS), &place, &reading,
+                              values, ACTUATORS) &&
            rm_monotonic_ns() < end)
         usleep(100);
-    assert_int_not_equal(reading.row, UINT64_MAX);
+    assert_int_not_equal(reading.number, UINT64_MAX);
     return reading;
 }
 
@@ -191,7 +191,7 @@ static bool asks(char const *name, double value) {
     if (rm_owner_open(owner, &error) != RM_OK || rm_workspace_attach("demo", 0, &workspace, &error) != RM_OK)
         fail_msg("%s", error.text);
     bool const answered =
-        rm_requests_put(owner, workspace, name, 0, &value, sizeof value, PATIENCE_NS, &reply, &error) == RM_OK;
+        rm_requests_put(owner, workspace, name, 0, &value, sizeof value, TIMEOUT_NS, &reply, &error) == RM_OK;
     rm_workspace_detach(workspace);
     rm_owner_close(owner);
     return answered && reply.verdict == RM_VERDICT_DONE;
@@ -219,11 +219,13 @@ static void test_ends_in_good_order(void **state) {
     /* And begins with the configuration's settings again. */
     run(test, NULL);
     assert_true(setting(test, "app/offset") == 0.0);
-    assert_true(has_said(test, "app: the server of workspace \"demo\" is there"));
+    assert_true(has_reported(test, "app: the server of workspace \"demo\" is there"));
 }
 
 /** It comes before its server: says so once, and begins when the server is there. */
-static bool is_waiting(struct test *test) { return has_said(test, "app: waiting for the server: workspace \"demo\""); }
+static bool is_waiting(struct test *test) {
+    return has_reported(test, "app: waiting for the server: workspace \"demo\"");
+}
 
 static void test_comes_before_its_server(void **state) {
     struct test *test = *state;
@@ -231,7 +233,7 @@ static void test_comes_before_its_server(void **state) {
     wait_for(test, is_waiting, "its words");
     server_up(test);
     wait_for(test, is_open, "its segment");
-    test_server_grant(&test->server, atomic_load(&test->segment.header->epoch), (uint64_t)test->child);
+    test_server_grant(&test->server, atomic_load(&test->segment.header->generation), (uint64_t)test->child);
     wait_for(test, has_stepped, "its first step");
 }
 
@@ -240,20 +242,20 @@ static void test_killed(void **state) {
     struct test *test = *state;
     server_up(test);
     uint64_t random = (uint64_t)getpid();
-    uint64_t row = 0, instance = 0;
+    uint64_t vector = 0, instance = 0;
     for (unsigned i = 0; i < kills; ++i) {
         double values[ACTUATORS];
         double const offset = i == 0 ? 0.0 : 1.25;
         test_server_send(&test->server, (double)i * 0.01);
         run(test, NULL);
-        assert_true(atomic_load(&test->segment.header->epoch) > instance);
-        instance = atomic_load(&test->segment.header->epoch);
+        assert_true(atomic_load(&test->segment.header->generation) > instance);
+        instance = atomic_load(&test->segment.header->generation);
         assert_true(setting(test, "app/offset") == offset);
-        struct rm_setpoint_reading const first = wish(test, values);
+        struct rm_setpoint_reading const first = command(test, values);
         assert_true(values[0] == (double)i * 0.01 + 2.0 + offset && values[1] == (double)i * 0.01 + 4.0 + offset);
-        assert_true(first.epoch == test->server.epoch);
-        assert_true(first.row > row || i == 0);
-        row = first.row;
+        assert_true(first.grant_number == test->server.grant_number);
+        assert_true(first.number > vector || i == 0);
+        vector = first.number;
         if (i == 0)
             assert_true(asks("app/offset", 1.25));
         random = random * 6364136223846793005ull + 1442695040888963407ull;
@@ -296,7 +298,7 @@ static void test_freezes(void **state) {
 static rm_turn stopped_at;
 static bool has_gone_on(struct test *test) {
     double values[ACTUATORS];
-    return wish(test, values).input_turn > stopped_at;
+    return command(test, values).input_turn > stopped_at;
 }
 
 /** SIGSTOP and SIGCONT: the turns in between are left out, not made up for. */
@@ -308,7 +310,7 @@ static void test_stopped(void **state) {
     kill(test->child, SIGSTOP);
     usleep(50000); // 25 periods
     uint64_t const before = rm_counter_get(object(test, "counters/application/app"), RM_APPLICATION_SKIPPED);
-    stopped_at = wish(test, values).input_turn;
+    stopped_at = command(test, values).input_turn;
     kill(test->child, SIGCONT);
     wait_for(test, has_gone_on, "another step");
     assert_true(rm_counter_get(object(test, "counters/application/app"), RM_APPLICATION_SKIPPED) > before);
@@ -318,7 +320,7 @@ static void test_wrong_words(void **state) {
     struct test *test = *state;
     start(test, "ap", NULL);
     assert_int_equal(ended(test), 1);
-    assert_true(has_said(test, "app.yaml:11:3: applications: there is no application \"ap\"; there are: app"));
+    assert_true(has_reported(test, "app.yaml:11:3: applications: there is no application \"ap\"; there are: app"));
     start(test, "app", "--frsh");
     assert_int_equal(ended(test), 2);
 }

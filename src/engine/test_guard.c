@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The guard: each of its rules, each reason for a refusal, what follows when rows stop, and who may move what. */
+/** The guard: each of its rules, each reason for a refusal, what follows when vectors stop, and who may move what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "engine/guard.h"
 
 enum { SUPPLIES = 8, OPERATOR = 0, HOLDER = 1, RAMPER = 2, APPLICATIONS = 3, FRESH = 100, AHEAD = 12 };
-enum { EPOCH = 41 };
+enum { GRANT_NUMBER = 41 };
 
 /** The operator has supplies 0 and 1, `HOLDER` 2 and 3, `RAMPER` 6, 4 and 5 in that order; 7 is nobody's. */
 static uint32_t const of_operator[] = {0, 1}, of_holder[] = {2, 3}, of_ramper[] = {6, 4, 5};
@@ -23,7 +23,7 @@ struct rig {
     struct rm_guard_application application[APPLICATIONS];
     struct rm_guard *guard;
     rm_turn turn;
-    uint64_t row;
+    uint64_t vector;
 };
 
 static void set_up(struct rig *rig) {
@@ -55,8 +55,8 @@ static void start(struct rig *rig) {
     make(rig);
     for (uint32_t i = 0; i < SUPPLIES; ++i)
         rm_guard_join(rig->guard, i, 0);
-    rm_guard_grant(rig->guard, HOLDER, EPOCH, false);
-    rm_guard_grant(rig->guard, RAMPER, EPOCH, false);
+    rm_guard_grant(rig->guard, HOLDER, GRANT_NUMBER, false);
+    rm_guard_grant(rig->guard, RAMPER, GRANT_NUMBER, false);
 }
 
 static void begin(struct rig *rig) {
@@ -64,14 +64,16 @@ static void begin(struct rig *rig) {
     start(rig);
 }
 
-static bool put_row(struct rig *rig, uint32_t application, double a, double b, double c) {
-    struct rm_setpoint_reading const row = {.row = rig->row++, .epoch = EPOCH, .input_turn = rig->turn};
-    return rm_guard_row(rig->guard, application, &row, (double[]){a, b, c}, rig->turn);
+static bool put_vector(struct rig *rig, uint32_t application, double a, double b, double c) {
+    struct rm_setpoint_reading const vector = {
+        .number = rig->vector++, .grant_number = GRANT_NUMBER, .input_turn = rig->turn};
+    return rm_guard_vector(rig->guard, application, &vector, (double[]){a, b, c}, rig->turn);
 }
 
-static bool put_reading(struct rig *rig, uint64_t epoch, rm_turn input) {
-    struct rm_setpoint_reading const row = {.row = rig->row++, .epoch = epoch, .input_turn = input};
-    return rm_guard_row(rig->guard, HOLDER, &row, (double[]){0.1, 0.1}, rig->turn);
+static bool put_reading(struct rig *rig, uint64_t grant_number, rm_turn input) {
+    struct rm_setpoint_reading const vector = {
+        .number = rig->vector++, .grant_number = grant_number, .input_turn = input};
+    return rm_guard_vector(rig->guard, HOLDER, &vector, (double[]){0.1, 0.1}, rig->turn);
 }
 
 static void cycle(struct rig *rig) { rm_guard_cycle(rig->guard, ++rig->turn); }
@@ -94,7 +96,7 @@ static void assert_offence(struct rig const *rig, uint32_t application, enum rm_
     assert_true(offence.value == value || (isnan(offence.value) && isnan(value)));
     assert_true(offence.limit == limit);
     assert_true(offence.turn == rig->turn);
-    assert_true(offence.row == (application == OPERATOR ? UINT64_MAX : rig->row - 1));
+    assert_true(offence.vector == (application == OPERATOR ? UINT64_MAX : rig->vector - 1));
 }
 
 static enum rm_application_state state_of(struct rig const *rig, uint32_t application) {
@@ -103,11 +105,11 @@ static enum rm_application_state state_of(struct rig const *rig, uint32_t applic
 
 static void end(struct rig *rig) { rm_guard_free(rig->guard); }
 
-static void a_good_row_moves_its_own_supplies_by_the_slew(void **state) {
+static void a_good_vector_moves_its_own_supplies_by_the_slew(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    assert_true(put_row(&rig, RAMPER, 0.5, -0.25, 0.75));
+    assert_true(put_vector(&rig, RAMPER, 0.5, -0.25, 0.75));
     assert_at(&rig, 6, 0);
     assert_true(rm_guard_slewing(rig.guard, 6));
     cycle(&rig);
@@ -121,8 +123,8 @@ static void a_good_row_moves_its_own_supplies_by_the_slew(void **state) {
     for (uint32_t i = 0; i < 4; ++i)
         assert_at(&rig, i, 0);
     assert_at(&rig, 7, 0);
-    assert_int_equal(rm_guard_view(rig.guard, RAMPER)->rows, 1);
-    assert_int_equal(rm_guard_view(rig.guard, HOLDER)->rows, 0);
+    assert_int_equal(rm_guard_view(rig.guard, RAMPER)->vectors, 1);
+    assert_int_equal(rm_guard_view(rig.guard, HOLDER)->vectors, 0);
     end(&rig);
 }
 
@@ -134,7 +136,7 @@ static void supplies_with_others_between_move_alone(void **state) {
     rig.application[RAMPER].supply = (uint32_t[]){4, 6};
     rig.application[RAMPER].supply_count = 2;
     start(&rig);
-    put_row(&rig, RAMPER, 0.5, -0.5, 0);
+    put_vector(&rig, RAMPER, 0.5, -0.5, 0);
     cycle(&rig);
     assert_at(&rig, 4, 0.5);
     assert_at(&rig, 5, 0);
@@ -146,31 +148,31 @@ static void a_step_that_is_too_long_is_shortened_and_counted(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, HOLDER, 0.5, -0.5, 0);
+    put_vector(&rig, HOLDER, 0.5, -0.5, 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_SLEW, 0);
-    put_row(&rig, HOLDER, nextafter(0.5, 1), nextafter(-0.5, -1), 0);
+    put_vector(&rig, HOLDER, nextafter(0.5, 1), nextafter(-0.5, -1), 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_SLEW, 2);
     assert_offence(&rig, HOLDER, RM_REFUSED_SLEW, 1, nextafter(-0.5, -1), -0.5);
-    put_row(&rig, HOLDER, 7, 0, 0);
+    put_vector(&rig, HOLDER, 7, 0, 0);
     assert_offence(&rig, HOLDER, RM_REFUSED_SLEW, 0, 7, 0.5);
     assert_refused(&rig, HOLDER, RM_REFUSED_SLEW, 3);
     cycle(&rig);
     assert_at(&rig, 2, 0.5);
     /* a refused value beside it is what is kept */
-    put_row(&rig, HOLDER, NAN, 9, 0);
+    put_vector(&rig, HOLDER, NAN, 9, 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_SLEW, 4);
     assert_offence(&rig, HOLDER, RM_REFUSED_NUMBER, 0, NAN, 0);
     end(&rig);
 }
 
-/** Ten million rows a second are no faster than one. */
-static void many_rows_in_a_cycle_make_one_step(void **state) {
+/** Ten million vectors a second are no faster than one. */
+static void many_vectors_in_a_cycle_make_one_step(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
     for (int i = 0; i < 1000; ++i)
-        put_row(&rig, HOLDER, i % 2 ? 10 : -10, 10, 0);
-    put_row(&rig, HOLDER, -10, 10, 0);
+        put_vector(&rig, HOLDER, i % 2 ? 10 : -10, 10, 0);
+    put_vector(&rig, HOLDER, -10, 10, 0);
     cycle(&rig);
     assert_at(&rig, 2, -0.5);
     assert_at(&rig, 3, 0.5);
@@ -183,8 +185,8 @@ static void a_cycle_may_go_piece_by_piece(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, HOLDER, 0.5, 0.5, 0);
-    put_row(&rig, RAMPER, 0.5, 0.5, 0.5);
+    put_vector(&rig, HOLDER, 0.5, 0.5, 0);
+    put_vector(&rig, RAMPER, 0.5, 0.5, 0.5);
     rm_guard_begin(rig.guard, ++rig.turn);
     rm_guard_advance(rig.guard, 3);
     assert_at(&rig, 2, 0.5);
@@ -194,7 +196,7 @@ static void a_cycle_may_go_piece_by_piece(void **state) {
     rm_guard_advance(rig.guard, UINT32_MAX);
     for (uint32_t i = 2; i <= 6; ++i)
         assert_at(&rig, i, 0.5);
-    put_row(&rig, HOLDER, 5, 5, 0);
+    put_vector(&rig, HOLDER, 5, 5, 0);
     rm_guard_advance(rig.guard, UINT32_MAX);
     rm_guard_begin(rig.guard, rig.turn);
     rm_guard_cycle(rig.guard, rig.turn);
@@ -216,14 +218,14 @@ static void values_beyond_limits_or_no_numbers_are_refused_alone(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         struct rig rig;
         begin(&rig);
-        put_row(&rig, HOLDER, 0.25, 0.25, 0);
-        assert_true(put_row(&rig, HOLDER, wrong[i].value, 0.5, 0));
+        put_vector(&rig, HOLDER, 0.25, 0.25, 0);
+        assert_true(put_vector(&rig, HOLDER, wrong[i].value, 0.5, 0));
         assert_refused(&rig, HOLDER, wrong[i].refusal, 1);
         assert_offence(&rig, HOLDER, wrong[i].refusal, 0, wrong[i].value, wrong[i].limit);
         cycle(&rig);
         assert_at(&rig, 2, 0.25);
         assert_at(&rig, 3, 0.5);
-        assert_int_equal(rm_guard_view(rig.guard, HOLDER)->rows, 2);
+        assert_int_equal(rm_guard_view(rig.guard, HOLDER)->vectors, 2);
         end(&rig);
     }
 }
@@ -234,15 +236,15 @@ static void limits_themselves_are_allowed(void **state) {
     set_up(&rig);
     rig.supply[2].slew = rig.supply[3].slew = 100;
     start(&rig);
-    assert_true(put_row(&rig, HOLDER, 10, -10, 0));
+    assert_true(put_vector(&rig, HOLDER, 10, -10, 0));
     cycle(&rig);
     assert_at(&rig, 2, 10);
     assert_at(&rig, 3, -10);
-    assert_true(put_row(&rig, HOLDER, -0.0, 5e-324, 0));
+    assert_true(put_vector(&rig, HOLDER, -0.0, 5e-324, 0));
     cycle(&rig);
     assert_at(&rig, 2, 0);
     assert_at(&rig, 3, 5e-324);
-    put_row(&rig, HOLDER, nextafter(10, 11), nextafter(-10, -11), 0);
+    put_vector(&rig, HOLDER, nextafter(10, 11), nextafter(-10, -11), 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_HIGH, 1);
     assert_refused(&rig, HOLDER, RM_REFUSED_LOW, 1);
     end(&rig);
@@ -256,7 +258,7 @@ static void what_is_sent_is_rounded_towards_the_inside(void **state) {
     rig.supply[2] = rig.supply[3] = (struct rm_guard_supply){-0.1, 0.1, 1, 0, 1};
     start(&rig);
     assert_true((double)0.1f > 0.1);
-    put_row(&rig, HOLDER, 0.1, -0.1, 0);
+    put_vector(&rig, HOLDER, 0.1, -0.1, 0);
     cycle(&rig);
     assert_at(&rig, 2, 0.1);
     assert_true(rm_guard_setpoints(rig.guard)[2] == nextafterf(0.1f, 0));
@@ -264,48 +266,48 @@ static void what_is_sent_is_rounded_towards_the_inside(void **state) {
     end(&rig);
 }
 
-static void a_row_of_another_epoch_is_refused_whole(void **state) {
+static void a_vector_of_another_grant_number_is_refused_whole(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    uint64_t const others[] = {0, EPOCH - 1, EPOCH + 1, UINT64_MAX};
+    uint64_t const others[] = {0, GRANT_NUMBER - 1, GRANT_NUMBER + 1, UINT64_MAX};
     for (uint64_t i = 0; i < 4; ++i) {
         assert_false(put_reading(&rig, others[i], rig.turn));
-        assert_refused(&rig, HOLDER, RM_REFUSED_EPOCH, i + 1);
-        assert_offence(&rig, HOLDER, RM_REFUSED_EPOCH, UINT64_MAX, (double)others[i], EPOCH);
+        assert_refused(&rig, HOLDER, RM_REFUSED_GRANT, i + 1);
+        assert_offence(&rig, HOLDER, RM_REFUSED_GRANT, UINT64_MAX, (double)others[i], GRANT_NUMBER);
     }
     rm_guard_grant(rig.guard, HOLDER, 0, false);
     assert_false(put_reading(&rig, 0, rig.turn));
-    assert_false(put_reading(&rig, EPOCH, rig.turn));
-    assert_refused(&rig, HOLDER, RM_REFUSED_EPOCH, 6);
-    rm_guard_grant(rig.guard, HOLDER, EPOCH + 1, false);
-    assert_false(put_reading(&rig, EPOCH, rig.turn));
+    assert_false(put_reading(&rig, GRANT_NUMBER, rig.turn));
+    assert_refused(&rig, HOLDER, RM_REFUSED_GRANT, 6);
+    rm_guard_grant(rig.guard, HOLDER, GRANT_NUMBER + 1, false);
+    assert_false(put_reading(&rig, GRANT_NUMBER, rig.turn));
     assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_JOINED);
-    assert_true(put_reading(&rig, EPOCH + 1, rig.turn));
-    assert_int_equal(rm_guard_view(rig.guard, HOLDER)->rows, 1);
-    /* the operator has no rows */
-    assert_false(put_row(&rig, OPERATOR, 0.1, 0.1, 0));
+    assert_true(put_reading(&rig, GRANT_NUMBER + 1, rig.turn));
+    assert_int_equal(rm_guard_view(rig.guard, HOLDER)->vectors, 1);
+    /* the operator has no vectors */
+    assert_false(put_vector(&rig, OPERATOR, 0.1, 0.1, 0));
     cycle(&rig);
     assert_at(&rig, 0, 0);
     end(&rig);
 }
 
-static void a_row_is_judged_by_its_input_turn(void **state) {
+static void a_vector_is_judged_by_its_input_turn(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    assert_true(put_reading(&rig, EPOCH, rig.turn - FRESH));
-    assert_true(put_reading(&rig, EPOCH, rig.turn + AHEAD));
-    assert_false(put_reading(&rig, EPOCH, rig.turn - FRESH - 1));
+    assert_true(put_reading(&rig, GRANT_NUMBER, rig.turn - FRESH));
+    assert_true(put_reading(&rig, GRANT_NUMBER, rig.turn + AHEAD));
+    assert_false(put_reading(&rig, GRANT_NUMBER, rig.turn - FRESH - 1));
     assert_offence(&rig, HOLDER, RM_REFUSED_STALE, UINT64_MAX, (double)(rig.turn - FRESH - 1),
                    (double)(rig.turn - FRESH));
-    assert_false(put_reading(&rig, EPOCH, 0));
+    assert_false(put_reading(&rig, GRANT_NUMBER, 0));
     assert_refused(&rig, HOLDER, RM_REFUSED_STALE, 2);
-    assert_false(put_reading(&rig, EPOCH, rig.turn + AHEAD + 1));
+    assert_false(put_reading(&rig, GRANT_NUMBER, rig.turn + AHEAD + 1));
     assert_offence(&rig, HOLDER, RM_REFUSED_FUTURE, UINT64_MAX, (double)(rig.turn + AHEAD + 1),
                    (double)(rig.turn + AHEAD));
-    assert_false(put_reading(&rig, EPOCH, RM_TURN_NONE));
-    assert_false(put_reading(&rig, EPOCH, UINT64_MAX - 1));
+    assert_false(put_reading(&rig, GRANT_NUMBER, RM_TURN_NONE));
+    assert_false(put_reading(&rig, GRANT_NUMBER, UINT64_MAX - 1));
     assert_refused(&rig, HOLDER, RM_REFUSED_FUTURE, 3);
     end(&rig);
 }
@@ -317,23 +319,23 @@ static void no_turn_is_too_large_for_the_sums(void **state) {
     set_up(&rig);
     rig.application[HOLDER].freshness_turns = rig.application[HOLDER].future_turns = UINT64_MAX;
     start(&rig);
-    assert_true(put_reading(&rig, EPOCH, 0));
-    assert_true(put_reading(&rig, EPOCH, UINT64_MAX - 1));
-    assert_false(put_reading(&rig, EPOCH, RM_TURN_NONE));
+    assert_true(put_reading(&rig, GRANT_NUMBER, 0));
+    assert_true(put_reading(&rig, GRANT_NUMBER, UINT64_MAX - 1));
+    assert_false(put_reading(&rig, GRANT_NUMBER, RM_TURN_NONE));
     end(&rig);
 
     set_up(&rig);
     start(&rig);
     rig.turn = UINT64_MAX - 3;
-    assert_true(put_reading(&rig, EPOCH, UINT64_MAX - 1));
-    assert_true(put_reading(&rig, EPOCH, rig.turn - FRESH));
-    assert_false(put_reading(&rig, EPOCH, 3));
+    assert_true(put_reading(&rig, GRANT_NUMBER, UINT64_MAX - 1));
+    assert_true(put_reading(&rig, GRANT_NUMBER, rig.turn - FRESH));
+    assert_false(put_reading(&rig, GRANT_NUMBER, 3));
     assert_refused(&rig, HOLDER, RM_REFUSED_STALE, 1);
-    assert_false(put_reading(&rig, EPOCH, RM_TURN_NONE));
+    assert_false(put_reading(&rig, GRANT_NUMBER, RM_TURN_NONE));
     rig.turn = 3;
-    assert_true(put_reading(&rig, EPOCH, 0));
-    assert_true(put_reading(&rig, EPOCH, 3 + AHEAD));
-    assert_false(put_reading(&rig, EPOCH, UINT64_MAX - 3));
+    assert_true(put_reading(&rig, GRANT_NUMBER, 0));
+    assert_true(put_reading(&rig, GRANT_NUMBER, 3 + AHEAD));
+    assert_false(put_reading(&rig, GRANT_NUMBER, UINT64_MAX - 3));
     assert_refused(&rig, HOLDER, RM_REFUSED_FUTURE, 2);
     end(&rig);
 }
@@ -342,22 +344,22 @@ static void a_faulty_supply_stays_and_refuses(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, HOLDER, 5, 5, 0);
+    put_vector(&rig, HOLDER, 5, 5, 0);
     cycle(&rig);
     rm_guard_fault(rig.guard, 2, true);
-    assert_true(put_row(&rig, HOLDER, 5, 5, 0));
+    assert_true(put_vector(&rig, HOLDER, 5, 5, 0));
     assert_refused(&rig, HOLDER, RM_REFUSED_FAULT, 1);
     assert_offence(&rig, HOLDER, RM_REFUSED_FAULT, 0, 5, 0.5);
     cycle(&rig);
     assert_at(&rig, 2, 0.5);
     assert_at(&rig, 3, 1);
     /* its own mistakes come first */
-    put_row(&rig, HOLDER, 11, 5, 0);
+    put_vector(&rig, HOLDER, 11, 5, 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_HIGH, 1);
     rm_guard_fault(rig.guard, 2, false);
     cycle(&rig);
     assert_at(&rig, 2, 0.5);
-    put_row(&rig, HOLDER, 5, 5, 0);
+    put_vector(&rig, HOLDER, 5, 5, 0);
     rm_guard_fault(rig.guard, 2, false);
     cycle(&rig);
     assert_at(&rig, 2, 1);
@@ -369,14 +371,14 @@ static void a_supply_that_has_not_joined_takes_nothing(void **state) {
     struct rig rig;
     set_up(&rig);
     make(&rig);
-    rm_guard_grant(rig.guard, HOLDER, EPOCH, false);
-    assert_true(put_row(&rig, HOLDER, 0.2, 0.2, 0));
+    rm_guard_grant(rig.guard, HOLDER, GRANT_NUMBER, false);
+    assert_true(put_vector(&rig, HOLDER, 0.2, 0.2, 0));
     assert_refused(&rig, HOLDER, RM_REFUSED_FAULT, 2);
     cycle(&rig);
     assert_at(&rig, 2, 1);
     rm_guard_join(rig.guard, 2, NAN);
     rm_guard_join(rig.guard, 2, INFINITY);
-    put_row(&rig, HOLDER, 0.2, 0.2, 0);
+    put_vector(&rig, HOLDER, 0.2, 0.2, 0);
     assert_refused(&rig, HOLDER, RM_REFUSED_FAULT, 4);
     rm_guard_join(rig.guard, 2, 3);
     rm_guard_join(rig.guard, 3, -40);
@@ -384,7 +386,7 @@ static void a_supply_that_has_not_joined_takes_nothing(void **state) {
     assert_at(&rig, 3, -10);
     rm_guard_join(rig.guard, 3, 40);
     assert_at(&rig, 3, 10);
-    put_row(&rig, HOLDER, 2.75, 0, 0);
+    put_vector(&rig, HOLDER, 2.75, 0, 0);
     cycle(&rig);
     assert_at(&rig, 2, 2.75);
     assert_at(&rig, 3, 9.5);
@@ -394,11 +396,11 @@ static void a_supply_that_has_not_joined_takes_nothing(void **state) {
     end(&rig);
 }
 
-static void when_rows_stop_a_holder_stays_at_what_was_sent(void **state) {
+static void when_vectors_stop_a_holder_stays_at_what_was_sent(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, HOLDER, 5, -5, 0);
+    put_vector(&rig, HOLDER, 5, -5, 0);
     assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_RUNNING);
     cycle(&rig);
     cycle(&rig);
@@ -412,7 +414,7 @@ static void when_rows_stop_a_holder_stays_at_what_was_sent(void **state) {
         assert_at(&rig, 3, -1);
     }
     assert_int_equal(rm_guard_view(rig.guard, HOLDER)->stalls, 1);
-    assert_true(put_row(&rig, HOLDER, 5, -5, 0));
+    assert_true(put_vector(&rig, HOLDER, 5, -5, 0));
     assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_RUNNING);
     assert_false(rm_guard_stopped(rig.guard, HOLDER));
     cycle(&rig);
@@ -420,11 +422,11 @@ static void when_rows_stop_a_holder_stays_at_what_was_sent(void **state) {
     end(&rig);
 }
 
-static void when_rows_stop_a_ramper_goes_to_its_safe_values(void **state) {
+static void when_vectors_stop_a_ramper_goes_to_its_safe_values(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, RAMPER, 0.5, -0.5, 0.5);
+    put_vector(&rig, RAMPER, 0.5, -0.5, 0.5);
     cycle(&rig);
     cycle(&rig);
     assert_at(&rig, 6, 0.5);
@@ -439,17 +441,17 @@ static void when_rows_stop_a_ramper_goes_to_its_safe_values(void **state) {
     end(&rig);
 }
 
-/** What the row refuses does not go on to its safe value either: nobody wants that any more. */
-static void the_first_good_row_ends_a_ramp_for_all_its_supplies(void **state) {
+/** What the vector refuses does not go on to its safe value either: nobody wants that any more. */
+static void the_first_good_vector_ends_a_ramp_for_all_its_supplies(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, RAMPER, -0.5, -0.5, -0.5);
+    put_vector(&rig, RAMPER, -0.5, -0.5, -0.5);
     for (int i = 0; i < 3; ++i)
         cycle(&rig);
     assert_at(&rig, 4, -0.25);
     rm_guard_fault(rig.guard, 5, true);
-    assert_true(put_row(&rig, RAMPER, NAN, -5, 0));
+    assert_true(put_vector(&rig, RAMPER, NAN, -5, 0));
     cycle(&rig);
     assert_at(&rig, 6, -0.25);
     assert_at(&rig, 4, -0.75);
@@ -457,28 +459,28 @@ static void the_first_good_row_ends_a_ramp_for_all_its_supplies(void **state) {
     end(&rig);
 }
 
-static void a_row_of_nonsense_is_no_sign_of_life(void **state) {
+static void a_vector_of_nonsense_is_no_sign_of_life(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, RAMPER, 0.5, 0.5, 0.5);
+    put_vector(&rig, RAMPER, 0.5, 0.5, 0.5);
     cycle(&rig);
     for (int i = 0; i < 2; ++i) {
-        assert_false(put_row(&rig, RAMPER, NAN, 11, -11));
+        assert_false(put_vector(&rig, RAMPER, NAN, 11, -11));
         assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_RUNNING);
         cycle(&rig);
     }
     assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_STALLED);
     assert_at(&rig, 6, 0.75);
-    assert_false(put_row(&rig, RAMPER, NAN, 11, -11));
+    assert_false(put_vector(&rig, RAMPER, NAN, 11, -11));
     assert_true(rm_guard_stopped(rig.guard, RAMPER));
     cycle(&rig);
     assert_at(&rig, 6, 1);
-    assert_int_equal(rm_guard_view(rig.guard, RAMPER)->rows, 1);
+    assert_int_equal(rm_guard_view(rig.guard, RAMPER)->vectors, 1);
     /* supplies that do not obey are not its fault */
     for (uint32_t i = 4; i <= 6; ++i)
         rm_guard_fault(rig.guard, i, true);
-    assert_true(put_row(&rig, RAMPER, 1, 1, 1));
+    assert_true(put_vector(&rig, RAMPER, 1, 1, 1));
     assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_RUNNING);
     end(&rig);
 }
@@ -490,8 +492,8 @@ static void the_watchdog_is_of_the_applications_own_period(void **state) {
     rig.application[HOLDER].watchdog_cycles = 3;
     rig.application[HOLDER].period_cycles = 10;
     start(&rig);
-    for (int row = 0; row < 5; ++row) {
-        put_row(&rig, HOLDER, 0, 0, 0);
+    for (int vector = 0; vector < 5; ++vector) {
+        put_vector(&rig, HOLDER, 0, 0, 0);
         for (int i = 0; i < 30; ++i)
             cycle(&rig);
         assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_RUNNING);
@@ -501,7 +503,7 @@ static void the_watchdog_is_of_the_applications_own_period(void **state) {
     end(&rig);
 }
 
-static void who_never_sent_a_row_does_not_stall(void **state) {
+static void who_never_sent_a_vector_does_not_stall(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
@@ -518,8 +520,8 @@ static void death_and_an_orderly_end_are_followed_at_once(void **state) {
     for (int died = 0; died < 2; ++died) {
         struct rig rig;
         begin(&rig);
-        put_row(&rig, RAMPER, -5, -5, -5);
-        put_row(&rig, HOLDER, -5, -5, 0);
+        put_vector(&rig, RAMPER, -5, -5, -5);
+        put_vector(&rig, HOLDER, -5, -5, 0);
         cycle(&rig);
         rm_guard_grant(rig.guard, RAMPER, 0, died);
         rm_guard_grant(rig.guard, HOLDER, 0, died);
@@ -548,17 +550,17 @@ static void who_was_never_there_has_not_stopped(void **state) {
     end(&rig);
 }
 
-/** It begins at what was sent, and has its watchdog's time for its first row. */
+/** It begins at what was sent, and has its watchdog's time for its first vector. */
 static void a_restart_in_the_midst_of_a_ramp_pauses_it(void **state) {
     (void)state;
     for (int died = 0; died < 2; ++died) {
         struct rig rig;
         begin(&rig);
-        put_row(&rig, RAMPER, -5, -5, -5);
+        put_vector(&rig, RAMPER, -5, -5, -5);
         cycle(&rig);
         if (died)
             rm_guard_grant(rig.guard, RAMPER, 0, true);
-        rm_guard_grant(rig.guard, RAMPER, EPOCH, false);
+        rm_guard_grant(rig.guard, RAMPER, GRANT_NUMBER, false);
         assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_JOINED);
         assert_true(rm_guard_stopped(rig.guard, RAMPER));
         cycle(&rig);
@@ -569,7 +571,7 @@ static void a_restart_in_the_midst_of_a_ramp_pauses_it(void **state) {
         assert_at(&rig, 6, 0);
         assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_JOINED);
         assert_int_equal(rm_guard_view(rig.guard, RAMPER)->stalls, 0);
-        put_row(&rig, RAMPER, 0, 0, 0);
+        put_vector(&rig, RAMPER, 0, 0, 0);
         cycle(&rig);
         assert_at(&rig, 6, 0);
         assert_false(rm_guard_stopped(rig.guard, RAMPER));
@@ -581,7 +583,7 @@ static void one_that_hangs_in_its_first_step_has_stalled(void **state) {
     (void)state;
     struct rig rig;
     set_up(&rig);
-    rig.application[RAMPER].first_row_cycles = 5;
+    rig.application[RAMPER].first_vector_cycles = 5;
     start(&rig);
     for (int i = 0; i < 4; ++i)
         cycle(&rig);
@@ -593,25 +595,25 @@ static void one_that_hangs_in_its_first_step_has_stalled(void **state) {
     assert_int_equal(rm_guard_view(rig.guard, RAMPER)->stalls, 1);
     assert_at(&rig, 6, 0); /* it has moved nothing: there is nothing to stop */
     assert_int_equal(state_of(&rig, HOLDER), RM_APPLICATION_JOINED);
-    put_row(&rig, RAMPER, -5, -5, -5);
+    put_vector(&rig, RAMPER, -5, -5, -5);
     cycle(&rig);
     assert_int_equal(state_of(&rig, RAMPER), RM_APPLICATION_RUNNING);
     end(&rig);
 }
 
-static void a_good_row_in_time_makes_a_restart_bumpless(void **state) {
+static void a_good_vector_in_time_makes_a_restart_bumpless(void **state) {
     (void)state;
     struct rig rig;
     begin(&rig);
-    put_row(&rig, RAMPER, -5, -5, -5);
+    put_vector(&rig, RAMPER, -5, -5, -5);
     cycle(&rig);
     rm_guard_grant(rig.guard, RAMPER, 0, true);
     cycle(&rig);
-    rm_guard_grant(rig.guard, RAMPER, EPOCH, false);
+    rm_guard_grant(rig.guard, RAMPER, GRANT_NUMBER, false);
     cycle(&rig);
     double const sent = rm_guard_exact(rig.guard)[6];
     for (int i = 0; i < 10; ++i) {
-        put_row(&rig, RAMPER, sent, sent, sent);
+        put_vector(&rig, RAMPER, sent, sent, sent);
         cycle(&rig);
         assert_at(&rig, 6, -0.25);
     }
@@ -653,7 +655,7 @@ static void the_operator_moves_only_what_is_the_operators(void **state) {
         cycle(&rig);
     assert_at(&rig, 1, -2);
     assert_refused(&rig, OPERATOR, RM_REFUSED_SLEW, 0);
-    assert_int_equal(rm_guard_view(rig.guard, OPERATOR)->rows, 2);
+    assert_int_equal(rm_guard_view(rig.guard, OPERATOR)->vectors, 2);
 
     assert_int_equal(rm_guard_put(rig.guard, 2, 1, rig.turn, &limit), RM_REFUSED_OWNERSHIP);
     assert_true(limit == HOLDER);
@@ -731,7 +733,7 @@ static void the_least_slew_moves(void **state) {
     rig.supply[3].slew = 1e300;
     start(&rig);
     rm_guard_join(rig.guard, 2, 10);
-    put_row(&rig, HOLDER, -10, -10, 0);
+    put_vector(&rig, HOLDER, -10, -10, 0);
     cycle(&rig);
     assert_true(rm_guard_exact(rig.guard)[2] < 10);
     assert_at(&rig, 3, -10);
@@ -760,30 +762,30 @@ static void impossible_applications_are_refused(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(a_good_row_moves_its_own_supplies_by_the_slew),
+        cmocka_unit_test(a_good_vector_moves_its_own_supplies_by_the_slew),
         cmocka_unit_test(supplies_with_others_between_move_alone),
         cmocka_unit_test(a_step_that_is_too_long_is_shortened_and_counted),
-        cmocka_unit_test(many_rows_in_a_cycle_make_one_step),
+        cmocka_unit_test(many_vectors_in_a_cycle_make_one_step),
         cmocka_unit_test(a_cycle_may_go_piece_by_piece),
         cmocka_unit_test(values_beyond_limits_or_no_numbers_are_refused_alone),
         cmocka_unit_test(limits_themselves_are_allowed),
         cmocka_unit_test(what_is_sent_is_rounded_towards_the_inside),
-        cmocka_unit_test(a_row_of_another_epoch_is_refused_whole),
-        cmocka_unit_test(a_row_is_judged_by_its_input_turn),
+        cmocka_unit_test(a_vector_of_another_grant_number_is_refused_whole),
+        cmocka_unit_test(a_vector_is_judged_by_its_input_turn),
         cmocka_unit_test(no_turn_is_too_large_for_the_sums),
         cmocka_unit_test(a_faulty_supply_stays_and_refuses),
         cmocka_unit_test(a_supply_that_has_not_joined_takes_nothing),
-        cmocka_unit_test(when_rows_stop_a_holder_stays_at_what_was_sent),
-        cmocka_unit_test(when_rows_stop_a_ramper_goes_to_its_safe_values),
-        cmocka_unit_test(the_first_good_row_ends_a_ramp_for_all_its_supplies),
-        cmocka_unit_test(a_row_of_nonsense_is_no_sign_of_life),
+        cmocka_unit_test(when_vectors_stop_a_holder_stays_at_what_was_sent),
+        cmocka_unit_test(when_vectors_stop_a_ramper_goes_to_its_safe_values),
+        cmocka_unit_test(the_first_good_vector_ends_a_ramp_for_all_its_supplies),
+        cmocka_unit_test(a_vector_of_nonsense_is_no_sign_of_life),
         cmocka_unit_test(the_watchdog_is_of_the_applications_own_period),
         cmocka_unit_test(one_that_hangs_in_its_first_step_has_stalled),
-        cmocka_unit_test(who_never_sent_a_row_does_not_stall),
+        cmocka_unit_test(who_never_sent_a_vector_does_not_stall),
         cmocka_unit_test(death_and_an_orderly_end_are_followed_at_once),
         cmocka_unit_test(who_was_never_there_has_not_stopped),
         cmocka_unit_test(a_restart_in_the_midst_of_a_ramp_pauses_it),
-        cmocka_unit_test(a_good_row_in_time_makes_a_restart_bumpless),
+        cmocka_unit_test(a_good_vector_in_time_makes_a_restart_bumpless),
         cmocka_unit_test(a_fault_interrupts_a_ramp_and_a_join_begins_one),
         cmocka_unit_test(the_operator_moves_only_what_is_the_operators),
         cmocka_unit_test(impossible_supplies_are_refused),

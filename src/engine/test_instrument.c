@@ -37,10 +37,10 @@ static uint64_t count(struct bench const *bench, enum rm_stream_counter counter)
     return rig_count(bench->rig, 0, counter);
 }
 
-/** Missing inputs as the prompt stream tells of them; UINT16_MAX when there is no such output. */
+/** Missing inputs as the low-latency stream tells of them; UINT16_MAX when there is no such output. */
 static uint16_t missing(struct bench const *bench, rm_turn turn) {
     rm_instrument_publish(bench->instrument, 1);
-    struct rm_stream_view const view = rig_view(&bench->instrument->rates.writer[RIG_PROMPT]);
+    struct rm_stream_view const view = rig_view(&bench->instrument->rates.writer[RIG_LOW_LATENCY]);
     struct rm_record record;
     return rm_stream_read(&view, turn, &record) == RM_READ_OK ? rm_tag_missing(record.tag) : UINT16_MAX;
 }
@@ -53,7 +53,7 @@ static void a_missing_turn_is_waited_for(void **state) {
     assert_int_equal(bench.instrument->next_decimated, START + 120);
     store(&bench, START + 120, 1);
     assert_int_equal(bench.instrument->next_decimated, START + 120 + GAP);
-    assert_int_equal(count(&bench, RM_STREAM_LATE), 1);
+    assert_int_equal(count(&bench, RM_STREAM_OUT_OF_ORDER), 1);
     assert_int_equal(count(&bench, RM_STREAM_FAST_MISSING), 0);
     assert_int_equal(missing(&bench, START + 120), 0);
     rig_free(bench.rig);
@@ -68,7 +68,7 @@ static void a_missing_turn_is_given_up(void **state) {
     assert_int_equal(count(&bench, RM_STREAM_FAST_MISSING), 1);
     /* Too late for the decimators, not for the ring. */
     store(&bench, START + 120, 1);
-    assert_int_equal(count(&bench, RM_STREAM_LATE), 1);
+    assert_int_equal(count(&bench, RM_STREAM_OUT_OF_ORDER), 1);
     assert_int_equal(bench.instrument->next_decimated, START + 121 + GAP);
     assert_int_equal(missing(&bench, START + 120), 1);
     rm_instrument_publish(bench.instrument, 1);
@@ -99,7 +99,7 @@ static void an_outage_is_bridged_or_begun_anew(void **state) {
     store(&bench, START, 120);
     store(&bench, START + 120 + GAP + BRIDGE - 1, 1 + GAP);
     assert_int_equal(count(&bench, RM_STREAM_FAST_MISSING), GAP + BRIDGE - 1);
-    assert_int_equal(missing(&bench, START + 240), 23); /* all taps of the prompt filter */
+    assert_int_equal(missing(&bench, START + 240), 23); /* all taps of the low-latency filter */
     rig_free(bench.rig);
 
     bench = begin(GAP);
@@ -143,17 +143,17 @@ static void a_restart_takes_all_streams(void **state) {
     rm_instrument_restart(bench.instrument);
     store(&bench, 12, 300);
     rm_instrument_publish(bench.instrument, 1);
-    assert_int_equal(count(&bench, RM_STREAM_EPOCHS), 1);
-    assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 0);
+    assert_int_equal(count(&bench, RM_STREAM_TURN_EPOCHS), 1);
+    assert_int_equal(count(&bench, RM_STREAM_SKIPPED), 0);
     for (int i = RIG_LOOP; i < RIG_RATES; ++i) { /* they take longer to give something */
-        assert_int_equal(atomic_load(&bench.instrument->rates.writer[i].stream->machine_epoch), 1);
+        assert_int_equal(atomic_load(&bench.instrument->rates.writer[i].stream->turn_epoch), 1);
         assert_int_equal(atomic_load(&bench.instrument->rates.writer[i].stream->head), RM_TURN_NONE);
     }
     struct rm_stream const *stream[] = {bench.instrument->writer.stream,
-                                        bench.instrument->rates.writer[RIG_PROMPT].stream,
+                                        bench.instrument->rates.writer[RIG_LOW_LATENCY].stream,
                                         bench.instrument->rates.writer[RIG_FAST].stream};
     for (int i = 0; i < 3; ++i) {
-        assert_int_equal(atomic_load(&stream[i]->machine_epoch), 1);
+        assert_int_equal(atomic_load(&stream[i]->turn_epoch), 1);
         assert_in_range(atomic_load(&stream[i]->head), 180, 311);
         assert_in_range(atomic_load(&stream[i]->first), 0, 12);
     }
@@ -170,8 +170,8 @@ static void only_what_has_begun_follows(void **state) {
     assert_int_equal(bench.instrument->next_decimated, 15);
     rm_instrument_follow(bench.instrument, 100, 2); /* the sharp filter has no output closed by then */
     assert_int_equal(rig_head(bench.rig, 0), 100);
-    assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 86);
-    assert_int_equal(bench.instrument->rates.writer[RIG_PROMPT].head, 84); /* closed with input 95 */
+    assert_int_equal(count(&bench, RM_STREAM_SKIPPED), 86);
+    assert_int_equal(bench.instrument->rates.writer[RIG_LOW_LATENCY].head, 84); /* closed with input 95 */
     assert_int_equal(bench.instrument->rates.writer[RIG_FAST].head, RM_TURN_NONE);
     assert_int_equal(bench.instrument->next_decimated, RM_TURN_NONE);
     rig_free(bench.rig);
@@ -183,7 +183,7 @@ static void an_adopted_stream_goes_on(void **state) {
     store(&bench, START, 300);
     rm_instrument_publish(bench.instrument, 1);
     struct rm_instrument *instrument = bench.instrument;
-    struct rm_stream_writer *writer[] = {&instrument->writer, &instrument->rates.writer[RIG_PROMPT],
+    struct rm_stream_writer *writer[] = {&instrument->writer, &instrument->rates.writer[RIG_LOW_LATENCY],
                                          &instrument->rates.writer[RIG_FAST]};
     for (int i = 0; i < 3; ++i) { /* another server takes over */
         struct rm_stream *stream = writer[i]->stream;
@@ -197,12 +197,12 @@ static void an_adopted_stream_goes_on(void **state) {
     store(&bench, START + 5999, 1); /* reordered across the takeover */
     store(&bench, START + 299, 1);
     rm_instrument_publish(instrument, 3);
-    assert_int_equal(count(&bench, RM_STREAM_LATE), 1);
+    assert_int_equal(count(&bench, RM_STREAM_OUT_OF_ORDER), 1);
     assert_int_equal(bench.duplicates, 1);
     assert_int_equal(count(&bench, RM_STREAM_DUPLICATE), 0);
-    assert_int_equal(count(&bench, RM_STREAM_PASSED_OVER), 1); /* so that this server has lost nothing */
+    assert_int_equal(count(&bench, RM_STREAM_SKIPPED), 1); /* so that this server has lost nothing */
     for (int i = 0; i < 3; ++i) {
-        assert_int_equal(atomic_load(&writer[i]->stream->machine_epoch), 0);
+        assert_int_equal(atomic_load(&writer[i]->stream->turn_epoch), 0);
         assert_in_range(atomic_load(&writer[i]->stream->first), START - 120, START);
         assert_in_range(atomic_load(&writer[i]->stream->head), START + 6000 + 180, START + 6299);
     }
@@ -219,13 +219,13 @@ static void what_did_not_move_is_not_published(void **state) {
     store(&bench, START, 300);
     rm_instrument_publish(bench.instrument, 1);
     store(&bench, START + 299, 1); /* a duplicate touches nothing */
-    assert_false(bench.instrument->express.touched);
+    assert_false(bench.instrument->fast_path.touched);
     rm_instrument_publish(bench.instrument, 2);
     assert_int_equal(atomic_load(&bench.instrument->writer.stream->published_tsc), 1);
     store(&bench, START + 300, 1);
     rm_instrument_publish(bench.instrument, 3);
     assert_int_equal(atomic_load(&bench.instrument->writer.stream->published_tsc), 3);
-    assert_int_equal(atomic_load(&bench.instrument->rates.writer[RIG_PROMPT].stream->published_tsc), 1);
+    assert_int_equal(atomic_load(&bench.instrument->rates.writer[RIG_LOW_LATENCY].stream->published_tsc), 1);
     rig_free(bench.rig);
 }
 

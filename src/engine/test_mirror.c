@@ -44,7 +44,7 @@ static uint64_t count(struct networks const *networks, int i, enum rm_path_count
 static enum rm_put put_of(struct networks const *networks, uint32_t record, uint32_t head) {
     if (networks->brought[0][record] + networks->brought[1][record] > 0)
         return RM_PUT_DUPLICATE;
-    return record < head ? RM_PUT_LATE : RM_PUT_NEW;
+    return record < head ? RM_PUT_OUT_OF_ORDER : RM_PUT_NEW;
 }
 
 static void bring(struct networks *networks, int i, uint32_t record, uint32_t head) {
@@ -80,10 +80,10 @@ static void each_network_is_accounted_for(void **state) {
         }
         if (record % 11570 == 0 && record > LATE)
             for (int i = 0; i < 2; ++i)
-                rm_mirror_path_settle(&networks->path[i], START + record - LATE);
+                rm_mirror_path_reconcile(&networks->path[i], START + record - LATE);
     }
     for (int i = 0; i < 2; ++i) {
-        rm_mirror_path_settle(&networks->path[i], START + RECORDS - LATE);
+        rm_mirror_path_reconcile(&networks->path[i], START + RECORDS - LATE);
         uint64_t lost = 0, received = 0, first_or_second = 0;
         for (uint32_t record = 0; record < RECORDS; ++record) {
             lost += record < RECORDS - LATE && networks->brought[i][record] == 0;
@@ -99,12 +99,12 @@ static void each_network_is_accounted_for(void **state) {
     end(networks);
 }
 
-static void a_network_that_never_spoke_loses_from_the_first_settling(void **state) {
+static void a_network_that_never_spoke_loses_from_the_first_reconciliation(void **state) {
     (void)state;
     struct networks *networks = make();
-    rm_mirror_path_settle(&networks->path[1], START);
-    rm_mirror_path_settle(&networks->path[1], START + 50000);
-    rm_mirror_path_settle(&networks->path[1], START + 500000);
+    rm_mirror_path_reconcile(&networks->path[1], START);
+    rm_mirror_path_reconcile(&networks->path[1], START + 50000);
+    rm_mirror_path_reconcile(&networks->path[1], START + 500000);
     assert_int_equal(count(networks, 1, RM_PATH_LOST), 500000);
     assert_int_equal(count(networks, 1, RM_PATH_RECEIVED), 0);
     end(networks);
@@ -125,7 +125,7 @@ static void a_restart_begins_the_numbers_anew(void **state) {
     rm_mirror_path_restart(&networks->path[0]);
     assert_false(rm_mirror_path_note(&networks->path[0], 5, RM_PUT_NEW));
     assert_true(rm_mirror_path_note(&networks->path[0], 5, RM_PUT_DUPLICATE));
-    rm_mirror_path_settle(&networks->path[0], 6);
+    rm_mirror_path_reconcile(&networks->path[0], 6);
     assert_int_equal(count(networks, 0, RM_PATH_LOST), 0);
     end(networks);
 }
@@ -133,7 +133,7 @@ static void a_restart_begins_the_numbers_anew(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(each_network_is_accounted_for),
-        cmocka_unit_test(a_network_that_never_spoke_loses_from_the_first_settling),
+        cmocka_unit_test(a_network_that_never_spoke_loses_from_the_first_reconciliation),
         cmocka_unit_test(refused_records_count_nowhere),
         cmocka_unit_test(a_restart_begins_the_numbers_anew),
     };

@@ -12,7 +12,7 @@
 enum { POLL_TICKS = 100, LONGEST = 5000 };
 
 /** Packets come every `ticks_per_packet`; a queue takes 64 in one poll. Returns packets per poll over the last half. */
-static double settle(struct rm_polling *polling, double ticks_per_packet, int polls) {
+static double run_polling(struct rm_polling *polling, double ticks_per_packet, int polls) {
     double now = 0, taken = 0, packets_seen = 0;
     int const settled = polls / 2;
     for (int i = 0; i < polls; ++i) {
@@ -34,7 +34,7 @@ static void it_settles_at_the_target(void **state) {
     double const rates[] = {50, 200, 600, 1000};
     for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; ++i) {
         struct rm_polling polling = polling_of(4);
-        double const packets = settle(&polling, rates[i], 100000);
+        double const packets = run_polling(&polling, rates[i], 100000);
         assert_true(packets > 3.2 && packets < 4.8);
         assert_true(polling.wait_ticks <= LONGEST);
     }
@@ -43,14 +43,14 @@ static void it_settles_at_the_target(void **state) {
 static void few_packets_wait_no_longer_than_the_longest(void **state) {
     (void)state;
     struct rm_polling polling = polling_of(4);
-    settle(&polling, 1e6, 100000);
+    run_polling(&polling, 1e6, 100000);
     assert_int_equal(polling.wait_ticks, LONGEST);
 }
 
 static void a_filling_queue_ends_the_waiting(void **state) {
     (void)state;
     struct rm_polling polling = polling_of(4);
-    settle(&polling, 1e6, 100000);
+    run_polling(&polling, 1e6, 100000);
     assert_int_equal(rm_polling_next(&polling, 64), 0);
     assert_int_equal(rm_polling_next(&polling, 3), 0);
 }

@@ -122,7 +122,7 @@ static void an_outage_does_not_reset_the_slow_rates(void **state) {
     send(rig, START, gone - START);
     send(rig, back, DAY - 30000);
     struct rm_record record;
-    assert_false(read_rate(rig, RIG_PROMPT, gone + 600, &record));
+    assert_false(read_rate(rig, RIG_LOW_LATENCY, gone + 600, &record));
     assert_false(read_rate(rig, RIG_FAST, gone + 600, &record));
     for (unsigned rate = RIG_LOOP; rate < RIG_RATES; ++rate)
         for (rm_turn turn = gone - 12000; turn <= gone + 12000; turn += period[rate]) {
@@ -168,7 +168,7 @@ static void expect_equal_streams(struct rig const *rig, struct rig const *fresh,
 }
 
 /** Wherever the turns go on: far below, or so little above that it could have been an outage. */
-static void a_new_machine_epoch_forgets_everything(void **state) {
+static void a_new_turn_epoch_forgets_everything(void **state) {
     (void)state;
     rm_turn const begin[] = {1000, START + DAY + 300};
     for (int i = 0; i < 2; ++i) {
@@ -210,7 +210,7 @@ static void an_instrument_may_send_now_and_then(void **state) {
         send(rig, START, gap);
         send(rig, START + gap + 3, DAY - gap);
         assert_int_equal(rig_count(rig, 0, RM_STREAM_FAST_MISSING), 3);
-        assert_int_equal(rig_count(rig, 0, RM_STREAM_PASSED_OVER), 3);
+        assert_int_equal(rig_count(rig, 0, RM_STREAM_SKIPPED), 3);
     }
     for (unsigned rate = 0; rate < RIG_RATES; ++rate) {
         assert_int_equal(head_of(sparse, rate), 116 * head_of(every, rate));
@@ -258,7 +258,7 @@ int main(void) {
         cmocka_unit_test(a_missing_turn_counts_once_at_each_rate),
         cmocka_unit_test(an_outage_does_not_reset_the_slow_rates),
         cmocka_unit_test(a_fault_of_one_turn_shows_at_every_rate),
-        cmocka_unit_test(a_new_machine_epoch_forgets_everything),
+        cmocka_unit_test(a_new_turn_epoch_forgets_everything),
         cmocka_unit_test(what_moves_behind_a_head_is_shown),
         cmocka_unit_test(an_instrument_may_send_now_and_then),
         cmocka_unit_test(records_that_close_after_a_silence_are_kept),

@@ -4,7 +4,7 @@
 #include "engine/test_receive_steps.h"
 
 /** Where the clock stands, less where the honest instruments stand. */
-static int64_t clock_lead(struct rig const *rig, rm_turn honest) {
+static int64_t clock_phase_error(struct rig const *rig, rm_turn honest) {
     return (int64_t)(rm_turn_gate_now(&rig->receive.gate, rm_tsc()) - honest);
 }
 
@@ -36,14 +36,14 @@ static void a_liar_ahead_does_not_pull_the_clock(void **state) {
         struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         run_with_liar(rig, lie[k].turns, lie[k].rate, lie[k].most);
-        int64_t const lead = clock_lead(rig, START + LEARNT + lie[k].turns - 1);
-        if (lead < -2 || lead > RM_GATE_FAR + 20)
+        int64_t const phase_error = clock_phase_error(rig, START + LEARNT + lie[k].turns - 1);
+        if (phase_error < -2 || phase_error > RM_GATE_FAR + 20)
             fail_msg("rate %g up to %lld: the clock is %lld turns ahead", lie[k].rate, (long long)lie[k].most,
-                     (long long)lead);
+                     (long long)phase_error);
         for (uint32_t i = 0; i < 2; ++i) {
             expect_refusals(rig, i, 0, 0);
             expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + lie[k].turns);
-            expect(rig, i, RM_STREAM_EPOCHS, 0);
+            expect(rig, i, RM_STREAM_TURN_EPOCHS, 0);
         }
         rig_free(rig);
     }
@@ -57,28 +57,28 @@ static void a_liar_behind_does_not_pull_the_clock(void **state) {
         struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         run_with_liar(rig, turns, -0.9, most[m]);
-        assert_in_range(clock_lead(rig, START + LEARNT + turns - 1) + 2, 0, 4);
+        assert_in_range(clock_phase_error(rig, START + LEARNT + turns - 1) + 2, 0, 4);
         for (uint32_t i = 0; i < 2; ++i) {
             expect_refusals(rig, i, 0, 0);
             expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + turns);
         }
-        assert_int_equal(rig->receive.gate.machine_epoch, 0);
+        assert_int_equal(rig->receive.gate.turn_epoch, 0);
         rig_free(rig);
     }
 }
 
-/** Who is not heard takes the general way; once back among the others, the lane again. */
-static void an_outcast_is_heard_again_when_it_comes_back(void **state) {
+/** Who is not heard takes the general path; once back among the others, the lane again. */
+static void an_outlier_is_heard_again_when_it_comes_back(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     run_with_liar(rig, 50000, 1e6, 1000);
-    assert_true(rig->instrument[2]->vote.outcast);
-    assert_int_equal(rig->instrument[2]->express.frame_bytes, UINT32_MAX);
+    assert_true(rig->instrument[2]->vote.outlier);
+    assert_int_equal(rig->instrument[2]->fast_path.frame_bytes, UINT32_MAX);
     run(rig, START + LEARNT + 50000, 3 * RIG_FOLLOW_TURNS, 7, 0);
-    assert_false(rig->instrument[2]->vote.outcast);
-    assert_int_equal(rig->instrument[2]->express.frame_bytes, rig->instrument[0]->express.frame_bytes);
-    expect(rig, 2, RM_STREAM_EPOCHS, 0);
+    assert_false(rig->instrument[2]->vote.outlier);
+    assert_int_equal(rig->instrument[2]->fast_path.frame_bytes, rig->instrument[0]->fast_path.frame_bytes);
+    expect(rig, 2, RM_STREAM_TURN_EPOCHS, 0);
     rig_free(rig);
 }
 
@@ -95,13 +95,13 @@ static void leap(uint32_t instruments, uint32_t slow, uint64_t turns, uint64_t r
         assert_null(rig_poll(rig));
     }
     for (uint32_t i = 0; i < instruments; ++i) {
-        if (rig_count(rig, i, RM_STREAM_TURN_AHEAD) != refused || rig_count(rig, i, RM_STREAM_EPOCHS) != 0)
+        if (rig_count(rig, i, RM_STREAM_TURN_AHEAD) != refused || rig_count(rig, i, RM_STREAM_TURN_EPOCHS) != 0)
             fail_msg("%u instruments, %llu turns: %llu refused", instruments, (unsigned long long)turns,
                      (unsigned long long)rig_count(rig, i, RM_STREAM_TURN_AHEAD));
         expect(rig, i, RM_STREAM_ACCEPTED, LEARNT - refused + (i < slow ? 10 : 1000));
         expect(rig, i, RM_STREAM_TURN_BEHIND, 0);
     }
-    assert_in_range(clock_lead(rig, back + 999) + 2, 0, 4);
+    assert_in_range(clock_phase_error(rig, back + 999) + 2, 0, 4);
     rig_free(rig);
 }
 
@@ -127,7 +127,7 @@ static void one_alone_is_believed_within_a_burst(void **state) {
     assert_null(rig_poll(rig));
     expect_refusals(rig, 0, 0, 0);
     expect(rig, 0, RM_STREAM_ACCEPTED, LEARNT + 64);
-    expect(rig, 0, RM_STREAM_LATE, 0);
+    expect(rig, 0, RM_STREAM_OUT_OF_ORDER, 0);
     rig_free(rig);
 }
 
@@ -163,7 +163,7 @@ static void half_and_half_stay_where_the_clock_is(void **state) {
     }
     for (uint32_t i = 0; i < 4; ++i)
         expect_refusals(rig, i, i < 2 ? LEARNT : 0, 0);
-    assert_in_range(clock_lead(rig, START + 2 * LEARNT - 1) + 2, 0, 4);
+    assert_in_range(clock_phase_error(rig, START + 2 * LEARNT - 1) + 2, 0, 4);
     rig_free(rig);
 }
 
@@ -176,9 +176,9 @@ static void a_restart_within_the_window_is_a_restart(void **state) {
         rm_turn const before = 100000;
         run(rig, before, LEARNT, 7, 0);
         run(rig, before + LEARNT, 1000, 7, -(int64_t)(before + LEARNT));
-        assert_int_equal(rig->receive.gate.machine_epoch, 1);
+        assert_int_equal(rig->receive.gate.turn_epoch, 1);
         for (uint32_t i = 0; i < 3; ++i) {
-            expect(rig, i, RM_STREAM_EPOCHS, 1);
+            expect(rig, i, RM_STREAM_TURN_EPOCHS, 1);
             assert_in_range(rig_count(rig, i, RM_STREAM_TURN_BEHIND), RM_GATE_VOTE_RUN - 1, RM_GATE_VOTE_RUN);
             assert_int_equal(rig_head(rig, i), 999);
         }
@@ -198,9 +198,9 @@ static void one_that_restarts_within_the_window_is_refused(void **state) {
     }
     for (uint32_t i = 0; i < 3; ++i) {
         expect_refusals(rig, i, 0, i == 1 ? LEARNT : 0);
-        expect(rig, i, RM_STREAM_EPOCHS, 0);
+        expect(rig, i, RM_STREAM_TURN_EPOCHS, 0);
     }
-    assert_in_range(clock_lead(rig, START + 2 * LEARNT - 1) + 2, 0, 4);
+    assert_in_range(clock_phase_error(rig, START + 2 * LEARNT - 1) + 2, 0, 4);
     rig_free(rig);
 }
 
@@ -208,14 +208,14 @@ static void one_that_restarts_within_the_window_is_refused(void **state) {
 static void adopted_epochs_are_the_clocks_own(void **state) {
     (void)state;
     struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
-    atomic_store(&rig->instrument[1]->writer.stream->machine_epoch, 7);
+    atomic_store(&rig->instrument[1]->writer.stream->turn_epoch, 7);
     run(rig, START, 2 * RIG_FOLLOW_TURNS, 7, 0);
     struct rm_clock_reading reading;
     assert_true(rm_clock_read(&rig->clock, &reading));
-    assert_int_equal(reading.machine_epoch, 7);
+    assert_int_equal(reading.turn_epoch, 7);
     run(rig, START + 2 * RIG_FOLLOW_TURNS, 2 * RIG_FOLLOW_TURNS, 7, -(int64_t)START);
     assert_true(rm_clock_read(&rig->clock, &reading));
-    assert_int_equal(reading.machine_epoch, 8);
+    assert_int_equal(reading.turn_epoch, 8);
     rig_free(rig);
 }
 
@@ -266,7 +266,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_liar_ahead_does_not_pull_the_clock),
         cmocka_unit_test(a_liar_behind_does_not_pull_the_clock),
-        cmocka_unit_test(an_outcast_is_heard_again_when_it_comes_back),
+        cmocka_unit_test(an_outlier_is_heard_again_when_it_comes_back),
         cmocka_unit_test(when_all_are_ahead_the_clock_is_behind),
         cmocka_unit_test(one_alone_is_believed_within_a_burst),
         cmocka_unit_test(small_bursts_cost_few),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The receive role and machines that start again: when a new machine epoch begins, and when not. */
+/** The receive role and machines that start again: when a new turn-counter epoch begins, and when not. */
 #include "engine/test_receive_steps.h"
 
 static void one_restarted_instrument_is_refused_for_ever(void **state) {
@@ -34,12 +34,12 @@ static void a_restarted_machine_begins_a_new_epoch(void **state) {
     run(rig, START + LEARNT, 1000, 31, -(int64_t)(START + LEARNT));
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 2);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_QUORUM_VOTES), 0);
-    assert_int_equal(rig->receive.gate.machine_epoch, 1);
+    assert_int_equal(rig->receive.gate.turn_epoch, 1);
     for (uint32_t i = 0; i < 5; ++i) {
         struct rm_stream_view const view = rig_view(&rig->instrument[i]->writer);
         rm_turn const first = atomic_load(&view.header->first);
-        expect(rig, i, RM_STREAM_EPOCHS, 1);
-        assert_int_equal(atomic_load(&view.header->machine_epoch), 1);
+        expect(rig, i, RM_STREAM_TURN_EPOCHS, 1);
+        assert_int_equal(atomic_load(&view.header->turn_epoch), 1);
         assert_in_range(first, RM_GATE_VOTE_RUN - 1, RM_GATE_VOTE_RUN);
         expect_refusals(rig, i, 0, first);
         assert_int_equal(rig_head(rig, i), 999);
@@ -65,7 +65,7 @@ static void expect_no_old_data(rm_turn first, uint64_t epochs) {
         rig_send_all(rig, again + 9 * i);
         assert_null(rig_poll(rig));
     }
-    assert_int_equal(rig->receive.gate.machine_epoch, epochs);
+    assert_int_equal(rig->receive.gate.turn_epoch, epochs);
     for (uint32_t index = 0; index < 2; ++index) {
         struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
         assert_int_equal(rig_head(rig, index), again + 9 * 299);
@@ -96,12 +96,12 @@ static void a_minority_does_not_drag_the_new_epoch_back(void **state) {
         rig_send(rig, 0, START + LEARNT + turn);
         assert_null(rig_poll(rig));
     }
-    assert_int_equal(rig->receive.gate.machine_epoch, 1);
+    assert_int_equal(rig->receive.gate.turn_epoch, 1);
     assert_in_range(rig->receive.gate.newest, 498, 499);
     assert_in_range(rm_turn_gate_now(&rig->receive.gate, rm_tsc()), 498, 500);
     for (uint32_t i = 1; i < 5; ++i)
         assert_int_equal(rig_head(rig, i), 499);
-    expect(rig, 0, RM_STREAM_EPOCHS, 1);
+    expect(rig, 0, RM_STREAM_TURN_EPOCHS, 1);
     assert_int_equal(rig_head(rig, 0), RM_TURN_NONE);
     rig_free(rig);
 }
@@ -118,7 +118,7 @@ static void a_wild_first_turn_is_outvoted(void **state) {
         for (uint32_t i = 0; i < 3; ++i) {
             assert_int_equal(rig_head(rig, i), START + 99);
             assert_true(rig_count(rig, i, RM_STREAM_ACCEPTED) >= 100 - RM_GATE_VOTE_RUN);
-            expect(rig, i, RM_STREAM_EPOCHS, 1);
+            expect(rig, i, RM_STREAM_TURN_EPOCHS, 1);
         }
         rig_free(rig);
     }
@@ -156,7 +156,7 @@ static void an_outage_is_loss_and_no_new_epoch(void **state) {
         expect_nobody_refused(rig);
         for (uint32_t i = 0; i < 3; ++i) {
             expect(rig, i, RM_STREAM_ACCEPTED, 2 * LEARNT);
-            expect(rig, i, RM_STREAM_PASSED_OVER, outage[k]);
+            expect(rig, i, RM_STREAM_SKIPPED, outage[k]);
             assert_int_equal(rig_head(rig, i), back + LEARNT - 1);
         }
         rig_free(rig);

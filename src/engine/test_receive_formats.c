@@ -127,7 +127,7 @@ static void a_group_needs_a_clock_that_others_set(void **state) {
         assert_int_equal(rig_head(group.rig, i), start + 209998 + 1);
         for (rm_turn turn = start + 200000; turn < start + 210000; ++turn)
             assert_true(rig_shows(group.rig, i, turn));
-        expect(group.rig, i, RM_STREAM_PASSED_OVER, 0);
+        expect(group.rig, i, RM_STREAM_SKIPPED, 0);
         expect(group.rig, i, RM_STREAM_ACCEPTED, 209990);
     }
     expect_refusals(group.rig, 0, 0, 0);
@@ -144,7 +144,7 @@ static void a_role_of_short_counters_takes_its_turns_from_tai(void **state) {
     assert_true(head > 1500000000ull * 1000000); /* 1 MHz since 1970 */
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         expect(group.rig, i, RM_STREAM_ACCEPTED, 200000);
-        expect(group.rig, i, RM_STREAM_PASSED_OVER, 0);
+        expect(group.rig, i, RM_STREAM_SKIPPED, 0);
     }
     group_free(&group);
 }
@@ -249,13 +249,13 @@ static void fragments_are_put_together(void **state) {
     group_free(&group);
 }
 
-static void what_is_somebody_elses_is_set_aside(void **state) {
+static void what_is_somebody_elses_is_punted(void **state) {
     (void)state;
     struct group group = group_make(0);
     group_connect(&group);
     struct rig *rig = group.rig;
-    rig->queue[0].slow_path = true;
-    rig->port[0]->aside_room = 3;
+    rig->queue[0].exception_path = true;
+    rig->port[0]->punt_room = 3;
     uint8_t frame[256];
     uint32_t const length = group_frame(&group, GROUP_SOURCE, 1000, frame);
     uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
@@ -269,9 +269,9 @@ static void what_is_somebody_elses_is_set_aside(void **state) {
     frame[RM_FRAME_HEADER_BYTES] = 0; /* an instrument's own nonsense stays here */
     rig_push(rig, 0, 0, frame, length);
     assert_null(rig_poll(rig));
-    assert_int_equal(rig->port[0]->set_aside, 3);
-    assert_int_equal(rig_port_count(rig, RM_PORT_SET_ASIDE), 3);
-    assert_int_equal(rig_port_count(rig, RM_PORT_SET_ASIDE_FULL), 1);
+    assert_int_equal(rig->port[0]->punted, 3);
+    assert_int_equal(rig_port_count(rig, RM_PORT_PUNTED), 3);
+    assert_int_equal(rig_port_count(rig, RM_PORT_PUNT_FULL), 1);
     assert_int_equal(rig_port_count(rig, RM_PORT_BAD_MAGIC), 1);
     group_free(&group);
 }
@@ -314,7 +314,7 @@ int main(void) {
         cmocka_unit_test(a_datagram_of_one_id_is_refused_whole),
         cmocka_unit_test(an_instrument_in_the_wrong_format_is_refused),
         cmocka_unit_test(fragments_are_put_together),
-        cmocka_unit_test(what_is_somebody_elses_is_set_aside),
+        cmocka_unit_test(what_is_somebody_elses_is_punted),
         cmocka_unit_test(a_port_of_one_vlan_takes_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

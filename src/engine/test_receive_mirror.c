@@ -80,21 +80,21 @@ static void the_stream_is_whole_while_one_copy_arrives(void **state) {
     }
     rig_set_tsc(rig_tsc_of(START + TURNS + 2 * RIG_FOLLOW_TURNS));
     assert_null(rig_idle(rig));
-    uint64_t const stored = rig_count(rig, 0, RM_STREAM_ACCEPTED) + rig_count(rig, 0, RM_STREAM_LATE);
+    uint64_t const stored = rig_count(rig, 0, RM_STREAM_ACCEPTED) + rig_count(rig, 0, RM_STREAM_OUT_OF_ORDER);
     assert_in_range(stored, TURNS - both - 4, TURNS - both);
     assert_int_equal(rig_count(rig, 0, RM_STREAM_DUPLICATE), 0);
     assert_int_equal(rig_count(rig, 0, RM_STREAM_MIRRORED),
                      count(mirrored, 0, 0, RM_PATH_SECOND) + count(mirrored, 0, 1, RM_PATH_SECOND));
     assert_int_equal(count(mirrored, 0, 0, RM_PATH_FIRST) + count(mirrored, 0, 1, RM_PATH_FIRST), stored);
-    assert_in_range(rig_count(rig, 0, RM_STREAM_PASSED_OVER) - rig_count(rig, 0, RM_STREAM_LATE), both, both + 4);
-    for (int network = 0; network < RM_NETWORKS; ++network) { /* all but the late window, which is not settled */
+    assert_in_range(rig_count(rig, 0, RM_STREAM_SKIPPED) - rig_count(rig, 0, RM_STREAM_OUT_OF_ORDER), both, both + 4);
+    for (int network = 0; network < RM_NETWORKS; ++network) { /* all but the late window, which is not reconciled */
         assert_true(count(mirrored, 0, network, RM_PATH_LOST) > once[network] * 9 / 10);
         assert_true(count(mirrored, 0, network, RM_PATH_LOST) <= once[network] + 1);
     }
     end(mirrored);
 }
 
-static void a_network_that_repeats_itself_is_told_from_the_other(void **state) {
+static void a_network_that_repeats_itself_is_reported_from_the_other(void **state) {
     (void)state;
     struct mirrored *mirrored = make();
     for (int copy = 0; copy < 3; ++copy)
@@ -120,7 +120,7 @@ static void a_network_that_falls_silent_costs_nothing(void **state) {
         assert_null(rig_poll(rig));
     }
     expect(rig, 2, RM_STREAM_ACCEPTED, TURNS);
-    expect(rig, 2, RM_STREAM_PASSED_OVER, 0);
+    expect(rig, 2, RM_STREAM_SKIPPED, 0);
     assert_true(count(mirrored, 2, 1, RM_PATH_LOST) > 40000);
     assert_int_equal(count(mirrored, 2, 0, RM_PATH_LOST), 0);
     end(mirrored);
@@ -140,7 +140,7 @@ static void both_networks_survive_a_restart_of_the_machine(void **state) {
             assert_null(rig_poll(rig));
         }
     for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
-        expect(rig, i, RM_STREAM_EPOCHS, 1);
+        expect(rig, i, RM_STREAM_TURN_EPOCHS, 1);
         assert_int_equal(rig_head(rig, i), 10 + LEARNT - 1);
         expect(rig, i, RM_STREAM_DUPLICATE, 0);
         assert_int_equal(count(mirrored, i, 0, RM_PATH_LOST), 0);
@@ -152,7 +152,7 @@ static void both_networks_survive_a_restart_of_the_machine(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_stream_is_whole_while_one_copy_arrives),
-        cmocka_unit_test(a_network_that_repeats_itself_is_told_from_the_other),
+        cmocka_unit_test(a_network_that_repeats_itself_is_reported_from_the_other),
         cmocka_unit_test(a_network_that_falls_silent_costs_nothing),
         cmocka_unit_test(both_networks_survive_a_restart_of_the_machine),
     };

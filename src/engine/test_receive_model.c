@@ -39,10 +39,10 @@ static struct {
     uint32_t decimation[STAGES]; /**< the second may be 0: none */
     int from;                    /**< -1: the turns */
 } const RATE[RIG_RATES] = {
-    [RIG_PROMPT] = {"prompt", {12, 0}, -1},
+    [RIG_LOW_LATENCY] = {"low_latency", {12, 0}, -1},
     [RIG_FAST] = {"sharp", {12, 0}, -1},
     [RIG_LOOP] = {"sharp", {10, 0}, RIG_FAST},
-    [RIG_SLOW] = {"prompt", {10, 10}, RIG_PROMPT},
+    [RIG_SLOW] = {"low_latency", {10, 10}, RIG_LOW_LATENCY},
 };
 
 struct model_rate {
@@ -57,7 +57,7 @@ struct model {
     struct model_rate rate[RIG_RATES];
     int64_t first, head; /**< -1: none */
     int64_t next;        /**< turn that the decimators want, -1: any */
-    uint64_t accepted, late, duplicate, behind, passed_over, fast_missing;
+    uint64_t accepted, late, duplicate, behind, skipped, fast_missing;
     bool seen[TURNS];
 };
 
@@ -177,7 +177,7 @@ static void model_take(struct model *model, uint32_t index, uint32_t turn, uint6
     } else {
         ++model->accepted;
         if (model->head >= 0)
-            model->passed_over += turn - model->head - 1;
+            model->skipped += turn - model->head - 1;
         else
             model->first = turn;
         model->head = turn;
@@ -217,13 +217,13 @@ static struct model *make_model(void) {
 
 static void expect_counters(struct rig const *rig, uint32_t index, struct model const *model) {
     assert_int_equal(rig_count(rig, index, RM_STREAM_ACCEPTED), model->accepted);
-    assert_int_equal(rig_count(rig, index, RM_STREAM_LATE), model->late);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_OUT_OF_ORDER), model->late);
     assert_int_equal(rig_count(rig, index, RM_STREAM_DUPLICATE), model->duplicate);
     assert_int_equal(rig_count(rig, index, RM_STREAM_TURN_BEHIND), model->behind);
     assert_int_equal(rig_count(rig, index, RM_STREAM_TURN_AHEAD), 0);
-    assert_int_equal(rig_count(rig, index, RM_STREAM_PASSED_OVER), model->passed_over);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_SKIPPED), model->skipped);
     assert_int_equal(rig_count(rig, index, RM_STREAM_FAST_MISSING), model->fast_missing);
-    assert_int_equal(rig_count(rig, index, RM_STREAM_EPOCHS), 0);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_TURN_EPOCHS), 0);
     /* Each of these happened, or the test shows nothing. */
     assert_true(model->late > 0 && model->duplicate > 0 && model->behind > 0 && model->fast_missing > 0);
 }
@@ -240,7 +240,7 @@ static void expect_turns(struct rig const *rig, uint32_t index, struct model con
             assert_memory_equal(&record, &model->record[turn], sizeof record);
         lost += !model->seen[turn];
     }
-    assert_int_equal(rig_count(rig, index, RM_STREAM_PASSED_OVER) - rig_count(rig, index, RM_STREAM_LATE), lost);
+    assert_int_equal(rig_count(rig, index, RM_STREAM_SKIPPED) - rig_count(rig, index, RM_STREAM_OUT_OF_ORDER), lost);
 }
 
 static void expect_rate(struct rm_stream_writer const *writer, struct model_rate const *model) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Turns that do not come at their nominal pace: wrong rates, changing rates, stalls of the sender and of the receiver.
- * Whatever the pace, as long as instruments agree nobody is refused and no machine epoch begins. */
+ * Whatever the pace, as long as instruments agree nobody is refused and no turn-counter epoch begins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,9 +58,9 @@ static void expect_whole(struct machine *machine, uint64_t refused, char const *
     for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
         uint64_t const ahead = rig_count(rig, i, RM_STREAM_TURN_AHEAD);
         uint64_t const behind = rig_count(rig, i, RM_STREAM_TURN_BEHIND);
-        if (ahead + behind > refused || rig_count(rig, i, RM_STREAM_EPOCHS) != 0)
+        if (ahead + behind > refused || rig_count(rig, i, RM_STREAM_TURN_EPOCHS) != 0)
             fail_msg("%s (%g): %llu ahead, %llu behind, %llu epochs", what, detail, (unsigned long long)ahead,
-                     (unsigned long long)behind, (unsigned long long)rig_count(rig, i, RM_STREAM_EPOCHS));
+                     (unsigned long long)behind, (unsigned long long)rig_count(rig, i, RM_STREAM_TURN_EPOCHS));
         assert_int_equal(rig_head(rig, i), machine->turn - 1);
     }
     rig_free(rig);

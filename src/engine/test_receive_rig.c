@@ -10,7 +10,7 @@
 
 enum {
     FIRST_ADDRESS = 0x0A140001 /* 10.20.0.1 */,
-    STREAM_MARGIN = 128 /* the express lane may start amid a burst */,
+    STREAM_MARGIN = 128 /* the fast path may start amid a burst */,
     CHAIN_MARGIN = 64
 };
 
@@ -60,11 +60,11 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
     burst->count = 0;
 }
 
-bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
+bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
     (void)queue, (void)burst, (void)index; /* the bench keeps the bytes until the burst is released */
-    if (port->set_aside == port->aside_room)
+    if (port->punted == port->punt_room)
         return false;
-    ++port->set_aside;
+    ++port->punted;
     return true;
 }
 
@@ -94,10 +94,10 @@ static struct rm_config_rate rate_of(uint32_t from, char const *filter, uint32_t
 static void make_rates(struct rig *rig, struct rm_instrument *made, uint64_t period) {
     uint64_t const records = rig->config.chain_capacity;
     struct rm_config_rate const rate[RIG_RATES] = {
-        [RIG_PROMPT] = rate_of(RM_CONFIG_FROM_TURN, "prompt", 12, records),
+        [RIG_LOW_LATENCY] = rate_of(RM_CONFIG_FROM_TURN, "low_latency", 12, records),
         [RIG_FAST] = rate_of(RM_CONFIG_FROM_TURN, "sharp", rig->config.unlike ? 10 : 12, records),
         [RIG_LOOP] = rate_of(RIG_FAST, "sharp", 10, records),
-        [RIG_SLOW] = rate_of(RIG_PROMPT, "prompt", 100, records),
+        [RIG_SLOW] = rate_of(RIG_LOW_LATENCY, "low_latency", 100, records),
     };
     struct rm_decimator_input input = {.period = period};
     memcpy(input.reduction, rig->config.reduction, sizeof input.reduction);
@@ -162,16 +162,16 @@ static void make_ports(struct rig *rig) {
     }
 }
 
-static enum rm_simd simd_of(enum rig_lane lane) {
+static enum rm_simd simd_of(enum rig_fast_path lane) {
     switch (lane) {
-    case RIG_LANE_SCALAR:
+    case RIG_FAST_PATH_SCALAR:
         return RM_SIMD_SCALAR;
-    case RIG_LANE_AVX2:
+    case RIG_FAST_PATH_AVX2:
         return RM_SIMD_AVX2;
-    case RIG_LANE_AVX512:
+    case RIG_FAST_PATH_AVX512:
         return RM_SIMD_AVX512;
-    case RIG_LANE_BEST:
-    case RIG_LANE_SHUT:
+    case RIG_FAST_PATH_BEST:
+    case RIG_FAST_PATH_SHUT:
         break;
     }
     return rm_simd_best();
@@ -190,7 +190,7 @@ struct rig *rig_make(struct rig_config const *config) {
     receive->first_count = rig->config.first_queues;
     receive->instrument = rig->instrument;
     receive->vote = rig->vote;
-    receive->take_burst = rm_express_burst_for(simd_of(config->lane));
+    receive->take_burst = rm_fast_path_burst_for(simd_of(config->lane));
     receive->touched = rig->touched;
     receive->instrument_count = receive->vote_count = rig->config.instruments;
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
@@ -248,9 +248,9 @@ void rig_free(struct rig *rig) {
 
 uint32_t rig_source(uint32_t index) { return FIRST_ADDRESS + index; }
 
-static void open_express(struct rig *rig, uint32_t index, uint32_t source_ipv4, uint16_t id) {
+static void open_fast_path(struct rig *rig, uint32_t index, uint32_t source_ipv4, uint16_t id) {
     struct rm_instrument *const instrument = rig->instrument[index];
-    struct rm_express_sender const sender = {
+    struct rm_fast_path_sender const sender = {
         .source_ipv4 = source_ipv4,
         .udp_port = rig->udp_port[index],
         .id = id,
@@ -258,13 +258,13 @@ static void open_express(struct rig *rig, uint32_t index, uint32_t source_ipv4, 
         .lane_count = instrument->lane_count,
         .turn_offset = instrument->counting.offset_turns,
     };
-    if (rig->config.lane == RIG_LANE_SHUT)
-        rm_express_shut(&instrument->express);
+    if (rig->config.lane == RIG_FAST_PATH_SHUT)
+        rm_fast_path_shut(&instrument->fast_path);
     else
-        rm_instrument_open_express(instrument, &sender);
+        rm_instrument_open_fast_path(instrument, &sender);
 }
 
-void rig_open(struct rig *rig, uint32_t index) { open_express(rig, index, rig->source[index], rig->id[index]); }
+void rig_open(struct rig *rig, uint32_t index) { open_fast_path(rig, index, rig->source[index], rig->id[index]); }
 
 void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
                   uint32_t source_ipv4, uint16_t id) {
@@ -285,7 +285,7 @@ void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layou
 
 void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path) {
-    open_express(rig, index, source_ipv4, id);
+    open_fast_path(rig, index, source_ipv4, id);
     rm_identity_add(&rig->identities[port], source_ipv4, id, rig->instrument[index], path);
 }
 
@@ -386,7 +386,7 @@ uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter) {
 
 uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter) {
     uint64_t const counted = rm_counter_get(rig->stream_counters[index], counter);
-    return counter == RM_STREAM_ACCEPTED ? counted + rig->instrument[index]->express.run : counted;
+    return counter == RM_STREAM_ACCEPTED ? counted + rig->instrument[index]->fast_path.run : counted;
 }
 
 uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
@@ -394,7 +394,7 @@ uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
 }
 
 static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
-    return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_LATE) +
+    return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_OUT_OF_ORDER) +
            rig_count(rig, index, RM_STREAM_DUPLICATE) + rig_count(rig, index, RM_STREAM_TURN_AHEAD) +
            rig_count(rig, index, RM_STREAM_TURN_BEHIND) + rig_count(rig, index, RM_STREAM_MIRRORED) +
            rig_count(rig, index, RM_STREAM_TURN_OUT_OF_RANGE) + rig_count(rig, index, RM_STREAM_UNANCHORED);
@@ -402,16 +402,16 @@ static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
 
 static char const *broken_instrument(struct rig const *rig, uint32_t index) {
     struct rm_instrument const *instrument = rig->instrument[index];
-    if (rig_count(rig, index, RM_STREAM_PASSED_OVER) != instrument->writer.passed_over)
-        return "passed_over is not what the writer passed over";
-    if (rig_count(rig, index, RM_STREAM_LATE) > instrument->writer.passed_over)
-        return "more late records than turns passed over";
+    if (rig_count(rig, index, RM_STREAM_SKIPPED) != instrument->writer.skipped)
+        return "skipped is not what the writer skipped";
+    if (rig_count(rig, index, RM_STREAM_OUT_OF_ORDER) > instrument->writer.skipped)
+        return "more late records than turns skipped";
     if (atomic_load(&instrument->writer.stream->head) != rm_instrument_head(instrument))
         return "a turn-rate head is not published";
     for (unsigned i = 0; i < RIG_RATES; ++i)
         if (atomic_load(&instrument->rates.writer[i].stream->head) != instrument->rates.writer[i].head)
             return "a decimated head is not published";
-    return instrument->express.touched ? "an instrument is still touched" : NULL;
+    return instrument->fast_path.touched ? "an instrument is still touched" : NULL;
 }
 
 char const *rig_broken(struct rig const *rig) {

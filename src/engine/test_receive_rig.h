@@ -31,27 +31,27 @@ enum {
 
 /** Each instrument's rates. */
 enum {
-    /** ÷12, prompt. */
-    RIG_PROMPT,
+    /** ÷12, low-latency. */
+    RIG_LOW_LATENCY,
     /** ÷12, sharp. */
     RIG_FAST,
     /** ÷10 of RIG_FAST, sharp. */
     RIG_LOOP,
-    /** ÷10 ÷10 of RIG_PROMPT, prompt. */
+    /** ÷10 ÷10 of RIG_LOW_LATENCY, low-latency. */
     RIG_SLOW,
 
     RIG_RATES,
 };
 
-/** Which version of the express lane the role has; none is beyond rm_simd_best(). */
-enum rig_lane {
-    RIG_LANE_BEST,
-    /** Every packet takes the general way. */
-    RIG_LANE_SHUT,
+/** Which version of the fast path the role has; none is beyond rm_simd_best(). */
+enum rig_fast_path {
+    RIG_FAST_PATH_BEST,
+    /** Every packet takes the general path. */
+    RIG_FAST_PATH_SHUT,
 
-    RIG_LANE_SCALAR,
-    RIG_LANE_AVX2,
-    RIG_LANE_AVX512,
+    RIG_FAST_PATH_SCALAR,
+    RIG_FAST_PATH_AVX2,
+    RIG_FAST_PATH_AVX512,
 };
 
 struct rig_packet {
@@ -69,9 +69,9 @@ struct rm_port {
     /** Of the bare payloads. */
     uint32_t source_ipv4;
     /** Frames taken out of bursts … */
-    uint32_t set_aside;
+    uint32_t punted;
     /** … while there were fewer than these. */
-    uint32_t aside_room;
+    uint32_t punt_room;
 
     struct rig_packet waiting[RIG_QUEUES][RIG_WAITING];
     uint32_t first[RIG_QUEUES];
@@ -110,7 +110,7 @@ struct rig_config {
     /** RIG_FAST is ÷10: the rates of an instrument's own records decimate unlike. */
     bool unlike;
 
-    enum rig_lane lane;
+    enum rig_fast_path lane;
 };
 
 struct rig {
@@ -152,7 +152,7 @@ void rig_free(struct rig *rig);
 /** Says what the TSC reads from now on. */
 void rig_set_tsc(uint64_t tsc);
 
-/** The TSC at which a prompt datagram of `turn` arrives. */
+/** The TSC at which a datagram without delay of `turn` arrives. */
 uint64_t rig_tsc_of(rm_turn turn);
 
 /** What instrument `index` sends for `turn` in one lane: a pattern that tells all three apart. */
@@ -174,7 +174,7 @@ void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id,
 void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
                   uint32_t source_ipv4, uint16_t id);
 
-/** Opens the express lane for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
+/** Opens the fast path for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
 void rig_open(struct rig *rig, uint32_t index);
 
 /** Puts bytes as they are into a queue. */
@@ -198,7 +198,7 @@ char const *rig_broken(struct rig const *rig);
 
 uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter);
 
-/** Those that the express lane has not counted yet are counted here. */
+/** Those that the fast path has not counted yet are counted here. */
 uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter);
 uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter);
 

@@ -117,8 +117,8 @@ static void expect_none_refused(struct host const *host) {
         uint64_t const behind = rig_count(host->rig, i, RM_STREAM_TURN_BEHIND);
         if (ahead + behind != 0)
             fail_msg("%llu refused as ahead, %llu as behind", (unsigned long long)ahead, (unsigned long long)behind);
-        assert_int_equal(rig_count(host->rig, i, RM_STREAM_EPOCHS), 0);
-        assert_int_equal(rig_count(host->rig, i, RM_STREAM_PASSED_OVER), 0);
+        assert_int_equal(rig_count(host->rig, i, RM_STREAM_TURN_EPOCHS), 0);
+        assert_int_equal(rig_count(host->rig, i, RM_STREAM_SKIPPED), 0);
     }
 }
 

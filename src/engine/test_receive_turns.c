@@ -11,9 +11,9 @@ static void late_twice_and_behind(void **state) {
         rig_send(rig, 0, order[i]);
     assert_null(rig_poll(rig));
     expect(rig, 0, RM_STREAM_ACCEPTED, 11);
-    expect(rig, 0, RM_STREAM_LATE, 2);
+    expect(rig, 0, RM_STREAM_OUT_OF_ORDER, 2);
     expect(rig, 0, RM_STREAM_DUPLICATE, 3);
-    expect(rig, 0, RM_STREAM_PASSED_OVER, 2);
+    expect(rig, 0, RM_STREAM_SKIPPED, 2);
     expect_refusals(rig, 0, 0, 1);
     for (rm_turn turn = START; turn <= START + 12; ++turn)
         assert_true(rig_shows(rig, 0, turn));
@@ -21,11 +21,11 @@ static void late_twice_and_behind(void **state) {
     run(rig, START + 14, 63, 1, 0); /* START + 13 is missing, and now 63 behind the head */
     rig_send(rig, 0, START + 13);
     assert_null(rig_poll(rig));
-    expect(rig, 0, RM_STREAM_LATE, 3);
+    expect(rig, 0, RM_STREAM_OUT_OF_ORDER, 3);
     run(rig, START + 78, 64, 1, 0); /* START + 77 is missing, and now 64 behind */
     rig_send(rig, 0, START + 77);
     assert_null(rig_poll(rig));
-    expect(rig, 0, RM_STREAM_LATE, 3);
+    expect(rig, 0, RM_STREAM_OUT_OF_ORDER, 3);
     expect_refusals(rig, 0, 0, 2);
     assert_false(rig_shows(rig, 0, START + 77));
     rig_free(rig);
@@ -40,8 +40,8 @@ static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind, uint64_t 
     run(rig, START + LEARNT, 100, 7, 0);
     for (uint32_t i = 0; i < 3; ++i) {
         expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + 100);
-        expect(rig, i, RM_STREAM_PASSED_OVER, 0);
-        expect(rig, i, RM_STREAM_EPOCHS, 0);
+        expect(rig, i, RM_STREAM_SKIPPED, 0);
+        expect(rig, i, RM_STREAM_TURN_EPOCHS, 0);
         expect_refusals(rig, i, i == 1 ? ahead : 0, i == 1 ? behind : 0);
         expect(rig, i, RM_STREAM_TURN_OUT_OF_RANGE, i == 1 ? out_of_range : 0);
         assert_int_equal(rig_head(rig, i), START + LEARNT + 99);
@@ -83,7 +83,7 @@ static void a_turn_out_of_range_never_starts_anything(void **state) {
             rig_send_all(rig, turns[k / 3]);
         assert_null(rig_poll(rig));
         expect(rig, 0, RM_STREAM_TURN_OUT_OF_RANGE, 2 * votes);
-        expect(rig, 0, RM_STREAM_EPOCHS, 0);
+        expect(rig, 0, RM_STREAM_TURN_EPOCHS, 0);
         expect_nobody_refused(rig);
         rig_free(rig);
     }
@@ -115,7 +115,7 @@ static void the_last_turns_are_stored_and_the_first_follow(void **state) {
             assert_null(rig_poll(rig));
         }
         for (uint32_t i = 0; i < 2; ++i) {
-            expect(rig, i, RM_STREAM_EPOCHS, 1);
+            expect(rig, i, RM_STREAM_TURN_EPOCHS, 1);
             assert_true(rig_shows(rig, i, (LEARNT - 1) * period));
         }
         rig_free(rig);
@@ -170,7 +170,7 @@ static void a_silent_instrument_is_followed_and_comes_back(void **state) {
     rm_turn const now = last + silence + 5 * RIG_FOLLOW_TURNS;
     rm_turn const head = rig_head(rig, 1);
     assert_in_range(now - head, silence, silence + RIG_FOLLOW_TURNS + 2);
-    expect(rig, 1, RM_STREAM_PASSED_OVER, head - last);
+    expect(rig, 1, RM_STREAM_SKIPPED, head - last);
     expect(rig, 1, RM_STREAM_ACCEPTED, LEARNT);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_STREAMS_LIVE), 2);
     /* Decimated streams follow too, to outputs that would have closed by then. */
@@ -183,8 +183,8 @@ static void a_silent_instrument_is_followed_and_comes_back(void **state) {
 
     run(rig, now + 1, 1000, 3, 0);
     expect(rig, 1, RM_STREAM_ACCEPTED, LEARNT + 1000);
-    expect(rig, 1, RM_STREAM_PASSED_OVER, now - last);
-    expect(rig, 1, RM_STREAM_LATE, 0);
+    expect(rig, 1, RM_STREAM_SKIPPED, now - last);
+    expect(rig, 1, RM_STREAM_OUT_OF_ORDER, 0);
     expect(rig, 1, RM_STREAM_FAST_MISSING, 0);
     assert_true(rig_shows(rig, 1, now + 1));
     expect_nobody_refused(rig);
@@ -218,8 +218,8 @@ static void a_pause_leaves_nobody_behind(void **state) {
         expect_nobody_refused(rig);
         for (uint32_t i = 0; i < 3; ++i) {
             expect(rig, i, RM_STREAM_ACCEPTED, LEARNT + 400000);
-            expect(rig, i, RM_STREAM_PASSED_OVER, 0);
-            expect(rig, i, RM_STREAM_LATE, 0);
+            expect(rig, i, RM_STREAM_SKIPPED, 0);
+            expect(rig, i, RM_STREAM_OUT_OF_ORDER, 0);
         }
         /* And the clock is right again. */
         rm_turn const last = START + LEARNT + 400000 - 1;
@@ -253,7 +253,7 @@ static void the_clock_is_published(void **state) {
     run(rig, START, 2 * LEARNT, 3, 0);
     assert_true(rm_clock_read(&rig->clock, &reading));
     assert_true(reading.anchored);
-    assert_int_equal(reading.machine_epoch, 0);
+    assert_int_equal(reading.turn_epoch, 0);
     assert_float_equal(reading.ticks_per_turn, RIG_TICKS_PER_TURN, 0.01);
     assert_float_equal(reading.residual_ticks, 0.0, 1.0);
     assert_float_equal(reading.tsc_hz, 1e9, 0.0);
@@ -264,7 +264,7 @@ static void the_clock_is_published(void **state) {
 
     run(rig, START + 2 * LEARNT, 2 * LEARNT, 3, -(int64_t)START);
     assert_true(rm_clock_read(&rig->clock, &reading));
-    assert_int_equal(reading.machine_epoch, 1);
+    assert_int_equal(reading.turn_epoch, 1);
     rig_free(rig);
 }
 

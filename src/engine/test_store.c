@@ -115,7 +115,7 @@ static void grants(void **state) {
     assert_int_equal(ramp->freshness_turns, 480);
     assert_int_equal(ramp->watchdog_cycles, 5);
     assert_int_equal(ramp->stop, RM_STOP_RAMP);
-    assert_int_equal(atomic_load(&ramp->epoch), 0);
+    assert_int_equal(atomic_load(&ramp->grant_number), 0);
     struct rm_grant const *const operator= find(fixture, RM_OBJECT_GRANT, "grant/operator", NULL);
     assert_string_equal(operator->application, "operator");
     assert_int_equal(operator->actuator_count, 12);

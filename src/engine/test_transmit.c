@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The cycle: when it goes out, by whose row, and what becomes of rows. */
+/* The cycle: when it goes out, by whose vector, and what becomes of vectors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,12 +11,12 @@
 #include "engine/test_transmit_rig.h"
 #include "fabric/clock_writer.h"
 
-enum { EPOCH = 5001 };
+enum { GRANT_NUMBER = 5001 };
 
 static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
     (void)state;
     for (uint32_t phase = 0; phase < RIG_PERIOD; phase += 5) {
-        struct rig *const rig = rig_make(&(struct rig_wish){.chains = 2, .supplies = 3, .phase_turns = phase});
+        struct rig *const rig = rig_make(&(struct rig_options){.chains = 2, .supplies = 3, .phase_turns = phase});
         rig_pass_cycles(rig, 2);
         for (int i = 0; i < 20; ++i) {
             rm_turn const turn = rig_next_turn(rig);
@@ -26,7 +26,7 @@ static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
             rig_pass(rig, 1);
             assert_int_equal(rig->chain[1].datagrams, before + 1);
             assert_int_equal(rig->chain[1].turn, turn);
-            assert_int_equal(rig->chain[1].epoch, 77);
+            assert_int_equal(rig->chain[1].generation, 77);
         }
         assert_int_equal(rig_count(rig, RM_TRANSMIT_LATE), 0);
         assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 0);
@@ -35,50 +35,50 @@ static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
     }
 }
 
-static void rows_move_supplies_by_their_slew(void **state) {
+static void vectors_move_supplies_by_their_slew(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 2});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 2});
     rig_pass_cycles(rig, 3);
-    rig_grant(rig, 1, EPOCH, 1);
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 2);
     float const at = rig->chain[0].got[0];
     for (int i = 1; i <= 4; ++i) {
-        rig_commit(rig, 1, EPOCH, 2.25);
+        rig_commit(rig, 1, GRANT_NUMBER, 2.25);
         rig_pass_cycles(rig, 1);
         float const wanted = at + (float)i * (float)RIG_SLEW;
         assert_true(rig->chain[0].got[0] == (wanted < 2.25f ? wanted : 2.25f));
         assert_true(rig->chain[0].got[1] == at);
     }
-    rig_commit(rig, 1, EPOCH, 2.25);
+    rig_commit(rig, 1, GRANT_NUMBER, 2.25);
     rig_pass_cycles(rig, 1);
     assert_true(rig->chain[0].got[0] == 2.25f);
     assert_true(rig_sent(rig, 0) == 2.25);
     assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_TAKEN), 5);
-    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_ROWS), 5);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_VECTORS), 5);
     assert_true(atomic_load(&rig->latency.total) == 5);
     rig_free(rig);
 }
 
-static void the_leaders_row_sends_the_cycle_at_once(void **state) {
+static void the_leaders_vector_sends_the_cycle_at_once(void **state) {
     (void)state;
     struct rig *const rig =
-        rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6});
-    rig_grant(rig, 1, EPOCH, 1);
-    rig_grant(rig, 2, EPOCH + 1, 1);
+        rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
+    rig_grant(rig, 2, GRANT_NUMBER + 1, 1);
     rig_pass_cycles(rig, 4);
     rm_turn const turn = rig_next_turn(rig);
     uint32_t const before = rig->chain[0].datagrams;
     rig_pass(rig, rig_due(rig, turn) - rig->tsc - RIG_CYCLE / 4);
-    rig_commit(rig, 2, EPOCH + 1, 0.25);
+    rig_commit(rig, 2, GRANT_NUMBER + 1, 0.25);
     rig_pass(rig, 10 * RIG_STEP);
-    assert_int_equal(rig->chain[0].datagrams, before); /* not its row */
-    rig_commit(rig, 1, EPOCH, 0.25);
+    assert_int_equal(rig->chain[0].datagrams, before); /* not its vector */
+    rig_commit(rig, 1, GRANT_NUMBER, 0.25);
     uint64_t const committed = rig->tsc;
     rig_pass(rig, RIG_STEP);
     assert_int_equal(rig->chain[0].datagrams, before + 1);
     assert_int_equal(rig->chain[0].turn, turn);
     assert_int_equal(rig->chain[0].sent_tsc, committed + RIG_STEP);
-    rig_commit(rig, 1, EPOCH, 0.5); /* one cycle a period, whatever is wished */
+    rig_commit(rig, 1, GRANT_NUMBER, 0.5); /* one cycle a period, whatever is commanded */
     rig_pass(rig, RIG_CYCLE / 4 - RIG_STEP);
     assert_int_equal(rig->chain[0].datagrams, before + 1);
     rig_pass(rig, RIG_CYCLE);
@@ -88,26 +88,26 @@ static void the_leaders_row_sends_the_cycle_at_once(void **state) {
     rig_free(rig);
 }
 
-/** Commits the leader's row at the turn of the cycle that is next; how long its datagram took. */
+/** Commits the leader's vector at the turn of the cycle that is next; how long its datagram took. */
 static uint64_t lead_next(struct rig *rig, double value) {
     rm_turn const turn = rig_next_turn(rig);
     rig_pass(rig, rig_due(rig, turn) - RIG_CYCLE / 4 - rig->tsc);
-    rig_commit(rig, 1, EPOCH, value);
+    rig_commit(rig, 1, GRANT_NUMBER, value);
     uint64_t const committed = rig->tsc;
     rig_pass(rig, RIG_CYCLE / 2);
     return rig->chain[0].sent_tsc - committed;
 }
 
-static void a_late_row_of_the_leader_does_not_make_the_next_ones_wait(void **state) {
+static void a_late_vector_of_the_leader_does_not_make_the_next_ones_wait(void **state) {
     (void)state;
     struct rig *const rig = rig_make(
-        &(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1, .phase_turns = RIG_PERIOD / 4});
-    rig_grant(rig, 1, EPOCH, 1);
+        &(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1, .phase_turns = RIG_PERIOD / 4});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 3; ++i)
         assert_in_range(lead_next(rig, 0.25), 0, 2 * RIG_STEP);
     rig_pass(rig, rig_due(rig, rig_next_turn(rig)) + 2 * RIG_STEP - rig->tsc);
-    rig_commit(rig, 1, EPOCH, 0.5); /* its cycle has just gone without it */
+    rig_commit(rig, 1, GRANT_NUMBER, 0.5); /* its cycle has just gone without it */
     rig_pass(rig, RIG_CYCLE / 8);
     for (int i = 0; i < 3; ++i)
         assert_in_range(lead_next(rig, 0.25), 0, 2 * RIG_STEP);
@@ -116,13 +116,13 @@ static void a_late_row_of_the_leader_does_not_make_the_next_ones_wait(void **sta
 
 static void a_leader_who_floods_sends_one_cycle_a_period(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
-    rig_grant(rig, 1, EPOCH, 1);
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     uint32_t const before = rig->chain[0].datagrams;
     float last = rig->chain[0].got[0];
     for (int i = 0; i < 100 * RIG_CYCLE / RIG_STEP; ++i) {
-        rig_commit(rig, 1, EPOCH, i % 2 ? 10 : -10);
+        rig_commit(rig, 1, GRANT_NUMBER, i % 2 ? 10 : -10);
         uint32_t const sent = rig->chain[0].datagrams;
         rig_pass(rig, RIG_STEP);
         assert_in_range(rig->chain[0].datagrams - sent, 0, 1);
@@ -133,36 +133,36 @@ static void a_leader_who_floods_sends_one_cycle_a_period(void **state) {
     rig_free(rig);
 }
 
-static void a_leaders_bad_row_sends_nothing_before_its_time(void **state) {
+static void a_leaders_bad_vector_sends_nothing_before_its_time(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
-    rig_grant(rig, 1, EPOCH, 1);
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig_pass(rig, rig_due(rig, rig_next_turn(rig)) - rig->tsc - RIG_CYCLE / 4);
     uint32_t const before = rig->chain[0].datagrams;
-    rig_commit(rig, 1, EPOCH - 1, 3);
+    rig_commit(rig, 1, GRANT_NUMBER - 1, 3);
     rig_pass(rig, RIG_CYCLE / 8);
     assert_int_equal(rig->chain[0].datagrams, before);
     assert_int_equal(rig_count(rig, RM_TRANSMIT_LED), 0);
     rig_pass(rig, RIG_CYCLE / 4);
     assert_int_equal(rig->chain[0].datagrams, before + 1);
-    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_REFUSED_EPOCH), 1);
-    assert_int_equal(atomic_load(&rig->grant[1]->offence.refusal), RM_REFUSED_EPOCH);
+    assert_int_equal(rm_counter_get(rig->guard_counters[1], RM_GUARD_REFUSED_GRANT), 1);
+    assert_int_equal(atomic_load(&rig->grant[1]->offence.refusal), RM_REFUSED_GRANT);
     rig_free(rig);
 }
 
 static void a_role_that_slept_skips_cycles_and_makes_one_step(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .applications = 1});
-    rig_grant(rig, 1, EPOCH, 1);
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
-    rig_commit(rig, 1, EPOCH, 9);
+    rig_commit(rig, 1, GRANT_NUMBER, 9);
     rig_pass_cycles(rig, 1);
     float const at = rig->chain[0].got[0];
     uint32_t const before = rig->chain[0].datagrams;
     rm_turn const turn = rig_next_turn(rig);
     rig->tsc = rig_due(rig, turn) + 3 * RIG_CYCLE + RIG_CYCLE / 2 - RIG_STEP; /* the role was not called meanwhile */
-    rig_commit(rig, 1, EPOCH, 9);
+    rig_commit(rig, 1, GRANT_NUMBER, 9);
     rig_pass(rig, RIG_STEP);
     assert_int_equal(rig->chain[0].datagrams, before + 1);
     assert_int_equal(rig->chain[0].turn, turn + 3 * RIG_PERIOD);
@@ -175,7 +175,7 @@ static void a_role_that_slept_skips_cycles_and_makes_one_step(void **state) {
 
 static void without_a_clock_nothing_is_sent(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
     atomic_store(&rig->clock.anchored, 0);
     rig_pass_cycles(rig, 5);
     assert_int_equal(rig->chain[0].datagrams, 0);
@@ -189,7 +189,7 @@ static void without_a_clock_nothing_is_sent(void **state) {
 static void a_stepped_clock_is_followed(void **state) {
     (void)state;
     for (int back = 0; back < 2; ++back) {
-        struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .phase_turns = 3});
+        struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .phase_turns = 3});
         rig_pass_cycles(rig, 20);
         rig_set_clock(rig, back ? 7 : 1000000, back ? 2 : 1);
         uint32_t const before = rig->chain[0].datagrams;
@@ -203,7 +203,7 @@ static void a_stepped_clock_is_followed(void **state) {
 
 static void where_no_instrument_tells_the_turn_tai_does(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .by_tai = true});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .by_tai = true});
     rig_pass_cycles(rig, 10);
     assert_in_range(rig->chain[0].datagrams, 9, 11);
     assert_int_equal(rig->chain[0].turn % RIG_PERIOD, 0);
@@ -226,7 +226,7 @@ static void hurry(struct rig *rig, double times) {
 
 static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
     rig_pass_cycles(rig, 10);
     hurry(rig, 1.019);
     uint32_t const before = rig->chain[0].datagrams;
@@ -237,7 +237,7 @@ static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
 
 static void a_clock_far_from_the_nominal_rate_is_not_gone_by(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 1});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
     rig_pass_cycles(rig, 10);
     uint32_t const before = rig->chain[0].datagrams;
     hurry(rig, 36);
@@ -252,19 +252,19 @@ static void a_clock_far_from_the_nominal_rate_is_not_gone_by(void **state) {
 static void an_application_is_granted_and_its_end_is_seen(void **state) {
     (void)state;
     struct rig *const rig =
-        rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .applications = 1, .stop = RM_STOP_RAMP});
-    rig_commit(rig, 1, EPOCH, 3); /* what an instance left behind, even with an epoch guessed right */
+        rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1, .stop = RM_STOP_RAMP});
+    rig_commit(rig, 1, GRANT_NUMBER, 3); /* what an instance left behind, even with a grant number guessed right */
     rig_pass_cycles(rig, 3);
     assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_ABSENT);
-    rig_grant(rig, 1, EPOCH, 9);
+    rig_grant(rig, 1, GRANT_NUMBER, 9);
     rig_pass_cycles(rig, 2);
-    assert_int_equal(atomic_load(&rig->grant[1]->epoch), EPOCH);
+    assert_int_equal(atomic_load(&rig->grant[1]->grant_number), GRANT_NUMBER);
     assert_int_equal(atomic_load(&rig->grant[1]->instance), 9);
     assert_int_equal(atomic_load(&rig->grant[1]->pid), 4711);
     assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_JOINED);
     assert_true(rig->chain[0].got[0] == 0);
     for (int i = 0; i < 10; ++i) {
-        rig_commit(rig, 1, EPOCH, 3);
+        rig_commit(rig, 1, GRANT_NUMBER, 3);
         rig_pass_cycles(rig, 1);
     }
     assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_RUNNING);
@@ -277,12 +277,12 @@ static void an_application_is_granted_and_its_end_is_seen(void **state) {
     assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_DEAD);
     assert_true(rig->chain[0].got[0] == (float)RIG_SAFE);
     assert_true(rig_state(rig, 0) & RM_SUPPLY_RAMPING);
-    rig_grant(rig, 1, EPOCH + 1, 10);
+    rig_grant(rig, 1, GRANT_NUMBER + 1, 10);
     rig_pass_cycles(rig, 1);
-    rig_commit(rig, 1, EPOCH, 5);
+    rig_commit(rig, 1, GRANT_NUMBER, 5);
     rig_pass_cycles(rig, 1);
     assert_true(rig->chain[0].got[0] == (float)RIG_SAFE);
-    rig_commit(rig, 1, EPOCH + 1, 1.25);
+    rig_commit(rig, 1, GRANT_NUMBER + 1, 1.25);
     rig_pass_cycles(rig, 20);
     assert_true(rig->chain[0].got[0] >= 1);
     assert_int_equal(atomic_load(&rig->grant[1]->restarts), 1);
@@ -302,7 +302,7 @@ static enum rm_refusal put(struct rig *rig, uint32_t supply, double value) {
 
 static void the_operator_sets_what_no_application_owns(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2});
+    struct rig *rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2});
     rig_pass_cycles(rig, 3);
     assert_int_equal(put(rig, 1, 2), RM_REFUSED_NOTHING);
     assert_int_equal(put(rig, 1, 11), RM_REFUSED_HIGH);
@@ -311,7 +311,7 @@ static void the_operator_sets_what_no_application_owns(void **state) {
     rig_pass_cycles(rig, 10);
     assert_true(rig->chain[0].got[1] == 2 && rig->chain[0].got[0] == 0);
     rig_free(rig);
-    rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .applications = 1});
+    rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1});
     rig_pass_cycles(rig, 3);
     assert_int_equal(put(rig, 1, 2), RM_REFUSED_OWNERSHIP);
     rig_pass_cycles(rig, 3);
@@ -320,15 +320,15 @@ static void the_operator_sets_what_no_application_owns(void **state) {
 }
 
 static struct rig *make_simulated(void) {
-    struct rig *const rig = rig_make(&(struct rig_wish){
+    struct rig *const rig = rig_make(&(struct rig_options){
         .chains = 2, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6, .simulated_time = true});
-    rig_grant(rig, 1, EPOCH, 1);
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass(rig, RIG_SIMULATED_ALONE); /* the first cycle has no leader */
     assert_int_equal(rig->chain[0].datagrams, 1);
     return rig;
 }
 
-static void in_simulated_time_a_cycle_goes_out_with_the_leaders_row_alone(void **state) {
+static void in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone(void **state) {
     (void)state;
     struct rig *const rig = make_simulated();
     for (uint32_t i = 1; i <= 20; ++i) {
@@ -337,7 +337,7 @@ static void in_simulated_time_a_cycle_goes_out_with_the_leaders_row_alone(void *
         rig_pass_cycles(rig, 80);
         assert_int_equal(rig->chain[1].datagrams, i);
         rig_set_clock(rig, turn, 1);
-        rig_commit(rig, 1, EPOCH, 0.25);
+        rig_commit(rig, 1, GRANT_NUMBER, 0.25);
         rig_pass(rig, RIG_STEP);
         assert_int_equal(rig->chain[1].datagrams, i + 1);
         assert_int_equal(rig->chain[1].turn, turn);
@@ -365,11 +365,11 @@ static void in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is(
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_cycle_goes_out_at_its_phase_and_not_before),
-        cmocka_unit_test(rows_move_supplies_by_their_slew),
-        cmocka_unit_test(the_leaders_row_sends_the_cycle_at_once),
-        cmocka_unit_test(a_late_row_of_the_leader_does_not_make_the_next_ones_wait),
+        cmocka_unit_test(vectors_move_supplies_by_their_slew),
+        cmocka_unit_test(the_leaders_vector_sends_the_cycle_at_once),
+        cmocka_unit_test(a_late_vector_of_the_leader_does_not_make_the_next_ones_wait),
         cmocka_unit_test(a_leader_who_floods_sends_one_cycle_a_period),
-        cmocka_unit_test(a_leaders_bad_row_sends_nothing_before_its_time),
+        cmocka_unit_test(a_leaders_bad_vector_sends_nothing_before_its_time),
         cmocka_unit_test(a_role_that_slept_skips_cycles_and_makes_one_step),
         cmocka_unit_test(without_a_clock_nothing_is_sent),
         cmocka_unit_test(a_stepped_clock_is_followed),
@@ -378,7 +378,7 @@ int main(void) {
         cmocka_unit_test(a_clock_far_from_the_nominal_rate_is_not_gone_by),
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
-        cmocka_unit_test(in_simulated_time_a_cycle_goes_out_with_the_leaders_row_alone),
+        cmocka_unit_test(in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone),
         cmocka_unit_test(in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "engine/test_transmit_rig.h"
 
-enum { EPOCH = 5001 };
+enum { GRANT_NUMBER = 5001 };
 
 static void stand_at(struct rig *rig, uint32_t chain, float value) {
     for (uint32_t i = 0; i < RM_CHAIN_SUPPLIES_MAX; ++i)
@@ -19,7 +19,7 @@ static void stand_at(struct rig *rig, uint32_t chain, float value) {
 
 static void a_chain_is_asked_until_it_says_where_it_stands(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 13});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 13});
     stand_at(rig, 0, 3.5f);
     rig->chain[0].mute = true;
     rig_pass_cycles(rig, 5);
@@ -42,12 +42,12 @@ static void a_chain_is_asked_until_it_says_where_it_stands(void **state) {
 
 /** What a role leaves behind that has sent `value` to its supplies. */
 static struct rm_setpoints *life_that_sent(uint32_t supplies, double value) {
-    struct rm_setpoints *const rows = rig_make_rows(supplies);
-    struct rm_setpoint_row *const row = rm_setpoints_begin(rows);
+    struct rm_setpoints *const vectors = rig_make_vectors(supplies);
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(vectors);
     for (uint32_t i = 0; i < supplies; ++i)
-        rm_setpoints_put(row, i, value);
-    rm_setpoints_commit(row, 76, 1, 1);
-    return rows;
+        rm_setpoints_put(vector, i, value);
+    rm_setpoints_commit(vector, 76, 1, 1);
+    return vectors;
 }
 
 static void supplies_go_on_where_the_last_life_left_them(void **state) {
@@ -59,7 +59,7 @@ static void supplies_go_on_where_the_last_life_left_them(void **state) {
     } const at[] = {{4, 4.05f, 4}, {4, 4.5f, 4.5f}, {(double)NAN, 4.05f, 4.05f}, {(double)INFINITY, 4.05f, 4.05f}};
     for (unsigned i = 0; i < sizeof at / sizeof at[0]; ++i) {
         struct rig *const rig =
-            rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .last_life = life_that_sent(2, at[i].last)});
+            rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .last_life = life_that_sent(2, at[i].last)});
         stand_at(rig, 0, at[i].stands);
         rig_pass_cycles(rig, 4);
         assert_true(rig->chain[0].queries > 0);
@@ -70,13 +70,14 @@ static void supplies_go_on_where_the_last_life_left_them(void **state) {
 
 static void chains_without_readback_are_taken_at_their_word(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .deaf = true});
+    struct rig *rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .deaf = true});
     rig_pass_cycles(rig, 100);
     assert_int_equal(rig->chain[0].queries, 0);
     assert_true(rig->chain[0].got[1] == (float)RIG_SAFE);
     assert_int_equal(rig_state(rig, 1), 0);
     rig_free(rig);
-    rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 2, .deaf = true, .last_life = life_that_sent(2, -2.5)});
+    rig =
+        rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .deaf = true, .last_life = life_that_sent(2, -2.5)});
     rig_pass_cycles(rig, 3);
     assert_true(rig->chain[0].got[1] == -2.5f);
     rig_free(rig);
@@ -85,22 +86,22 @@ static void chains_without_readback_are_taken_at_their_word(void **state) {
 static void a_lost_chain_is_seen_left_alone_and_joins_again(void **state) {
     (void)state;
     struct rig *const rig =
-        rig_make(&(struct rig_wish){.chains = 2, .supplies = 1, .applications = 1, .lost_cycles = 6});
-    rig_grant(rig, 1, EPOCH, 1);
+        rig_make(&(struct rig_options){.chains = 2, .supplies = 1, .applications = 1, .lost_cycles = 6});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 10; ++i) {
-        rig_commit(rig, 1, EPOCH, 2);
+        rig_commit(rig, 1, GRANT_NUMBER, 2);
         rig_pass_cycles(rig, 1);
     }
     rig->chain[0].mute = true;
     for (int i = 0; i < 5; ++i) {
-        rig_commit(rig, 1, EPOCH, 2);
+        rig_commit(rig, 1, GRANT_NUMBER, 2);
         rig_pass_cycles(rig, 1);
         assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_LOST), 0);
     }
     uint32_t const queries = rig->chain[0].queries;
     for (int i = 0; i < 4; ++i) {
-        rig_commit(rig, 1, EPOCH, 5);
+        rig_commit(rig, 1, GRANT_NUMBER, 5);
         rig_pass_cycles(rig, 1);
     }
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_LOST), 1);
@@ -125,20 +126,20 @@ static void a_lost_chain_is_seen_left_alone_and_joins_again(void **state) {
 
 static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 12, .applications = 1});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 12, .applications = 1});
     struct rig_chain *const chain = &rig->chain[0];
-    rig_grant(rig, 1, EPOCH, 1);
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     stand_at(rig, 0, 4);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 4; ++i) {
-        rig_commit(rig, 1, EPOCH, 4);
+        rig_commit(rig, 1, GRANT_NUMBER, 4);
         rig_pass_cycles(rig, 1);
     }
     chain->bits[11] = RM_SUPPLY_BIT_TRIPPED;
     chain->bits[3] = RM_SUPPLY_BIT_SATURATED;
     chain->stands[11] = 0;
     chain->says = RM_CHAIN_SAYS_TRIPPED | RM_CHAIN_SAYS_SATURATED;
-    rig_commit(rig, 1, EPOCH, 4);
+    rig_commit(rig, 1, GRANT_NUMBER, 4);
     uint32_t const before = chain->datagrams;
     while (chain->datagrams == before)
         rig_pass(rig, RIG_STEP);
@@ -147,7 +148,7 @@ static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state
     assert_true(rig_state(rig, 3) & RM_SUPPLY_SATURATED);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_TRIPS), 1);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_SATURATIONS), 1);
-    rig_commit(rig, 1, EPOCH, 4);
+    rig_commit(rig, 1, GRANT_NUMBER, 4);
     rig_pass_cycles(rig, 2);
     assert_true(rm_counter_get(rig->guard_counters[1], RM_GUARD_REFUSED_FAULT) > 0);
     assert_true(chain->got[11] == 0 && chain->got[3] == 4);
@@ -156,7 +157,7 @@ static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state
     assert_int_equal(rig_state(rig, 11) & RM_SUPPLY_TRIPPED, 0);
     assert_int_equal(rig_state(rig, 3) & RM_SUPPLY_SATURATED, 0);
     assert_true(chain->got[11] == 0);
-    rig_commit(rig, 1, EPOCH, 4);
+    rig_commit(rig, 1, GRANT_NUMBER, 4);
     rig_pass_cycles(rig, 1);
     assert_true(chain->got[11] == (float)RIG_SLEW);
     rig_free(rig);
@@ -165,13 +166,13 @@ static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state
 static void a_readback_that_stays_away_deviates(void **state) {
     (void)state;
     struct rig *const rig =
-        rig_make(&(struct rig_wish){.chains = 1, .supplies = 1, .applications = 1, .settle_cycles = 20});
-    rig_grant(rig, 1, EPOCH, 1);
+        rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1, .settle_cycles = 20});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig->chain[0].stuck = true;
     uint32_t cycles = 0;
     for (; cycles < 100 && rig_chain_count(rig, 0, RM_CHAIN_DEVIATIONS) == 0; ++cycles) {
-        rig_commit(rig, 1, EPOCH, 1);
+        rig_commit(rig, 1, GRANT_NUMBER, 1);
         rig_pass_cycles(rig, 1);
     }
     assert_in_range(cycles, 20, 26); /* two cycles to get there, twenty to settle */
@@ -186,19 +187,19 @@ static void a_readback_that_stays_away_deviates(void **state) {
 
 static void wrong_answers_and_complaints_are_counted(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 1, .supplies = 11});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 11});
     rig_pass_cycles(rig, 4);
     rig->chain[0].sequence_error = 5;
     rig_pass_cycles(rig, 3);
     rig->chain[0].sequence_error = 0;
     rig->chain[0].says =
-        RM_CHAIN_SAYS_OLD_EPOCH | RM_CHAIN_SAYS_MISDIRECTED | RM_CHAIN_SAYS_GAP | RM_CHAIN_SAYS_STOPPED;
+        RM_CHAIN_SAYS_OLD_GENERATION | RM_CHAIN_SAYS_MISDIRECTED | RM_CHAIN_SAYS_GAP | RM_CHAIN_SAYS_STOPPED;
     rig_pass_cycles(rig, 4);
     rig->chain[0].says = 0;
     rig_pass_cycles(rig, 20);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 3);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED), 3);
-    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_OLD_EPOCH), 4);
+    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_OLD_GENERATION), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_MISDIRECTED), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_GAPS), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_STOPPED), 4);
@@ -215,13 +216,13 @@ static void wrong_answers_and_complaints_are_counted(void **state) {
 static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
     (void)state;
     struct rig *const rig =
-        rig_make(&(struct rig_wish){.chains = 96, .supplies = 1, .applications = 1, .lost_cycles = 1000});
-    rig_grant(rig, 1, EPOCH, 1);
+        rig_make(&(struct rig_options){.chains = 96, .supplies = 1, .applications = 1, .lost_cycles = 1000});
+    rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig_pass(rig, RIG_CYCLE / 2);
     rig->port->takes = 1; /* a link that takes four datagrams a look */
     for (int i = 0; i < 4; ++i) {
-        rig_commit(rig, 1, EPOCH, 10);
+        rig_commit(rig, 1, GRANT_NUMBER, 10);
         rig_pass_cycles(rig, 1);
     }
     assert_int_equal(rig_count(rig, RM_TRANSMIT_UNSENT), 0);
@@ -229,7 +230,7 @@ static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
     assert_true(at > 0);
     for (int i = 0; i < 3; ++i) {
         rig->port->takes = 0;
-        rig_commit(rig, 1, EPOCH, 10);
+        rig_commit(rig, 1, GRANT_NUMBER, 10);
         rig_pass_cycles(rig, 1);
     }
     assert_in_range(rig_count(rig, RM_TRANSMIT_UNSENT), 2 * 96, 3 * 96);
@@ -237,7 +238,7 @@ static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
     float last = at;
     uint32_t before = rig->chain[95].datagrams;
     for (int i = 0; i < 30; ++i) {
-        rig_commit(rig, 1, EPOCH, 10);
+        rig_commit(rig, 1, GRANT_NUMBER, 10);
         rig_pass_cycles(rig, 1); /* the rig holds sequence numbers to be without a gap */
         assert_in_range(rig->chain[95].datagrams - before, 1, 2); /* two: what was left, and the next cycle's */
         assert_true(rig->chain[95].got[0] - last <= (float)RIG_SLEW * (float)(rig->chain[95].datagrams - before));
@@ -255,13 +256,13 @@ static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
 
 static void many_chains_are_sent_and_heard_each_cycle(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_wish){.chains = 96, .supplies = 13, .applications = 3});
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 96, .supplies = 13, .applications = 3});
     for (uint32_t a = 1; a <= 3; ++a)
-        rig_grant(rig, a, EPOCH + a, 1);
+        rig_grant(rig, a, GRANT_NUMBER + a, 1);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 50; ++i) {
         for (uint32_t a = 1; a <= 3; ++a)
-            rig_commit(rig, a, EPOCH + a, a);
+            rig_commit(rig, a, GRANT_NUMBER + a, a);
         rig_pass_cycles(rig, 1);
     }
     rig_pass_cycles(rig, 1);

@@ -29,10 +29,11 @@ static void *zeroed(size_t bytes) {
     return memset(memory, 0, whole);
 }
 
-struct rm_setpoints *rig_make_rows(uint32_t actuators) {
+struct rm_setpoints *rig_make_vectors(uint32_t actuators) {
     struct rm_setpoints *const made = zeroed(rm_setpoints_bytes(actuators));
-    *made = (struct rm_setpoints){
-        .rows_offset = sizeof *made, .row_bytes = rm_setpoint_row_bytes(actuators), .actuator_count = actuators};
+    *made = (struct rm_setpoints){.vectors_offset = sizeof *made,
+                                  .vector_bytes = rm_setpoint_vector_bytes(actuators),
+                                  .actuator_count = actuators};
     return made;
 }
 
@@ -45,13 +46,13 @@ static struct rm_parameter *make_states(uint32_t count) {
     return made;
 }
 
-static void make_supplies(struct rig *rig, struct rig_wish const *wish) {
+static void make_supplies(struct rig *rig, struct rig_options const *options) {
     double const cycles = rig->config.turn_rate_hz / RIG_PERIOD;
-    for (uint32_t i = 0; i < wish->chains * wish->supplies; ++i) {
+    for (uint32_t i = 0; i < options->chains * options->supplies; ++i) {
         struct rm_config_supply *const supply = &rig->supply_config[i];
         *supply = (struct rm_config_supply){
-            .chain = i / wish->supplies,
-            .application = wish->applications != 0 ? 1 + i % wish->applications : 0,
+            .chain = i / options->supplies,
+            .application = options->applications != 0 ? 1 + i % options->applications : 0,
             .unit = "A",
             .low = -10,
             .high = 10,
@@ -59,46 +60,47 @@ static void make_supplies(struct rig *rig, struct rig_wish const *wish) {
             .safe = RIG_SAFE,
             .safe_slew_per_s = RIG_SLEW / 2 * cycles,
             .tolerance = RIG_TOLERANCE,
-            .settle_cycles = wish->settle_cycles != 0 ? wish->settle_cycles : 5,
+            .settle_cycles = options->settle_cycles != 0 ? options->settle_cycles : 5,
         };
         snprintf(supply->name, sizeof supply->name, "sr/ps/s%u", i);
     }
     rig->config.supply = rig->supply_config;
-    rig->config.supply_count = wish->chains * wish->supplies;
+    rig->config.supply_count = options->chains * options->supplies;
 }
 
-static void make_applications(struct rig *rig, struct rig_wish const *wish) {
+static void make_applications(struct rig *rig, struct rig_options const *options) {
     rig->config.application = rig->application_config;
-    rig->config.application_count = 1 + wish->applications;
+    rig->config.application_count = 1 + options->applications;
     for (uint32_t a = 0; a < rig->config.application_count; ++a) {
         struct rm_config_application *const application = &rig->application_config[a];
         *application = (struct rm_config_application){
-            .period_turns = RIG_PERIOD, .freshness_turns = 240, .watchdog_cycles = 2, .stop = wish->stop};
+            .period_turns = RIG_PERIOD, .freshness_turns = 240, .watchdog_cycles = 2, .stop = options->stop};
         snprintf(application->name, sizeof application->name, a == 0 ? "operator" : "app%u", a);
         application->supply = calloc(rig->config.supply_count + 1u, sizeof *application->supply);
         require(application->supply != NULL);
         for (uint32_t s = 0; s < rig->config.supply_count; ++s)
             if (rig->supply_config[s].application == a)
                 application->supply[application->supply_count++] = s;
-        rig->rows[a] = rig_make_rows(application->supply_count);
+        rig->vectors[a] = rig_make_vectors(application->supply_count);
         rig->grant[a] = zeroed(sizeof *rig->grant[a]);
         rig->guard_counters[a] = zeroed(RM_GUARD_COUNTERS * sizeof(rm_counter));
     }
 }
 
-static void make_chains(struct rig *rig, struct rig_wish const *wish) {
+static void make_chains(struct rig *rig, struct rig_options const *options) {
     rig->config.chain = rig->chain_config;
-    rig->config.chain_count = wish->chains;
-    for (uint32_t c = 0; c < wish->chains; ++c) {
-        uint32_t const parts = wish->deaf ? 0 : (wish->supplies + RM_SUPPLIES_PER_RECORD - 1) / RM_SUPPLIES_PER_RECORD;
+    rig->config.chain_count = options->chains;
+    for (uint32_t c = 0; c < options->chains; ++c) {
+        uint32_t const parts =
+            options->deaf ? 0 : (options->supplies + RM_SUPPLIES_PER_RECORD - 1) / RM_SUPPLIES_PER_RECORD;
         rig->chain_config[c] = (struct rm_config_chain){
             .id = (uint16_t)(c + 1),
             .address_ipv4 = 0x0A1E0001 + c,
             .mac = {2, 0, 0x0A, 0x1E, 0, 1},
             .udp_port = 4662,
-            .readback = !wish->deaf,
-            .first_supply = c * wish->supplies,
-            .supply_count = wish->supplies,
+            .readback = !options->deaf,
+            .first_supply = c * options->supplies,
+            .supply_count = options->supplies,
             .instrument_count = parts,
         };
         rig->chain_setup[c] = (struct rm_transmit_chain){
@@ -115,9 +117,9 @@ static void make_chains(struct rig *rig, struct rig_wish const *wish) {
     }
 }
 
-void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t machine_epoch) {
+void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t turn_epoch) {
     struct rm_clock_reading const reading = {.anchored = true,
-                                             .machine_epoch = machine_epoch,
+                                             .turn_epoch = turn_epoch,
                                              .turn = turn,
                                              .turn_tsc = rig->tsc,
                                              .ticks_per_turn = RIG_TICKS,
@@ -127,13 +129,13 @@ void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t machine_epoch) {
     rm_clock_publish(&rig->clock, &reading);
 }
 
-static void make_transmit(struct rig *rig, struct rig_wish const *wish) {
+static void make_transmit(struct rig *rig, struct rig_options const *options) {
     struct rm_transmit_setup const setup = {
         .config = &rig->config,
         .tsc_hz = 1e9,
-        .epoch = 77,
-        .clock = wish->by_tai ? NULL : &rig->clock,
-        .publish = wish->by_tai ? &rig->published : NULL,
+        .generation = 77,
+        .clock = options->by_tai ? NULL : &rig->clock,
+        .publish = options->by_tai ? &rig->published : NULL,
         .chain = rig->chain_setup,
         .grant = rig->grant,
         .guard_counters = rig->guard_counters,
@@ -149,27 +151,27 @@ static void make_transmit(struct rig *rig, struct rig_wish const *wish) {
     }
 }
 
-struct rig *rig_make(struct rig_wish const *wish) {
+struct rig *rig_make(struct rig_options const *options) {
     struct rig *const rig = zeroed(sizeof *rig);
     running = rig;
     rig->tsc = 1000000;
     rig->config.turn_rate_hz = 1e6;
-    rig->config.simulated_time = wish->simulated_time;
+    rig->config.simulated_time = options->simulated_time;
     rig->config.turn_window.ahead_turns = 2048;
     rig->config.setpoints = (struct rm_config_setpoints){
         .period_turns = RIG_PERIOD,
-        .phase_turns = wish->phase_turns,
-        .lead = wish->lead,
-        .lost_cycles = wish->lost_cycles != 0 ? wish->lost_cycles : 10,
+        .phase_turns = options->phase_turns,
+        .lead = options->lead,
+        .lost_cycles = options->lost_cycles != 0 ? options->lost_cycles : 10,
     };
     rig->port = fake_port_make(0);
-    make_supplies(rig, wish);
-    make_applications(rig, wish);
-    make_chains(rig, wish);
-    rig->sent = wish->last_life != NULL ? wish->last_life : rig_make_rows(rig->config.supply_count);
+    make_supplies(rig, options);
+    make_applications(rig, options);
+    make_chains(rig, options);
+    rig->sent = options->last_life != NULL ? options->last_life : rig_make_vectors(rig->config.supply_count);
     rig->supply_state = make_states(rig->config.supply_count);
     rig_set_clock(rig, RIG_FIRST_TURN, 1);
-    make_transmit(rig, wish);
+    make_transmit(rig, options);
     return rig;
 }
 
@@ -181,7 +183,7 @@ void rig_free(struct rig *rig) {
             test_ring_free(&rig->chain[c].ring[p]);
     for (uint32_t a = 0; a < rig->config.application_count; ++a) {
         free(rig->application_config[a].supply);
-        free(rig->rows[a]);
+        free(rig->vectors[a]);
         free(rig->grant[a]);
         free(rig->guard_counters[a]);
     }
@@ -223,7 +225,7 @@ static void obey(struct rig *rig, struct fake_frame const *frame) {
     require(datagram.sequence == chain->sequence + 1);
     chain->turn = datagram.turn;
     chain->sequence = datagram.sequence;
-    chain->epoch = datagram.epoch;
+    chain->generation = datagram.generation;
     chain->sent_tsc = rig->tsc;
     ++chain->datagrams;
     chain->queries += query;
@@ -265,32 +267,32 @@ rm_turn rig_next_turn(struct rig const *rig) {
     return (now / RIG_PERIOD + 1) * RIG_PERIOD;
 }
 
-static void post(struct rig *rig, uint32_t application, struct rm_transmit_letter letter) {
+static void post(struct rig *rig, uint32_t application, struct rm_transmit_command command) {
     struct rm_transmit_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
     require(atomic_load(&mailbox->posted) == atomic_load(&mailbox->taken));
-    mailbox->letter = letter;
+    mailbox->command = command;
     atomic_store(&mailbox->posted, atomic_load(&mailbox->posted) + 1);
 }
 
-void rig_grant(struct rig *rig, uint32_t application, uint64_t epoch, uint64_t instance) {
+void rig_grant(struct rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance) {
     post(rig, application,
-         (struct rm_transmit_letter){.setpoints = rig->rows[application],
-                                     .row_bytes = rig->rows[application]->row_bytes,
-                                     .epoch = epoch,
-                                     .instance = instance,
-                                     .pid = 4711});
+         (struct rm_transmit_command){.setpoints = rig->vectors[application],
+                                      .vector_bytes = rig->vectors[application]->vector_bytes,
+                                      .grant_number = grant_number,
+                                      .instance = instance,
+                                      .pid = 4711});
 }
 
 void rig_leave(struct rig *rig, uint32_t application, bool died) {
-    post(rig, application, (struct rm_transmit_letter){.died = died});
+    post(rig, application, (struct rm_transmit_command){.died = died});
 }
 
-void rig_commit(struct rig *rig, uint32_t application, uint64_t epoch, double value) {
-    struct rm_setpoint_row *const row = rm_setpoints_begin(rig->rows[application]);
+void rig_commit(struct rig *rig, uint32_t application, uint64_t grant_number, double value) {
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(rig->vectors[application]);
     for (uint32_t i = 0; i < rig->application_config[application].supply_count; ++i)
-        rm_setpoints_put(row, i, value);
+        rm_setpoints_put(vector, i, value);
     struct rm_clock_reading const reading = clock_of(rig);
-    rm_setpoints_commit(row, epoch, rm_clock_turn(&reading, rig->tsc), rig->tsc);
+    rm_setpoints_commit(vector, grant_number, rm_clock_turn(&reading, rig->tsc), rig->tsc);
 }
 
 uint64_t rig_count(struct rig const *rig, unsigned counter) { return rm_counter_get(rig->counters, counter); }
@@ -311,6 +313,6 @@ double rig_sent(struct rig const *rig, uint32_t supply) {
     struct rm_setpoints_place place = {0};
     struct rm_setpoint_reading reading;
     bool const there =
-        rm_setpoints_copy(rig->sent, rig->sent->row_bytes, &place, &reading, sent, rig->config.supply_count);
+        rm_setpoints_copy(rig->sent, rig->sent->vector_bytes, &place, &reading, sent, rig->config.supply_count);
     return there ? sent[supply] : (double)NAN;
 }

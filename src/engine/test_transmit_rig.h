@@ -8,7 +8,7 @@
 #ifndef RM_ENGINE_TEST_TRANSMIT_RIG_H
 #define RM_ENGINE_TEST_TRANSMIT_RIG_H
 
-#include "engine/test_slow_path_ports.h"
+#include "engine/test_exception_path_ports.h"
 #include "engine/transmit.h"
 #include "fabric/test_ring.h"
 #include "wire/setpoint.h"
@@ -33,7 +33,7 @@ enum {
 #define RIG_TOLERANCE 0.1
 
 /** What the test wants. */
-struct rig_wish {
+struct rig_options {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
     /** Chains have no readback. */
     bool deaf;
@@ -50,7 +50,7 @@ struct rig_wish {
 struct rig_chain {
     uint32_t datagrams, queries;
     rm_turn turn;
-    uint64_t sequence, epoch, sent_tsc;
+    uint64_t sequence, generation, sent_tsc;
     /** In the newest setpoint datagram. */
     float got[RM_CHAIN_SUPPLIES_MAX];
 
@@ -78,7 +78,7 @@ struct rig {
     struct rm_grant *grant[RIG_APPLICATIONS];
     rm_counter *guard_counters[RIG_APPLICATIONS];
     /** Of each application. */
-    struct rm_setpoints *rows[RIG_APPLICATIONS];
+    struct rm_setpoints *vectors[RIG_APPLICATIONS];
 
     rm_counter counters[RM_TRANSMIT_COUNTERS];
     rm_counter chain_counters[RIG_CHAINS][RM_CHAIN_COUNTERS];
@@ -90,11 +90,11 @@ struct rig {
 };
 
 /** The rig of the test that runs; there is one at a time. */
-struct rig *rig_make(struct rig_wish const *wish);
+struct rig *rig_make(struct rig_options const *options);
 void rig_free(struct rig *rig);
 
-/** Sets the clock: `turn` is now, in this machine epoch. */
-void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t machine_epoch);
+/** Sets the clock: `turn` is now, in this turn-counter epoch. */
+void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t turn_epoch);
 
 /** Lets time pass. */
 void rig_pass(struct rig *rig, uint64_t ticks);
@@ -106,18 +106,18 @@ uint64_t rig_due(struct rig const *rig, rm_turn turn);
 /** Turn of the next cycle that is due by its time. */
 rm_turn rig_next_turn(struct rig const *rig);
 
-/** Grants application `a` an epoch, as the attendant does. */
-void rig_grant(struct rig *rig, uint32_t application, uint64_t epoch, uint64_t instance);
+/** Grants application `a` a grant number, as the control thread does. */
+void rig_grant(struct rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance);
 void rig_leave(struct rig *rig, uint32_t application, bool died);
 
-/** Commits a row of application `a` in which all values are the same. */
-void rig_commit(struct rig *rig, uint32_t application, uint64_t epoch, double value);
+/** Commits a vector of application `a` in which all values are the same. */
+void rig_commit(struct rig *rig, uint32_t application, uint64_t grant_number, double value);
 
 uint64_t rig_count(struct rig const *rig, unsigned counter);
 uint64_t rig_chain_count(struct rig const *rig, uint32_t chain, unsigned counter);
 uint32_t rig_state(struct rig const *rig, uint32_t supply);
 double rig_sent(struct rig const *rig, uint32_t supply);
 
-struct rm_setpoints *rig_make_rows(uint32_t actuators);
+struct rm_setpoints *rig_make_vectors(uint32_t actuators);
 
 #endif

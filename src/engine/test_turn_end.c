@@ -86,7 +86,7 @@ static void expect_no_overflow(struct bench const *bench, uint64_t tsc, rm_turn 
     }
 }
 
-static void whatever_it_is_told_nothing_overflows(void **state) {
+static void whatever_it_is_reported_nothing_overflows(void **state) {
     (void)state;
     rm_turn const starts[] = {0, SILENCE - 1, RM_TURN_END / 2, RM_TURN_END - SILENCE, RM_TURN_END - 1};
     uint64_t anchors = 0;
@@ -113,7 +113,7 @@ static void whatever_it_is_told_nothing_overflows(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(whatever_it_is_told_nothing_overflows),
+        cmocka_unit_test(whatever_it_is_reported_nothing_overflows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void a_vote_takes_sixteen_turns_that_agree(void **state) {
     for (uint64_t i = 1; i < RM_GATE_VOTE_RUN - 1; ++i)
         assert_int_equal(refuse(&bench, 0, last + i * AHEAD, TSC), RM_GATE_REFUSED);
     assert_int_equal(refuse(&bench, 0, last + 15 * AHEAD, TSC), RM_GATE_RESTARTED);
-    assert_int_equal(bench.gate.machine_epoch, 1);
+    assert_int_equal(bench.gate.turn_epoch, 1);
     expect_window(&bench.gate, 0 + 0, last + 15 * AHEAD + AHEAD);
 }
 
@@ -184,7 +184,7 @@ static void an_outage_is_no_restart(void **state) {
     begin(&bench, START, 2);
     assert_int_equal(vote(&bench, 0, START + outage, TSC), RM_GATE_REFUSED);
     assert_int_equal(vote(&bench, 1, START + outage, TSC), RM_GATE_STEPPED);
-    assert_int_equal(bench.gate.machine_epoch, 0);
+    assert_int_equal(bench.gate.turn_epoch, 0);
     expect_window(&bench.gate, START + outage - SILENCE, START + outage + AHEAD);
 
     begin(&bench, START, 2); /* a turn more than a minute */
@@ -197,7 +197,7 @@ static void an_outage_is_no_restart(void **state) {
     bench.vote[1].known = false;
     vote(&bench, 0, START + 10000, TSC);
     assert_int_equal(vote(&bench, 1, START + 10000, TSC), RM_GATE_RESTARTED);
-    assert_int_equal(bench.gate.machine_epoch, 1);
+    assert_int_equal(bench.gate.turn_epoch, 1);
 }
 
 /** Instrument `index` sends `turn`, which is accepted. */
@@ -226,7 +226,7 @@ static void a_majority_of_early_turns_steps_the_clock(void **state) {
     assert_int_equal(early(&bench, TSC), RM_GATE_STEPPED);
     assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), ahead); /* what more than half have reached */
     assert_int_equal(bench.gate.newest, ahead);
-    assert_int_equal(bench.gate.machine_epoch, 0);
+    assert_int_equal(bench.gate.turn_epoch, 0);
     assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 1); /* nobody was refused */
 }
 
@@ -244,7 +244,7 @@ static void those_that_have_spoken_step_the_clock(void **state) {
     assert_int_equal(refuse(&bench, 2, START + 20001, later), RM_GATE_REFUSED);
     assert_int_equal(early(&bench, later), RM_GATE_STEPPED);
     expect_window(&bench.gate, START + 20000 - SILENCE, START + 20000 + AHEAD);
-    assert_int_equal(bench.gate.machine_epoch, 0);
+    assert_int_equal(bench.gate.turn_epoch, 0);
     assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 2);
 }
 
@@ -263,25 +263,25 @@ static void a_leap_out_of_the_world_takes_a_vote(void **state) {
     }
 }
 
-static void a_liar_is_doubted_once_the_others_have_spoken(void **state) {
+static void a_liar_is_suspect_once_the_others_have_spoken(void **state) {
     (void)state;
     struct bench bench;
     begin(&bench, START, 0);
     uint64_t const first = TSC + 10 * TICKS_PER_TURN, second = TSC + 11 * TICKS_PER_TURN;
     refuse(&bench, 0, START + 20000, first);
     assert_int_equal(early(&bench, first), RM_GATE_REFUSED);
-    assert_false(bench.vote[0].doubted);
+    assert_false(bench.vote[0].suspect);
     for (uint32_t i = 1; i < 4; ++i)
         accept(&bench, i, START + 11, second);
     refuse(&bench, 0, START + 20001, second);
     assert_int_equal(early(&bench, second), RM_GATE_REFUSED);
-    assert_true(bench.vote[0].doubted);
+    assert_true(bench.vote[0].suspect);
     assert_int_equal(rm_turn_gate_now(&bench.gate, second), START + 11);
     /* Back among the others it is heard again. */
     for (uint32_t i = 0; i < VOTES; ++i)
         accept(&bench, i, START + 12, TSC + 12 * TICKS_PER_TURN);
     rm_turn_gate_review(&bench.gate, TSC + 12 * TICKS_PER_TURN, bench.votes, VOTES);
-    assert_false(bench.vote[0].doubted);
+    assert_false(bench.vote[0].suspect);
 }
 
 static void half_and_half_change_nothing(void **state) {
@@ -297,35 +297,35 @@ static void half_and_half_change_nothing(void **state) {
         rm_turn_gate_review(&bench.gate, tsc, bench.votes, VOTES);
         assert_int_equal(rm_turn_gate_now(&bench.gate, tsc), START + burst);
         for (uint32_t i = 0; i < VOTES; ++i)
-            assert_false(bench.vote[i].outcast);
+            assert_false(bench.vote[i].outlier);
     }
 }
 
-/** How a review of these leads ends: a bit for each outcast. */
-static uint32_t outcasts(int64_t const *leads, uint32_t count) {
+/** How a review of these leads ends: a bit for each outlier. */
+static uint32_t outliers(int64_t const *phase_errors, uint32_t count) {
     struct bench bench;
     begin(&bench, START, 0);
     for (uint32_t i = 0; i < count; ++i)
-        accept(&bench, i, START + (uint64_t)leads[i], TSC);
+        accept(&bench, i, START + (uint64_t)phase_errors[i], TSC);
     rm_turn_gate_review(&bench.gate, TSC, bench.votes, count);
     uint32_t bits = 0;
     for (uint32_t i = 0; i < count; ++i)
-        bits |= (uint32_t)bench.vote[i].outcast << i;
+        bits |= (uint32_t)bench.vote[i].outlier << i;
     return bits;
 }
 
 static void who_leads_more_than_half_is_not_heard(void **state) {
     (void)state;
-    assert_int_equal(outcasts((int64_t[]){2000}, 1), 0);
-    assert_int_equal(outcasts((int64_t[]){0, 2000}, 2), 0);
-    assert_int_equal(outcasts((int64_t[]){2000, -200000}, 2), 0);
-    assert_int_equal(outcasts((int64_t[]){0, 2000, 0}, 3), 2);
-    assert_int_equal(outcasts((int64_t[]){0, RM_GATE_FAR, 0}, 3), 0);
-    assert_int_equal(outcasts((int64_t[]){0, RM_GATE_FAR + 1, 0}, 3), 2);
-    assert_int_equal(outcasts((int64_t[]){0, -200000, 0}, 3), 0); /* to be late is natural */
-    assert_int_equal(outcasts((int64_t[]){-20000, -20000, 0}, 3), 4);
-    assert_int_equal(outcasts((int64_t[]){-20000, -20000, 0, 0}, 4), 0);
-    assert_int_equal(outcasts((int64_t[]){0, 0, 2000, 2000, 5}, 5), 12);
+    assert_int_equal(outliers((int64_t[]){2000}, 1), 0);
+    assert_int_equal(outliers((int64_t[]){0, 2000}, 2), 0);
+    assert_int_equal(outliers((int64_t[]){2000, -200000}, 2), 0);
+    assert_int_equal(outliers((int64_t[]){0, 2000, 0}, 3), 2);
+    assert_int_equal(outliers((int64_t[]){0, RM_GATE_FAR, 0}, 3), 0);
+    assert_int_equal(outliers((int64_t[]){0, RM_GATE_FAR + 1, 0}, 3), 2);
+    assert_int_equal(outliers((int64_t[]){0, -200000, 0}, 3), 0); /* to be late is natural */
+    assert_int_equal(outliers((int64_t[]){-20000, -20000, 0}, 3), 4);
+    assert_int_equal(outliers((int64_t[]){-20000, -20000, 0, 0}, 4), 0);
+    assert_int_equal(outliers((int64_t[]){0, 0, 2000, 2000, 5}, 5), 12);
 }
 
 /** One has taken the clock 1000 turns along since the last review; or it spoke before a stall, and the others after. */
@@ -339,7 +339,7 @@ static void who_moved_the_clock_has_it_moved_back(void **state) {
         for (uint32_t i = 1; i < VOTES; ++i)
             accept(&bench, i, START - 1000, later);
         rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
-        assert_true(bench.vote[0].outcast);
+        assert_true(bench.vote[0].outlier);
         assert_int_equal(rm_turn_gate_now(&bench.gate, later), before ? START + 20000 : START - 1000);
     }
 }
@@ -354,10 +354,10 @@ static void those_that_have_not_spoken_are_not_counted(void **state) {
     for (uint32_t i = 1; i < VOTES / 2; ++i)
         accept(&bench, i, START + 5000, later);
     rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
-    assert_false(bench.vote[0].outcast); /* half of those that send are not more than half */
+    assert_false(bench.vote[0].outlier); /* half of those that send are not more than half */
     accept(&bench, VOTES / 2, START + 5000, later);
     rm_turn_gate_review(&bench.gate, later, bench.votes, VOTES);
-    assert_true(bench.vote[0].outcast);
+    assert_true(bench.vote[0].outlier);
 }
 
 static void the_lost_clock_steps_to_the_median(void **state) {
@@ -404,7 +404,7 @@ int main(void) {
         cmocka_unit_test(a_majority_of_early_turns_steps_the_clock),
         cmocka_unit_test(those_that_have_spoken_step_the_clock),
         cmocka_unit_test(a_leap_out_of_the_world_takes_a_vote),
-        cmocka_unit_test(a_liar_is_doubted_once_the_others_have_spoken),
+        cmocka_unit_test(a_liar_is_suspect_once_the_others_have_spoken),
         cmocka_unit_test(half_and_half_change_nothing),
         cmocka_unit_test(who_leads_more_than_half_is_not_heard),
         cmocka_unit_test(who_moved_the_clock_has_it_moved_back),

@@ -15,7 +15,8 @@
 static double const ALONE_SECONDS = 0.02;
 enum { ALONE_LOOKS = 1000 };
 
-static double const SANE_LATENCY_SECONDS = 1.0; /**< a row's TSC is its application's word: what is older is no time */
+static double const SANE_LATENCY_SECONDS =
+    1.0; /**< a vector's TSC is its application's word: what is older is no time */
 
 /** Zeroed, with cache lines of its own. */
 static void *zeroed(size_t count, size_t bytes) {
@@ -28,7 +29,7 @@ static double cycles_per_second(struct rm_config const *config) {
     return config->turn_rate_hz / (double)config->setpoints.period_turns;
 }
 
-static uint32_t longest_row(struct rm_config const *config) {
+static uint32_t longest_vector(struct rm_config const *config) {
     uint32_t longest = 1;
     for (uint32_t i = 0; i < config->application_count; ++i)
         if (config->application[i].supply_count > longest)
@@ -49,10 +50,10 @@ static bool allocate(struct rm_transmit *transmit) {
     transmit->noted = zeroed(transmit->supply_count, sizeof *transmit->noted);
     transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
     transmit->answering = zeroed(transmit->chain_count, sizeof *transmit->answering);
-    transmit->row = zeroed(longest_row(config), sizeof *transmit->row);
+    transmit->vector = zeroed(longest_vector(config), sizeof *transmit->vector);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
            transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
-           transmit->answering && transmit->row;
+           transmit->answering && transmit->vector;
 }
 
 /** What the last life of the server sent; NaN where it knew nothing, or there was none. */
@@ -60,7 +61,7 @@ static void find_last_life(struct rm_transmit *transmit) {
     double *const last = calloc(transmit->supply_count + 1u, sizeof *last);
     struct rm_setpoints_place place = {0};
     struct rm_setpoint_reading reading;
-    transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->row_bytes,
+    transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->vector_bytes,
                                                               &place, &reading, last, transmit->supply_count);
     for (uint32_t i = 0; i < transmit->supply_count; ++i)
         transmit->sent[i] = transmit->sent_before ? (float)last[i] : NAN;
@@ -93,8 +94,8 @@ static void make_links(struct rm_transmit *transmit) {
             transmit->answering[transmit->answering_count++] = i;
     }
     memset(transmit->turn_of, 0xff, sizeof transmit->turn_of); /* RM_TURN_NONE */
-    uint32_t const patience = transmit->setup.config->setpoints.lost_cycles;
-    transmit->window = patience < RM_TRANSMIT_WINDOW ? patience : RM_TRANSMIT_WINDOW - 1;
+    uint32_t const timeout = transmit->setup.config->setpoints.lost_cycles;
+    transmit->window = timeout < RM_TRANSMIT_WINDOW ? timeout : RM_TRANSMIT_WINDOW - 1;
 }
 
 static enum rm_code make(struct rm_transmit *transmit, struct rm_error *error) {
@@ -150,7 +151,7 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit->noted);
     free(transmit->state);
     free(transmit->answering);
-    free(transmit->row);
+    free(transmit->vector);
     free(transmit);
 }
 
@@ -166,10 +167,10 @@ static void note_latency(struct rm_transmit *transmit) {
     uint64_t const sane = (uint64_t)(SANE_LATENCY_SECONDS * transmit->setup.tsc_hz);
     for (uint32_t i = 1; i < transmit->application_count; ++i) {
         struct rm_transmit_source *const source = &transmit->source[i];
-        uint64_t const latency = transmit->first_tsc - source->row_tsc;
-        if (source->row_tsc != 0 && transmit->first_tsc != 0 && latency <= sane)
+        uint64_t const latency = transmit->first_tsc - source->vector_tsc;
+        if (source->vector_tsc != 0 && transmit->first_tsc != 0 && latency <= sane)
             rm_histogram_add(transmit->setup.latency, latency, 1);
-        source->row_tsc = 0;
+        source->vector_tsc = 0;
         source->looked = false;
     }
 }
@@ -182,7 +183,7 @@ static void close_cycle(struct rm_transmit *transmit, uint64_t tsc) {
     rm_transmit_close_chains(transmit);
     rm_transmit_publish_sent(transmit);
     note_latency(transmit);
-    rm_transmit_take_letters(transmit);
+    rm_transmit_take_commands(transmit);
     rm_transmit_take_put(transmit);
     rm_transmit_publish_grants(transmit);
     rm_transmit_publish_states(transmit);
@@ -208,7 +209,7 @@ static void keep_pace(struct rm_transmit *transmit, uint64_t tsc) {
     transmit->allowed_tsc = from + period - period / 100;
 }
 
-/** Sends the cycle at hand. Rows have been taken. */
+/** Sends the cycle at hand. Vectors have been taken. */
 static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t late_ticks, bool led) {
     ++transmit->cycle;
     transmit->cycle_turn = transmit->turn;
@@ -229,26 +230,27 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     return sent;
 }
 
-/** How long before its time a cycle may be sent by the leader's row: from a quarter of a period before its turn on. */
-static uint64_t lead_ticks(struct rm_transmit const *transmit) {
+/** How long before its time a cycle may be sent by the leader's vector: from a quarter of a period before its turn on.
+ * */
+static uint64_t phase_error_ticks(struct rm_transmit const *transmit) {
     uint64_t const period = transmit->period_ticks;
     uint64_t const phase = period * transmit->phase_turns / transmit->period_turns;
     uint64_t const most = period - period / 16;
     return phase + period / 4 < most ? phase + period / 4 : most;
 }
 
-/** True when the leader's row has come, and may send the cycle now. One that comes before that is of the cycle that its
- * time has sent already: it is taken, and goes with the next one. If it led that, each row after it would find its
- * cycle gone, and wait. */
+/** True when the leader's vector has come, and may send the cycle now. One that comes before that is of the cycle that
+ * its time has sent already: it is taken, and goes with the next one. If it led that, each vector after it would find
+ * its cycle gone, and wait. */
 static bool led(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
     if (leader == 0)
         return false;
-    if (tsc + lead_ticks(transmit) < transmit->due_tsc) {
-        (void)rm_transmit_take_row(transmit, leader);
+    if (tsc + phase_error_ticks(transmit) < transmit->due_tsc) {
+        (void)rm_transmit_take_vector(transmit, leader);
         return false;
     }
-    return tsc - transmit->sent_tsc >= transmit->period_ticks / 2 && rm_transmit_take_row(transmit, leader);
+    return tsc - transmit->sent_tsc >= transmit->period_ticks / 2 && rm_transmit_take_vector(transmit, leader);
 }
 
 static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
@@ -257,29 +259,30 @@ static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
         return 0; /* the clock has been stepped */
     uint64_t const late = rm_transmit_skip(transmit, tsc);
     for (uint32_t i = 1; i < transmit->application_count; ++i)
-        (void)rm_transmit_take_row(transmit, i);
+        (void)rm_transmit_take_vector(transmit, i);
     uint32_t const sent = begin_cycle(transmit, tsc, late, false);
     rm_transmit_watch(transmit); /* also where one cycle follows the other without a rest */
     return sent;
 }
 
-/** One small piece of work that can wait, so that the leader's row is looked for soon again. A command of the operator
- * is taken here too: the next cycle may be far away, where the clock was stepped back or the ring stands still. */
+/** One small piece of work that can wait, so that the leader's vector is looked for soon again. A command of the
+ * operator is taken here too: the next cycle may be far away, where the clock was stepped back or the ring stands
+ * still. */
 static void idle(struct rm_transmit *transmit) {
     transmit->heard = transmit->heard + 1 < transmit->application_count ? transmit->heard + 1 : 0;
     if (transmit->heard == 0)
         rm_transmit_take_put(transmit);
     struct rm_transmit_source *const source = &transmit->source[transmit->heard];
     if (transmit->heard != 0 && transmit->heard != transmit->setup.config->setpoints.lead && !source->looked)
-        source->looked = rm_transmit_take_row(transmit, transmit->heard);
+        source->looked = rm_transmit_take_vector(transmit, transmit->heard);
     rm_transmit_watch(transmit);
 }
 
-/** In simulated time: the cycle of the leader's row goes out with it. */
+/** In simulated time: the cycle of the leader's vector goes out with it. */
 static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
-    if (leader != 0 && rm_transmit_take_row(transmit, leader)) {
-        transmit->turn = transmit->source[leader].row_turn / transmit->period_turns * transmit->period_turns;
+    if (leader != 0 && rm_transmit_take_vector(transmit, leader)) {
+        transmit->turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
         return begin_cycle(transmit, tsc, 0, true);
     }
     uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
@@ -295,7 +298,7 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
 
 static uint32_t without_clock(struct rm_transmit *transmit) {
     rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNANCHORED, 1);
-    rm_transmit_take_letters(transmit);
+    rm_transmit_take_commands(transmit);
     rm_transmit_take_put(transmit);
     rm_transmit_publish_grants(transmit);
     return 0;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The transmit role: rows of setpoints in, datagrams to daisy chains out, with the guard between.
+/** The transmit role: setpoint vectors in, datagrams to daisy chains out, with the guard between.
  *
- *     applications' rows ─copy─▶ guard ─▶ one setpoint per supply ─▶ one datagram per chain ─▶ ports
+ *     applications' vectors ─copy─▶ guard ─▶ one setpoint per supply ─▶ one datagram per chain ─▶ ports
  *     chains' readbacks (instrument streams) ─▶ what each supply does ─▶ guard, chain counters, supply/state
  *
  * A cycle has the turn T, a multiple of the setpoints' period, and goes out when the turn clock stands at
- * T + phase; or at once when the leading application commits its row for it. It may lead from a quarter of a period
+ * T + phase; or at once when the leading application commits its vector for it. It may lead from a quarter of a period
  * before T on; what it commits earlier came too late for the cycle before, and goes with this one in its time. The
  * clock is the published one (clock.h), copied once per cycle; where no instrument tells the turn, TAI does, and this
  * role publishes it. A role that comes a whole period too late skips the cycle and counts it: supplies get no two
- * cycles' steps at once. So does one whose clock was stepped, or began a new machine epoch: it goes on with the next
- * cycle by the new time.
+ * cycles' steps at once. So does one whose clock was stepped, or began a new turn-counter epoch: it goes on with the
+ * next cycle by the new time.
  *
- * Nor does the leader's row send a cycle sooner than half a period after the cycle before. What the link does not take
- * at once is offered again until the next cycle; what is left then is counted, and its chain catches up by one slew a
- * cycle from what it was sent last.
+ * Nor does the leader's vector send a cycle sooner than half a period after the cycle before. What the link does not
+ * take at once is offered again until the next cycle; what is left then is counted, and its chain catches up by one
+ * slew a cycle from what it was sent last.
  *
  * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
  * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
  * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
  * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply of which nobody knows yet.
  *
- * Which application has which memory, the attendant says (attendant.h), through a mailbox of one entry per application:
- * this role never waits for it.
+ * Which application has which memory, the control thread says (control_thread.h), through a mailbox of one entry per
+ * application: this role never waits for it.
  */
 #ifndef RM_ENGINE_TRANSMIT_H
 #define RM_ENGINE_TRANSMIT_H
@@ -45,16 +45,16 @@
 
 struct rm_transmit;
 
-/** Where one application's rows come from, as the attendant tells it. A new letter is written before `posted` is stored
- * with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on it uses
- * nothing of an earlier letter, whose memory can be unmapped. */
-struct rm_transmit_letter {
+/** Where one application's vectors come from, as the control thread tells it. A new command is written before `posted`
+ * is stored with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on
+ * it uses nothing of an earlier command, whose memory can be unmapped. */
+struct rm_transmit_command {
     /** NULL: nobody there. */
     struct rm_setpoints const *setpoints;
     /** Checked. */
-    uint64_t row_bytes;
+    uint64_t vector_bytes;
     /** Granted; 0: nobody. */
-    uint64_t epoch;
+    uint64_t grant_number;
 
     uint64_t instance;
     uint64_t pid;
@@ -63,10 +63,10 @@ struct rm_transmit_letter {
 };
 
 struct rm_transmit_mailbox {
-    /** Letters so far. */
+    /** Commands so far. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
 
-    struct rm_transmit_letter letter;
+    struct rm_transmit_command command;
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
 };
 
@@ -115,7 +115,7 @@ struct rm_transmit_setup {
     struct rm_config const *config;
     double tsc_hz;
     /** Of this server: TAI nanoseconds at its start, so it grows from life to life. */
-    uint64_t epoch;
+    uint64_t generation;
     /** Published by a receive role; NULL: no instrument tells the turn. */
     struct rm_clock const *clock;
     /** Where `clock` is NULL: the turns by TAI are published here; or NULL. */
@@ -132,7 +132,7 @@ struct rm_transmit_setup {
     struct rm_setpoints *sent;
     /** "supply/state" */
     struct rm_parameter *supply_state;
-    /** Commit of a row to its first datagram handed to a port, ticks. */
+    /** Commit of a vector to its first datagram handed to a port, ticks. */
     struct rm_histogram *latency;
 };
 
@@ -144,7 +144,7 @@ void rm_transmit_free(struct rm_transmit *transmit);
 struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
 struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit);
 
-/** One turn of the duty cycle: looks at letters and at the leading row, sends a cycle when it is due. Returns the
+/** One turn of the duty cycle: looks at commands and at the leading vector, sends a cycle when it is due. Returns the
  * datagrams sent. */
 uint32_t rm_transmit_duty(void *transmit, uint64_t tsc);
 

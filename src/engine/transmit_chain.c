@@ -99,7 +99,8 @@ static uint32_t compose(struct rm_transmit *transmit, struct rm_transmit_link *l
         values = transmit->caught;
     }
     return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
-                                  transmit->setup.epoch, link->sequence + 1, link->query ? NULL : values + link->first);
+                                  transmit->setup.generation, link->sequence + 1,
+                                  link->query ? NULL : values + link->first);
 }
 
 /** Fills the burst with the next datagrams, as many as there are buffers. */
@@ -162,7 +163,7 @@ static bool differ(float const *sent, float const *values, uint32_t count) {
 static void note_sent(struct rm_transmit *transmit, float const *values, uint32_t first, uint32_t end) {
     if (!differ(transmit->sent + first, values + first, end - first))
         return;
-    transmit->sent_rows = 0;
+    transmit->sent_vectors = 0;
     uint64_t const cycle = transmit->cycle;
     float *const sent = transmit->sent;
     uint64_t *const moved = transmit->moved;
@@ -197,7 +198,7 @@ static bool note_handed(struct rm_transmit *transmit, struct rm_transmit_link *l
     return !link->query && !link->catching;
 }
 
-/** Supplies of chains beside each other are noted together: one pass over all of them where no chain was left out. */
+/** Supplies of chains beside each other are noted together: one skip all of them where no chain was left out. */
 static void close_links(struct rm_transmit *transmit) {
     float const *const values = rm_guard_setpoints(transmit->guard);
     uint64_t handed = 0;

@@ -59,8 +59,8 @@ static bool usable(struct rm_transmit const *transmit) {
 static bool stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before, uint64_t tsc) {
     struct rm_clock_reading const *const now = &transmit->clock;
     if (transmit->setup.config->simulated_time)
-        return false; /* the leader's rows say which cycle it is */
-    if (before->machine_epoch != now->machine_epoch)
+        return false; /* the leader's vectors say which cycle it is */
+    if (before->turn_epoch != now->turn_epoch)
         return true;
     int64_t const step = (int64_t)(rm_clock_turn(now, tsc) - rm_clock_turn(before, tsc));
     return step >= (int64_t)transmit->period_turns || -step >= (int64_t)transmit->period_turns;

@@ -22,15 +22,15 @@ static uint64_t tai_now(struct rm_transmit const *transmit) {
     return transmit->anchored ? rm_clock_tai_ns(&transmit->clock, rm_tsc()) : rm_tai_ns();
 }
 
-/** A row in every cycle; its values are put only while one of the buffers may still have others: what a row of three
- * cycles ago says stays true where nothing has moved since. */
+/** A vector in every cycle; its values are put only while one of the buffers may still have others: what a vector of
+ * three cycles ago says stays true where nothing has moved since. */
 void rm_transmit_publish_sent(struct rm_transmit *transmit) {
-    struct rm_setpoint_row *const row = rm_setpoints_begin(transmit->setup.sent);
-    if (transmit->sent_rows < RM_SETPOINT_BUFFERS) {
-        rm_setpoints_put_floats(row, transmit->sent, transmit->supply_count);
-        ++transmit->sent_rows;
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(transmit->setup.sent);
+    if (transmit->sent_vectors < RM_SETPOINT_BUFFERS) {
+        rm_setpoints_put_floats(vector, transmit->sent, transmit->supply_count);
+        ++transmit->sent_vectors;
     }
-    rm_setpoints_commit(row, transmit->setup.epoch, transmit->cycle_turn, transmit->first_tsc);
+    rm_setpoints_commit(vector, transmit->setup.generation, transmit->cycle_turn, transmit->first_tsc);
 }
 
 /** What an application that does not send does to its supplies' state. */
@@ -92,7 +92,7 @@ static void write_offence(struct rm_offence *to, struct rm_guard_offence const *
     store(&to->value, bits(from->value));
     store(&to->limit, bits(from->limit));
     store(&to->turn, from->turn);
-    store(&to->row, from->row);
+    store(&to->vector, from->vector);
     store(&to->tai_ns, tai_ns);
     rm_sequence_end(&to->sequence);
 }
@@ -100,9 +100,9 @@ static void write_offence(struct rm_offence *to, struct rm_guard_offence const *
 static void write_grant(struct rm_grant *grant, struct rm_transmit_source const *source,
                         struct rm_guard_view const *view) {
     rm_sequence_begin(&grant->sequence);
-    store(&grant->epoch, source->letter.epoch);
-    store(&grant->instance, source->letter.instance);
-    store(&grant->pid, source->letter.pid);
+    store(&grant->grant_number, source->command.grant_number);
+    store(&grant->instance, source->command.instance);
+    store(&grant->pid, source->command.pid);
     store(&grant->state, view->state);
     store(&grant->since_tai_ns, source->since_tai_ns);
     store(&grant->stalls, view->stalls);
@@ -111,19 +111,19 @@ static void write_grant(struct rm_grant *grant, struct rm_transmit_source const 
 }
 
 static void write_counters(rm_counter *counters, struct rm_guard_view const *view) {
-    rm_counter_set(counters, RM_GUARD_TAKEN, view->rows);
-    for (unsigned reason = RM_REFUSED_EPOCH; reason < RM_REFUSALS; ++reason)
-        rm_counter_set(counters, RM_GUARD_REFUSED_EPOCH + reason - RM_REFUSED_EPOCH, view->refused[reason]);
+    rm_counter_set(counters, RM_GUARD_TAKEN, view->vectors);
+    for (unsigned reason = RM_REFUSED_GRANT; reason < RM_REFUSALS; ++reason)
+        rm_counter_set(counters, RM_GUARD_REFUSED_GRANT + reason - RM_REFUSED_GRANT, view->refused[reason]);
     rm_counter_set(counters, RM_GUARD_STALLS, view->stalls);
 }
 
-_Static_assert((int)RM_GUARD_REFUSED_FAULT - (int)RM_GUARD_REFUSED_EPOCH ==
-                   (int)RM_REFUSED_FAULT - (int)RM_REFUSED_EPOCH,
+_Static_assert((int)RM_GUARD_REFUSED_FAULT - (int)RM_GUARD_REFUSED_GRANT ==
+                   (int)RM_REFUSED_FAULT - (int)RM_REFUSED_GRANT,
                "reasons and their counters go in one order");
 _Static_assert((int)RM_REFUSED_FAULT + 1 == (int)RM_REFUSALS, "and these are all");
 
 static bool refused_more(struct rm_guard_view const *now, struct rm_guard_view const *shown) {
-    for (unsigned reason = RM_REFUSED_EPOCH; reason < RM_REFUSALS; ++reason)
+    for (unsigned reason = RM_REFUSED_GRANT; reason < RM_REFUSALS; ++reason)
         if (now->refused[reason] != shown->refused[reason])
             return true;
     return false;
@@ -135,7 +135,7 @@ void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t applicatio
     struct rm_guard_view const *const shown = &source->shown;
     bool const refused = refused_more(view, shown);
     bool const state = !source->told || view->state != shown->state || view->stalls != shown->stalls ||
-                       source->letter.epoch != source->shown_epoch;
+                       source->command.grant_number != source->shown_grant_number;
     if (view->state != shown->state || !source->told) {
         source->since_tai_ns = tai_now(transmit);
         transmit->state_changed = true;
@@ -144,10 +144,10 @@ void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t applicatio
         write_grant(transmit->setup.grant[application], source, view);
     if (refused)
         write_offence(&transmit->setup.grant[application]->offence, &view->offence, tai_now(transmit));
-    if (refused || state || view->rows != shown->rows)
+    if (refused || state || view->vectors != shown->vectors)
         write_counters(transmit->setup.guard_counters[application], view);
     source->shown = *view;
-    source->shown_epoch = source->letter.epoch;
+    source->shown_grant_number = source->command.grant_number;
     source->told = true;
 }
 

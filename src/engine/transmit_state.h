@@ -3,7 +3,7 @@
  *
  *     transmit.c           making and freeing; the cycle: when is it due, and what comes in which order
  *     transmit_clock.c     which turn it is, and when the next cycle is due
- *     transmit_rows.c      what applications and the operator want: letters, rows, values set by hand
+ *     transmit_vectors.c      what applications and the operator want: commands, vectors, values set by hand
  *     transmit_chain.c     composing datagrams and sending them
  *     transmit_watch.c     readbacks: what became of the datagrams, and what each supply does
  *     transmit_publish.c   what others may see: sent setpoints, states, grants
@@ -28,16 +28,16 @@ enum {
 /** What is kept of one application, 0 being the operator. */
 struct rm_transmit_source {
     /** Taken over; setpoints NULL: nobody. */
-    struct rm_transmit_letter letter;
+    struct rm_transmit_command command;
 
     struct rm_setpoints_place place;
-    /** When the newest row that was taken since the last cycle was committed; 0: none was. */
-    uint64_t row_tsc;
-    /** The turn that the newest row answers. */
-    rm_turn row_turn;
+    /** When the newest vector that was taken since the last cycle was committed; 0: none was. */
+    uint64_t vector_tsc;
+    /** The turn that the newest vector answers. */
+    rm_turn vector_turn;
     /** Since the last cycle. */
     bool looked;
-    /** The newest that was granted an epoch. */
+    /** The newest that was granted a number. */
     uint64_t instance;
 
     uint64_t restarts;
@@ -47,7 +47,7 @@ struct rm_transmit_source {
     /** … and says this. */
     struct rm_guard_view shown;
 
-    uint64_t shown_epoch;
+    uint64_t shown_grant_number;
 };
 
 /** One chain. What every cycle needs of it comes first and lies in as few cache lines as it can. */
@@ -134,8 +134,8 @@ struct rm_transmit {
     uint64_t *moved;
     /** Per supply: what goes to a chain that catches up. */
     float *caught;
-    /** A row of the longest application. */
-    double *row;
+    /** A vector of the longest application. */
+    double *vector;
     /** Per supply: enum rm_supply_state, as far as readbacks and chains tell. */
     uint32_t *noted;
     /** "supply/state" as it was written last. */
@@ -157,7 +157,7 @@ struct rm_transmit {
     uint64_t sent_tsc;
     /** Of a period, by the nominal turn rate. */
     uint64_t nominal_ticks;
-    /** For the leader's row, in simulated time, since it is overdue. */
+    /** For the leader's vector, in simulated time, since it is overdue. */
     uint64_t looks;
     /** No cycle goes out before: a clock that runs too fast shall not hurry supplies. */
     uint64_t allowed_tsc;
@@ -185,8 +185,8 @@ struct rm_transmit {
 
     /* How things stand. */
 
-    /** Rows of "setpoints/sent" since `sent` changed; those of its buffers are all alike then. */
-    uint32_t sent_rows;
+    /** Vectors of "setpoints/sent" since `sent` changed; those of its buffers are all alike then. */
+    uint32_t sent_vectors;
     /** Something of a supply's state, since. */
     bool state_changed;
     /** The last life's setpoints were found. */
@@ -210,13 +210,13 @@ void rm_transmit_synchronise(struct rm_transmit *transmit, rm_turn now);
 /** Passes over the cycles whose time has gone; returns how many ticks the one at hand is late. */
 uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc);
 
-/* transmit_rows.c */
+/* transmit_vectors.c */
 
-/** Looks for a new row of an application; true when it was taken. */
-bool rm_transmit_take_row(struct rm_transmit *transmit, uint32_t application);
+/** Looks for a new vector of an application; true when it was taken. */
+bool rm_transmit_take_vector(struct rm_transmit *transmit, uint32_t application);
 
-/** Takes over what the attendant has posted. */
-void rm_transmit_take_letters(struct rm_transmit *transmit);
+/** Takes over what the control thread has posted. */
+void rm_transmit_take_commands(struct rm_transmit *transmit);
 void rm_transmit_take_put(struct rm_transmit *transmit);
 
 /* transmit_chain.c */

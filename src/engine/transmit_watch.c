@@ -10,7 +10,7 @@ static void join_at(struct rm_transmit *transmit, uint32_t index, double value) 
     rm_guard_fault(transmit->guard, index, (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0);
     transmit->sent[index] = rm_guard_setpoints(transmit->guard)[index];
     transmit->moved[index] = transmit->cycle;
-    transmit->sent_rows = 0;
+    transmit->sent_vectors = 0;
 }
 
 static void set_state(struct rm_transmit *transmit, uint32_t index, uint32_t bit, bool on) {
@@ -145,7 +145,7 @@ static void count_what_it_says(struct rm_transmit_link *link, struct answer cons
         says |= rm_tag_status(answer->part[p].tag);
     rm_counter *const counters = link->counters;
     rm_counter_add(counters, RM_CHAIN_ANSWERED, 1);
-    rm_counter_add(counters, RM_CHAIN_OLD_EPOCH, (says & RM_CHAIN_SAYS_OLD_EPOCH) != 0);
+    rm_counter_add(counters, RM_CHAIN_OLD_GENERATION, (says & RM_CHAIN_SAYS_OLD_GENERATION) != 0);
     rm_counter_add(counters, RM_CHAIN_MISDIRECTED, (says & RM_CHAIN_SAYS_MISDIRECTED) != 0);
     rm_counter_add(counters, RM_CHAIN_GAPS, (says & RM_CHAIN_SAYS_GAP) != 0);
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);

@@ -5,7 +5,7 @@
 
 static double const LOST_SECONDS = 0.25;   /**< after this time without a believed arrival the clock steps */
 static double const OUTAGE_SECONDS = 60.0; /**< a quorum further ahead than this has not been out, but restarted */
-static int64_t const FARTHEST_LEAD = (int64_t)1 << 40; /**< what is beyond is as far: 11 days */
+static int64_t const MAX_PHASE_ERROR = (int64_t)1 << 40; /**< what is beyond is as far: 11 days */
 
 enum { FEWEST_SPEAKERS = 3 }; /**< that make the clock step forward at once, where so many send */
 
@@ -52,9 +52,9 @@ void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
         anchor(gate, turn, tsc);
 }
 
-static void pardon_all(struct rm_gate_vote *const *votes, uint32_t count) {
+static void reinstate_all(struct rm_gate_vote *const *votes, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
-        votes[i]->outcast = votes[i]->doubted = false;
+        votes[i]->outlier = votes[i]->suspect = false;
 }
 
 static uint64_t distance(rm_turn a, rm_turn b) { return a > b ? a - b : b - a; }
@@ -97,12 +97,12 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
         return RM_GATE_REFUSED;
     anchor(gate, turn, tsc);
     gate->early_tsc = 0;
-    pardon_all(votes, count);
+    reinstate_all(votes, count);
     for (uint32_t i = 0; i < count; ++i)
         votes[i]->run = 0;
     if (tally.onward >= needed)
         return RM_GATE_STEPPED;
-    ++gate->machine_epoch;
+    ++gate->turn_epoch;
     rm_turn_survey_restart(&gate->survey);
     for (uint32_t i = 0; i < count; ++i)
         votes[i]->known = false;
@@ -116,25 +116,27 @@ void rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t ts
 }
 
 /** Of `turn`, which came at `tsc`. */
-static int64_t lead_of(struct rm_turn_gate const *gate, rm_turn turn, uint64_t tsc) {
-    int64_t const lead = (int64_t)(turn - rm_turn_clock_predict(&gate->clock, tsc));
-    return lead < -FARTHEST_LEAD ? -FARTHEST_LEAD : lead > FARTHEST_LEAD ? FARTHEST_LEAD : lead;
+static int64_t phase_error_of(struct rm_turn_gate const *gate, rm_turn turn, uint64_t tsc) {
+    int64_t const phase_error = (int64_t)(turn - rm_turn_clock_predict(&gate->clock, tsc));
+    return phase_error < -MAX_PHASE_ERROR  ? -MAX_PHASE_ERROR
+           : phase_error > MAX_PHASE_ERROR ? MAX_PHASE_ERROR
+                                           : phase_error;
 }
 
 int64_t rm_turn_gate_phase(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote) {
-    return lead_of(gate, vote->run > 0 ? vote->turn : vote->accepted, vote->seen_tsc);
+    return phase_error_of(gate, vote->run > 0 ? vote->turn : vote->accepted, vote->seen_tsc);
 }
 
-static uint32_t at_most(struct rm_gate_vote *const *votes, uint32_t count, int64_t lead) {
+static uint32_t at_most(struct rm_gate_vote *const *votes, uint32_t count, int64_t phase_error) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count; ++i)
-        sum += votes[i]->counted && votes[i]->lead <= lead;
+        sum += votes[i]->counted && votes[i]->phase_error <= phase_error;
     return sum;
 }
 
 /** Found by halving, which needs no memory. */
-int64_t rm_gate_ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below) {
-    int64_t low = -FARTHEST_LEAD, high = FARTHEST_LEAD;
+int64_t rm_gate_ranked_phase_error(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below) {
+    int64_t low = -MAX_PHASE_ERROR, high = MAX_PHASE_ERROR;
     while (low < high) {
         int64_t const middle = low + (high - low) / 2;
         if (at_most(votes, count, middle) > below)
@@ -147,8 +149,8 @@ int64_t rm_gate_ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, u
 
 /** Moves the clock, and nothing else: a lead is of when its instrument was heard, and a clock at a wrong rate, carried
  * on from there to now, may be far above all that ever came. */
-static void step(struct rm_turn_gate *gate, int64_t lead, uint64_t tsc) {
-    rm_turn const turn = rm_turn_clock_predict(&gate->clock, tsc) + (uint64_t)lead;
+static void step(struct rm_turn_gate *gate, int64_t phase_error, uint64_t tsc) {
+    rm_turn const turn = rm_turn_clock_predict(&gate->clock, tsc) + (uint64_t)phase_error;
     rm_turn_clock_step(&gate->clock, turn, tsc);
     rm_turn_gate_burst(gate, tsc);
 }
@@ -165,9 +167,9 @@ static bool is_early(struct rm_turn_gate const *gate, struct rm_gate_vote *vote,
     bool const refused = vote->run > 0;
     rm_turn const claimed = refused ? vote->turn : vote->accepted;
     double const onward = (double)(int64_t)(claimed - vote->accepted);
-    vote->lead = lead_of(gate, claimed, vote->seen_tsc);
+    vote->phase_error = phase_error_of(gate, claimed, vote->seen_tsc);
     /* A refused turn of the only one that sends has no witness but those that follow it: rm_turn_gate_refused. */
-    return vote->known && vote->lead > RM_TURN_CLOCK_CAPTURE && !(refused && alone) &&
+    return vote->known && vote->phase_error > RM_TURN_CLOCK_CAPTURE && !(refused && alone) &&
            onward <= OUTAGE_SECONDS * gate->config.turn_rate_hz;
 }
 
@@ -183,20 +185,20 @@ static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struc
         bool const early = is_early(gate, vote, speakers.live == 1) && vote->seen_tsc >= gate->early_tsc;
         vote->counted = early || (vote->seen_tsc >= since && vote->seen_tsc != 0);
         if (!early)
-            vote->lead = vote->lead < 0 ? vote->lead : 0;
+            vote->phase_error = vote->phase_error < 0 ? vote->phase_error : 0;
         speakers.count += vote->counted;
         speakers.early += early;
     }
     return speakers;
 }
 
-/** More than half of those that spoke after the first early turn say otherwise: who is early is doubted until the next
- * review, so that a liar costs no look at everybody in each burst. Its turns that are due still count: they may come
- * by the express lane, which knows nothing of this. */
-static void doubt(struct rm_turn_gate *gate, struct rm_gate_vote *const *votes, uint32_t count) {
+/** More than half of those that spoke after the first early turn say otherwise: who is early is a suspect until the
+ * next review, so that a liar costs no look at everybody in each burst. Its turns that are due still count: they may
+ * come by the fast path, which knows nothing of this. */
+static void suspect_early(struct rm_turn_gate *gate, struct rm_gate_vote *const *votes, uint32_t count) {
     gate->early_tsc = 0;
     for (uint32_t i = 0; i < count; ++i)
-        votes[i]->doubted |= votes[i]->counted && votes[i]->lead > RM_TURN_CLOCK_CAPTURE;
+        votes[i]->suspect |= votes[i]->counted && votes[i]->phase_error > RM_TURN_CLOCK_CAPTURE;
 }
 
 enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
@@ -212,31 +214,31 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
     uint32_t const needed = gate->config.quorum > half ? gate->config.quorum : half;
     if (speakers.early < needed) {
         if (tsc != gate->early_tsc && 2 * speakers.early < speakers.count)
-            doubt(gate, votes, count);
+            suspect_early(gate, votes, count);
         return RM_GATE_REFUSED;
     }
-    int64_t const lead = rm_gate_ranked_lead(votes, count, speakers.count - needed);
-    if (lead > (int64_t)gate->config.ahead_turns)
+    int64_t const phase_error = rm_gate_ranked_phase_error(votes, count, speakers.count - needed);
+    if (phase_error > (int64_t)gate->config.ahead_turns)
         rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
     gate->early_tsc = 0;
-    pardon_all(votes, count);
-    step(gate, lead, tsc);
+    reinstate_all(votes, count);
+    step(gate, phase_error, tsc);
     if (gate->clock.turn > gate->newest)
         gate->newest = gate->clock.turn;
     return RM_GATE_STEPPED;
 }
 
-/** Whether an outcast was heard together with the others, and not before a stall that they came after: then it is the
+/** Whether an outlier was heard together with the others, and not before a stall that they came after: then it is the
  * one that has moved the clock. */
 static bool was_pulled(struct rm_turn_gate const *gate, struct rm_gate_vote *const *votes, uint32_t count) {
     uint64_t const together = (uint64_t)(RM_TURN_CLOCK_CAPTURE * gate->clock.nominal_ticks_per_turn);
-    uint64_t newest = 0, outcast = 0;
+    uint64_t newest = 0, outlier = 0;
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t const seen = votes[i]->counted ? votes[i]->seen_tsc : 0;
         newest = seen > newest ? seen : newest;
-        outcast = votes[i]->outcast && seen > outcast ? seen : outcast;
+        outlier = votes[i]->outlier && seen > outlier ? seen : outlier;
     }
-    return outcast != 0 && newest - outcast <= together;
+    return outlier != 0 && newest - outlier <= together;
 }
 
 void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count) {
@@ -246,17 +248,17 @@ void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
         struct rm_gate_vote *const vote = votes[i];
         live += rm_gate_vote_sends(gate, vote, tsc);
         vote->counted = vote->seen_tsc > gate->review_tsc && vote->known && vote->run == 0;
-        vote->lead = vote->counted ? lead_of(gate, vote->accepted, vote->seen_tsc) : 0;
+        vote->phase_error = vote->counted ? phase_error_of(gate, vote->accepted, vote->seen_tsc) : 0;
         heard += vote->counted;
     }
     /* Instruments that send less often than this is called are waited for. */
     if (2 * heard <= live)
         return;
     gate->review_tsc = tsc;
-    int64_t const median = rm_gate_ranked_lead(votes, count, heard / 2);
+    int64_t const median = rm_gate_ranked_phase_error(votes, count, heard / 2);
     for (uint32_t i = 0; i < count; ++i)
         if (votes[i]->counted)
-            votes[i]->outcast = votes[i]->doubted = votes[i]->lead > median + RM_GATE_FAR;
+            votes[i]->outlier = votes[i]->suspect = votes[i]->phase_error > median + RM_GATE_FAR;
     bool const lost = (double)(tsc - gate->clock.believed_tsc) > LOST_SECONDS * gate->config.tsc_hz;
     bool const off = median > RM_TURN_CLOCK_CAPTURE || median < -RM_TURN_CLOCK_CAPTURE;
     if (off && (lost || (median < 0 && was_pulled(gate, votes, count))))
@@ -267,7 +269,7 @@ void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_readi
     uint64_t const now = rm_tsc();
     *reading = (struct rm_clock_reading){
         .anchored = gate->clock.anchored,
-        .machine_epoch = gate->machine_epoch,
+        .turn_epoch = gate->turn_epoch,
         .turn = gate->clock.turn,
         .turn_tsc = gate->clock.follows ? rm_tsc() : gate->clock.tsc, /* it still stands there */
         .ticks_per_turn = gate->clock.ticks_per_turn,

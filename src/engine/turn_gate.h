@@ -4,15 +4,15 @@
  * A turn is accepted in a window around the turn clock: from `silence_turns` below the turn that is due to
  * `ahead_turns` above it. Everything else is refused and counted. A refused instrument votes for its own turn by
  * staying consistent; when a quorum of instruments votes for the same turns, the machine's counter must have been
- * restarted: the clock is anchored there, as a new machine epoch, and every stream begins again. One instrument alone
- * cannot do that. Where the turns voted for are merely some seconds above those that the same instruments sent before,
- * it was an outage that the clock misjudged: the clock is stepped, and the streams go on.
+ * restarted: the clock is anchored there, as a new turn-counter epoch, and every stream begins again. One instrument
+ * alone cannot do that. Where the turns voted for are merely some seconds above those that the same instruments sent
+ * before, it was an outage that the clock misjudged: the clock is stepped, and the streams go on.
  *
  * Where the clock stands is the median's business. An instrument's *lead* is its newest turn less the turn that was due
  * when that came: nobody's is above 0 for long but a liar's, or everybody's when the clock is behind.
  *
  * - Every 10 ms (rm_turn_gate_review) whoever leads more than half of those that have spoken since by more than
- *   RM_GATE_FAR turns becomes an outcast: its turns are stored, but not shown to the clock, until it is back
+ *   RM_GATE_FAR turns becomes an outlier: its turns are stored, but not shown to the clock, until it is back
  *   among the others. So one instrument moves the clock by no more than that, or for no longer than 10 ms: one that
  *   gains so fast that the clock is RM_TURN_CLOCK_CAPTURE turns away by then has it stepped back to the median. Of two
  *   neither can outvote the other, and the newer is followed: it is natural to be late, and not to be early.
@@ -71,22 +71,22 @@ struct rm_gate_vote {
     rm_turn turn;
     /** How many in a row agreed with each other. */
     uint32_t run;
-    /** A turn was accepted in this machine epoch … */
+    /** A turn was accepted in this turn-counter epoch … */
     bool known;
     /** … this one last. */
     rm_turn accepted;
     /** When the instrument last sent anything. */
     uint64_t seen_tsc;
     /** Newest turn less what was due, where it is counted: see `counted`. */
-    int64_t lead;
+    int64_t phase_error;
     /** In the median that is being taken. */
     bool counted;
     /** Far ahead of more than half at the last review: its turns are not shown to the clock. */
-    bool outcast;
+    bool outlier;
 
     struct rm_survey_mark mark[RM_SURVEY_SPANS];
     /** So, or found to be early alone since: that its turns are early is its own affair. */
-    bool doubted;
+    bool suspect;
 };
 
 enum rm_gate_outcome {
@@ -94,7 +94,7 @@ enum rm_gate_outcome {
     RM_GATE_REFUSED,
     /** A quorum wanted the clock elsewhere, and there it is. */
     RM_GATE_STEPPED,
-    /** So too, in a new machine epoch: the caller restarts every stream. */
+    /** So too, in a new turn-counter epoch: the caller restarts every stream. */
     RM_GATE_RESTARTED,
 };
 
@@ -106,14 +106,14 @@ struct rm_turn_gate {
     rm_turn lowest;
     /** … up to lowest + span. */
     uint64_t span;
-    /** Newest turn ever accepted in this machine epoch. */
+    /** Newest turn ever accepted in this turn-counter epoch. */
     rm_turn newest;
     /** By the clock, when the burst arrived; short counters mean a turn near it. */
     rm_turn due;
     /** Turns of this burst above it are early: they are wrong, or the clock is. */
     rm_turn observable;
     /** The newest of the role's streams: adopted ones may be further on than 0. */
-    uint64_t machine_epoch;
+    uint64_t turn_epoch;
     /** When the first of those came that are early just now; 0: nobody is. */
     uint64_t early_tsc;
     /** Of the last review. */
@@ -124,7 +124,7 @@ struct rm_turn_gate {
 
 void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *config, rm_counter *counters);
 
-/** Once per burst, before its packets: settles the window. */
+/** Once per burst, before its packets: sets the window. */
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc);
 
 /** True when `turn` may be stored, of an instrument that sends a record every `period_turns`: it may be ahead by
@@ -156,7 +156,7 @@ void rm_turn_gate_observe(struct rm_turn_gate *gate, rm_turn newest, uint64_t ts
 enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
                                         uint32_t count);
 
-/** Every 10 ms: says who is an outcast, and steps a clock that is lost. */
+/** Every 10 ms: says who is an outlier, and steps a clock that is lost. */
 void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count);
 
 /** Whether the instrument has sent anything within the last second. */
@@ -169,7 +169,7 @@ static inline bool rm_gate_vote_sends(struct rm_turn_gate const *gate, struct rm
 int64_t rm_turn_gate_phase(struct rm_turn_gate const *gate, struct rm_gate_vote const *vote);
 
 /** The lead that `below` of those counted are below, and no other is. */
-int64_t rm_gate_ranked_lead(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below);
+int64_t rm_gate_ranked_phase_error(struct rm_gate_vote *const *votes, uint32_t count, uint32_t below);
 
 /** The turn that is due by the clock, but no more than `silence_turns` / 2 above the newest that came. */
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc);

@@ -37,8 +37,8 @@ static bool measure_one(struct rm_turn_gate const *gate, struct rm_gate_vote *vo
     double const turns = (double)(int64_t)(claimed(vote) - mark->turn);
     if (mark->tsc == 0 || turns <= 0 || ticks < 0.5 * (double)span_ticks)
         return false;
-    vote->lead = (int64_t)fmin(turns / ticks * gate->clock.nominal_ticks_per_turn * RATIO_ONE, 0x1p39);
-    return vote->lead > 0;
+    vote->phase_error = (int64_t)fmin(turns / ticks * gate->clock.nominal_ticks_per_turn * RATIO_ONE, 0x1p39);
+    return vote->phase_error > 0;
 }
 
 /** By how much the rate of a span may be wrong, when nothing was heard for `gaps` of it: the machine may have stood
@@ -64,7 +64,7 @@ static bool measure(struct rm_turn_gate *gate, int which, uint64_t tsc, struct r
     }
     if (heard == 0 || 2 * heard <= live)
         return false;
-    double const ratio = (double)rm_gate_ranked_lead(votes, count, heard / 2) / RATIO_ONE;
+    double const ratio = (double)rm_gate_ranked_phase_error(votes, count, heard / 2) / RATIO_ONE;
     survey->ticks_per_turn = gate->clock.nominal_ticks_per_turn / ratio;
     survey->tolerance = tolerance;
     survey->end_tsc = tsc;

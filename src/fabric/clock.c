@@ -25,7 +25,7 @@ static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(
 void rm_clock_publish(struct rm_clock *clock, struct rm_clock_reading const *reading) {
     rm_sequence_begin(&clock->sequence);
     put(&clock->anchored, reading->anchored);
-    put(&clock->machine_epoch, reading->machine_epoch);
+    put(&clock->turn_epoch, reading->turn_epoch);
     put(&clock->turn, reading->turn);
     put(&clock->turn_tsc, reading->turn_tsc);
     put(&clock->ticks_per_turn_bits, bits(reading->ticks_per_turn));
@@ -45,7 +45,7 @@ bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *readin
             return false;
         *reading = (struct rm_clock_reading){
             .anchored = get(&clock->anchored) != 0,
-            .machine_epoch = get(&clock->machine_epoch),
+            .turn_epoch = get(&clock->turn_epoch),
             .turn = get(&clock->turn),
             .turn_tsc = get(&clock->turn_tsc),
             .ticks_per_turn = value_of(get(&clock->ticks_per_turn_bits)),

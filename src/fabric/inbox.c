@@ -26,10 +26,10 @@ struct requester {
     /** NULL: it asks nobody, and never will, for a file keeps its objects. It is kept all the same: to map it and to
      * check its objects at every look would take milliseconds of a core. */
     struct rm_requests const *requests;
-    uint64_t epoch; /**< of the instance whose requests are counted */
-    uint64_t next;  /**< number of the request expected next */
-    bool ephemeral; /**< of the folder of requesters */
-    bool seen;      /**< in the look that is under way */
+    uint64_t generation; /**< of the instance whose requests are counted */
+    uint64_t next;       /**< number of the request expected next */
+    bool ephemeral;      /**< of the folder of requesters */
+    bool seen;           /**< in the look that is under way */
 };
 
 /** Owners that stay have their places and those who come to ask have theirs, so that neither can take the others'. */
@@ -90,8 +90,8 @@ static bool file_of(char const *directory, char const *name, struct stat *status
     return stat(path, status) == 0;
 }
 
-static uint64_t epoch_of(struct requester const *requester) {
-    return atomic_load_explicit(&requester->mapped.header->epoch, memory_order_acquire);
+static uint64_t generation_of(struct requester const *requester) {
+    return atomic_load_explicit(&requester->mapped.header->generation, memory_order_acquire);
 }
 
 /** Of requesters no user takes more than a part of the places. */
@@ -123,7 +123,7 @@ static void meet(struct rm_inbox *inbox, char const *directory, char const *name
     }
     if (rm_segment_find(&requester->mapped, RM_OBJECT_REQUESTS, NULL, sizeof(struct rm_requests), &memory) != NULL)
         requester->requests = memory;
-    requester->epoch = epoch_of(requester);
+    requester->generation = generation_of(requester);
     ++inbox->count;
 }
 
@@ -192,7 +192,7 @@ static bool copy_slot(struct requester const *requester, struct rm_request *requ
                       bool *whole) {
     struct rm_request_slot const *slot = &requester->requests->slot[requester->next & (RM_REQUEST_SLOTS - 1)];
     *request = (struct rm_request){
-        .requester_epoch = requester->epoch,
+        .requester_generation = requester->generation,
         .requester_uid = requester->mapped.uid,
         .number = get(&slot->number),
         .first = get(&slot->first),
@@ -207,16 +207,16 @@ static bool copy_slot(struct requester const *requester, struct rm_request *requ
         rm_words_get(request->value, slot->value, request->bytes);
     atomic_thread_fence(memory_order_acquire);
     *whole = get(&requester->requests->head) - requester->next < RM_REQUEST_SLOTS - 1 &&
-             epoch_of(requester) == requester->epoch;
+             generation_of(requester) == requester->generation;
     return sane;
 }
 
 /** A requester that began anew counts from 1 again. */
-static void follow_epoch(struct requester *requester) {
-    uint64_t const epoch = epoch_of(requester);
-    if (epoch == requester->epoch)
+static void follow_generation(struct requester *requester) {
+    uint64_t const generation = generation_of(requester);
+    if (generation == requester->generation)
         return;
-    requester->epoch = epoch;
+    requester->generation = generation;
     requester->next = 1;
 }
 
@@ -224,7 +224,7 @@ static void follow_epoch(struct requester *requester) {
 static bool take_from(struct rm_inbox *inbox, struct requester *requester, struct rm_request *request) {
     uint64_t const since = atomic_load_explicit(&inbox->owner->segment.header->started_tai_ns, memory_order_relaxed);
     for (int tries = 0; tries < RM_REQUEST_SLOTS; ++tries) {
-        follow_epoch(requester);
+        follow_generation(requester);
         /* Acquire: pairs with the release in rm_requests_post. */
         uint64_t const head = atomic_load_explicit(&requester->requests->head, memory_order_acquire);
         if (head < requester->next)
@@ -268,7 +268,7 @@ void rm_inbox_answer(struct rm_inbox *inbox, struct rm_request const *request, e
      */
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&slot->number, request->number, memory_order_relaxed);
-    atomic_store_explicit(&slot->requester_epoch, request->requester_epoch, memory_order_relaxed);
+    atomic_store_explicit(&slot->requester_generation, request->requester_generation, memory_order_relaxed);
     atomic_store_explicit(&slot->verdict, verdict, memory_order_relaxed);
     atomic_store_explicit(&slot->timestamp_tai_ns, rm_tai_ns(), memory_order_relaxed);
     rm_words_put_text(slot->requester, request->requester, RM_OWNER_BYTES);

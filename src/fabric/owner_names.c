@@ -28,7 +28,7 @@ static bool is_folder(char const *directory, struct dirent const *entry) {
 static int by_name(void const *left, void const *right) { return strcmp(left, right); }
 
 /** Sorts, and drops what is there twice. */
-static void settle(struct rm_owner_names *names) {
+static void fix_names(struct rm_owner_names *names) {
     if (names->count == 0)
         return;
     qsort(names->name, names->count, RM_OWNER_BYTES, by_name);
@@ -64,7 +64,7 @@ static void list(struct rm_owner_names *names, char const *directory, bool folde
             add(names, &room, name);
     }
     closedir(listing);
-    settle(names);
+    fix_names(names);
 }
 
 void rm_owner_names_list(struct rm_owner_names *names, char const *workspace_path) {

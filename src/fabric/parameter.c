@@ -34,7 +34,7 @@ static _Atomic uint64_t *own_values(struct rm_parameter *parameter) {
     return (_Atomic uint64_t *)((uint8_t *)parameter + parameter->values_offset);
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t min_bytes(size_t a, size_t b) { return a < b ? a : b; }
 
 /** True for doubles in the line of the sequence: their place is known without asking. */
 static bool inline_f64(struct rm_parameter const *parameter) {
@@ -82,7 +82,7 @@ static void copy_into_word(_Atomic uint64_t *word, size_t inside, uint8_t const 
 
 static void copy_in(_Atomic uint64_t *word, size_t from, uint8_t const *values, size_t bytes) {
     word += from / 8;
-    size_t const head = from % 8 ? smaller(8 - from % 8, bytes) : 0;
+    size_t const head = from % 8 ? min_bytes(8 - from % 8, bytes) : 0;
     if (head > 0)
         copy_into_word(word++, from % 8, values, head);
     size_t done = head;
@@ -105,7 +105,7 @@ void rm_parameter_write_part(struct rm_parameter *parameter, size_t from, void c
                              struct rm_stamp stamp) {
     if (from > parameter->value_bytes)
         return;
-    size_t const wanted = smaller(bytes, parameter->value_bytes - from);
+    size_t const wanted = min_bytes(bytes, parameter->value_bytes - from);
     enum rm_severity const before = severity_before(parameter);
     rm_sequence_begin(&parameter->sequence);
     copy_in(own_values(parameter), from, values, wanted);
@@ -156,13 +156,13 @@ void rm_parameter_heal(struct rm_parameter *parameter) {
 static void copy_out(uint8_t *values, _Atomic uint64_t const *word, size_t bytes) {
     for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
         uint64_t const value = get(word++);
-        memcpy(values + done, &value, smaller(sizeof value, bytes - done));
+        memcpy(values + done, &value, min_bytes(sizeof value, bytes - done));
     }
 }
 
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading) {
-    size_t const wanted = smaller(bytes, parameter->value_bytes);
+    size_t const wanted = min_bytes(bytes, parameter->value_bytes);
     for (int tries = 0; tries < RM_SEQUENCE_COPIES; ++tries) {
         uint64_t seen;
         if (!rm_sequence_enter(&parameter->sequence, &seen))

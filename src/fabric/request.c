@@ -128,8 +128,8 @@ enum rm_code rm_requests_post(struct rm_owner *owner, struct rm_workspace *works
 static bool read_reply(struct rm_replies const *replies, uint64_t m, struct rm_owner const *owner, uint64_t number,
                        struct rm_reply *reply) {
     struct rm_reply_slot const *slot = &replies->slot[m & (RM_REPLY_SLOTS - 1)];
-    uint64_t const epoch = atomic_load_explicit(&owner->segment.header->epoch, memory_order_relaxed);
-    if (get(&slot->number) != number || get(&slot->requester_epoch) != epoch)
+    uint64_t const generation = atomic_load_explicit(&owner->segment.header->generation, memory_order_relaxed);
+    if (get(&slot->number) != number || get(&slot->requester_generation) != generation)
         return false;
     char requester[RM_OWNER_BYTES];
     rm_words_get_text(requester, slot->requester, sizeof requester);

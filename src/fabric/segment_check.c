@@ -59,10 +59,10 @@ static bool parameter_sound(struct rm_object const *object, struct rm_parameter 
 }
 
 static bool setpoints_sound(struct rm_object const *object, struct rm_setpoints const *setpoints) {
-    return object->bytes >= sizeof *setpoints && setpoints->rows_offset == sizeof *setpoints &&
+    return object->bytes >= sizeof *setpoints && setpoints->vectors_offset == sizeof *setpoints &&
            setpoints->actuator_count > 0 && setpoints->actuator_count <= object->bytes / sizeof(uint64_t) &&
-           setpoints->row_bytes == rm_setpoint_row_bytes(setpoints->actuator_count) &&
-           fits(setpoints->rows_offset, RM_SETPOINT_BUFFERS, setpoints->row_bytes, object->bytes);
+           setpoints->vector_bytes == rm_setpoint_vector_bytes(setpoints->actuator_count) &&
+           fits(setpoints->vectors_offset, RM_SETPOINT_BUFFERS, setpoints->vector_bytes, object->bytes);
 }
 
 static bool grant_sound(struct rm_object const *object, struct rm_grant const *grant) {

@@ -204,8 +204,8 @@ void rm_segment_finish(struct rm_segment *segment) {
     struct rm_segment_header *header = segment->header;
     atomic_store_explicit(&header->owner_pid, (uint32_t)getpid(), memory_order_relaxed);
     atomic_store_explicit(&header->started_tai_ns, rm_tai_ns(), memory_order_relaxed);
-    uint64_t const epoch = atomic_load_explicit(&header->epoch, memory_order_relaxed);
-    atomic_store_explicit(&header->epoch, epoch + 1, memory_order_relaxed);
+    uint64_t const generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
+    atomic_store_explicit(&header->generation, generation + 1, memory_order_relaxed);
     /* Release: for readers who were attached already when this owner adopted the segment. */
     atomic_store_explicit(&header->state, RM_SEGMENT_LIVE, memory_order_release);
     /* Release: pairs with the acquire in rm_segment_whole. */

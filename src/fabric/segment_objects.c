@@ -12,7 +12,7 @@
 #include "abi_hash.h"
 #include "fabric/parameter_parts.h"
 #include "fabric/sequence_lock.h"
-#include "fabric/setpoint_rows.h"
+#include "fabric/setpoint_vectors.h"
 
 static void *memory_of(struct rm_segment_header *header, struct rm_planned const *planned) {
     return (uint8_t *)header + planned->object.offset;

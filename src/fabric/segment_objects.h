@@ -18,7 +18,7 @@ void rm_objects_begin(struct rm_segment_header *header, struct rm_segment_plan c
  * whole segment of this version, `bytes` long by its own header and at least by its mapping. */
 bool rm_objects_equal(struct rm_segment_header const *header, struct rm_segment_plan const *plan);
 
-/** Sets the live parts of an adopted segment back while its readers go on. Streams, rows of setpoints, replies and
+/** Sets the live parts of an adopted segment back while its readers go on. Streams, setpoint vectors, replies and
  * those parameters that are settings or that others may set stay as they were left: they outlive their owner. Counters
  * and histograms go to zero word by word; clock, grants and other parameters under their sequence locks. Requests begin
  * anew, as those of an instance are numbered. A change in which the last owner was killed is ended. Constant parts are

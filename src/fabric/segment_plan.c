@@ -276,7 +276,7 @@ rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *nam
                 actuator_count, ACTUATORS_MAX);
     size_t const count = actuator_count > ACTUATORS_MAX ? 0 : actuator_count;
     struct rm_setpoints const constant = {
-        .rows_offset = sizeof constant, .row_bytes = rm_setpoint_row_bytes(count), .actuator_count = count};
+        .vectors_offset = sizeof constant, .vector_bytes = rm_setpoint_vector_bytes(count), .actuator_count = count};
     struct rm_planned *planned = add(plan, RM_OBJECT_SETPOINTS, name, "", description, &constant, sizeof constant);
     if (planned == NULL)
         return 0;

@@ -79,7 +79,7 @@ rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_
 /** A group, which counts the parameters that name it. */
 rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description);
 
-/** Rows of setpoints of so many actuators, 1 to 2^20. */
+/** Setpoint vectors of so many actuators, 1 to 2^20. */
 rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
                                    size_t actuator_count);
 

@@ -43,7 +43,7 @@ static enum rm_read judge(struct rm_stream_view const *view, rm_turn turn, rm_tu
 enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record) {
     struct rm_stream const *stream = view->header;
     /* Acquire: pairs with the release of rm_stream_writer_restart. */
-    uint64_t const epoch = atomic_load_explicit(&stream->machine_epoch, memory_order_acquire);
+    uint64_t const epoch = atomic_load_explicit(&stream->turn_epoch, memory_order_acquire);
     /* Acquire: pairs with the release of rm_stream_writer_publish. */
     enum rm_read const verdict = judge(view, turn, atomic_load_explicit(&stream->head, memory_order_acquire));
     if (verdict != RM_READ_OK)
@@ -57,10 +57,10 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
     /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and invalidate(). */
     atomic_thread_fence(memory_order_acquire);
     bool const same_turn = load(&slot->word[0]) == word[0];
-    /* Acquire, and before the epoch: pairs with rm_stream_writer_publish, so that a head of a later machine epoch,
+    /* Acquire, and before the epoch: pairs with rm_stream_writer_publish, so that a head of a later turn-counter epoch,
      * which may be low enough to look harmless, brings its epoch along. */
     rm_turn const head = atomic_load_explicit(&stream->head, memory_order_acquire);
-    if (!safe(view, turn, head) || load(&stream->machine_epoch) != epoch)
+    if (!safe(view, turn, head) || load(&stream->turn_epoch) != epoch)
         return RM_READ_LAPPED;
     if (word[0] != turn || !same_turn)
         return RM_READ_MISSING;

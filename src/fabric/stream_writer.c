@@ -12,7 +12,7 @@ static struct rm_slot *slot_of(struct rm_stream_writer const *writer, uint64_t n
     return &writer->slot[number & writer->mask];
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /** The head stands at `turn`, and the next record is expected behind it. */
 static void set_head(struct rm_stream_writer *writer, rm_turn turn) {
@@ -41,7 +41,7 @@ static void write_presence(struct rm_stream_writer *writer, uint64_t next, uint6
     }
     while (next < end) {
         uint64_t const bit = next % RM_PRESENCE_TURNS;
-        uint64_t const here = smaller(end - next, 64 - bit % 64);
+        uint64_t const here = min_u64(end - next, 64 - bit % 64);
         uint64_t const bits = UINT64_MAX >> (64 - here) << (bit % 64);
         uint64_t *const word = &writer->presence[bit / 64];
         *word = there ? *word | bits : *word & ~bits;
@@ -92,8 +92,8 @@ static bool sweep(struct rm_stream_writer *writer) {
     return cleared;
 }
 
-/** Loops read what is prompt, and what instruments send at their own, lower rate. Nobody waits for every turn, nor for
- * what is sharp. */
+/** Loops read low-latency streams, and what instruments send at their own, lower rate. Nobody waits for every turn, nor
+ * for what is sharp. */
 static bool no_loop_reads(struct rm_stream const *stream) {
     return stream->period == 1 || strcmp(stream->filter, "sharp") == 0;
 }
@@ -109,8 +109,8 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->period = stream->period;
     writer->streaming = rm_slot_may_stream() && no_loop_reads(stream);
     writer->margin = stream->margin * stream->period;
-    uint64_t const late_records = smaller(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
-    writer->late_turns = smaller(late_turns, late_records * stream->period);
+    uint64_t const late_records = min_u64(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
+    writer->late_turns = min_u64(late_turns, late_records * stream->period);
     /* Acquire and the fence below: whoever sees what this owner stores also sees the heads of the last one. */
     writer->head = atomic_load_explicit(&stream->head, memory_order_acquire);
     writer->first = atomic_load_explicit(&stream->first, memory_order_relaxed);
@@ -131,14 +131,14 @@ void rm_stream_writer_close(struct rm_stream_writer *writer) {
     writer->presence = NULL;
 }
 
-/* Promise 5 of stream.h: whoever sees the new machine epoch finds no head of the old one, and whoever sees anything
- * stored from here on also sees the new machine epoch. */
+/* Promise 5 of stream.h: whoever sees the new turn-counter epoch finds no head of the old one, and whoever sees
+ * anything stored from here on also sees the new turn-counter epoch. */
 void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     struct rm_stream *stream = writer->stream;
-    uint64_t const epoch = atomic_load_explicit(&stream->machine_epoch, memory_order_relaxed);
+    uint64_t const epoch = atomic_load_explicit(&stream->turn_epoch, memory_order_relaxed);
     atomic_store_explicit(&stream->head, RM_TURN_NONE, memory_order_relaxed);
     atomic_store_explicit(&stream->first, RM_TURN_NONE, memory_order_relaxed);
-    atomic_store_explicit(&stream->machine_epoch, epoch + 1, memory_order_release);
+    atomic_store_explicit(&stream->turn_epoch, epoch + 1, memory_order_release);
     atomic_thread_fence(memory_order_release);
     if (writer->streaming)
         rm_slot_stream_fence(); // the epoch is there before what is streamed in it
@@ -150,10 +150,10 @@ void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     writer->adopted = false;
 }
 
-/** The first record of a machine epoch. Readers see `first` through the head that is published after it. */
+/** The first record of a turn-counter epoch. Readers see `first` through the head that is published after it. */
 static void begin(struct rm_stream_writer *writer, rm_turn turn) {
     memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
-    bool const reused = atomic_load_explicit(&writer->stream->machine_epoch, memory_order_relaxed) != 0;
+    bool const reused = atomic_load_explicit(&writer->stream->turn_epoch, memory_order_relaxed) != 0;
     writer->stale_until = reused ? turn + (writer->mask + 1) * writer->period : 0;
     writer->first = writer->own = turn;
     writer->run = record_number(writer, turn);
@@ -168,10 +168,10 @@ static void keep_margin(struct rm_stream_writer *writer, rm_turn turn) {
     rm_stream_writer_publish(writer, atomic_load_explicit(&writer->stream->published_tsc, memory_order_relaxed));
 }
 
-/** Promise 3 of stream.h: no slot of the records [next, end) may hold a turn of an earlier machine epoch. The head
+/** Promise 3 of stream.h: no slot of the records [next, end) may hold a turn of an earlier turn-counter epoch. The head
  * follows record by record, never past a slot that has not been cleared; after one lap all of them have. */
 static void clear_stale(struct rm_stream_writer *writer, uint64_t next, uint64_t end) {
-    uint64_t const stop = smaller(end, next + writer->mask + 1);
+    uint64_t const stop = min_u64(end, next + writer->mask + 1);
     for (; next < stop; ++next) {
         keep_margin(writer, next * writer->period);
         invalidate(slot_of(writer, next));
@@ -196,10 +196,10 @@ static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record 
         return RM_PUT_DUPLICATE;
     store_late(slot_of(writer, number), record);
     set_present(writer, number);
-    /* So that passed_over less the late ones is what this owner lost. */
+    /* So that skipped less the late ones is what this owner lost. */
     if (record->turn < writer->own)
-        ++writer->passed_over;
-    return RM_PUT_LATE;
+        ++writer->skipped;
+    return RM_PUT_OUT_OF_ORDER;
 }
 
 /** Makes room for a turn that is not the expected one. False when it lies at or below the head. */
@@ -217,7 +217,7 @@ static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
     if (adopted)
         writer->own = turn;
     else
-        writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head) - 1;
+        writer->skipped += record_number(writer, turn) - record_number(writer, writer->head) - 1;
     skip(writer, turn);
     return true;
 }
@@ -249,7 +249,7 @@ void rm_stream_writer_publish(struct rm_stream_writer *writer, uint64_t tsc) {
 void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn) {
     if (writer->head == RM_TURN_NONE || writer->adopted || turn <= writer->head)
         return;
-    writer->passed_over += record_number(writer, turn) - record_number(writer, writer->head);
+    writer->skipped += record_number(writer, turn) - record_number(writer, writer->head);
     skip(writer, turn + writer->period);
     set_head(writer, turn);
     keep_margin(writer, turn + writer->period); // a late record may come for any turn up to here

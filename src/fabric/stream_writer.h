@@ -29,7 +29,7 @@ enum rm_put {
     /** Stored, the newest. */
     RM_PUT_NEW,
     /** Stored in its place behind the head. */
-    RM_PUT_LATE,
+    RM_PUT_OUT_OF_ORDER,
     /** dropped: that turn was there. */
     RM_PUT_DUPLICATE,
     /** refused: `late_turns` or more behind the head, or before the stream's first turn. */
@@ -53,18 +53,18 @@ struct rm_stream_writer {
     /** Head as readers see it. */
     rm_turn published;
     /** Turns that the head passed without their record, all told. */
-    uint64_t passed_over;
+    uint64_t skipped;
     /** A late record may be this much behind the head. */
     uint64_t late_turns;
     /** Number of the first record of the gapless run that ends at the head. */
     uint64_t run;
     /** RM_PRESENCE_TURNS bits, by record number; of those before the run. */
     uint64_t *presence;
-    /** Oldest turn of this machine epoch. */
+    /** Oldest turn of this turn-counter epoch. */
     rm_turn first;
-    /** Oldest turn that this owner put in it: those missing below are not in passed_over. */
+    /** Oldest turn that this owner put in it: those missing below are not in skipped. */
     rm_turn own;
-    /** Slots may hold turns of an earlier machine epoch until head reaches this. */
+    /** Slots may hold turns of an earlier turn-counter epoch until head reaches this. */
     rm_turn stale_until;
     /** Turns, not records, that may be written above `published`. */
     uint64_t margin;
@@ -78,7 +78,7 @@ struct rm_stream_writer {
 
 /** Takes over the stream object at `stream`. A fresh one is empty. An adopted one is swept first: slots that its last
  * owner had not published are cleared; the rest stays readable, and known to be present. The stream goes on in the same
- * machine epoch if the first turn put is above the old head; the turns in between are not counted as passed over. A
+ * turn-counter epoch if the first turn put is above the old head; the turns in between are not counted as skipped. A
  * first turn at or below it begins a new epoch.
  * `late_turns` is cut to what the bitmap remembers and to what no reader can take for lapped: (capacity - margin) ×
  * period. Allocates the bitmap; false when there is no memory. */
@@ -145,7 +145,7 @@ static inline void rm_stream_publish_end(void) {
  * beyond the margin. Does nothing while the stream is empty or adopted, or when the head is there already. */
 void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn);
 
-/** Begins a new machine epoch: the next put starts the stream again, wherever its turn lies. */
+/** Begins a new turn-counter epoch: the next put starts the stream again, wherever its turn lies. */
 void rm_stream_writer_restart(struct rm_stream_writer *writer);
 
 /** The writer's own look at a turn within [head - late_turns, head]: its slot, or NULL when it has not come. */

@@ -18,7 +18,7 @@ enum { READINGS = 200000 };
 static struct rm_clock_reading reading_of(uint64_t i) {
     return (struct rm_clock_reading){
         .anchored = i % 2,
-        .machine_epoch = i,
+        .turn_epoch = i,
         .turn = 3 * i,
         .turn_tsc = 5 * i,
         .ticks_per_turn = (double)i + 0.5,
@@ -32,7 +32,7 @@ static struct rm_clock_reading reading_of(uint64_t i) {
 }
 
 static bool equal(struct rm_clock_reading const *a, struct rm_clock_reading const *b) {
-    return a->anchored == b->anchored && a->machine_epoch == b->machine_epoch && a->turn == b->turn &&
+    return a->anchored == b->anchored && a->turn_epoch == b->turn_epoch && a->turn == b->turn &&
            a->turn_tsc == b->turn_tsc && a->ticks_per_turn == b->ticks_per_turn &&
            a->residual_ticks == b->residual_ticks && a->tsc_hz == b->tsc_hz && a->tai_tsc == b->tai_tsc &&
            a->tai_ns == b->tai_ns && a->measured_ticks_per_turn == b->measured_ticks_per_turn &&
@@ -91,10 +91,10 @@ static void test_concurrent(void **state) {
     for (int i = 0; i < READINGS || changes < 100; ++i) {
         struct rm_clock_reading read;
         wrong += !rm_clock_read(&race.clock, &read);
-        struct rm_clock_reading const expected = reading_of(read.machine_epoch);
-        wrong += !equal(&read, &expected) || read.machine_epoch < newest;
-        changes += read.machine_epoch != newest;
-        newest = read.machine_epoch;
+        struct rm_clock_reading const expected = reading_of(read.turn_epoch);
+        wrong += !equal(&read, &expected) || read.turn_epoch < newest;
+        changes += read.turn_epoch != newest;
+        newest = read.turn_epoch;
     }
     atomic_store(&race.stop, true);
     pthread_join(writer, NULL);

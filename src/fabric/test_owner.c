@@ -21,7 +21,7 @@ enum { ACTUATORS = 8 };
 /** An application's objects. */
 struct application {
     struct rm_owner *owner;
-    rm_owner_index group, slope, gains, current, rows, counters, histogram, requests, replies;
+    rm_owner_index group, slope, gains, current, vectors, counters, histogram, requests, replies;
 };
 
 static struct application plan(char const *name, double high) {
@@ -44,7 +44,7 @@ static struct application plan(char const *name, double high) {
     made.gains = rm_owner_parameter(made.owner, &parameter);
     parameter = (struct rm_parameter_plan){.name = "ramp/current", .unit = "A", .type = RM_ELEMENT_F64, .rows = 1};
     made.current = rm_owner_parameter(made.owner, &parameter);
-    made.rows = rm_owner_setpoints(made.owner, "setpoints/ramp", "what it wants", ACTUATORS);
+    made.vectors = rm_owner_setpoints(made.owner, "setpoints/ramp", "what it wants", ACTUATORS);
     made.counters =
         rm_owner_counters(made.owner, "counters/application/ramp", "its counts", RM_COUNTER_SET_APPLICATION, 4);
     made.histogram = rm_owner_histogram(made.owner, "latency/ramp", "its latency", "ticks");
@@ -60,11 +60,11 @@ static struct application start(char const *name) {
     return made;
 }
 
-static void write_row(struct application *application, uint64_t epoch) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(rm_owner_memory(application->owner, application->rows));
+static void write_vector(struct application *application, uint64_t grant_number) {
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(rm_owner_memory(application->owner, application->vectors));
     for (size_t i = 0; i < ACTUATORS; ++i)
-        rm_setpoints_put(row, i, (double)i);
-    rm_setpoints_commit(row, epoch, 0, 0);
+        rm_setpoints_put(vector, i, (double)i);
+    rm_setpoints_commit(vector, grant_number, 0, 0);
 }
 
 static void test_objects(void **state) {
@@ -72,7 +72,7 @@ static void test_objects(void **state) {
     start_server(test);
     struct application ramp = start("ramp");
     assert_false(rm_owner_adopted(ramp.owner));
-    assert_int_equal(atomic_load(&rm_owner_header(ramp.owner)->epoch), 1);
+    assert_int_equal(atomic_load(&rm_owner_header(ramp.owner)->generation), 1);
     struct rm_parameter *slope = rm_owner_find(ramp.owner, "ramp/slope");
     assert_ptr_equal(slope, rm_owner_memory(ramp.owner, ramp.slope));
     assert_string_equal(slope->owner, "ramp");
@@ -137,9 +137,9 @@ static void run_and_leave(struct test *test) {
     rm_parameter_write(rm_owner_memory(ramp.owner, ramp.gains), gains, sizeof gains, (struct rm_stamp){13, 14});
     rm_parameter_write_f64(rm_owner_memory(ramp.owner, ramp.current), 99.0, (struct rm_stamp){15, 16});
     for (int i = 0; i < 5; ++i)
-        write_row(&ramp, 3);
-    rm_setpoints_begin(rm_owner_memory(ramp.owner, ramp.rows)); // killed inside the sixth,
-    rm_group_begin(rm_owner_memory(ramp.owner, ramp.group));    // inside a change of the group,
+        write_vector(&ramp, 3);
+    rm_setpoints_begin(rm_owner_memory(ramp.owner, ramp.vectors)); // killed inside the sixth,
+    rm_group_begin(rm_owner_memory(ramp.owner, ramp.group));       // inside a change of the group,
     struct rm_parameter *of_gains = rm_owner_memory(ramp.owner, ramp.gains);
     rm_sequence_begin(&of_gains->sequence); // and of one of its parameters
     rm_counter_add(rm_owner_memory(ramp.owner, ramp.counters), 0, 50);
@@ -155,7 +155,7 @@ static void test_adoption(void **state) {
     kill_owner(fork_owner(test, run_and_leave));
     struct application ramp = start("ramp");
     assert_true(rm_owner_adopted(ramp.owner));
-    assert_int_equal(atomic_load(&rm_owner_header(ramp.owner)->epoch), 2);
+    assert_int_equal(atomic_load(&rm_owner_header(ramp.owner)->generation), 2);
     double gains[12];
     struct rm_parameter_reading reading;
     struct rm_parameter *slope = rm_owner_memory(ramp.owner, ramp.slope);
@@ -175,14 +175,14 @@ static void test_adoption(void **state) {
     assert_true(rm_group_enter(rm_owner_memory(ramp.owner, ramp.group), &seen));
 
     struct rm_setpoints_place place = {.next = 5};
-    struct rm_setpoint_reading row;
+    struct rm_setpoint_reading vector;
     double values[ACTUATORS];
-    struct rm_setpoints *rows = rm_owner_memory(ramp.owner, ramp.rows);
-    assert_false(rm_setpoints_copy(rows, rm_setpoint_row_bytes(ACTUATORS), &place, &row, values, ACTUATORS));
-    write_row(&ramp, 4);
-    assert_true(rm_setpoints_copy(rows, rm_setpoint_row_bytes(ACTUATORS), &place, &row, values, ACTUATORS));
-    assert_int_equal(row.row, 5);
-    assert_int_equal(row.epoch, 4);
+    struct rm_setpoints *vectors = rm_owner_memory(ramp.owner, ramp.vectors);
+    assert_false(rm_setpoints_copy(vectors, rm_setpoint_vector_bytes(ACTUATORS), &place, &vector, values, ACTUATORS));
+    write_vector(&ramp, 4);
+    assert_true(rm_setpoints_copy(vectors, rm_setpoint_vector_bytes(ACTUATORS), &place, &vector, values, ACTUATORS));
+    assert_int_equal(vector.number, 5);
+    assert_int_equal(vector.grant_number, 4);
 
     assert_int_equal(rm_counter_get(rm_owner_memory(ramp.owner, ramp.counters), 0), 0);
     assert_int_equal(atomic_load(&((struct rm_histogram *)rm_owner_memory(ramp.owner, ramp.histogram))->total), 0);
@@ -196,21 +196,21 @@ static void test_adoption(void **state) {
     rm_owner_close(other.owner);
 }
 
-static void confuse_rows(struct test *test) {
+static void confuse_vectors(struct test *test) {
     (void)test;
     struct application ramp = start("ramp");
-    write_row(&ramp, 1);
-    struct rm_setpoint_row *row = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.rows) + 1);
-    atomic_store(&row->sequence, UINT64_MAX - 1);
+    write_vector(&ramp, 1);
+    struct rm_setpoint_vector *vector = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.vectors) + 1);
+    atomic_store(&vector->sequence, UINT64_MAX - 1);
 }
 
 /** Rows that nobody can have written are not gone on with. */
-static void test_confused_rows(void **state) {
-    kill_owner(fork_owner(*state, confuse_rows));
+static void test_confused_vectors(void **state) {
+    kill_owner(fork_owner(*state, confuse_vectors));
     struct application ramp = start("ramp");
     assert_true(rm_owner_adopted(ramp.owner));
-    struct rm_setpoint_row *row = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.rows) + 1);
-    assert_int_equal(atomic_load(&row->sequence), 0);
+    struct rm_setpoint_vector *vector = (void *)((struct rm_setpoints *)rm_owner_memory(ramp.owner, ramp.vectors) + 1);
+    assert_int_equal(atomic_load(&vector->sequence), 0);
     rm_owner_close(ramp.owner);
 }
 
@@ -318,7 +318,7 @@ static void test_folders(void **state) {
 }
 
 /** What is read of `turn` from a stream of the workspace. */
-static enum rm_read read_stream(char const *name, rm_turn turn, struct rm_record *record, uint64_t *epoch) {
+static enum rm_read read_stream(char const *name, rm_turn turn, struct rm_record *record, uint64_t *turn_epoch) {
     struct rm_workspace *workspace;
     struct rm_stream_view view;
     struct rm_error error;
@@ -326,7 +326,7 @@ static enum rm_read read_stream(char const *name, rm_turn turn, struct rm_record
     assert_ok(rm_workspace_stream(workspace, name, &view, &error), &error);
     assert_int_equal(view.header->instrument_kind, RM_KIND_APPLICATION);
     enum rm_read const result = rm_stream_read(&view, turn, record);
-    *epoch = atomic_load(&view.header->machine_epoch);
+    *turn_epoch = atomic_load(&view.header->turn_epoch);
     rm_workspace_detach(workspace);
     return result;
 }
@@ -348,7 +348,8 @@ static bool put_stream(struct rm_owner *owner, rm_owner_index index, rm_turn tur
     return rm_owner_stream_put(owner, index, &record, 77);
 }
 
-/** Records are read under their turns; the next owner goes on, and a count of turns that begins anew is another epoch.
+/** Records are read under their turns; the next owner goes on, and a count of turns that begins anew is another grant
+ * number.
  */
 static void test_stream(void **state) {
     (void)state;
@@ -439,7 +440,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adoption, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_confused_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_confused_vectors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requesters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder_modes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),

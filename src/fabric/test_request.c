@@ -418,13 +418,13 @@ static void test_requester_that_restarts(void **state) {
     struct rm_request request;
     start_inbox(&server);
     struct rm_workspace *workspace = attach(test, 0);
-    for (uint64_t epoch = 1; epoch <= 3; ++epoch) {
+    for (uint64_t generation = 1; generation <= 3; ++generation) {
         struct rm_owner *owner;
         assert_ok(rm_owner_new("demo", "ramp", &owner, &test->error), &test->error);
         rm_owner_requests(owner);
         assert_ok(rm_owner_open(owner, &test->error), &test->error);
         rm_inbox_look(server.inbox);
-        for (uint64_t n = 1; n <= epoch; ++n) {
+        for (uint64_t n = 1; n <= generation; ++n) {
             double const value = 1.0;
             uint64_t number;
             assert_ok(rm_requests_post(owner, workspace, "sr/reading", 0, &value, 8, &number, &test->error),
@@ -432,7 +432,7 @@ static void test_requester_that_restarts(void **state) {
             assert_int_equal(number, n);
             assert_true(rm_inbox_take(server.inbox, &request));
             assert_int_equal(request.number, n);
-            assert_int_equal(request.requester_epoch, epoch);
+            assert_int_equal(request.requester_generation, generation);
             assert_string_equal(request.requester, "ramp");
             rm_inbox_answer(server.inbox, &request, RM_VERDICT_DONE, NULL);
             struct rm_reply reply;

@@ -49,7 +49,7 @@ static void test_adoption(void **state) {
 
     start_server(test);
     assert_true(test->segment.adopted);
-    assert_int_equal(atomic_load(&test->segment.header->epoch), 2);
+    assert_int_equal(atomic_load(&test->segment.header->generation), 2);
     assert_int_equal(test->segment.header->owner_pid, getpid());
     assert_true(rm_workspace_alive(reader));
 
@@ -120,7 +120,7 @@ static void test_replacement(void **state) {
     test_plan_make(&test->owner, 2 * TEST_CAPACITY);
     start_server(test);
     assert_false(test->segment.adopted);
-    assert_int_equal(atomic_load(&test->segment.header->epoch), 1);
+    assert_int_equal(atomic_load(&test->segment.header->generation), 1);
     assert_string_equal(object->name, "stream/bpm01/turn"); // the old mapping stays
     assert_int_equal(object->shape[0], TEST_CAPACITY);
     assert_false(rm_workspace_alive(reader)); // but says that it is of the past

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Rows of setpoints: the newest whole one, never a torn one, whatever the other side does. */
+/** Setpoint vectors: the newest whole one, never a torn one, whatever the other side does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/setpoint_rows.h"
+#include "fabric/setpoint_vectors.h"
 #include <ringmaster/setpoint.h>
 
 enum { ACTUATORS = 40, COPIES = 200000, ENOUGH = 1000 };
 
 struct test {
     struct rm_setpoints *setpoints;
-    size_t row_bytes, actuators;
+    size_t vector_bytes, actuators;
     struct rm_setpoints_place place;
     struct rm_setpoint_reading reading;
     double values[ACTUATORS + 1];
@@ -25,61 +25,63 @@ struct test {
 };
 
 static void make(struct test *test, size_t actuators) {
-    *test = (struct test){.row_bytes = rm_setpoint_row_bytes(actuators), .actuators = actuators};
+    *test = (struct test){.vector_bytes = rm_setpoint_vector_bytes(actuators), .actuators = actuators};
     test->setpoints = aligned_alloc(RM_CACHE_LINE, rm_setpoints_bytes(actuators));
     assert_non_null(test->setpoints);
     memset(test->setpoints, 0, rm_setpoints_bytes(actuators));
     *test->setpoints = (struct rm_setpoints){
-        .rows_offset = sizeof *test->setpoints, .row_bytes = test->row_bytes, .actuator_count = actuators};
+        .vectors_offset = sizeof *test->setpoints, .vector_bytes = test->vector_bytes, .actuator_count = actuators};
 }
 
 static void drop(struct test *test) { free(test->setpoints); }
 
-/** Row n: all values are multiples of n, and so is all else. */
-static struct rm_setpoint_row *begin(struct test *test, uint64_t n) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(test->setpoints);
+/** Vector n: all values are multiples of n, and so is all else. */
+static struct rm_setpoint_vector *begin(struct test *test, uint64_t n) {
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(test->setpoints);
     for (size_t i = 0; i < test->actuators; ++i)
-        rm_setpoints_put(row, i, (double)(n * (i + 1)));
-    return row;
+        rm_setpoints_put(vector, i, (double)(n * (i + 1)));
+    return vector;
 }
 
-static void write_row(struct test *test, uint64_t n) { rm_setpoints_commit(begin(test, n), n, 2 * n, 3 * n); }
+static void write_vector(struct test *test, uint64_t n) { rm_setpoints_commit(begin(test, n), n, 2 * n, 3 * n); }
 
 static bool copy(struct test *test) {
-    return rm_setpoints_copy(test->setpoints, test->row_bytes, &test->place, &test->reading, test->values, ACTUATORS);
+    return rm_setpoints_copy(test->setpoints, test->vector_bytes, &test->place, &test->reading, test->values,
+                             ACTUATORS);
 }
 
 /** Number of things that are wrong in the copy. */
 static uint64_t faults(struct test const *test) {
-    uint64_t const n = test->reading.row;
-    uint64_t wrong = (test->reading.epoch != n) + (test->reading.input_turn != 2 * n) + (test->reading.tsc != 3 * n);
+    uint64_t const n = test->reading.number;
+    uint64_t wrong =
+        (test->reading.grant_number != n) + (test->reading.input_turn != 2 * n) + (test->reading.tsc != 3 * n);
     for (size_t i = 0; i < test->actuators; ++i)
         wrong += test->values[i] != (double)(n * (i + 1));
     return wrong;
 }
 
-static void assert_copies(struct test *test, uint64_t row) {
+static void assert_copies(struct test *test, uint64_t vector) {
     assert_true(copy(test));
-    assert_int_equal(test->reading.row, row);
+    assert_int_equal(test->reading.number, vector);
     assert_int_equal(faults(test), 0);
     assert_false(copy(test)); // seen
 }
 
-static void test_rows(void **state) {
+static void test_vectors(void **state) {
     (void)state;
     for (size_t actuators = 1; actuators <= ACTUATORS; ++actuators) {
         struct test test;
         make(&test, actuators);
         assert_false(copy(&test));
         for (uint64_t n = 0; n < 10; ++n) {
-            write_row(&test, n);
+            write_vector(&test, n);
             assert_copies(&test, n);
         }
         drop(&test);
     }
 }
 
-/** Whoever looks seldom gets the newest row, and knows by its number how many he missed. */
+/** Whoever looks seldom gets the newest vector, and knows by its number how many he missed. */
 static void test_newest(void **state) {
     (void)state;
     for (uint64_t missed = 0; missed < 10; ++missed)
@@ -88,12 +90,12 @@ static void test_newest(void **state) {
             make(&test, ACTUATORS);
             uint64_t n = 0;
             for (; n < before; ++n) {
-                write_row(&test, n);
+                write_vector(&test, n);
                 assert_copies(&test, n);
             }
             for (uint64_t i = 0; i <= missed; ++i)
-                write_row(&test, n++);
-            struct rm_setpoint_row *unfinished = begin(&test, n); // and another one is on its way
+                write_vector(&test, n++);
+            struct rm_setpoint_vector *unfinished = begin(&test, n); // and another one is on its way
             assert_copies(&test, n - 1);
             rm_setpoints_commit(unfinished, n, 2 * n, 3 * n);
             assert_copies(&test, n);
@@ -101,37 +103,37 @@ static void test_newest(void **state) {
         }
 }
 
-/** A writer was killed inside a row: it is never seen, and its number is used again. */
+/** A writer was killed inside a vector: it is never seen, and its number is used again. */
 static void test_killed_writer(void **state) {
     (void)state;
     for (uint64_t before = 0; before < 5; ++before) {
         struct test test;
         make(&test, ACTUATORS);
         for (uint64_t n = 0; n < before; ++n) {
-            write_row(&test, n);
+            write_vector(&test, n);
             assert_copies(&test, n);
         }
         begin(&test, 1000);
         assert_false(copy(&test));
         assert_false(rm_setpoints_confused(test.setpoints));
-        write_row(&test, before); // the next instance
+        write_vector(&test, before); // the next instance
         assert_copies(&test, before);
         drop(&test);
     }
 }
 
-/** Not more values than asked for, and none beyond the row, whatever the head says by now. */
+/** Not more values than asked for, and none beyond the vector, whatever the head says by now. */
 static void test_bounds(void **state) {
     (void)state;
     struct test test;
     make(&test, 8);
-    write_row(&test, 0);
-    test.setpoints->row_bytes = test.setpoints->actuator_count = test.setpoints->rows_offset = UINT64_MAX;
+    write_vector(&test, 0);
+    test.setpoints->vector_bytes = test.setpoints->actuator_count = test.setpoints->vectors_offset = UINT64_MAX;
     test.values[3] = -1.0;
-    assert_true(rm_setpoints_copy(test.setpoints, test.row_bytes, &test.place, &test.reading, test.values, 3));
+    assert_true(rm_setpoints_copy(test.setpoints, test.vector_bytes, &test.place, &test.reading, test.values, 3));
     assert_true(test.values[2] == 0.0 && test.values[3] == -1.0);
     test.place.next = 0;
-    size_t const room = (test.row_bytes - offsetof(struct rm_setpoint_row, value)) / sizeof(uint64_t);
+    size_t const room = (test.vector_bytes - offsetof(struct rm_setpoint_vector, value)) / sizeof(uint64_t);
     for (size_t i = 0; i <= ACTUATORS; ++i)
         test.values[i] = -1.0;
     assert_true(copy(&test)); // for more values than there are
@@ -150,15 +152,15 @@ static void test_nonsense(void **state) {
     for (size_t i = 0; i < count * count * count; ++i) {
         size_t const which[RM_SETPOINT_BUFFERS] = {i % count, i / count % count, i / count / count};
         for (size_t b = 0; b < RM_SETPOINT_BUFFERS; ++b) {
-            struct rm_setpoint_row *row =
-                (struct rm_setpoint_row *)((uint8_t *)(test.setpoints + 1) + b * test.row_bytes);
-            atomic_store(&row->sequence, words[which[b]]);
+            struct rm_setpoint_vector *vector =
+                (struct rm_setpoint_vector *)((uint8_t *)(test.setpoints + 1) + b * test.vector_bytes);
+            atomic_store(&vector->sequence, words[which[b]]);
         }
         test.place.next = 1;
         if (copy(&test)) {
-            uint64_t const sequence = words[which[test.reading.row % RM_SETPOINT_BUFFERS]];
-            assert_true(test.reading.row >= 1 && sequence == 2 * test.reading.row + 2);
-            assert_int_equal(test.place.next, test.reading.row + 1);
+            uint64_t const sequence = words[which[test.reading.number % RM_SETPOINT_BUFFERS]];
+            assert_true(test.reading.number >= 1 && sequence == 2 * test.reading.number + 2);
+            assert_int_equal(test.place.next, test.reading.number + 1);
         }
         bool const fine = which[0] == 0 && which[1] == 0 && which[2] == 0;
         assert_true(!fine || !rm_setpoints_confused(test.setpoints));
@@ -169,7 +171,7 @@ static void test_nonsense(void **state) {
 static void *write_on(void *argument) {
     struct test *test = argument;
     for (uint64_t n = 0; !atomic_load_explicit(&test->stop, memory_order_relaxed); ++n)
-        write_row(test, n);
+        write_vector(test, n);
     return NULL;
 }
 
@@ -186,8 +188,8 @@ static void test_race(void **state) {
         for (int i = 0; i < COPIES || copies < ENOUGH; ++i) {
             if (!copy(&test))
                 continue;
-            wrong += faults(&test) + (copies > 0 && test.reading.row <= last);
-            last = test.reading.row;
+            wrong += faults(&test) + (copies > 0 && test.reading.number <= last);
+            last = test.reading.number;
             ++copies;
         }
         atomic_store(&test.stop, true);
@@ -199,8 +201,8 @@ static void test_race(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_rows),   cmocka_unit_test(test_newest),   cmocka_unit_test(test_killed_writer),
-        cmocka_unit_test(test_bounds), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_race),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_newest),   cmocka_unit_test(test_killed_writer),
+        cmocka_unit_test(test_bounds),  cmocka_unit_test(test_nonsense), cmocka_unit_test(test_race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

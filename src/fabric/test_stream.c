@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a stream holds and shows within one machine epoch of one owner. */
+/** What a stream holds and shows within one turn-counter epoch of one owner. */
 #include "fabric/test_stream_steps.h"
 
 #include <math.h>
@@ -24,19 +24,19 @@ static void test_in_order(void **state) {
         assert_read(ring, turn, 1);
     assert_int_equal(verdict(ring, 1064), RM_READ_NOT_YET);
     assert_int_equal(verdict(ring, 999), RM_READ_BEFORE);
-    assert_int_equal(ring->writer.passed_over, 0);
+    assert_int_equal(ring->writer.skipped, 0);
 }
 
 static void test_gap_and_late_fill(void **state) {
     struct test_ring *ring = *state;
     fill(ring, 10, 20, 1);
     fill(ring, 25, 30, 1);
-    assert_int_equal(ring->writer.passed_over, 4);
+    assert_int_equal(ring->writer.skipped, 4);
     for (rm_turn turn = 21; turn < 25; ++turn)
         assert_int_equal(verdict(ring, turn), RM_READ_MISSING);
     assert_null(rm_stream_writer_find(&ring->writer, 22));
 
-    assert_int_equal(put(ring, 22, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, 22, 1), RM_PUT_OUT_OF_ORDER);
     assert_read(ring, 22, 1); // at once
     assert_int_equal(verdict(ring, 21), RM_READ_MISSING);
     assert_int_equal(verdict(ring, 23), RM_READ_MISSING);
@@ -45,7 +45,7 @@ static void test_gap_and_late_fill(void **state) {
     assert_non_null(rm_stream_writer_find(&ring->writer, 22));
     rm_slot_load(rm_stream_writer_find(&ring->writer, 22), &own);
     assert_memory_equal(&own, &expected, sizeof own);
-    assert_int_equal(ring->writer.passed_over, 4); // says what was missing at that moment
+    assert_int_equal(ring->writer.skipped, 4); // says what was missing at that moment
 }
 
 static void test_first_copy_wins(void **state) {
@@ -54,7 +54,7 @@ static void test_first_copy_wins(void **state) {
     assert_int_equal(put(ring, 20, 2), RM_PUT_DUPLICATE);
     assert_int_equal(put(ring, 15, 2), RM_PUT_DUPLICATE);
     fill(ring, 25, 25, 1);
-    assert_int_equal(put(ring, 22, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, 22, 1), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(put(ring, 22, 2), RM_PUT_DUPLICATE);
     assert_read(ring, 15, 1);
     assert_read(ring, 20, 1);
@@ -67,7 +67,7 @@ static void test_behind(void **state) {
     assert_int_equal(put(ring, 99, 1), RM_PUT_BEHIND); // before the first
     fill(ring, 3000, 3000, 1);
     assert_int_equal(put(ring, 3000 - LATE_TURNS, 1), RM_PUT_BEHIND);
-    assert_int_equal(put(ring, 3000 - LATE_TURNS + 1, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, 3000 - LATE_TURNS + 1, 1), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(verdict(ring, 3000 - LATE_TURNS), RM_READ_MISSING);
     assert_read(ring, 3000 - LATE_TURNS + 1, 1);
 }
@@ -97,7 +97,7 @@ static void test_laps(void **state) {
     }
 }
 
-/** A slot that was passed over still holds an earlier lap's turn: that is missing, not data. */
+/** A slot that was skipped still holds an earlier lap's turn: that is missing, not data. */
 static void test_gap_over_an_old_lap(void **state) {
     struct test_ring *ring = *state;
     fill(ring, 0, 2 * CAPACITY, 1);
@@ -119,9 +119,9 @@ static void test_decimated(void **state) {
     assert_int_equal(verdict(ring, head + 12), RM_READ_NOT_YET);
 
     fill(ring, head + 48, head + 48, 1);
-    assert_int_equal(ring->writer.passed_over, 3);
+    assert_int_equal(ring->writer.skipped, 3);
     assert_int_equal(verdict(ring, head + 24), RM_READ_MISSING);
-    assert_int_equal(put(ring, head + 24, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, head + 24, 1), RM_PUT_OUT_OF_ORDER);
     assert_read(ring, head + 24, 1);
     assert_int_equal(put(ring, head + 24, 2), RM_PUT_DUPLICATE);
     assert_int_equal(put(ring, head + 48 - 12 * LATE_TURNS, 2), RM_PUT_BEHIND);
@@ -162,15 +162,15 @@ static void test_pass_over(void **state) {
     rm_stream_writer_pass_over(&ring->writer, 120);
     publish(ring);
     assert_int_equal(rm_stream_head(&ring->view), 120);
-    assert_int_equal(ring->writer.passed_over, 10);
+    assert_int_equal(ring->writer.skipped, 10);
     for (rm_turn turn = 111; turn <= 120; ++turn)
         assert_int_equal(verdict(ring, turn), RM_READ_MISSING);
-    assert_int_equal(put(ring, 120, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, 120, 1), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(put(ring, 121, 1), RM_PUT_NEW);
     publish(ring);
     assert_read(ring, 120, 1);
     assert_read(ring, 121, 1);
-    assert_int_equal(ring->writer.passed_over, 10);
+    assert_int_equal(ring->writer.skipped, 10);
 
     rm_stream_writer_pass_over(&ring->writer, 50000);
     publish(ring);
@@ -179,12 +179,12 @@ static void test_pass_over(void **state) {
     assert_read(ring, 50001, 1);
 }
 
-/** Promise 1 holds for late records too: what silence passed over is published before they can come. */
+/** Promise 1 holds for late records too: what silence skipped is published before they can come. */
 static void test_pass_over_publishes_early(void **state) {
     struct test_ring *ring = *state;
     fill(ring, 0, 2 * CAPACITY, 1);
     rm_stream_writer_pass_over(&ring->writer, 3 * CAPACITY - 1);
-    assert_int_equal(put(ring, 3 * CAPACITY - 2, 2), RM_PUT_LATE); // over the slot of turn 2 * CAPACITY - 2
+    assert_int_equal(put(ring, 3 * CAPACITY - 2, 2), RM_PUT_OUT_OF_ORDER); // over the slot of turn 2 * CAPACITY - 2
     assert_int_equal(verdict(ring, 2 * CAPACITY - 2), RM_READ_LAPPED);
     assert_read(ring, 3 * CAPACITY - 2, 2);
 }
@@ -254,7 +254,7 @@ static void test_large_turns(void **state) {
     assert_int_equal(verdict(ring, head + 1), RM_READ_NOT_YET);
     assert_int_equal(verdict(ring, RM_TURN_NONE - 1), RM_READ_NOT_YET);
     fill(ring, head + 3, head + 3, 1);
-    assert_int_equal(put(ring, head + 1, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, head + 1, 1), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(put(ring, 0, 1), RM_PUT_BEHIND);
     assert_int_equal(rm_stream_oldest(&ring->view, head, 0), head - READABLE + 1);
 }

@@ -3,8 +3,8 @@
  *
  *     test_stream_lap READS
  *
- * Every word of a record follows from its turn and its machine epoch, so that a word of another record, or of the same
- * turn in another epoch, is told at once. The writer leaves gaps, fills some of them late, and restarts its turn
+ * Every word of a record follows from its turn and its turn-counter epoch, so that a word of another record, or of the
+ * same turn in another epoch, is told at once. The writer leaves gaps, fills some of them late, and restarts its turn
  * counter now and then, a little lower, so that the ring holds older records of the very turns that come again. The
  * reader asks for turns around the oldest one and in the gaps behind the head. Fails at the first record that is torn,
  * of another turn or of another epoch; and when one of the verdicts never came, because then it tested nothing. */
@@ -20,7 +20,7 @@ enum {
     MARGIN = 4, /**< records; far less than a server's, so that the writer is always at the reader's heels */
     LATE_TURNS = 256,
     BURST = 64,              /**< turns between two publishes: the margin asks for more of them */
-    EPOCH_TURNS = 2500,      /**< of a machine epoch, on average */
+    EPOCH_TURNS = 2500,      /**< of a turn-counter epoch, on average */
     RESTART_BACK = 3000,     /**< a restart falls back by at most that many turns */
     FIRST_TURN = 1000000,    /**< no restart falls below it */
     EDGE = 8,                /**< turns from the oldest one on that the reader asks for */
@@ -49,7 +49,7 @@ static uint64_t next_random(uint64_t *state) {
     return *state;
 }
 
-/** Word `i` ≥ 1 of the record of `turn` in machine epoch `epoch`. */
+/** Word `i` ≥ 1 of the record of `turn` in turn-counter epoch `epoch`. */
 static uint64_t mix(rm_turn turn, uint64_t epoch, uint64_t i) {
     return (turn * 8 + i) * 0x9E3779B97F4A7C15ull + epoch * 0xC2B2AE3D27D4EB4Full;
 }
@@ -60,7 +60,7 @@ static void put(struct stress *stress, rm_turn turn, uint64_t epoch) {
         word[i] = mix(turn, epoch, i);
     struct rm_record record;
     memcpy(&record, word, sizeof record);
-    stress->late += rm_stream_writer_put(&stress->ring.writer, &record) == RM_PUT_LATE;
+    stress->late += rm_stream_writer_put(&stress->ring.writer, &record) == RM_PUT_OUT_OF_ORDER;
 }
 
 /** A restart by a few turns makes the record that a reader is copying come again; one by many leaves the ring full of
@@ -98,7 +98,7 @@ static void *write_turns(void *argument) {
     return NULL;
 }
 
-/** Whole, of `turn`, and of a machine epoch between those seen before and after. */
+/** Whole, of `turn`, and of a turn-counter epoch between those seen before and after. */
 static bool right(struct rm_record const *record, rm_turn turn, uint64_t before, uint64_t after) {
     uint64_t word[8];
     memcpy(word, record, sizeof word);
@@ -108,8 +108,8 @@ static bool right(struct rm_record const *record, rm_turn turn, uint64_t before,
     return good;
 }
 
-static uint64_t machine_epoch(struct stress const *stress) {
-    return atomic_load_explicit(&stress->ring.stream->machine_epoch, memory_order_acquire);
+static uint64_t turn_epoch(struct stress const *stress) {
+    return atomic_load_explicit(&stress->ring.stream->turn_epoch, memory_order_acquire);
 }
 
 static void report(struct rm_record const *record, rm_turn turn, uint64_t before, uint64_t after) {
@@ -125,7 +125,7 @@ static void report(struct rm_record const *record, rm_turn turn, uint64_t before
 
 static void read_one(struct stress const *stress, uint64_t random, struct tally *tally) {
     struct rm_stream_view const *view = &stress->ring.view;
-    uint64_t const before = machine_epoch(stress);
+    uint64_t const before = turn_epoch(stress);
     rm_turn const head = rm_stream_head(view);
     rm_turn const oldest = rm_stream_oldest(view, head, 0);
     rm_turn const turn = random & 1 ? oldest - 1 + (random >> 32) % EDGE : head + 2 - (random >> 32) % BEHIND_HEAD;
@@ -136,7 +136,7 @@ static void read_one(struct stress const *stress, uint64_t random, struct tally 
         ++tally->overtaken;
     if (verdict != RM_READ_OK)
         return;
-    uint64_t const after = machine_epoch(stress);
+    uint64_t const after = turn_epoch(stress);
     if (right(&record, turn, before, after))
         return;
     if (++tally->wrong == 1)
@@ -156,7 +156,7 @@ static bool judge(struct stress const *stress, struct tally const *tally) {
     count("of the lapped ones were overtaken meanwhile", tally->overtaken, true, &good);
     count("records written", stress->written, true, &good);
     count("of them late, into a gap", stress->late, true, &good);
-    count("restarts", machine_epoch(stress), true, &good);
+    count("restarts", turn_epoch(stress), true, &good);
     count("torn, or of another turn or epoch", tally->wrong, false, &good);
     return good;
 }

@@ -7,7 +7,7 @@ static void test_restart_hides_the_old_epoch(void **state) {
     struct test_ring *ring = *state;
     fill(ring, 5000, 5000 + 2 * CAPACITY, 1);
     rm_stream_writer_restart(&ring->writer);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 1);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 1);
     assert_int_equal(rm_stream_head(&ring->view), RM_TURN_NONE);
     assert_int_equal(verdict(ring, 7000), RM_READ_BEFORE);
 
@@ -21,7 +21,7 @@ static void test_restart_hides_the_old_epoch(void **state) {
     fill(ring, 6401, 6401, 2);
     assert_read(ring, 6030, 2);
     assert_read(ring, 6401, 2);
-    assert_int_equal(put(ring, 6200, 2), RM_PUT_LATE);
+    assert_int_equal(put(ring, 6200, 2), RM_PUT_OUT_OF_ORDER);
     assert_read(ring, 6200, 2);
     assert_int_equal(put(ring, 5899, 2), RM_PUT_BEHIND);
     put(ring, 9000, 2); // a jump over more than the ring
@@ -39,10 +39,10 @@ static void test_restart_upwards_and_again(void **state) {
     rm_stream_writer_restart(&ring->writer);
     fill(ring, 0, 0, 3);
     fill(ring, 300, 300, 3);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 2);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 2);
     assert_none_of_generation(ring, 0, 300, 1);
     assert_read(ring, 300, 3);
-    assert_int_equal(put(ring, 150, 3), RM_PUT_LATE);
+    assert_int_equal(put(ring, 150, 3), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(put(ring, 150, 4), RM_PUT_DUPLICATE);
     assert_read(ring, 150, 3);
 }
@@ -52,13 +52,13 @@ static void test_presence_is_forgotten(void **state) {
     struct test_ring *ring = *state;
     fill(ring, 0, 100, 1);
     fill(ring, RM_PRESENCE_TURNS + 200, RM_PRESENCE_TURNS + 200, 1);
-    assert_int_equal(put(ring, RM_PRESENCE_TURNS + 50, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, RM_PRESENCE_TURNS + 50, 1), RM_PUT_OUT_OF_ORDER);
     rm_stream_writer_pass_over(&ring->writer, 2 * RM_PRESENCE_TURNS + 190);
-    assert_int_equal(put(ring, 2 * RM_PRESENCE_TURNS + 50, 1), RM_PUT_LATE);
+    assert_int_equal(put(ring, 2 * RM_PRESENCE_TURNS + 50, 1), RM_PUT_OUT_OF_ORDER);
     rm_stream_writer_restart(&ring->writer);
     fill(ring, 0, 0, 2);
     fill(ring, 210, 210, 2);
-    assert_int_equal(put(ring, 200, 2), RM_PUT_LATE);
+    assert_int_equal(put(ring, 200, 2), RM_PUT_OUT_OF_ORDER);
 }
 
 static void test_adoption_continues(void **state) {
@@ -75,13 +75,13 @@ static void test_adoption_continues(void **state) {
 
     assert_int_equal(put(ring, 2100, 2), RM_PUT_NEW);
     publish(ring);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 0);
-    assert_int_equal(ring->writer.passed_over, 0);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 0);
+    assert_int_equal(ring->writer.skipped, 0);
     assert_read(ring, 2010, 1);
     assert_read(ring, 2100, 2);
     assert_none_of_generation(ring, 2011, 2100, 1);
-    assert_int_equal(put(ring, 2015, 2), RM_PUT_LATE);
-    assert_int_equal(put(ring, 2003, 2), RM_PUT_LATE);
+    assert_int_equal(put(ring, 2015, 2), RM_PUT_OUT_OF_ORDER);
+    assert_int_equal(put(ring, 2003, 2), RM_PUT_OUT_OF_ORDER);
     assert_int_equal(put(ring, 2008, 2), RM_PUT_DUPLICATE); // the first copy is the old server's
     assert_read(ring, 2008, 1);
     assert_read(ring, 2003, 2);
@@ -93,13 +93,13 @@ static void test_adoption_begins_anew(void **state) {
     reopen(ring);
     assert_read(ring, 6500, 1); // readable while nothing new has come
     fill(ring, 7000, 7000, 2);  // not above the old head: the counter was restarted
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 1);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 1);
     assert_int_equal(verdict(ring, 6999), RM_READ_BEFORE);
 
     reopen(ring);
     fill(ring, 6100, 6100, 3);
     fill(ring, 6900, 6900, 3);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 2);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 2);
     assert_none_of_generation(ring, 6100, 6900, 1);
     assert_read(ring, 6900, 3);
 }
@@ -111,7 +111,7 @@ static void test_adoption_completes_a_restart(void **state) {
     atomic_store(&ring->stream->head, RM_TURN_NONE);
     reopen(ring);
     fill(ring, 50, 60, 2);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 1);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 1);
     assert_none_of_generation(ring, 0, 200, 1);
     assert_read(ring, 60, 2);
 }
@@ -119,7 +119,7 @@ static void test_adoption_completes_a_restart(void **state) {
 static void test_adoption_of_an_empty_stream(void **state) {
     struct test_ring *ring = *state;
     reopen(ring);
-    assert_int_equal(atomic_load(&ring->stream->machine_epoch), 0);
+    assert_int_equal(atomic_load(&ring->stream->turn_epoch), 0);
     fill(ring, 7, 9, 1);
     assert_read(ring, 7, 1);
 }

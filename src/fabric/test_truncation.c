@@ -25,26 +25,26 @@ static void earlier_handler(int number) {
 
 struct application {
     struct rm_owner *owner;
-    struct rm_setpoints *rows;
+    struct rm_setpoints *vectors;
     struct rm_mapped_segment mapped;
     struct rm_setpoints const *read;
     char path[PATH_MAX];
 };
 
-static void write_row(struct application *application) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(application->rows);
+static void write_vector(struct application *application) {
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(application->vectors);
     for (size_t i = 0; i < ACTUATORS; ++i)
-        rm_setpoints_put(row, i, 1.0);
-    rm_setpoints_commit(row, 1, 2, 3);
+        rm_setpoints_put(vector, i, 1.0);
+    rm_setpoints_commit(vector, 1, 2, 3);
 }
 
 static void start(struct test *test, struct application *application) {
     char workspace_path[PATH_MAX];
     struct rm_owner *owner;
     assert_ok(rm_owner_new("demo", "ramp", &owner, &test->error), &test->error);
-    rm_owner_index const rows = rm_owner_setpoints(owner, "setpoints/ramp", "", ACTUATORS);
+    rm_owner_index const vectors = rm_owner_setpoints(owner, "setpoints/ramp", "", ACTUATORS);
     assert_ok(rm_owner_open(owner, &test->error), &test->error);
-    *application = (struct application){.owner = owner, .rows = rm_owner_memory(owner, rows)};
+    *application = (struct application){.owner = owner, .vectors = rm_owner_memory(owner, vectors)};
     path_of(test, "ramp.segment", application->path);
     path_of(test, "", workspace_path);
     assert_ok(rm_segment_map_readonly(workspace_path, "ramp", &application->mapped, &test->error), &test->error);
@@ -61,7 +61,8 @@ static void stop(struct application *application) {
 
 static bool copy(struct application *application, struct rm_setpoints_place *place, double values[ACTUATORS]) {
     struct rm_setpoint_reading reading;
-    return rm_setpoints_copy(application->read, rm_setpoint_row_bytes(ACTUATORS), place, &reading, values, ACTUATORS);
+    return rm_setpoints_copy(application->read, rm_setpoint_vector_bytes(ACTUATORS), place, &reading, values,
+                             ACTUATORS);
 }
 
 /** In a child, which owns the segment: it would meet the signal itself when it closes. */
@@ -70,10 +71,10 @@ static int cut_and_read(struct test *test, long bytes) {
     struct rm_setpoints_place place = {0};
     double values[ACTUATORS];
     start(test, &ramp);
-    write_row(&ramp);
+    write_vector(&ramp);
     if (!copy(&ramp, &place, values) || values[ACTUATORS - 1] != 1.0)
         return 1;
-    write_row(&ramp);
+    write_vector(&ramp);
     if (truncate(ramp.path, bytes) != 0)
         return 77;               // on huge pages, perhaps
     copy(&ramp, &place, values); // whole or not at all: but it returns
@@ -192,7 +193,7 @@ static void test_stopped(void **state) {
     for (int i = 0; i < RM_WATCHED_MAX + 100; ++i) { // more than there are places: each is given back
         struct rm_setpoints_place place = {0};
         start(test, &ramp);
-        write_row(&ramp);
+        write_vector(&ramp);
         assert_true(copy(&ramp, &place, values));
         stop(&ramp);
     }

@@ -58,9 +58,11 @@ static inline uint64_t test_walk_setpoints(struct rm_setpoints const *setpoints)
     double values[64] = {0};
     struct rm_setpoints_place place = {0};
     struct rm_setpoint_reading reading = {0};
-    uint64_t const row_bytes = rm_setpoint_row_bytes(setpoints->actuator_count);
-    return rm_setpoints_copy(setpoints, row_bytes, &place, &reading, values, 64) + (values[0] > 0.0) + reading.row +
-           test_sum((uint8_t const *)setpoints + setpoints->rows_offset, RM_SETPOINT_BUFFERS * setpoints->row_bytes);
+    uint64_t const vector_bytes = rm_setpoint_vector_bytes(setpoints->actuator_count);
+    return rm_setpoints_copy(setpoints, vector_bytes, &place, &reading, values, 64) + (values[0] > 0.0) +
+           reading.number +
+           test_sum((uint8_t const *)setpoints + setpoints->vectors_offset,
+                    RM_SETPOINT_BUFFERS * setpoints->vector_bytes);
 }
 
 /** Returns a sum over what it read: give it to somebody, or the compiler reads nothing. */

@@ -98,8 +98,8 @@ bool rm_workspace_alive(struct rm_workspace const *workspace) {
            rm_segment_lock_held(workspace->path, SERVER);
 }
 
-uint64_t rm_workspace_epoch(struct rm_workspace const *workspace) {
-    return atomic_load_explicit(&workspace->segment[0].header->epoch, memory_order_relaxed);
+uint64_t rm_workspace_generation(struct rm_workspace const *workspace) {
+    return atomic_load_explicit(&workspace->segment[0].header->generation, memory_order_relaxed);
 }
 
 size_t rm_workspace_object_count(struct rm_workspace const *workspace) {

@@ -4,25 +4,25 @@
 
 // clang-format off
 
-static float const prompt_2[2][2] = {
+static float const low_latency_2[2][2] = {
     {0.5f, 0.0f},
     {0.25f, 0.25f},
 };
 
-static float const prompt_3[3][2] = {
+static float const low_latency_3[3][2] = {
     {0.333333313f, 0.0f},
     {0.222222224f, 0.111111112f},
     {0.111111112f, 0.222222224f},
 };
 
-static float const prompt_4[4][2] = {
+static float const low_latency_4[4][2] = {
     {0.25f, 0.0f},
     {0.1875f, 0.0625f},
     {0.125f, 0.125f},
     {0.0625f, 0.1875f},
 };
 
-static float const prompt_5[5][2] = {
+static float const low_latency_5[5][2] = {
     {0.200000018f, 0.0f},
     {0.159999996f, 0.0399999991f},
     {0.119999997f, 0.0799999982f},
@@ -30,7 +30,7 @@ static float const prompt_5[5][2] = {
     {0.0399999991f, 0.159999996f},
 };
 
-static float const prompt_6[6][2] = {
+static float const low_latency_6[6][2] = {
     {0.166666642f, 0.0f},
     {0.138888896f, 0.027777778f},
     {0.111111112f, 0.055555556f},
@@ -39,7 +39,7 @@ static float const prompt_6[6][2] = {
     {0.027777778f, 0.138888896f},
 };
 
-static float const prompt_8[8][2] = {
+static float const low_latency_8[8][2] = {
     {0.125f, 0.0f},
     {0.109375f, 0.015625f},
     {0.09375f, 0.03125f},
@@ -50,7 +50,7 @@ static float const prompt_8[8][2] = {
     {0.015625f, 0.109375f},
 };
 
-static float const prompt_10[10][2] = {
+static float const low_latency_10[10][2] = {
     {0.100000001f, 0.0f},
     {0.0900000036f, 0.00999999978f},
     {0.0799999982f, 0.0199999996f},
@@ -63,7 +63,7 @@ static float const prompt_10[10][2] = {
     {0.00999999978f, 0.0900000036f},
 };
 
-static float const prompt_12[12][2] = {
+static float const low_latency_12[12][2] = {
     {0.0833333209f, 0.0f},
     {0.0763888881f, 0.0069444445f},
     {0.0694444478f, 0.013888889f},
@@ -254,76 +254,76 @@ static float const sharp_12[12][18] = {
 
 struct rm_fir_design const rm_fir_designs[RM_FIR_DESIGNS] = {
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 2,
         .taps = 3,
         .centre = 1,
         .overlap = 2,
         .gain = 1,
-        .coefficient = &prompt_2[0][0],
+        .coefficient = &low_latency_2[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 3,
         .taps = 5,
         .centre = 2,
         .overlap = 2,
         .gain = 0.99999998509883881,
-        .coefficient = &prompt_3[0][0],
+        .coefficient = &low_latency_3[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 4,
         .taps = 7,
         .centre = 3,
         .overlap = 2,
         .gain = 1,
-        .coefficient = &prompt_4[0][0],
+        .coefficient = &low_latency_4[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 5,
         .taps = 9,
         .centre = 4,
         .overlap = 2,
         .gain = 1,
-        .coefficient = &prompt_5[0][0],
+        .coefficient = &low_latency_5[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 6,
         .taps = 11,
         .centre = 5,
         .overlap = 2,
         .gain = 0.9999999962747097,
-        .coefficient = &prompt_6[0][0],
+        .coefficient = &low_latency_6[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 8,
         .taps = 15,
         .centre = 7,
         .overlap = 2,
         .gain = 1,
-        .coefficient = &prompt_8[0][0],
+        .coefficient = &low_latency_8[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 10,
         .taps = 19,
         .centre = 9,
         .overlap = 2,
         .gain = 1,
-        .coefficient = &prompt_10[0][0],
+        .coefficient = &low_latency_10[0][0],
     },
     {
-        .name = "prompt",
+        .name = "low_latency",
         .decimation = 12,
         .taps = 23,
         .centre = 11,
         .overlap = 2,
         .gain = 1.0000000027939677,
-        .coefficient = &prompt_12[0][0],
+        .coefficient = &low_latency_12[0][0],
     },
     {
         .name = "sharp",

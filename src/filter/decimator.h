@@ -24,7 +24,7 @@
  * inputs in a register, and is stored once. The definition leaves that open, and the inner loop of the sharp filter
  * takes 7 ns a push so, against 13 ns when every input goes through all sums in memory (AVX-512 on Zen 4, 2.6 GHz).
  * Its price: the push that closes a group does all the work of the group, some 100 ns for the sharp filter. So push a
- * turn into the prompt decimators before the sharp ones. Figures: docs/filters.md.
+ * turn into the low-latency decimators before the sharp ones. Figures: docs/filters.md.
  *
  * ## Missing inputs
  * A missing input is pushed as NULL: it repeats the last value and carries no status.

@@ -2,7 +2,7 @@
 /** The catalog of filters: two forms, each for every decimation of RM_FIR_DECIMATIONS. Constant; made by
  * src/filter/design.py, explained in docs/filters.md.
  *
- *     prompt   two cascaded boxcars: zeros at the multiples of the output rate, and the least delay that has them.
+ *     low-latency   two cascaded boxcars: zeros at the multiples of the output rate, and the least delay that has them.
  *              2 · decimation - 1 taps. For loops
  *     sharp    ±0.1 dB to 0.4 of the output rate, ≥ 80 dB from 0.6 of it. 18 · decimation - 1 taps. For archives and
  *              displays
@@ -19,7 +19,7 @@ enum {
 };
 
 struct rm_fir_design {
-    /** "prompt", "sharp". */
+    /** "low-latency", "sharp". */
     char const *name;
     /** 2 … RM_DECIMATION_MAX. */
     uint32_t decimation;

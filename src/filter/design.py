@@ -31,7 +31,7 @@ SOURCE = ROOT / "src/filter/coefficients.c"
 DECIMATIONS = (2, 3, 4, 5, 6, 8, 10, 12)
 TURN_RATE_HZ = 1.157e6  # Elettra
 
-PROMPT_DELAY_LIMIT_S = 12e-6  # at the first rate
+LOW_LATENCY_DELAY_LIMIT_S = 12e-6  # at the first rate
 
 SHARP_OVERLAP = 18  # outputs that an input belongs to: 18 · decimation - 1 taps
 SHARP_PASS = 0.4  # of the output rate
@@ -49,9 +49,9 @@ GRID = 1000  # frequencies per output rate at which a response is judged
 
 # The default rates (src/config/rates.c): the filter, and the decimations from the turn rate on.
 RATES = {
-    "prompt": ("prompt", (12,)),
-    "loop_prompt": ("prompt", (12, 10)),
-    "slow_prompt": ("prompt", (12, 10, 10, 10, 10)),
+    "low_latency": ("low_latency", (12,)),
+    "loop_low_latency": ("low_latency", (12, 10)),
+    "slow_low_latency": ("low_latency", (12, 10, 10, 10, 10)),
     "fast": ("sharp", (12,)),
     "loop": ("sharp", (12, 10)),
     "slow": ("sharp", (12, 10, 10, 10, 10)),
@@ -162,13 +162,13 @@ def normalised(name: str, decimation: int, taps: Taps) -> Filter:
     return Filter(name, decimation, rounded)
 
 
-def design_prompt(decimation: int) -> Filter:
+def design_low_latency(decimation: int) -> Filter:
     """Two boxcars, one after the other.
 
     Zeros of second order at every multiple of the output rate, with the least delay that has them.
     """
     rising = [float(k) for k in range(1, decimation + 1)]
-    return normalised("prompt", decimation, rising + rising[-2::-1])
+    return normalised("low_latency", decimation, rising + rising[-2::-1])
 
 
 def design_sharp(decimation: int) -> Filter:
@@ -232,7 +232,7 @@ def committed() -> list[Filter]:
     """The filters that coefficients.c holds."""
     text = SOURCE.read_text()
     found = []
-    pattern = r"float const ([a-z]+)_(\d+)\[\d+\]\[(\d+)\] = \{(.*?)\};"
+    pattern = r"float const ([a-z_]+)_(\d+)\[\d+\]\[(\d+)\] = \{(.*?)\};"
     for name, decimation_text, overlap_text, body in re.findall(pattern, text, re.DOTALL):
         decimation, overlap = int(decimation_text), int(overlap_text)
         values = [f32(float(number)) for number in re.findall(r"[-+.\de]+(?=f)", body)]
@@ -298,16 +298,16 @@ def promises(filters: list[Filter]) -> Iterator[tuple[str, bool]]:
         tolerance = half_last_bit(design.taps[design.centre])
         yield f"{name}: gain within {tolerance:.2g} of 1", abs(design.gain - 1) <= tolerance
         yield f"{name}: closes on the last input of a group", design.centre % design.decimation == design.decimation - 1
-        if design.name == "prompt":
-            yield f"{name}: two cascaded boxcars, to the last bit", design == design_prompt(design.decimation)
+        if design.name == "low_latency":
+            yield f"{name}: two cascaded boxcars, to the last bit", design == design_low_latency(design.decimation)
             yield f"{name}: zeros (120 dB) at multiples of the output rate", zeros_db(design) >= 120
         else:
             yield f"{name}: {SHARP_OVERLAP} taps per output", design.overlap == SHARP_OVERLAP
             yield f"{name}: ±0.1 dB to 0.4 of the output rate", ripple_db(design) <= SHARP_RIPPLE_DB
             yield f"{name}: 80 dB from 0.6 of the output rate", rejection_db(design) >= SHARP_REJECTION_DB
     for row in rates(filters):
-        if row.name == "prompt":
-            yield "prompt: delay at most 12 µs at 1.157 MHz", row.delay / TURN_RATE_HZ <= PROMPT_DELAY_LIMIT_S
+        if row.name == "low_latency":
+            yield "low_latency: delay at most 12 µs at 1.157 MHz", row.delay / TURN_RATE_HZ <= LOW_LATENCY_DELAY_LIMIT_S
         if row.stages[0].name == "sharp":
             yield f"{row.name}: ±0.1 dB to 0.4 of the output rate", ripple_db(row) <= SHARP_RIPPLE_DB
             yield f"{row.name}: 80 dB from 0.6 of the output rate", row_rejection_db(row) >= SHARP_REJECTION_DB
@@ -317,8 +317,11 @@ def check() -> int:
     """1 when coefficients.c breaks a promise, with a line for each; 0 when it keeps all."""
     filters = committed()
     found = [(design.name, design.decimation) for design in filters]
-    if found != [(name, decimation) for name in ("prompt", "sharp") for decimation in DECIMATIONS]:
-        print(f"{SOURCE}: expected prompt and sharp, each for {DECIMATIONS}, found {found}; run {Path(__file__).name}")
+    if found != [(name, decimation) for name in ("low_latency", "sharp") for decimation in DECIMATIONS]:
+        print(
+            f"{SOURCE}: expected low_latency and sharp, each for {DECIMATIONS}, found {found}; run "
+            f"{Path(__file__).name}"
+        )
         return 1
     broken = [promise for promise, kept in promises(filters) if not kept]
     if c_source(filters) != SOURCE.read_text():
@@ -330,7 +333,7 @@ def check() -> int:
 
 def write() -> int:
     """Design all filters and write coefficients.c."""
-    forms = (design_prompt, design_sharp)
+    forms = (design_low_latency, design_sharp)
     SOURCE.write_text(c_source([form(decimation) for form in forms for decimation in DECIMATIONS]))
     return check()
 

@@ -81,13 +81,13 @@ def plot() -> int:
     from matplotlib import pyplot  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     rows = {row.name: row for row in rates(committed())}
-    colours = {"prompt": "#c1440e", "sharp": "#1f5f8b"}
+    colours = {"low_latency": "#c1440e", "sharp": "#1f5f8b"}
 
     def draw(name: str, last_share: float, limits_db: tuple[float, float], title: str) -> None:
         """The two rates of 12 turns, up to `last_share` of their rate."""
         figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
         shares = [last_share * i / 900 for i in range(901)]
-        for row in (rows["prompt"], rows["fast"]):
+        for row in (rows["low_latency"], rows["fast"]):
             levels = [max(row.level_db(share), limits_db[0] - 10) for share in shares]
             axes.plot(shares, levels, color=colours[row.stages[0].name], label=row.name, linewidth=1)
         for tune in BETATRON_LINES.values():
@@ -117,7 +117,7 @@ def plot() -> int:
         figure.savefig(PLOTS / name, metadata={"Date": None})
 
     PLOTS.mkdir(parents=True, exist_ok=True)
-    draw("response.svg", 6, (-120, 5), "Prompt and sharp decimation by 12 (dotted: betatron lines of S6BA-E)")
+    draw("response.svg", 6, (-120, 5), "Low-latency and sharp decimation by 12 (dotted: betatron lines of S6BA-E)")
     draw("passband.svg", 0.7, (-6, 0.5), "The same, where the outputs keep it")
     draw_rates("rates.svg")
     return 0

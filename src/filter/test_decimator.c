@@ -142,31 +142,31 @@ static void a_start_is_a_long_past_of_the_same_value(void **state) {
     (void)state;
     for (int d = 0; d < RM_FIR_DESIGNS; ++d) {
         for (rm_turn start = 1200; start < 1200 + rm_fir_designs[d].decimation; ++start) {
-            struct rm_decimator patient = ready(&rm_fir_designs[d]), quick = ready(&rm_fir_designs[d]);
+            struct rm_decimator slow = ready(&rm_fir_designs[d]), quick = ready(&rm_fir_designs[d]);
             struct rm_record first = record_of(start, 12345.678f), past = first, a, b;
             first.tag = rm_tag_full_rate(777 << 16, 0x8001);
             past.tag = rm_tag_full_rate(777 << 16, 0);
             for (past.turn = 0; past.turn < start - 1000; ++past.turn)
-                push(&patient, &past, &a);
-            while (patient.own.next_turn < start)
-                push(&patient, NULL, &a);
+                push(&slow, &past, &a);
+            while (slow.own.next_turn < start)
+                push(&slow, NULL, &a);
             rm_decimator_start(&quick, &first);
             assert_int_equal(quick.own.next_turn, start);
-            assert_memory_equal(&quick.sum[1], &patient.sum[1], sizeof quick.sum - sizeof quick.sum[0]);
-            assert_memory_equal(quick.group_status, patient.group_status, sizeof quick.group_status);
+            assert_memory_equal(&quick.sum[1], &slow.sum[1], sizeof quick.sum - sizeof quick.sum[0]);
+            assert_memory_equal(quick.group_status, slow.group_status, sizeof quick.group_status);
             for (uint32_t i = 1; i < rm_fir_designs[d].overlap; ++i) {
                 uint32_t const here = (quick.begun_at + i) % rm_fir_designs[d].overlap;
-                uint32_t const there = (patient.begun_at + i) % rm_fir_designs[d].overlap;
-                assert_int_equal(quick.output_status[here], patient.output_status[there]);
+                uint32_t const there = (slow.begun_at + i) % rm_fir_designs[d].overlap;
+                assert_int_equal(quick.output_status[here], slow.output_status[there]);
                 assert_int_equal(quick.own.missing - quick.output_before[here],
-                                 patient.own.missing - patient.output_before[there]);
+                                 slow.own.missing - slow.output_before[there]);
             }
 
             uint32_t seed = 9;
             for (rm_turn turn = start; turn < start + 300; ++turn) {
                 struct rm_record input = record_of(turn, noise(&seed));
                 bool const closed = push(&quick, turn == start ? &first : &input, &a);
-                assert_int_equal(push(&patient, turn == start ? &first : &input, &b), closed);
+                assert_int_equal(push(&slow, turn == start ? &first : &input, &b), closed);
                 if (closed)
                     assert_memory_equal(&a, &b, sizeof a);
             }
@@ -253,7 +253,7 @@ static void status_is_the_or_over_the_taps(void **state) {
 
 static void the_tag_has_the_time_of_the_last_input_that_was_there(void **state) {
     (void)state;
-    struct rm_decimator decimator = ready(rm_fir_find("prompt", 12));
+    struct rm_decimator decimator = ready(rm_fir_find("low_latency", 12));
     struct rm_record output = {.turn = 0};
     for (rm_turn turn = 0; turn < 24; ++turn) {
         struct rm_record input = record_of(turn, 0);

@@ -12,7 +12,8 @@ static struct rm_decimator_input const floats = {.period = 1, .float_lanes = ALL
 static struct {
     char const *form;
     uint32_t decimations[ROW_MAX + 1];
-} const rows[] = {{"prompt", {12, 10}}, {"sharp", {12, 10}}, {"sharp", {2, 3}}, {"prompt", {4, 5, 2}}, {"sharp", {8}}};
+} const rows[] = {
+    {"low_latency", {12, 10}}, {"sharp", {12, 10}}, {"sharp", {2, 3}}, {"low_latency", {4, 5, 2}}, {"sharp", {8}}};
 enum { ROWS = sizeof rows / sizeof rows[0], TURNS = 6000 };
 
 static float value_at(rm_turn turn) { return (float)(int32_t)((uint32_t)turn * 2654435761u) * 1e-3f; }

@@ -23,11 +23,11 @@ struct rate {
 };
 
 static struct rate const fast = {"sharp", {12}};
-static struct rate const prompt = {"prompt", {12}};
+static struct rate const low_latency = {"low_latency", {12}};
 static struct rate const loop = {"sharp", {12, 10}};
-static struct rate const loop_prompt = {"prompt", {12, 10}};
+static struct rate const loop_low_latency = {"low_latency", {12, 10}};
 static struct rate const slow = {"sharp", {12, 10, 10, 10, 10}};
-static struct rate const slow_prompt = {"prompt", {12, 10, 10, 10, 10}};
+static struct rate const slow_low_latency = {"low_latency", {12, 10, 10, 10, 10}};
 
 struct response {
     double complex of_floats;
@@ -113,11 +113,11 @@ static void every_sharp_design_keeps_its_promise(void **state) {
     }
 }
 
-static void every_prompt_design_has_zeros_at_multiples_of_the_output_rate(void **state) {
+static void every_low_latency_design_has_zeros_at_multiples_of_the_output_rate(void **state) {
     (void)state;
     for (int d = 0; d < RM_FIR_DESIGNS; ++d) {
         struct rate const rate = {rm_fir_designs[d].name, {rm_fir_designs[d].decimation}};
-        if (strcmp(rate.form, "prompt") != 0)
+        if (strcmp(rate.form, "low_latency") != 0)
             continue;
         sweep(&rate, 0, 0.1, 20, -0.3, 0.001);
         for (uint32_t k = 1; k <= rate.decimation[0] / 2; ++k)
@@ -126,19 +126,19 @@ static void every_prompt_design_has_zeros_at_multiples_of_the_output_rate(void *
 }
 
 /** Falls from 0 dB to -11.9 dB at 0.6 of the output rate, with no phase at the label turn. */
-static void prompt_follows_its_design(void **state) {
+static void low_latency_follows_its_design(void **state) {
     (void)state;
-    sweep(&prompt, 0.1, 0.6, 50, -11.9, -0.28);
-    sweep(&prompt, 0.6, 6, 200, -INFINITY, -11.8);
-    sweep(&loop_prompt, 0, 0.1, 10, -0.3, 0.001);
-    sweep(&loop_prompt, 0.6, 60, 100, -INFINITY, -11.8);
+    sweep(&low_latency, 0.1, 0.6, 50, -11.9, -0.28);
+    sweep(&low_latency, 0.6, 6, 200, -INFINITY, -11.8);
+    sweep(&loop_low_latency, 0, 0.1, 10, -0.3, 0.001);
+    sweep(&loop_low_latency, 0.6, 60, 100, -INFINITY, -11.8);
 }
 
 /** The fractional tunes of the Elettra 2.0 lattice S6BA-E, which fold to 4.3 and 1.4 kHz, into the band of a loop. */
-static void prompt_holds_back_the_betatron_lines(void **state) {
+static void low_latency_holds_back_the_betatron_lines(void **state) {
     (void)state;
-    sweep(&prompt, 12 * (1 - 0.9204042414), 12 * (1 - 0.9204042414), 1, -INFINITY, -52.9);
-    sweep(&prompt, 12 * 0.1654425993, 12 * 0.1654425993, 1, -INFINITY, -84);
+    sweep(&low_latency, 12 * (1 - 0.9204042414), 12 * (1 - 0.9204042414), 1, -INFINITY, -52.9);
+    sweep(&low_latency, 12 * 0.1654425993, 12 * 0.1654425993, 1, -INFINITY, -84);
 }
 
 static void the_sharp_row_keeps_the_promise_of_one(void **state) {
@@ -157,16 +157,16 @@ static void the_slow_rows_keep_it_too(void **state) {
     sweep(&slow, 0.6, 0.6, 1, -INFINITY, -80);
     sweep(&slow, 499.9, 499.9, 1, -INFINITY, -80);
     sweep(&slow, 120000 * 0.1654425993, 120000 * 0.1654425993, 1, -INFINITY, -80);
-    sweep(&slow_prompt, 0.1, 0.1, 1, -0.3, -0.2);
-    sweep(&slow_prompt, 1, 1, 1, -INFINITY, -120);
+    sweep(&slow_low_latency, 0.1, 0.1, 1, -0.3, -0.2);
+    sweep(&slow_low_latency, 1, 1, 1, -INFINITY, -120);
 }
 
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(every_sharp_design_keeps_its_promise),
-        cmocka_unit_test(every_prompt_design_has_zeros_at_multiples_of_the_output_rate),
-        cmocka_unit_test(prompt_follows_its_design),
-        cmocka_unit_test(prompt_holds_back_the_betatron_lines),
+        cmocka_unit_test(every_low_latency_design_has_zeros_at_multiples_of_the_output_rate),
+        cmocka_unit_test(low_latency_follows_its_design),
+        cmocka_unit_test(low_latency_holds_back_the_betatron_lines),
         cmocka_unit_test(the_sharp_row_keeps_the_promise_of_one),
         cmocka_unit_test(the_slow_rows_keep_it_too),
     };

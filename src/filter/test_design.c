@@ -9,14 +9,14 @@ static void the_catalog_has_both_forms_of_each(void **state) {
     (void)state;
     assert_int_equal(RM_FIR_DESIGNS, 2 * DECIMATIONS);
     for (uint32_t i = 0; i < DECIMATIONS; ++i) {
-        struct rm_fir_design const *const prompt = rm_fir_find("prompt", decimations[i]);
+        struct rm_fir_design const *const low_latency = rm_fir_find("low_latency", decimations[i]);
         struct rm_fir_design const *const sharp = rm_fir_find("sharp", decimations[i]);
-        assert_ptr_equal(prompt, &rm_fir_designs[i]);
+        assert_ptr_equal(low_latency, &rm_fir_designs[i]);
         assert_ptr_equal(sharp, &rm_fir_designs[DECIMATIONS + i]);
-        assert_int_equal(prompt->taps, 2 * decimations[i] - 1);
+        assert_int_equal(low_latency->taps, 2 * decimations[i] - 1);
         assert_int_equal(sharp->taps, 18 * decimations[i] - 1);
     }
-    assert_null(rm_fir_find("prompt", 7));
+    assert_null(rm_fir_find("low_latency", 7));
     assert_null(rm_fir_find("blunt", 12));
 }
 

@@ -101,7 +101,7 @@ static void outputs_hold_what_their_turns_held(void **state) {
     (void)state;
     for (int d = 0; d < RM_FIR_DESIGNS; ++d)
         run(rm_fir_designs[d].name, (uint32_t[]){rm_fir_designs[d].decimation, 0}, none);
-    run("prompt", (uint32_t[]){12, 10, 0}, none);
+    run("low_latency", (uint32_t[]){12, 10, 0}, none);
     run("sharp", (uint32_t[]){12, 10, 0}, none);
     run("sharp", (uint32_t[]){2, 3, 4, 0}, none);
 }
@@ -110,7 +110,7 @@ static void missing_inputs_do_not_take_part(void **state) {
     (void)state;
     for (int d = 0; d < RM_FIR_DESIGNS; ++d)
         run(rm_fir_designs[d].name, (uint32_t[]){rm_fir_designs[d].decimation, 0}, some);
-    run("prompt", (uint32_t[]){12, 10, 0}, some);
+    run("low_latency", (uint32_t[]){12, 10, 0}, some);
     run("sharp", (uint32_t[]){12, 10, 0}, some);
 }
 

@@ -12,7 +12,7 @@ struct row {
     uint32_t count;
 };
 
-/** `form` is "prompt" or "sharp", `decimations` end with 0. */
+/** `form` is "low-latency" or "sharp", `decimations` end with 0. */
 static inline struct row row_of(char const *form, uint32_t const *decimations, enum rm_simd simd,
                                 struct rm_decimator_input const *input) {
     struct row row = {.count = 0};

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "host/host_attendant.h"
+#include "host/host_control_thread.h"
 #include "host/host_permissions.h"
 #include "host/host_segment.h"
 #include "host/host_setup.h"
@@ -24,7 +24,7 @@ static uint64_t const UNGRANTED_NS = 1000000;
 
 /* ── beginning ── */
 
-/** Takes over the server that the attendant has posted last. */
+/** Takes over the server that the control thread has posted last. */
 static void take_server(struct rm_host *host) {
     struct rm_host_server *posted = atomic_load_explicit(&host->posted, memory_order_acquire);
     if (posted == host->server)
@@ -32,7 +32,7 @@ static void take_server(struct rm_host *host) {
     if (posted == NULL)
         rm_host_permissions_withdraw(&host->settings, host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
     host->server = posted;
-    host->epoch = 0;
+    host->grant_number = 0;
     rm_host_grant_forget(&host->grant);
     for (uint32_t i = 0; i < host->setup->input_count; ++i)
         host->program->input[i] = posted != NULL ? posted->input[i].header : NULL;
@@ -47,7 +47,7 @@ static void look_at_clock(struct rm_host *host, uint64_t tsc) {
 
 static void fail(struct rm_host *host, struct rm_error const *error) {
     host->failure = *error;
-    host->epoch = 0;
+    host->grant_number = 0;
     atomic_store_explicit(&host->failed, true, memory_order_release);
 }
 
@@ -59,24 +59,24 @@ static bool stands_somewhere(struct rm_host const *host) {
     return host->setup->actuator_count == 0;
 }
 
-/** The next wish is written right where its row lies: what is written there in time need not be copied after the last
- * input, and the lines of the row are in this core's cache already, which its reader had. */
+/** The next command is written right where its vector lies: what is written there in time need not be copied after the
+ * last input, and the lines of the vector are in this core's cache already, which its reader had. */
 static void expect(struct rm_host *host) {
-    host->row = rm_setpoints_begin(host->rows);
-    rm_host_program_expect(host->program, (double *)(void *)host->row->value);
+    host->vector = rm_setpoints_begin(host->vectors);
+    rm_host_program_expect(host->program, (double *)(void *)host->vector->value);
 }
 
-/** The first step's ground: a fresh state, and every wish where its supply stands. False: not yet. */
-static bool begin(struct rm_host *host, uint64_t epoch) {
+/** The first step's ground: a fresh state, and every command where its supply stands. False: not yet. */
+static bool begin(struct rm_host *host, uint64_t grant_number) {
     struct rm_host_program *program = host->program;
     host->sent_sequence = 0;
     if (!rm_host_server_sent(host->server, &host->sent_sequence, program->sent) || !stands_somewhere(host) ||
         !rm_host_server_joined(host->server))
         return false;
     /* Also what was given while no server was there to act under. */
-    if (host->last_epoch != 0 && host->last_epoch != epoch)
+    if (host->last_grant_number != 0 && host->last_grant_number != grant_number)
         rm_host_permissions_withdraw(&host->settings, program, RM_WITHDRAWN_SERVER, rm_stamp_now());
-    host->last_epoch = epoch;
+    host->last_grant_number = grant_number;
     struct rm_error error;
     if (rm_host_program_init(program, &error) != RM_OK) {
         fail(host, &error);
@@ -88,18 +88,18 @@ static bool begin(struct rm_host *host, uint64_t epoch) {
         return false;
     }
     expect(host);
-    host->epoch = epoch;
+    host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
     return true;
 }
 
 /** True while this instance may step. */
 static bool is_granted(struct rm_host *host) {
-    uint64_t const epoch = rm_host_grant_look(&host->grant, host->server->grant);
-    if (epoch == host->epoch)
-        return epoch != 0;
-    host->epoch = 0;
-    return epoch != 0 && begin(host, epoch);
+    uint64_t const grant_number = rm_host_grant_look(&host->grant, host->server->grant);
+    if (grant_number == host->grant_number)
+        return grant_number != 0;
+    host->grant_number = 0;
+    return grant_number != 0 && begin(host, grant_number);
 }
 
 /* ── one step ── */
@@ -114,10 +114,10 @@ static void note_age(struct rm_host *host, rm_turn turn, uint64_t now) {
 
 static void commit(struct rm_host *host, rm_turn turn, uint64_t seen_tsc) {
     uint64_t const now = rm_tsc();
-    rm_setpoints_commit(host->row, host->epoch, turn, now);
+    rm_setpoints_commit(host->vector, host->grant_number, turn, now);
     rm_histogram_add(host->latency, now - seen_tsc, 1);
     note_age(host, turn, now);
-    rm_counter_add(host->counters, RM_APPLICATION_SENT, 1);
+    rm_counter_add(host->counters, RM_APPLICATION_COMMITTED, 1);
 }
 
 static void put_streams(struct rm_host *host, rm_turn turn, uint64_t tsc) {
@@ -138,9 +138,9 @@ static void count(struct rm_host *host, struct rm_host_due const *due, uint32_t 
         rm_counter_set(host->counters, RM_APPLICATION_LONGEST_TICKS, ticks);
 }
 
-/** After the row is committed: all that need not be done before. */
+/** After the vector is committed: all that need not be done before. */
 static void finish(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
-    expect(host); // first: the row that is committed is out of everybody's reach, also out of the code's
+    expect(host); // first: the vector that is committed is out of everybody's reach, also out of the code's
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);
@@ -166,7 +166,7 @@ static void step(struct rm_host *host, struct rm_host_due const *due) {
 static void keep_up(struct rm_host *host) {
     if (rm_host_inputs_between(&host->inputs) &&
         rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
-        rm_host_program_expect(host->program, host->program->wish.setpoint);
+        rm_host_program_expect(host->program, host->program->command.setpoint);
 }
 
 /** One step of a code that takes records as they come, when the last of them has. */
@@ -189,7 +189,7 @@ static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
     due.missing = rm_host_inputs_read(&host->inputs, due.turn);
     /* Where it changes just now, it is what it was. */
     if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
-        rm_host_program_expect(host->program, host->program->wish.setpoint);
+        rm_host_program_expect(host->program, host->program->command.setpoint);
     step(host, &due);
     return 1;
 }
@@ -205,7 +205,7 @@ static void take_settings(struct rm_host *host) {
 uint32_t rm_host_duty(void *argument, uint64_t tsc) {
     struct rm_host *host = argument;
     take_server(host);
-    if (host->epoch == 0 || rm_host_inputs_between(&host->inputs))
+    if (host->grant_number == 0 || rm_host_inputs_between(&host->inputs))
         take_settings(host);
     if (host->server == NULL || atomic_load_explicit(&host->failed, memory_order_relaxed))
         return 0;
@@ -217,7 +217,7 @@ uint32_t rm_host_duty(void *argument, uint64_t tsc) {
 }
 
 uint64_t rm_host_idle_ns(struct rm_host const *host, uint64_t tsc) {
-    if (host->epoch == 0 || !host->clock.anchored)
+    if (host->grant_number == 0 || !host->clock.anchored)
         return UNGRANTED_NS;
     uint64_t const period = (uint64_t)((double)host->setup->period_turns * host->clock.ticks_per_turn);
     /* The first input of a turn may come long before the last one, by which the last step was. */
@@ -235,7 +235,7 @@ struct rm_error const *rm_host_failure(struct rm_host const *host) {
 
 static void arrive(void *context, uint32_t input, struct rm_record const *record) {
     struct rm_host_program *program = context;
-    program->code.it->arrive(&program->told, program->state, input, record);
+    program->code.it->arrive(&program->passed, program->state, input, record);
 }
 
 static bool allocate(struct rm_host *host) {
@@ -270,8 +270,8 @@ static enum rm_code prepare(struct rm_host *host, struct rm_host_setup const *se
     code = rm_host_segment_open(host, error);
     if (code != RM_OK)
         return code;
-    host->grant.instance = atomic_load(&rm_owner_header(host->owner)->epoch);
-    code = rm_host_attendant_start(host, &host->attendant, error);
+    host->grant.instance = atomic_load(&rm_owner_header(host->owner)->generation);
+    code = rm_host_control_thread_start(host, &host->control_thread, error);
     return code == RM_OK ? rm_host_worker_start(host->program, &host->worker, error) : code;
 }
 
@@ -291,7 +291,7 @@ void rm_host_close(struct rm_host *host) {
     if (host == NULL)
         return;
     rm_host_worker_stop(host->worker);
-    rm_host_attendant_stop(host->attendant);
+    rm_host_control_thread_stop(host->control_thread);
     rm_owner_close(host->owner);
     rm_host_inputs_free(&host->inputs);
     rm_host_settings_free(&host->settings);

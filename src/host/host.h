@@ -9,21 +9,22 @@
  *
  * It is the same host in a process of its own (src/engine/application_main.c) and on a core of the server (a role
  * `application`). Its duty takes no lock, allocates nothing and calls no system: what does so (attaching to the server,
- * requests for settings) is done by a thread beside it, host_attendant.h, which the two tell each other by mailboxes.
+ * requests for settings) is done by a thread beside it, host_control_thread.h, which the two tell each other by
+ * mailboxes.
  *
  * ## One cycle
  *  1. the turn that is due: of the inputs (host_inputs.h), or of the clock where there are none. Where the code has
  *     `arrive`, each record is handed to it when it comes;
  *  2. what was sent last, from the server's `setpoints/sent`: before the inputs, where the code has `arrive`;
- *  3. `step`, which writes its wish right into the row;
- *  4. the row of setpoints is committed, with the granted epoch and the turn;
+ *  3. `step`, which writes its command right into the vector;
+ *  4. the setpoint vector is committed, with the granted grant number and the turn;
  *  5. `prepare`; then streams, readings and counters.
  *
  * ## When it begins
- * When the server has granted an epoch to this instance, knows where its supplies stand (those that are lost it does
+ * When the server has granted a number to this instance, knows where its supplies stand (those that are lost it does
  * not wait for), and the clock runs. Then
- * the state is zeroed, `init` is called, and the first wish is what was sent last: nothing moves by beginning. Another
- * epoch (the server was restarted) is another beginning.
+ * the state is zeroed, `init` is called, and the first command is what was sent last: nothing moves by beginning.
+ * Another grant number (the server was restarted) is another beginning.
  */
 #ifndef RM_HOST_HOST_H
 #define RM_HOST_HOST_H

@@ -48,8 +48,8 @@ static enum rm_code find(char const *name, char path[PATH_MAX], struct rm_error 
 }
 
 static bool good_name(char const *name) {
-    static char const LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-    return name != NULL && name[0] != '\0' && name[strspn(name, LETTERS)] == '\0';
+    static char const COMMANDS[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    return name != NULL && name[0] != '\0' && name[strspn(name, COMMANDS)] == '\0';
 }
 
 /** The i-th name over settings and readings, which share one folder of parameters. */

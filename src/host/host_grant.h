@@ -8,18 +8,18 @@
 #include <ringmaster/grant.h>
 
 struct rm_host_grant {
-    /** rm_segment_header.epoch of our segment. */
+    /** rm_segment_header.generation of our segment. */
     uint64_t instance;
     /** Ours. */
     uint64_t pid;
     /** Of the last look. */
     uint64_t sequence;
     /** Granted to us; 0: nothing is. */
-    uint64_t epoch;
+    uint64_t grant_number;
 };
 
-/** Looks again: one load while nothing has changed. Returns grant->epoch. A grant that changes just now is looked at
- * the next time: nothing here waits. */
+/** Looks again: one load while nothing has changed. Returns grant->grant_number. A grant that changes just now is
+ * looked at the next time: nothing here waits. */
 uint64_t rm_host_grant_look(struct rm_host_grant *grant, struct rm_grant const *of);
 
 /** Another server's grant is looked at from now on. */

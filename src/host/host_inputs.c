@@ -46,19 +46,19 @@ void rm_host_inputs_free(struct rm_host_inputs *inputs) {
 /** Looks at all inputs: true when all have a head, and then `*least` is the newest turn that all have reached. A
  * restarted count of turns is followed: it would otherwise have to reach the old one first. */
 static bool survey(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn *least) {
-    uint64_t epochs = clock->machine_epoch;
+    uint64_t epochs = clock->turn_epoch;
     bool are_whole = inputs->count > 0;
     *least = RM_TURN_NONE;
     for (uint32_t i = 0; i < inputs->count; ++i) {
-        inputs->epoch[i] = atomic_load_explicit(&inputs->view[i].header->machine_epoch, memory_order_acquire);
+        inputs->epoch[i] = atomic_load_explicit(&inputs->view[i].header->turn_epoch, memory_order_acquire);
         epochs += inputs->epoch[i];
         rm_turn const head = rm_stream_head(&inputs->view[i]);
         are_whole = are_whole && head != RM_TURN_NONE;
         *least = head < *least ? head : *least;
     }
-    if (epochs != inputs->machine_epochs)
+    if (epochs != inputs->turn_epochs)
         inputs->next = RM_TURN_NONE;
-    inputs->machine_epochs = epochs;
+    inputs->turn_epochs = epochs;
     return are_whole;
 }
 
@@ -128,14 +128,14 @@ static bool choose(struct rm_host_inputs *inputs, struct rm_clock_reading const 
     bool const behind = found && (inputs->next == RM_TURN_NONE || newest > inputs->next);
     inputs->turn = behind ? newest : inputs->next;
     inputs->skipped = inputs->next == RM_TURN_NONE ? 0 : (inputs->turn - inputs->next) / inputs->period;
-    inputs->clock_epoch = clock->machine_epoch;
+    inputs->clock_epoch = clock->turn_epoch;
     if (!inputs->awaits)
         await_all(inputs);
     inputs->awaits = true;
     return true;
 }
 
-/** Reads a record that its stream has, or has passed over, and hands it on. */
+/** Reads a record that its stream has, or has skipped, and hands it on. */
 static void take(struct rm_host_inputs *inputs, uint32_t i) {
     ++inputs->seen_count;
     if (rm_stream_read(&inputs->view[i], inputs->turn, &inputs->record[i]) != RM_READ_OK)
@@ -154,7 +154,7 @@ static bool look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
         uint32_t const i = inputs->pending[k];
         struct rm_stream const *header = inputs->view[i].header;
         rm_turn const head = rm_stream_head(&inputs->view[i]);
-        if (atomic_load_explicit(&header->machine_epoch, memory_order_relaxed) != inputs->epoch[i])
+        if (atomic_load_explicit(&header->turn_epoch, memory_order_relaxed) != inputs->epoch[i])
             good = false;
         if (head == RM_TURN_NONE || head < inputs->turn) {
             inputs->pending[left++] = i;
@@ -172,7 +172,7 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
                             struct rm_host_due *due) {
     if (inputs->seen_count == 0 && !choose(inputs, clock, tsc))
         return false;
-    bool const good = look(inputs, due) && clock->machine_epoch == inputs->clock_epoch;
+    bool const good = look(inputs, due) && clock->turn_epoch == inputs->clock_epoch;
     due->late = inputs->pending_count > 0;
     if (due->late) {
         rm_turn passed;

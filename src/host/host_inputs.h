@@ -5,8 +5,8 @@
  * then. rm_host_inputs_collect reads each as it comes, and hands it on: for those who have little time after the last.
  *
  * All inputs have the application's period, so one turn addresses a record of each. The turn that is due is the newest
- * that all inputs have reached, or whose deadline has passed. Those before it are passed over and counted: a step that
- * took too long leaves no backlog. An input has reached a turn when its head has; a record that its stream passed over
+ * that all inputs have reached, or whose deadline has passed. Those before it are skipped and counted: a step that
+ * took too long leaves no backlog. An input has reached a turn when its head has; a record that its stream skipped
  * is missing at once, and not waited for.
  */
 #ifndef RM_HOST_HOST_INPUTS_H
@@ -29,7 +29,7 @@ struct rm_host_inputs {
     /** From a turn to when that is. */
     uint64_t closing_turns;
     /** Sum of the streams' and the clock's: another one is another count of turns. */
-    uint64_t machine_epochs;
+    uint64_t turn_epochs;
     /** The turn after the last step's; RM_TURN_NONE: begin with the newest. */
     rm_turn next;
     /** Of each input, the last that came. */
@@ -44,7 +44,7 @@ struct rm_host_inputs {
     rm_turn turn;
     /** Turns before it that get no step. */
     uint64_t skipped;
-    /** Of each input, its stream's machine epoch at the last survey of all. */
+    /** Of each input, its stream's turn-counter epoch at the last survey of all. */
     uint64_t *epoch;
 
     uint64_t clock_epoch;
@@ -84,7 +84,7 @@ bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading c
 
 /** One look at the inputs that are still to come: reads the records of those that have, and hands them to
  * `inputs->arrive`, in whatever order. True when the turn is complete, or its deadline has passed: then it counts as
- * stepped. A turn of which something was handed on is completed in any case; between turns a backlog is passed over. */
+ * stepped. A turn of which something was handed on is completed in any case; between turns a backlog is skipped. */
 bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                             struct rm_host_due *due);
 

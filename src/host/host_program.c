@@ -37,7 +37,7 @@ static enum rm_code tell_names(struct rm_host_program *program, struct rm_error 
         program->high[i] = setup->actuator[i].high;
         program->slew[i] = setup->actuator[i].slew_per_s * (double)setup->period_turns / setup->turn_rate_hz;
     }
-    program->told = (struct rm_application_setup){
+    program->passed = (struct rm_application_setup){
         .name = setup->name,
         .turn_rate_hz = setup->turn_rate_hz,
         .period_turns = setup->period_turns,
@@ -58,10 +58,10 @@ static enum rm_code open_code(struct rm_host_program *program, struct rm_error *
     if (program->code.it->open == NULL)
         return RM_OK;
     struct rm_error reason = {.code = RM_E_CONFIG, .text = "open failed and does not say why"};
-    if (program->code.it->open(&program->told, &program->memory, &reason) != RM_OK)
+    if (program->code.it->open(&program->passed, &program->memory, &reason) != RM_OK)
         return rm_fail(error, RM_E_CONFIG, "%s", reason.text);
     program->opened = true;
-    program->told.memory = program->memory;
+    program->passed.memory = program->memory;
     return RM_OK;
 }
 
@@ -83,7 +83,7 @@ static enum rm_code lay_out(struct rm_host_program *program, bool is_reading, st
         return no_memory(program, error);
     for (uint32_t i = 0; i < count; ++i) {
         at[i] = *all;
-        length[i] = is_array(code, is_reading, i) ? code->length(&program->told, is_reading, i) : 1;
+        length[i] = is_array(code, is_reading, i) ? code->length(&program->passed, is_reading, i) : 1;
         if (length[i] == 0 || length[i] > VALUES_MAX || *all + length[i] > VALUES_MAX)
             return rm_fail(error, RM_E_CONFIG, "%s \"%s\" has %u elements, expected 1 to %d",
                            is_reading ? "reading" : "setting",
@@ -107,14 +107,14 @@ static enum rm_code allocate(struct rm_host_program *program, struct rm_error *e
     if (!program->setting || !program->reading || !program->stream || !program->state)
         return no_memory(program, error);
     memset(program->state, 0, state);
-    program->told.setting = program->setting;
-    program->told.setting_at = program->setting_at;
-    program->told.setting_length = program->setting_length;
-    program->told.reading_at = program->reading_at;
-    program->told.reading_length = program->reading_length;
+    program->passed.setting = program->setting;
+    program->passed.setting_at = program->setting_at;
+    program->passed.setting_length = program->setting_length;
+    program->passed.reading_at = program->reading_at;
+    program->passed.reading_length = program->reading_length;
     program->given = (struct rm_step){.setting = program->setting, .sent = program->sent};
-    program->wish = (struct rm_wish){.setpoint = program->wanted, .reading = program->reading};
-    program->wish.stream = program->stream;
+    program->command = (struct rm_command){.setpoint = program->wanted, .reading = program->reading};
+    program->command.stream = program->stream;
     return RM_OK;
 }
 
@@ -160,7 +160,7 @@ static enum rm_code values_of_code(struct rm_host_program *program, struct rm_er
         for (uint32_t k = 0; k < program->setting_length[i]; ++k)
             values[k] = code->settings[i].value;
         if (code->settings[i].is_array && code->first != NULL)
-            code->first(&program->told, i, values);
+            code->first(&program->passed, i, values);
         enum rm_code const checked = check_values(program, i, 0, values, program->setting_length[i], error);
         if (checked != RM_OK)
             return checked;
@@ -200,7 +200,7 @@ static enum rm_code first_values(struct rm_host_program *program, struct rm_erro
     if (code != RM_OK || program->code.it->accept == NULL)
         return code;
     struct rm_error reason = {.text = "it does not say why"};
-    if (program->code.it->accept(&program->told, program->state, program->setting, &reason))
+    if (program->code.it->accept(&program->passed, program->state, program->setting, &reason))
         return RM_OK;
     return rm_fail(error, RM_E_CONFIG, "the application does not accept its first settings: %s", reason.text);
 }
@@ -224,7 +224,7 @@ enum rm_code rm_host_program_set(struct rm_host_program *program, char const *se
     memcpy(all + program->setting_at[number] + first, values, count * sizeof *all);
     struct rm_error reason = {.text = "the application does not accept it"};
     bool const accepted =
-        program->code.it->accept == NULL || program->code.it->accept(&program->told, program->state, all, &reason);
+        program->code.it->accept == NULL || program->code.it->accept(&program->passed, program->state, all, &reason);
     if (accepted)
         memcpy(program->setting, all, program->setting_values * sizeof *all);
     free(all);
@@ -261,27 +261,27 @@ enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_h
 
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error) {
     program->steps = 0;
-    program->wish.setpoint = program->wanted;
+    program->command.setpoint = program->wanted;
     memcpy(program->wanted, program->sent, program->setup.actuator_count * sizeof program->wanted[0]);
     memset(program->state, 0, program->code.it->state_bytes);
     if (program->code.it->init == NULL)
         return RM_OK;
     struct rm_error reason = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
-    enum rm_code const code = program->code.it->init(&program->told, program->state, &reason);
+    enum rm_code const code = program->code.it->init(&program->passed, program->state, &reason);
     return code == RM_OK ? RM_OK : rm_fail(error, code, "%s", reason.text);
 }
 
 void rm_host_program_expect(struct rm_host_program *program, double *setpoint) {
-    double const *const last = program->wish.setpoint;
+    double const *const last = program->command.setpoint;
     double *const next = setpoint != NULL ? setpoint : program->wanted;
     for (uint32_t i = 0; i < program->setup.actuator_count; ++i)
         next[i] = isfinite(last[i]) ? last[i] : program->sent[i];
-    program->wish.setpoint = next;
+    program->command.setpoint = next;
 }
 
 void rm_host_program_prepare(struct rm_host_program *program) {
     if (program->code.it->prepare != NULL)
-        program->code.it->prepare(&program->told, program->state, &program->given, &program->wish);
+        program->code.it->prepare(&program->passed, program->state, &program->given, &program->command);
     ++program->steps;
 }
 

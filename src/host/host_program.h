@@ -10,7 +10,7 @@
  *         rm_host_program_expect(program, NULL);
  *         rm_host_program_arrive(program, input, &record) …      // each as it comes, in any order
  *         if (rm_host_program_step(program, turn, records, is_missing, missing) == RM_STEP_SEND)
- *             … program->wish.setpoint[i]
+ *             … program->command.setpoint[i]
  *         rm_host_program_prepare(program);
  *         … program->reading[i], program->stream[i][lane]
  *     rm_host_program_close(program);
@@ -36,7 +36,7 @@ struct rm_host_program {
     struct rm_host_setup setup;
 
     struct rm_host_code code;
-    struct rm_application_setup told;
+    struct rm_application_setup passed;
     /** Of each input, or NULL. */
     struct rm_stream const **input;
 
@@ -60,14 +60,14 @@ struct rm_host_program {
 
     struct rm_step given;
     /** `setpoint` is where rm_host_program_expect was told to put it. */
-    struct rm_wish wish;
+    struct rm_command command;
     /** Since init. */
     uint64_t steps;
 
     /* Its own. */
     char const **actuator;
     double *low, *high, *slew;
-    /** The wish of who has no better place for it. */
+    /** The command of who has no better place for it. */
     double *wanted;
 
     void *state, *memory;
@@ -81,18 +81,18 @@ struct rm_host_program {
 enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_host_program **program,
                                   struct rm_error *error);
 
-/** Begins anew: a state of zeros, wishes that are what was sent, no steps; `init` is called. */
+/** Begins anew: a state of zeros, commands that are what was sent, no steps; `init` is called. */
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error);
 
 /** Makes ready for the next step, before its inputs come. `setpoint`, or NULL for a place of the program's own, is
- * where the wish will lie: it is filled with the last wish, and with `sent` where that was no number. */
+ * where the command will lie: it is filled with the last command, and with `sent` where that was no number. */
 void rm_host_program_expect(struct rm_host_program *program, double *setpoint);
 
 /** A record of the turn whose step is next. Once for each input at most; nothing where the code has no `arrive`. */
 static inline void rm_host_program_arrive(struct rm_host_program *program, uint32_t input,
                                           struct rm_record const *record) {
     if (program->code.it->arrive != NULL)
-        program->code.it->arrive(&program->told, program->state, input, record);
+        program->code.it->arrive(&program->passed, program->state, input, record);
 }
 
 /** The step of `turn`. `record` and `is_missing` are per input, and stay until rm_host_program_prepare. */
@@ -104,16 +104,16 @@ static inline enum rm_step_result rm_host_program_step(struct rm_host_program *p
     program->given.record = record;
     program->given.is_missing = is_missing;
     program->given.missing = missing;
-    return program->code.it->step(&program->told, program->state, &program->given, &program->wish);
+    return program->code.it->step(&program->passed, program->state, &program->given, &program->command);
 }
 
-/** After each step, once its row is on its way. */
+/** After each step, once its vector is on its way. */
 void rm_host_program_prepare(struct rm_host_program *program);
 
 /** For the thread beside: nothing where the code has no `work`. */
 static inline void rm_host_program_work(struct rm_host_program const *program) {
     if (program->code.it->work != NULL)
-        program->code.it->work(&program->told);
+        program->code.it->work(&program->passed);
 }
 
 /** The setting's number by its name, or the settings' count. */

@@ -51,13 +51,13 @@ static void go_on(struct rm_host *host) {
         if (!host->program->code.it->settings[i].is_permission)
             take_left(settings, i, &host->program->code.limit[i], value + settings->at[i]);
     struct rm_application_code const *code = host->program->code.it;
-    if (code->accept != NULL && !code->accept(&host->program->told, host->program->state, value, NULL))
+    if (code->accept != NULL && !code->accept(&host->program->passed, host->program->state, value, NULL))
         return;
     memcpy(settings->value, value, settings->values * sizeof value[0]);
 }
 
 struct indices {
-    rm_owner_index rows, counters, latency, age, group, withdrawn;
+    rm_owner_index vectors, counters, latency, age, group, withdrawn;
     rm_owner_index *setting, *reading;
 };
 
@@ -133,17 +133,17 @@ static void add_objects(struct rm_host *host, struct indices *index) {
     char const *name = host->setup->name;
     char full[RM_NAME_BYTES];
     snprintf(full, sizeof full, "setpoints/%s", name);
-    index->rows = rm_owner_setpoints(host->owner, full, "what the application wants of its supplies",
-                                     host->setup->actuator_count);
+    index->vectors = rm_owner_setpoints(host->owner, full, "what the application wants of its supplies",
+                                        host->setup->actuator_count);
     snprintf(full, sizeof full, "counters/application/%s", name);
     index->counters = rm_owner_counters(host->owner, full, "what the host of the application did",
                                         RM_COUNTER_SET_APPLICATION, RM_APPLICATION_COUNTERS);
     snprintf(full, sizeof full, "latency/%s", name);
     index->latency =
-        rm_owner_histogram(host->owner, full, "from the last input seen to the row of setpoints committed", "ticks");
+        rm_owner_histogram(host->owner, full, "from the last input seen to the setpoint vector committed", "ticks");
     snprintf(full, sizeof full, "age/%s", name);
     index->age = rm_owner_histogram(
-        host->owner, full, "from when the clock expects a turn to the row of setpoints committed that answers it",
+        host->owner, full, "from when the clock expects a turn to the setpoint vector committed that answers it",
         "ticks");
     snprintf(full, sizeof full, "%s/settings", name);
     if (host->program->code.it->setting_count > 0)
@@ -161,7 +161,7 @@ static void add_objects(struct rm_host *host, struct indices *index) {
 }
 
 static void find_memory(struct rm_host *host, struct indices const *index) {
-    host->rows = rm_owner_memory(host->owner, index->rows);
+    host->vectors = rm_owner_memory(host->owner, index->vectors);
     host->counters = rm_owner_memory(host->owner, index->counters);
     host->latency = rm_owner_memory(host->owner, index->latency);
     host->age = rm_owner_memory(host->owner, index->age);

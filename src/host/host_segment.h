@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The application's own segment: what others see of it.
  *
- *     setpoints/NAME                 its rows
+ *     setpoints/NAME                 its setpoint vectors
  *     NAME/SETTING, NAME/READING     parameters; NAME/settings is the group of all settings
  *     NAME/STREAM                    streams; one record per step, under its turn
  *     counters/application/NAME      set "application"
- *     latency/NAME                   from the inputs seen to the row committed
- *     age/NAME                       from when a turn's inputs are expected to its row committed
+ *     latency/NAME                   from the inputs seen to the vector committed
+ *     age/NAME                       from when a turn's inputs are expected to its vector committed
  *     NAME/replies, NAME/requests
  *
  *     NAME/withdrawn                 why it may not act any more: enum rm_withdrawal, where it has permissions

@@ -63,8 +63,8 @@ static enum rm_code find_supplies(struct rm_host_server *server, struct rm_host_
     uint64_t const count = server->sent->actuator_count;
     bool const whole = count <= SUPPLIES_MAX && server->supply_state->count == count &&
                        server->supply_state->element_type == RM_ELEMENT_U32 &&
-                       server->sent->row_bytes >= rm_setpoint_row_bytes(count) &&
-                       server->sent->rows_offset + RM_SETPOINT_BUFFERS * server->sent->row_bytes <= sent->bytes;
+                       server->sent->vector_bytes >= rm_setpoint_vector_bytes(count) &&
+                       server->sent->vectors_offset + RM_SETPOINT_BUFFERS * server->sent->vector_bytes <= sent->bytes;
     if (!whole)
         return rm_fail(error, RM_E_VERSION, "workspace \"%s\": setpoints/sent and supply/state do not fit together",
                        setup->workspace);
@@ -111,7 +111,7 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
     if (code == RM_OK)
         code = rm_workspace_attach(setup->workspace, 0, &made->workspace, error);
     if (code == RM_OK) {
-        made->epoch = rm_workspace_epoch(made->workspace);
+        made->generation = rm_workspace_generation(made->workspace);
         code = find_grant(made, setup, error);
     }
     if (code == RM_OK)
@@ -127,7 +127,7 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
 }
 
 bool rm_host_server_lives(struct rm_host_server const *server) {
-    return rm_workspace_alive(server->workspace) && rm_workspace_epoch(server->workspace) == server->epoch;
+    return rm_workspace_alive(server->workspace) && rm_workspace_generation(server->workspace) == server->generation;
 }
 
 void rm_host_server_detach(struct rm_host_server *server) {
@@ -139,21 +139,21 @@ void rm_host_server_detach(struct rm_host_server *server) {
     free(server);
 }
 
-static struct rm_setpoint_row const *row_of(struct rm_setpoints const *setpoints, unsigned buffer) {
-    uint8_t const *start = (uint8_t const *)setpoints + setpoints->rows_offset;
-    return (struct rm_setpoint_row const *)(start + buffer * setpoints->row_bytes);
+static struct rm_setpoint_vector const *vector_of(struct rm_setpoints const *setpoints, unsigned buffer) {
+    uint8_t const *start = (uint8_t const *)setpoints + setpoints->vectors_offset;
+    return (struct rm_setpoint_vector const *)(start + buffer * setpoints->vector_bytes);
 }
 
-/** The newest whole row, or NULL, and its sequence. Acquire: pairs with rm_setpoints_commit. */
-static struct rm_setpoint_row const *newest_row(struct rm_setpoints const *setpoints, uint64_t *sequence) {
-    struct rm_setpoint_row const *newest = NULL;
+/** The newest whole vector, or NULL, and its sequence. Acquire: pairs with rm_setpoints_commit. */
+static struct rm_setpoint_vector const *newest_vector(struct rm_setpoints const *setpoints, uint64_t *sequence) {
+    struct rm_setpoint_vector const *newest = NULL;
     *sequence = 0;
     for (unsigned buffer = 0; buffer < RM_SETPOINT_BUFFERS; ++buffer) {
-        struct rm_setpoint_row const *row = row_of(setpoints, buffer);
-        uint64_t const now = atomic_load_explicit(&row->sequence, memory_order_acquire);
+        struct rm_setpoint_vector const *vector = vector_of(setpoints, buffer);
+        uint64_t const now = atomic_load_explicit(&vector->sequence, memory_order_acquire);
         if ((now & 1) != 0 || now <= *sequence)
             continue;
-        newest = row;
+        newest = vector;
         *sequence = now;
     }
     return newest;
@@ -162,10 +162,10 @@ static struct rm_setpoint_row const *newest_row(struct rm_setpoints const *setpo
 /* As rm_setpoints_copy, for a few of many: an application has some supplies of some thousand. */
 bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent) {
     uint64_t sequence;
-    struct rm_setpoint_row const *row = newest_row(server->sent, &sequence);
-    if (row == NULL || sequence == *seen)
+    struct rm_setpoint_vector const *vector = newest_vector(server->sent, &sequence);
+    if (vector == NULL || sequence == *seen)
         return false;
-    _Atomic uint64_t const *const value = row->value; // goes on behind the struct
+    _Atomic uint64_t const *const value = vector->value; // goes on behind the struct
     for (uint32_t i = 0; i < server->actuator_count; ++i) {
         union {
             uint64_t bits;
@@ -174,7 +174,7 @@ bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, do
         sent[i] = word.number;
     }
     atomic_thread_fence(memory_order_acquire);
-    *seen = atomic_load_explicit(&row->sequence, memory_order_relaxed) == sequence ? sequence : 0;
+    *seen = atomic_load_explicit(&vector->sequence, memory_order_relaxed) == sequence ? sequence : 0;
     return *seen == sequence;
 }
 

@@ -20,7 +20,7 @@
 struct rm_host_server {
     struct rm_workspace *workspace;
     /** Of the server's segment: another one is another server. */
-    uint64_t epoch;
+    uint64_t generation;
 
     struct rm_clock const *clock;
     struct rm_grant const *grant;
@@ -48,7 +48,7 @@ bool rm_host_server_lives(struct rm_host_server const *server);
 /** NULL is allowed. */
 void rm_host_server_detach(struct rm_host_server *server);
 
-/** Copies what was sent last to each actuator, if that is of another row than `*seen`, which it then is. False when
+/** Copies what was sent last to each actuator, if that is of another vector than `*seen`, which it then is. False when
  * there is none, and while it changes. Memory reads only, and of few lines where nothing is new. Begin with 0. */
 bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent);
 

@@ -44,7 +44,7 @@ void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp st
 }
 
 /** What nobody asked for is as it is now. */
-static void complete_letter(struct rm_host_settings *settings) {
+static void complete_command(struct rm_host_settings *settings) {
     for (uint32_t i = 0; i < settings->count; ++i)
         if (!settings->asked[i])
             memcpy(settings->proposed + settings->at[i], settings->value + settings->at[i],
@@ -79,10 +79,10 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
     if (!atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return 0;
-    complete_letter(settings);
+    complete_command(settings);
     settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
     bool const accepted =
-        code->accept == NULL || code->accept(&program->told, program->state, settings->proposed, &settings->reason);
+        code->accept == NULL || code->accept(&program->passed, program->state, settings->proposed, &settings->reason);
     uint32_t const changed = accepted ? change(settings, stamp) : 0;
     if (changed > 0)
         rm_host_permissions_note(settings, program, stamp);
@@ -91,7 +91,7 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
     return changed;
 }
 
-/** Waits until the letter is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
+/** Waits until the command is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
 static bool answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
     struct timespec const nap = {.tv_nsec = NAP_NS};
     uint64_t const end = rm_monotonic_ns() + timeout_ns;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Settings: numbers that people change while the application runs, taken over between two steps.
  *
- * The thread beside (host_attendant.h) proposes a whole set of them; the one that steps takes it over or refuses it
- * when it is between two steps. So all settings of one proposal change in one step, the application is asked by the
+ * The thread beside (host_control_thread.h) proposes a whole set of them; the one that steps takes it over or refuses
+ * it when it is between two steps. So all settings of one proposal change in one step, the application is asked by the
  * thread that it always runs in, and the parameters have one writer.
  *
- * The proposal is a mailbox of one letter. `state` goes from FREE to POSTED (release, the proposer), to TAKEN (by
- * exchange, so that a proposer who waits no longer can take it back), to ACCEPTED or REFUSED (release). What the letter
- * says belongs to the proposer while FREE, to the stepping thread while TAKEN. It names the settings that it is about:
- * all others stay as they are, also where they have changed since it was written. So a permission that was withdrawn
- * meanwhile does not come back with somebody's gain.
+ * The proposal is a mailbox of one command. `state` goes from FREE to POSTED (release, the proposer), to TAKEN (by
+ * exchange, so that a proposer who waits no longer can take it back), to ACCEPTED or REFUSED (release). What the
+ * command says belongs to the proposer while FREE, to the stepping thread while TAKEN. It names the settings that it is
+ * about: all others stay as they are, also where they have changed since it was written. So a permission that was
+ * withdrawn meanwhile does not come back with somebody's gain.
  */
 #ifndef RM_HOST_HOST_SETTINGS_H
 #define RM_HOST_HOST_SETTINGS_H
@@ -43,7 +43,7 @@ struct rm_host_settings {
     struct rm_group *group;
     /** In force: the program's. Written and read by the stepping thread alone. */
     double *value;
-    /** The letter. */
+    /** The command. */
     double *proposed;
     /** Which settings the proposal is about. */
     bool *asked;
@@ -69,10 +69,10 @@ void rm_host_settings_write(struct rm_host_settings *settings, uint32_t i, struc
 uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
                                struct rm_stamp stamp);
 
-/** For the proposer, before the first setting of a new letter. */
+/** For the proposer, before the first setting of a new command. */
 void rm_host_settings_begin(struct rm_host_settings *settings);
 
-/** For the proposer: puts values of elements `first` and following of a setting into the letter. */
+/** For the proposer: puts values of elements `first` and following of a setting into the command. */
 void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, uint64_t first, void const *values,
                           size_t bytes);
 

@@ -20,7 +20,7 @@
 #include "host/host_server.h"
 #include "host/host_settings.h"
 
-struct rm_host_attendant;
+struct rm_host_control_thread;
 struct rm_host_worker;
 
 struct rm_host {
@@ -32,8 +32,8 @@ struct rm_host {
 
     /* The application's segment. */
     struct rm_owner *owner;
-    struct rm_setpoints *rows;
-    /** Set "application"; "refused" is the attendant's, the others the stepping thread's. */
+    struct rm_setpoints *vectors;
+    /** Set "application"; "refused" is the control thread's, the others the stepping thread's. */
     rm_counter *counters;
 
     struct rm_histogram *latency;
@@ -55,26 +55,26 @@ struct rm_host {
     uint64_t clock_tsc;
     /** Ticks from one look to the next, at most. */
     uint64_t clock_wait;
-    /** Rows carry it; 0: it does not step. */
-    uint64_t epoch;
+    /** Vectors carry it; 0: it does not step. */
+    uint64_t grant_number;
     /** Of the grant that permissions are given under; 0: none was yet. */
-    uint64_t last_epoch;
-    /** Of the row that the program's `sent` is of. */
+    uint64_t last_grant_number;
+    /** Of the vector that the program's `sent` is of. */
     uint64_t sent_sequence;
-    /** begun: the next wish is written there. */
-    struct rm_setpoint_row *row;
+    /** begun: the next command is written there. */
+    struct rm_setpoint_vector *vector;
     /** When the last step began. */
     uint64_t stepped_tsc;
 
-    /* Between the two threads. The attendant posts a server (or NULL) with release; the stepping thread takes it over,
-     * and stores `taken` with release: what was posted before is used no more, and can be unmapped. */
+    /* Between the two threads. The control thread posts a server (or NULL) with release; the stepping thread takes it
+     * over, and stores `taken` with release: what was posted before is used no more, and can be unmapped. */
     _Atomic(struct rm_host_server *) posted;
     _Atomic(struct rm_host_server *) taken;
     /** `init` refused, and `failure` says why: stored with release. */
     _Atomic bool failed;
 
     struct rm_error failure;
-    struct rm_host_attendant *attendant;
+    struct rm_host_control_thread *control_thread;
     /** The thread that runs `work`. NULL: the code has none. */
     struct rm_host_worker *worker;
 };

@@ -52,7 +52,7 @@ static void misbehave(enum test_mode mode) {
 }
 
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
+                                struct rm_command *command) {
     struct state *it = state;
     enum test_mode const mode = (enum test_mode)given->setting[TEST_MODE];
     misbehave(mode);
@@ -60,12 +60,12 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
         it->sum += given->is_missing[i] ? 0.0 : given->setting[TEST_GAIN] * (double)given->record[i].lane[0].i;
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         if (given->steps == 0)
-            it->stood[i] = wish->setpoint[i];
-        wish->setpoint[i] = mode == TEST_SAYS_NAN ? NAN : it->stood[i] + it->sum + given->setting[TEST_OFFSET];
+            it->stood[i] = command->setpoint[i];
+        command->setpoint[i] = mode == TEST_SAYS_NAN ? NAN : it->stood[i] + it->sum + given->setting[TEST_OFFSET];
     }
-    wish->reading[TEST_TURN] = (double)given->turn;
-    wish->reading[TEST_STEPS] = (double)given->steps;
-    wish->reading[TEST_MISSING] = given->missing;
+    command->reading[TEST_TURN] = (double)given->turn;
+    command->reading[TEST_STEPS] = (double)given->steps;
+    command->reading[TEST_MISSING] = given->missing;
     return mode == TEST_IS_QUIET ? RM_STEP_QUIET : RM_STEP_SEND;
 }
 

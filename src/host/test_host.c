@@ -2,16 +2,16 @@
 /** The host with a server written by hand, and time in the test's hands. Argument: the test application's path. */
 #include "host/test_host_rig.h"
 
-/** The first wish is what was sent last: to the supplies that are its own, by their names. */
+/** The first command is what was sent last: to the supplies that are its own, by their names. */
 static void test_begins_where_the_supplies_stand(void **state) {
     struct test *test = *state;
     double values[ACTUATORS];
     open_host(test);
-    uint64_t const epoch = grant(test);
+    uint64_t const grant_number = grant(test);
     turn_until(test, RM_APPLICATION_STEPS, 1);
-    struct rm_setpoint_reading const row = newest(test, values);
-    assert_int_equal(row.epoch, epoch);
-    assert_int_equal(row.input_turn, 1200);
+    struct rm_setpoint_reading const vector = newest(test, values);
+    assert_int_equal(vector.grant_number, grant_number);
+    assert_int_equal(vector.input_turn, 1200);
     assert_true(values[0] == 2.5 && values[1] == 4.5);
     assert_int_equal(duty(test), 0);
     test->turn += TEST_PERIOD;
@@ -21,7 +21,7 @@ static void test_begins_where_the_supplies_stand(void **state) {
     assert_int_equal(duty(test), 1);
     assert_int_equal(newest(test, values).input_turn, 1248);
     assert_int_equal(counter(test, RM_APPLICATION_SKIPPED), 2);
-    assert_int_equal(counter(test, RM_APPLICATION_SENT), 3);
+    assert_int_equal(counter(test, RM_APPLICATION_COMMITTED), 3);
     assert_int_equal(atomic_load(&test->host->latency->total), 3);
     assert_int_equal(atomic_load(&test->host->age->total), 3);
     assert_true(reading(test, TEST_TURN) == 1248.0 && reading(test, TEST_STEPS) == 2.0);
@@ -64,7 +64,7 @@ static void test_only_by_its_own_grant(void **state) {
     assert_int_equal(counter(test, RM_APPLICATION_GRANTS), 2);
 }
 
-/** A server that died and came back grants anew; the first wish is what it says then, and the state begins anew. */
+/** A server that died and came back grants anew; the first command is what it says then, and the state begins anew. */
 static void test_restarted_server(void **state) {
     struct test *test = *state;
     double values[ACTUATORS];
@@ -167,7 +167,7 @@ static void test_settings_of_a_stuck_one(void **state) {
     struct asker asker = asker_open();
     uint64_t const number = ask(&asker, "app/offset", 1.0);
     struct rm_reply reply;
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!rm_requests_reply(asker.owner, asker.workspace, "app", number, &reply) && rm_monotonic_ns() < end)
         usleep(1000); // and no duty
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
@@ -186,7 +186,7 @@ static void test_quiet(void **state) {
     open_host(test);
     grant(test);
     turn_until(test, RM_APPLICATION_QUIET, 1);
-    assert_int_equal(counter(test, RM_APPLICATION_SENT), 0);
+    assert_int_equal(counter(test, RM_APPLICATION_COMMITTED), 0);
     assert_int_equal(atomic_load(&test->host->latency->total), 0);
 }
 
@@ -196,7 +196,7 @@ static void test_refuses_init(void **state) {
     test->setup.setting = &(struct rm_host_setting){"mode", TEST_REFUSES_INIT};
     open_host(test);
     grant(test);
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (rm_host_failure(test->host) == NULL && rm_monotonic_ns() < end)
         duty(test);
     assert_non_null(rm_host_failure(test->host));
@@ -204,8 +204,8 @@ static void test_refuses_init(void **state) {
     assert_int_equal(counter(test, RM_APPLICATION_STEPS), 0);
 }
 
-/** One run over inputs that come irregularly, some of them never: the rows that it makes. */
-static void run_inputs(struct test *test, uint64_t rows[][ACTUATORS + 1], unsigned count) {
+/** One run over inputs that come irregularly, some of them never: the vectors that it makes. */
+static void run_inputs(struct test *test, uint64_t vectors[][ACTUATORS + 1], unsigned count) {
     uint64_t random = 12345;
     open_host(test);
     grant(test);
@@ -227,31 +227,31 @@ static void run_inputs(struct test *test, uint64_t rows[][ACTUATORS + 1], unsign
             test->turn = turn;
         }
         double values[ACTUATORS];
-        rows[i][0] = newest(test, values).input_turn;
-        memcpy(&rows[i][1], values, sizeof values);
-        assert_int_equal(rows[i][0], turn);
+        vectors[i][0] = newest(test, values).input_turn;
+        memcpy(&vectors[i][1], values, sizeof values);
+        assert_int_equal(vectors[i][0], turn);
     }
     assert_true(counter(test, RM_APPLICATION_MISSING) > 0);
     rm_host_close(test->host);
     test->host = NULL;
 }
 
-/** The same inputs give the same rows, bit by bit: in another life of the host, at other times. */
+/** The same inputs give the same vectors, bit by bit: in another life of the host, at other times. */
 static void test_replay(void **state) {
-    enum { ROWS = 500 };
-    static uint64_t first[ROWS][ACTUATORS + 1], second[ROWS][ACTUATORS + 1];
+    enum { VECTORS = 500 };
+    static uint64_t first[VECTORS][ACTUATORS + 1], second[VECTORS][ACTUATORS + 1];
     struct test *test = *state;
     test->setup.input_count = TEST_INPUTS;
     test->setup.input = inputs;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"gain", 1.0 / 3.0e6};
-    run_inputs(test, first, ROWS);
+    run_inputs(test, first, VECTORS);
     for (unsigned i = 0; i < TEST_INPUTS; ++i)
         rm_stream_writer_restart(&test->server.writer[i]);
     test->turn = 1200;
-    run_inputs(test, second, ROWS);
+    run_inputs(test, second, VECTORS);
     assert_memory_equal(first, second, sizeof first);
-    assert_int_not_equal(first[0][1], first[ROWS - 1][1]);
+    assert_int_not_equal(first[0][1], first[VECTORS - 1][1]);
 }
 
 /* ── what is refused at the start ── */

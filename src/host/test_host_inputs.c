@@ -103,7 +103,7 @@ static void test_deadline(void **state) {
     assert_false(due(test, 1212 + CLOSING + DEADLINE));
 }
 
-/** A record that its stream passed over is not waited for: a newer one is there. */
+/** A record that its stream skipped is not waited for: a newer one is there. */
 static void test_lost_record(void **state) {
     struct test *test = *state;
     begin(test);
@@ -156,7 +156,7 @@ static void test_clock_alone(void **state) {
     assert_false(due(test, 1211));
     assert_due(test, 1212, 1212, 0, false);
     assert_due(test, 1250, 1248, 2, false);
-    struct rm_clock_reading const restarted = {.anchored = true, .machine_epoch = 1, .ticks_per_turn = 10.0};
+    struct rm_clock_reading const restarted = {.anchored = true, .turn_epoch = 1, .ticks_per_turn = 10.0};
     assert_true(rm_host_inputs_due(&test->inputs, &restarted, tsc_of(25), &test->due));
     assert_int_equal(test->due.turn, 24);
     assert_int_equal(test->due.skipped, 0);
@@ -244,7 +244,7 @@ static void put_one(struct crowd *crowd, unsigned input, rm_turn turn) {
 }
 
 /** Those that did not come are missing and did not arrive, the others arrived once; then all is forgotten. */
-static void assert_told(struct crowd *crowd, uint64_t sum, uint32_t missing) {
+static void assert_reported(struct crowd *crowd, uint64_t sum, uint32_t missing) {
     assert_false(crowd->mixed);
     assert_int_equal(crowd->due.missing, missing);
     assert_int_equal(crowd->sum, sum);
@@ -287,18 +287,18 @@ static void test_collects_in_any_order(void **state) {
         assert_int_equal(crowd->due.turn, turn);
         assert_int_equal(crowd->due.late, come < MANY);
         assert_int_equal(crowd->due.skipped, 0);
-        assert_told(crowd, sum, MANY - come);
+        assert_reported(crowd, sum, MANY - come);
     }
     assert_true(late > 10 && late < CYCLES - 10);
 }
 
-/** A backlog is passed over whole, but not the turn of which something has arrived already. */
+/** A backlog is skipped whole, but not the turn of which something has arrived already. */
 static void test_collects_no_backlog(void **state) {
     struct crowd *crowd = *state;
     for (unsigned i = 0; i < MANY; ++i)
         put_one(crowd, i, 1200);
     assert_true(collect(crowd, 1206));
-    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_reported(crowd, MANY * (MANY + 1) / 2, 0);
     put_one(crowd, 5, 1212);
     assert_false(collect(crowd, 1218));
     for (rm_turn turn = 1212; turn <= 1260; turn += PERIOD)
@@ -306,11 +306,11 @@ static void test_collects_no_backlog(void **state) {
             put_one(crowd, i, turn);
     assert_true(collect(crowd, 1266));
     assert_int_equal(crowd->due.turn, 1212);
-    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_reported(crowd, MANY * (MANY + 1) / 2, 0);
     assert_true(collect(crowd, 1266));
     assert_int_equal(crowd->due.turn, 1260);
     assert_int_equal(crowd->due.skipped, 3);
-    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_reported(crowd, MANY * (MANY + 1) / 2, 0);
     assert_false(collect(crowd, 1266));
 }
 
@@ -320,7 +320,7 @@ static void test_collects_beside_a_dead_one(void **state) {
     for (unsigned i = 0; i < MANY; ++i)
         put_one(crowd, i, 1200);
     assert_true(collect(crowd, 1206));
-    assert_told(crowd, MANY * (MANY + 1) / 2, 0);
+    assert_reported(crowd, MANY * (MANY + 1) / 2, 0);
     for (rm_turn turn = 1212; turn < 1212 + 20 * PERIOD; turn += PERIOD) {
         for (unsigned i = 1; i < MANY; ++i)
             put_one(crowd, i, turn);
@@ -329,7 +329,7 @@ static void test_collects_beside_a_dead_one(void **state) {
         assert_int_equal(crowd->due.turn, turn);
         assert_true(crowd->inputs.missing[0]);
         assert_int_equal(crowd->inputs.record[0].turn, 1200);
-        assert_told(crowd, MANY * (MANY + 1) / 2 - 1, 1);
+        assert_reported(crowd, MANY * (MANY + 1) / 2 - 1, 1);
     }
 }
 

@@ -17,12 +17,12 @@ static void put(struct test *test, char const *name, double value) {
     asker_close(&asker);
 }
 
-static void write_letter(struct test *test, unsigned which, double value) {
+static void write_command(struct test *test, unsigned which, double value) {
     rm_host_settings_begin(&test->host->settings);
     rm_host_settings_ask(&test->host->settings, which, 0, &value, sizeof value);
 }
 
-static void post_letter(struct test *test) {
+static void post_command(struct test *test) {
     struct rm_host_settings *settings = &test->host->settings;
     atomic_store(&settings->state, RM_PROPOSAL_POSTED);
     assert_int_equal(rm_host_settings_take(settings, test->host->program, rm_stamp_now()), 1);
@@ -58,8 +58,8 @@ static void test_ends_with_the_server(void **state) {
     test_server_die(&test->server);
     wait_for_words(test, "may not act any more");
     assert_withdrawn(test, RM_WITHDRAWN_SERVER);
-    write_letter(test, TEST_ENABLE, 1.0); // asked for while there is no server to act under
-    post_letter(test);
+    write_command(test, TEST_ENABLE, 1.0); // asked for while there is no server to act under
+    post_command(test);
     assert_true(setting(test, TEST_ENABLE) == 1.0 && withdrawn(test) == RM_WITHDRAWN_NOT);
     come_back(test);
     grant(test);
@@ -133,9 +133,9 @@ static void test_ends_with_the_process(void **state) {
 static void test_does_not_come_with_another(void **state) {
     struct test *test = *state;
     open_allowed(test);
-    write_letter(test, TEST_OFFSET, 3.0);
+    write_command(test, TEST_OFFSET, 3.0);
     rm_host_permissions_withdraw(&test->host->settings, test->host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
-    post_letter(test);
+    post_command(test);
     assert_true(setting(test, TEST_OFFSET) == 3.0 && setting(test, TEST_ENABLE) == 0.0);
     assert_int_equal((int)withdrawn(test), RM_WITHDRAWN_SERVER);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** An application without host, server or segment. Argument: the path of the one in a hurry (test_hurry.c). */
+/** An application without host, server or segment. Argument: the path of the one in a latency-critical
+ * (test_latency_critical.c). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +14,9 @@
 #include <unistd.h>
 
 #include "host/host_program.h"
-#include "host/test_hurry.h"
+#include "host/test_latency_critical.h"
 
-static char const *hurry;
+static char const *latency_critical;
 
 enum { INPUTS = 3, ACTUATORS = 2, LENGTH = 600 };
 
@@ -47,7 +48,7 @@ static int set_up(void **state) {
     write_file(test, "600\n");
     test->setup = (struct rm_host_setup){
         .name = "app",
-        .code = hurry,
+        .code = latency_critical,
         .turn_rate_hz = 1e6,
         .period_turns = 100,
         .input_count = INPUTS,
@@ -101,7 +102,7 @@ static void cycle(struct rm_host_program *program, rm_turn turn, uint32_t const 
         rm_host_program_arrive(program, order[i], &record[order[i]]);
     }
     assert_int_equal(rm_host_program_step(program, turn, record, is_missing, missing), RM_STEP_SEND);
-    memcpy(setpoint, program->wish.setpoint, ACTUATORS * sizeof *setpoint);
+    memcpy(setpoint, program->command.setpoint, ACTUATORS * sizeof *setpoint);
     rm_host_program_prepare(program);
 }
 
@@ -110,10 +111,10 @@ static void test_life(void **state) {
     struct rm_host_program *program = open_program(test);
     assert_int_equal(program->setting_values, 1 + LENGTH + 1);
     assert_int_equal(program->reading_values, 1 + LENGTH + 2);
-    assert_int_equal(program->told.setting_at[HURRY_OFFSET], 1 + LENGTH);
-    assert_int_equal(program->told.setting_length[HURRY_WEIGHT], LENGTH);
+    assert_int_equal(program->passed.setting_at[CRITICAL_OFFSET], 1 + LENGTH);
+    assert_int_equal(program->passed.setting_length[CRITICAL_WEIGHT], LENGTH);
     assert_true(program->setting[0] == 0.5 && program->setting[1 + 8] == 1.0);
-    struct hurry_memory *memory = program->told.memory;
+    struct critical_memory *memory = program->passed.memory;
     char closed[sizeof memory->closed];
     strcpy(closed, memory->closed);
     rm_host_program_work(program);
@@ -128,36 +129,36 @@ static void test_cycles(void **state) {
     struct rm_host_program *program = open_program(test);
     double setpoint[ACTUATORS], permuted[ACTUATORS];
     init(program, 1.5);
-    assert_true(program->told.actuator_slew_per_step[1] == 0.2);
+    assert_true(program->passed.actuator_slew_per_step[1] == 0.2);
     cycle(program, 1200, (uint32_t[]){0, 1, 2}, setpoint);
     assert_true(setpoint[0] == 1.5 + 0.5 * 33 && setpoint[1] == 2.5 + 0.5 * 33);
-    float const order = program->stream[0][HURRY_LANE_ORDER];
-    assert_true(program->stream[0][HURRY_LANE_SUM] == 33.0f && program->stream[1][0] == 7.0f);
+    float const order = program->stream[0][CRITICAL_LANE_ORDER];
+    assert_true(program->stream[0][CRITICAL_LANE_SUM] == 33.0f && program->stream[1][0] == 7.0f);
     assert_true(program->reading[0] == 33.0 && program->reading[1] == 0.0 && program->reading[2] == 0.125);
     cycle(program, 1300, (uint32_t[]){2, 0, 1}, permuted);
     assert_memory_equal(setpoint, permuted, sizeof setpoint);
-    assert_true(program->stream[0][HURRY_LANE_ORDER] != order);
+    assert_true(program->stream[0][CRITICAL_LANE_ORDER] != order);
     assert_true(program->reading[1] == 1.0);
     cycle(program, 1400, (uint32_t[]){2, UINT32_MAX, 0}, setpoint);
     assert_true(setpoint[0] == 1.5 + 0.5 * 22);
-    assert_true(program->stream[0][HURRY_LANE_MISSING] == 1.0f);
+    assert_true(program->stream[0][CRITICAL_LANE_MISSING] == 1.0f);
     assert_true(program->reading[1 + LENGTH] == 2.0 && program->reading[1 + LENGTH + 1] == 0.0);
     init(program, -1.0);
     cycle(program, 1500, (uint32_t[]){0, 1, 2}, setpoint);
     assert_true(setpoint[0] == -1.0 + 0.5 * 33);
 }
 
-/** The wish comes with the last one, and with what was sent where that was no number; it lies where it is wanted. */
+/** The command comes with the last one, and with what was sent where that was no number; it lies where it is wanted. */
 static void test_expects(void **state) {
     struct test *test = *state;
     struct rm_host_program *program = open_program(test);
     double place[ACTUATORS] = {0};
     init(program, 1.0);
-    program->wish.setpoint[0] = NAN;
-    program->wish.setpoint[1] = 7.0;
+    program->command.setpoint[0] = NAN;
+    program->command.setpoint[1] = 7.0;
     program->sent[0] = 3.0;
     rm_host_program_expect(program, place);
-    assert_ptr_equal(program->wish.setpoint, place);
+    assert_ptr_equal(program->command.setpoint, place);
     assert_true(place[0] == 3.0 && place[1] == 7.0);
 }
 
@@ -209,7 +210,7 @@ static void test_refused(void **state) {
 int main(int argc, char **argv) {
     if (argc != 2)
         return 2;
-    hurry = argv[1];
+    latency_critical = argv[1];
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_life, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cycles, set_up, tear_down),

@@ -26,7 +26,7 @@ static double const TSC_HZ = 1e9;
 /** TSC of turn 0. */
 static uint64_t const BASE = 1000000000000ull;
 
-static uint64_t const PATIENCE_NS = 20000000000ull;
+static uint64_t const TIMEOUT_NS = 20000000000ull;
 
 enum { ACTUATORS = 2 };
 
@@ -57,7 +57,7 @@ static inline void say(void *context, char const *text) {
     pthread_mutex_unlock(&test->lock);
 }
 
-static inline bool has_said(struct test *test, char const *words) {
+static inline bool has_reported(struct test *test, char const *words) {
     pthread_mutex_lock(&test->lock);
     bool const found = strstr(test->said, words) != NULL;
     pthread_mutex_unlock(&test->lock);
@@ -120,7 +120,7 @@ static inline void open_host(struct test *test) {
 
 /** Turns the duty over, at one turn of the clock, until `which` counts `wanted`. */
 static inline void turn_until(struct test *test, enum rm_application_counter which, uint64_t wanted) {
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (counter(test, which) != wanted) {
         if (rm_monotonic_ns() > end)
             fail_msg("counter %d is %llu, not %llu; it said:\n%s", which, (unsigned long long)counter(test, which),
@@ -131,8 +131,8 @@ static inline void turn_until(struct test *test, enum rm_application_counter whi
 }
 
 static inline void wait_for_words(struct test *test, char const *words) {
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
-    while (!has_said(test, words)) {
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
+    while (!has_reported(test, words)) {
         if (rm_monotonic_ns() > end)
             fail_msg("it has not said \"%s\", but:\n%s", words, test->said);
         duty(test);
@@ -140,18 +140,18 @@ static inline void wait_for_words(struct test *test, char const *words) {
     }
 }
 
-static inline uint64_t instance_of(struct test const *test) { return rm_owner_header(test->host->owner)->epoch; }
+static inline uint64_t instance_of(struct test const *test) { return rm_owner_header(test->host->owner)->generation; }
 
 static inline uint64_t grant(struct test *test) {
     return test_server_grant(&test->server, instance_of(test), (uint64_t)getpid());
 }
 
-/** The newest row. */
+/** The newest vector. */
 static inline struct rm_setpoint_reading newest(struct test *test, double values[ACTUATORS]) {
     struct rm_setpoints_place place = {.next = 0};
     struct rm_setpoint_reading reading;
-    assert_true(
-        rm_setpoints_copy(test->host->rows, rm_setpoint_row_bytes(ACTUATORS), &place, &reading, values, ACTUATORS));
+    assert_true(rm_setpoints_copy(test->host->vectors, rm_setpoint_vector_bytes(ACTUATORS), &place, &reading, values,
+                                  ACTUATORS));
     return reading;
 }
 
@@ -203,7 +203,7 @@ static inline uint64_t ask(struct asker *asker, char const *name, double value) 
 
 static inline struct rm_reply reply_to(struct test *test, struct asker *asker, uint64_t number) {
     struct rm_reply reply;
-    uint64_t const end = rm_monotonic_ns() + PATIENCE_NS;
+    uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!rm_requests_reply(asker->owner, asker->workspace, "app", number, &reply)) {
         if (rm_monotonic_ns() > end)
             fail_msg("no reply; it said:\n%s", test->said);

@@ -44,7 +44,7 @@ struct test_server {
     struct rm_segment segment;
     rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
     /** Granted last. */
-    uint64_t epoch;
+    uint64_t grant_number;
 };
 
 static inline void *test_memory(struct test_server *server, rm_planned_index index) {
@@ -82,10 +82,10 @@ static inline void test_server_plan(struct test_server *server, char const *appl
 
 /** What each supply was sent: 0.5, 1.5, 2.5, … */
 static inline void test_server_send(struct test_server *server, double first) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(test_memory(server, server->sent));
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(test_memory(server, server->sent));
     for (unsigned i = 0; i < TEST_SUPPLIES; ++i)
-        rm_setpoints_put(row, i, first + i);
-    rm_setpoints_commit(row, 1, 0, rm_tsc());
+        rm_setpoints_put(vector, i, first + i);
+    rm_setpoints_commit(vector, 1, 0, rm_tsc());
 }
 
 static inline void test_server_state(struct test_server *server, unsigned supply, uint32_t state) {
@@ -138,16 +138,16 @@ static inline void test_server_close(struct test_server *server) {
     rm_plan_free(&server->plan);
 }
 
-/** Says to an instance that it may send rows of a new epoch; 0 and 0 takes the grant back. */
+/** Says to an instance that it may send vectors of a new grant number; 0 and 0 takes the grant back. */
 static inline uint64_t test_server_grant(struct test_server *server, uint64_t instance, uint64_t pid) {
     struct rm_grant *grant = test_memory(server, server->grant);
-    server->epoch = instance == 0 ? 0 : rm_tai_ns();
+    server->grant_number = instance == 0 ? 0 : rm_tai_ns();
     rm_sequence_begin(&grant->sequence);
-    atomic_store_explicit(&grant->epoch, server->epoch, memory_order_relaxed);
+    atomic_store_explicit(&grant->grant_number, server->grant_number, memory_order_relaxed);
     atomic_store_explicit(&grant->instance, instance, memory_order_relaxed);
     atomic_store_explicit(&grant->pid, pid, memory_order_relaxed);
     rm_sequence_end(&grant->sequence);
-    return server->epoch;
+    return server->grant_number;
 }
 
 /** A record of one input. */

@@ -25,8 +25,9 @@ struct af_packet_port {
     uint32_t interface_index;
     int sockets[RM_PACKET_SOCKETS_MOST]; /**< the driver's, one per queue; it closes them */
     uint32_t socket_count;
-    /** One per queue and the slow path's. Not the driver's own way out: it calls sent what the kernel has yet to take,
-     * and what a full interface refused would wait there for the next datagram, or be lost when the port is closed. */
+    /** One per queue and the exception path's. Not the driver's own way out: it calls sent what the kernel has yet to
+     * take, and what a full interface refused would wait there for the next datagram, or be lost when the port is
+     * closed. */
     int senders[RM_PACKET_SOCKETS_MOST + 1];
     uint32_t sender_count;
     int interface; /**< to ask about it; holds the multicast groups */
@@ -148,7 +149,7 @@ static enum rm_code make_device(struct af_packet_port *packet, struct rm_port_co
 
 static enum rm_code open_senders(struct af_packet_port *packet, struct rm_port_config const *config,
                                  struct rm_error *error) {
-    for (uint32_t wanted = config->queues + (config->slow_path ? 1u : 0u); packet->sender_count < wanted;) {
+    for (uint32_t wanted = config->queues + (config->exception_path ? 1u : 0u); packet->sender_count < wanted;) {
         int const sender = rm_packet_socket_open_sender(packet->interface_index);
         if (sender < 0)
             return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a packet socket to send from: %s", config->name,

@@ -76,11 +76,12 @@ static enum rm_code check(struct rm_port_config const *config, uint32_t *interfa
             "port '%s': a longest frame of %u bytes; af_xdp takes at most %d, for a frame must fit a page of "
             "memory. Use af_packet for longer ones",
             config->name, config->longest_frame, LONGEST_FRAME_BYTES);
-    if (config->slow_path)
-        return rm_fail(error, RM_E_CONFIG,
-                       "port '%s': af_xdp has no slow path, for it leaves to the kernel what no instrument sent; give "
-                       "the address to the interface itself",
-                       config->name);
+    if (config->exception_path)
+        return rm_fail(
+            error, RM_E_CONFIG,
+            "port '%s': af_xdp has no exception path, for it leaves to the kernel what no instrument sent; give "
+            "the address to the interface itself",
+            config->name);
     return RM_OK;
 }
 
@@ -133,8 +134,8 @@ static enum rm_code make_device(struct af_xdp_port *xdp, struct rm_port_config c
 }
 
 /** The kernel lets a queue go some time after its last socket was closed, by this process or one that has just died. */
-static enum rm_code make_device_patiently(struct af_xdp_port *xdp, struct rm_port_config const *config,
-                                          struct rm_error *error) {
+static enum rm_code make_device_with_retries(struct af_xdp_port *xdp, struct rm_port_config const *config,
+                                             struct rm_error *error) {
     enum rm_code code = make_device(xdp, config, error);
     for (int tries = 1; code == RM_E_SYSTEM && tries < TRIES; ++tries) {
         usleep(TRY_AGAIN_US);
@@ -150,7 +151,7 @@ static enum rm_code open_device(struct af_xdp_port *xdp, struct rm_port_config c
     code = rm_interface_open(xdp->interface_index, config, &xdp->interface, error);
     if (code != RM_OK)
         return code;
-    code = make_device_patiently(xdp, config, error);
+    code = make_device_with_retries(xdp, config, error);
     if (code != RM_OK) {
         close(xdp->interface);
         return code;

@@ -12,32 +12,32 @@
 
 enum { SKIPPED = 77, FRAME_OF_NATIVE_DATAGRAM = 106 };
 
-static struct ends *ends_of(void **state) { return *state; }
+static struct endpoints *endpoints_of(void **state) { return *state; }
 
-static void run_both(struct ends *ends, script *receiver, script *sender) {
-    ends_begin(ends);
-    pid_t const receiving = ends_start(ends, RECEIVER, receiver);
-    pid_t const sending = ends_start(ends, SENDER, sender);
-    assert_true(ends_wait_both(receiving, sending));
+static void run_both(struct endpoints *endpoints, script *receiver, script *sender) {
+    endpoints_begin(endpoints);
+    pid_t const receiving = endpoints_start(endpoints, RECEIVER, receiver);
+    pid_t const sending = endpoints_start(endpoints, SENDER, sender);
+    assert_true(endpoints_wait_both(receiving, sending));
 }
 
 /** Opens, polls in vain, and only then lets the sender begin. */
-static struct rm_port *open_receiver(struct ends *ends) {
-    struct rm_port *const port = open_end(ends, RECEIVER);
-    if (ends->first != SENDER) // the peer at a socket comes later
-        wait_for_link(port, !ends->patient);
+static struct rm_port *open_receiver(struct endpoints *endpoints) {
+    struct rm_port *const port = open_end(endpoints, RECEIVER);
+    if (endpoints->first != SENDER) // the peer at a socket comes later
+        wait_for_link(port, !endpoints->slow);
     struct rm_burst burst = {.count = 7};
     expect(rm_port_receive(port, 0, &burst) == 0 && burst.count == 0, "an empty poll to return 0");
     rm_port_release(port, 0, &burst);
-    atomic_store(&ends->shared->step, 1);
+    atomic_store(&endpoints->shared->step, 1);
     return port;
 }
 
-static struct rm_port *open_sender(struct ends *ends) {
-    if (ends->first != SENDER)
-        wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, SENDER);
-    wait_for_step(ends, 1);
+static struct rm_port *open_sender(struct endpoints *endpoints) {
+    if (endpoints->first != SENDER)
+        wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, SENDER);
+    wait_for_step(endpoints, 1);
     wait_for_link(port, true);
     return port;
 }
@@ -51,54 +51,54 @@ static void expect_totals(struct rm_port *port, uint64_t received, uint64_t sent
 
 enum { ALL_LENGTHS = 20000 };
 
-static void receive_all_lengths(struct ends *ends, int end) {
-    struct rm_port *const port = open_receiver(ends);
-    expect(strcmp(rm_port_name(port), ends->config[end].name) == 0, "the port's name");
+static void receive_all_lengths(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_receiver(endpoints);
+    expect(strcmp(rm_port_name(port), endpoints->config[end].name) == 0, "the port's name");
     struct numbered numbered = {0};
-    numbered_receive(ends, port, 0, &numbered, ALL_LENGTHS);
+    numbered_receive(endpoints, port, 0, &numbered, ALL_LENGTHS);
     expect_totals(port, ALL_LENGTHS, 0);
     rm_port_close(port);
 }
 
-static void send_all_lengths(struct ends *ends, int end) {
+static void send_all_lengths(struct endpoints *endpoints, int end) {
     (void)end;
-    struct rm_port *const port = open_sender(ends);
+    struct rm_port *const port = open_sender(endpoints);
     struct numbered numbered = {0};
-    numbered_send(ends, port, 0, &numbered, ALL_LENGTHS);
+    numbered_send(endpoints, port, 0, &numbered, ALL_LENGTHS);
     expect_totals(port, 0, ALL_LENGTHS);
-    close_sender(ends, port, ALL_LENGTHS);
+    close_sender(endpoints, port, ALL_LENGTHS);
 }
 
 static void every_datagram_arrives_unchanged_and_in_order(void **state) {
-    run_both(ends_of(state), receive_all_lengths, send_all_lengths);
+    run_both(endpoints_of(state), receive_all_lengths, send_all_lengths);
 }
 
 enum { MANY = 1000000 };
 
-static void receive_many(struct ends *ends, int end) {
+static void receive_many(struct endpoints *endpoints, int end) {
     (void)end;
-    struct rm_port *const port = open_receiver(ends);
+    struct rm_port *const port = open_receiver(endpoints);
     struct numbered numbered = {.fixed = FRAME_OF_NATIVE_DATAGRAM};
-    numbered_receive(ends, port, 0, &numbered, MANY);
+    numbered_receive(endpoints, port, 0, &numbered, MANY);
     expect_totals(port, MANY, 0);
     rm_port_close(port);
 }
 
-static void send_many(struct ends *ends, int end) {
+static void send_many(struct endpoints *endpoints, int end) {
     (void)end;
-    struct rm_port *const port = open_sender(ends);
+    struct rm_port *const port = open_sender(endpoints);
     struct numbered numbered = {.fixed = FRAME_OF_NATIVE_DATAGRAM};
-    numbered_send(ends, port, 0, &numbered, MANY);
-    close_sender(ends, port, MANY);
+    numbered_send(endpoints, port, 0, &numbered, MANY);
+    close_sender(endpoints, port, MANY);
 }
 
 /** A pool has some thousand buffers: a million pass only when every one comes back. */
-static void buffers_come_back(void **state) { run_both(ends_of(state), receive_many, send_many); }
+static void buffers_come_back(void **state) { run_both(endpoints_of(state), receive_many, send_many); }
 
 /** Reserves and gives back unsent far more buffers than there are, then sends a few after all. */
-static void change_mind_then_send(struct ends *ends, int end) {
+static void change_mind_then_send(struct endpoints *endpoints, int end) {
     (void)end;
-    struct rm_port *const port = open_sender(ends);
+    struct rm_port *const port = open_sender(endpoints);
     struct rm_burst burst = {0};
     for (int i = 0; i < 1000; ++i) {
         expect(rm_port_reserve(port, 0, &burst, RM_BURST) == RM_BURST && burst.count == RM_BURST, "a full burst");
@@ -107,53 +107,53 @@ static void change_mind_then_send(struct ends *ends, int end) {
         expect(burst.count == 0, "an empty burst after its release");
     }
     struct numbered numbered = {0};
-    numbered_send(ends, port, 0, &numbered, RM_BURST);
-    close_sender(ends, port, RM_BURST);
+    numbered_send(endpoints, port, 0, &numbered, RM_BURST);
+    close_sender(endpoints, port, RM_BURST);
 }
 
-static void receive_one_burst(struct ends *ends, int end) {
+static void receive_one_burst(struct endpoints *endpoints, int end) {
     (void)end;
-    struct rm_port *const port = open_receiver(ends);
+    struct rm_port *const port = open_receiver(endpoints);
     struct numbered numbered = {0};
-    numbered_receive(ends, port, 0, &numbered, RM_BURST);
+    numbered_receive(endpoints, port, 0, &numbered, RM_BURST);
     rm_port_close(port);
 }
 
 static void reserved_buffers_can_be_released_unsent(void **state) {
-    run_both(ends_of(state), receive_one_burst, change_mind_then_send);
+    run_both(endpoints_of(state), receive_one_burst, change_mind_then_send);
 }
 
 enum { REOPENINGS = 3, PER_OPENING = 500 };
 
-static void reopen_and_receive(struct ends *ends, int end) {
+static void reopen_and_receive(struct endpoints *endpoints, int end) {
     (void)end;
     struct numbered numbered = {0};
     for (uint32_t opening = 0; opening < REOPENINGS; ++opening) {
-        wait_for_step(ends, 2 * opening);
-        struct rm_port *const port = open_end(ends, RECEIVER);
-        atomic_store(&ends->shared->step, 2 * opening + 1);
-        numbered_receive(ends, port, 0, &numbered, PER_OPENING);
+        wait_for_step(endpoints, 2 * opening);
+        struct rm_port *const port = open_end(endpoints, RECEIVER);
+        atomic_store(&endpoints->shared->step, 2 * opening + 1);
+        numbered_receive(endpoints, port, 0, &numbered, PER_OPENING);
         rm_port_close(port);
     }
 }
 
-static void reopen_and_send(struct ends *ends, int end) {
+static void reopen_and_send(struct endpoints *endpoints, int end) {
     (void)end;
     struct numbered numbered = {0};
     for (uint32_t opening = 0; opening < REOPENINGS; ++opening) {
-        struct rm_port *const port = open_end(ends, SENDER);
-        wait_for_step(ends, 2 * opening + 1);
+        struct rm_port *const port = open_end(endpoints, SENDER);
+        wait_for_step(endpoints, 2 * opening + 1);
         wait_for_link(port, true);
-        numbered_send(ends, port, 0, &numbered, PER_OPENING);
-        while (atomic_load(&ends->shared->received) < numbered.next)
+        numbered_send(endpoints, port, 0, &numbered, PER_OPENING);
+        while (atomic_load(&endpoints->shared->received) < numbered.next)
             pause_ms(1);
         rm_port_close(port);
-        atomic_store(&ends->shared->step, 2 * opening + 2);
+        atomic_store(&endpoints->shared->step, 2 * opening + 2);
     }
 }
 
 static void ports_can_be_closed_and_opened_again(void **state) {
-    run_both(ends_of(state), reopen_and_receive, reopen_and_send);
+    run_both(endpoints_of(state), reopen_and_receive, reopen_and_send);
 }
 
 static void expect_refusal(struct rm_port_config const *config, char const *words) {
@@ -163,45 +163,45 @@ static void expect_refusal(struct rm_port_config const *config, char const *word
     expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, words);
 }
 
-static void open_wrongly(struct ends *ends, int end) {
-    struct rm_port_config config = ends->config[end];
+static void open_wrongly(struct endpoints *endpoints, int end) {
+    struct rm_port_config config = endpoints->config[end];
     config.queues = 0;
     expect_refusal(&config, "0 queues");
     config.queues = 1000;
     expect_refusal(&config, "1000 queues");
-    config = ends->config[end];
+    config = endpoints->config[end];
     config.ring_slots = 1000;
     expect_refusal(&config, "write 512");
     config.ring_slots = 1 << 20;
     expect_refusal(&config, "ring slots");
-    config = ends->config[end];
+    config = endpoints->config[end];
     config.name[0] = '\0';
     struct rm_port *port = NULL;
     struct rm_error error;
     expect(rm_port_open(&config, &port, &error) == RM_E_ARGUMENT, "a port without name to be refused");
-    if (ends->first != SENDER)
-        rm_port_close(open_end(ends, end)); // and what is right still works
+    if (endpoints->first != SENDER)
+        rm_port_close(open_end(endpoints, end)); // and what is right still works
 }
 
 static void impossible_configurations_are_refused_by_name(void **state) {
-    ends_begin(ends_of(state));
-    assert_true(ends_wait(ends_start(ends_of(state), RECEIVER, open_wrongly)));
+    endpoints_begin(endpoints_of(state));
+    assert_true(endpoints_wait(endpoints_start(endpoints_of(state), RECEIVER, open_wrongly)));
 }
 
 int main(int argc, char **argv) {
-    struct ends ends;
-    if (argc != 2 || !ends_make(&ends, argv[1])) {
+    struct endpoints endpoints;
+    if (argc != 2 || !endpoints_make(&endpoints, argv[1])) {
         fprintf(stderr, "SKIPPED: conformance of port kind '%s' was not tested\n", argc == 2 ? argv[1] : "");
         return SKIPPED;
     }
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &ends),
-        cmocka_unit_test_prestate(buffers_come_back, &ends),
-        cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &ends),
-        cmocka_unit_test_prestate(ports_can_be_closed_and_opened_again, &ends),
-        cmocka_unit_test_prestate(impossible_configurations_are_refused_by_name, &ends),
+        cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &endpoints),
+        cmocka_unit_test_prestate(buffers_come_back, &endpoints),
+        cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &endpoints),
+        cmocka_unit_test_prestate(ports_can_be_closed_and_opened_again, &endpoints),
+        cmocka_unit_test_prestate(impossible_configurations_are_refused_by_name, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

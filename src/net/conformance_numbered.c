@@ -68,19 +68,19 @@ static uint8_t const udp_header[UDP_BYTES] = {2,
                                               0,
                                               0};
 
-static uint32_t header_bytes(struct ends const *ends, struct rm_port const *port) {
+static uint32_t header_bytes(struct endpoints const *endpoints, struct rm_port const *port) {
     if (rm_port_framing(port) == RM_FRAMING_UDP)
         return 0;
-    return ends->claimed ? UDP_BYTES : ETHERNET_BYTES;
+    return endpoints->claimed ? UDP_BYTES : ETHERNET_BYTES;
 }
 
 /** Writes datagram number `next` and returns its length. */
-static uint32_t make(struct ends const *ends, struct rm_port const *port, struct numbered const *numbered,
+static uint32_t make(struct endpoints const *endpoints, struct rm_port const *port, struct numbered const *numbered,
                      uint8_t *data) {
     uint32_t const length = length_of(port, numbered);
-    uint32_t const header = header_bytes(ends, port);
+    uint32_t const header = header_bytes(endpoints, port);
     memset(data, (int)(numbered->next * 31), length);
-    memcpy(data, ends->claimed ? udp_header : plain_header, header);
+    memcpy(data, endpoints->claimed ? udp_header : plain_header, header);
     if (header == UDP_BYTES) { // the length of the IPv4 packet
         data[16] = (uint8_t)((length - ETHERNET_BYTES) >> 8);
         data[17] = (uint8_t)(length - ETHERNET_BYTES);
@@ -89,27 +89,28 @@ static uint32_t make(struct ends const *ends, struct rm_port const *port, struct
     return length;
 }
 
-void numbered_fill(struct ends const *ends, struct rm_port *port, struct numbered *numbered, struct rm_burst *burst) {
+void numbered_fill(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
+                   struct rm_burst *burst) {
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next)
-        burst->length[i] = make(ends, port, numbered, burst->data[i]);
+        burst->length[i] = make(endpoints, port, numbered, burst->data[i]);
 }
 
-static uint64_t number_in(struct ends const *ends, struct rm_port const *port, uint8_t const *data) {
+static uint64_t number_in(struct endpoints const *endpoints, struct rm_port const *port, uint8_t const *data) {
     uint64_t number;
-    memcpy(&number, data + header_bytes(ends, port), sizeof number);
+    memcpy(&number, data + header_bytes(endpoints, port), sizeof number);
     return number;
 }
 
-void numbered_check(struct ends const *ends, struct rm_port *port, struct numbered *numbered,
+void numbered_check(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
                     struct rm_burst const *burst) {
     expect(burst->count <= RM_BURST, "at most RM_BURST datagrams in a burst");
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next) {
         uint8_t wanted[RM_LONGEST_FRAME_MAX];
-        uint64_t const number = number_in(ends, port, burst->data[i]);
+        uint64_t const number = number_in(endpoints, port, burst->data[i]);
         if (number == 0 || numbered->any || (numbered->lossy && number > numbered->next))
             numbered->next = number;
         numbered->any = false;
-        uint32_t const length = make(ends, port, numbered, wanted);
+        uint32_t const length = make(endpoints, port, numbered, wanted);
         if (burst->length[i] != length || memcmp(burst->data[i], wanted, length) != 0) {
             char text[96];
             snprintf(text, sizeof text, "datagram %lu of %u bytes as it was sent, not %u others", numbered->next,
@@ -121,32 +122,33 @@ void numbered_check(struct ends const *ends, struct rm_port *port, struct number
     }
 }
 
-void numbered_send(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered, uint64_t count) {
+void numbered_send(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
+                   uint64_t count) {
     struct rm_burst burst = {0};
     uint64_t const last = numbered->next + count;
     while (numbered->next < last) {
-        while (!ends->patient && numbered->next > atomic_load(&ends->shared->received) + AHEAD)
+        while (!endpoints->slow && numbered->next > atomic_load(&endpoints->shared->received) + AHEAD)
             sched_yield();
         uint64_t const rest = last - numbered->next;
         rm_port_reserve(port, queue, &burst, rest < RM_BURST ? (uint32_t)rest : RM_BURST);
         expect(burst.count != 0, "buffers to send from");
-        numbered_fill(ends, port, numbered, &burst);
+        numbered_fill(endpoints, port, numbered, &burst);
         while (burst.count != 0)
             if (rm_port_send(port, queue, &burst) == 0)
                 sched_yield();
-        atomic_store(&ends->shared->sent, numbered->next);
+        atomic_store(&endpoints->shared->sent, numbered->next);
     }
 }
 
-void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered,
+void numbered_receive(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
                       uint64_t count) {
     struct rm_burst burst = {0};
     uint64_t const last = numbered->next + count;
     while (numbered->next < last) {
         if (rm_port_receive(port, queue, &burst) == 0)
             sched_yield();
-        numbered_check(ends, port, numbered, &burst);
+        numbered_check(endpoints, port, numbered, &burst);
         rm_port_release(port, queue, &burst);
-        atomic_store(&ends->shared->received, numbered->next);
+        atomic_store(&endpoints->shared->received, numbered->next);
     }
 }

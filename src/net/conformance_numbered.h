@@ -3,7 +3,7 @@
 #ifndef RM_NET_CONFORMANCE_NUMBERED_H
 #define RM_NET_CONFORMANCE_NUMBERED_H
 
-#include "conformance_ends.h"
+#include "conformance_endpoints.h"
 
 /** The UDP port of datagrams that an XDP program claims. */
 enum { CLAIMED_PORT = 4660 };
@@ -21,19 +21,21 @@ struct numbered {
 
 /** Sends `count` datagrams on a queue, however long the far end takes. Over a kernel's link, which drops what nobody
  * takes, never more than 1000 ahead of what the receiver has checked. */
-void numbered_send(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered, uint64_t count);
+void numbered_send(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
+                   uint64_t count);
 
 /** Receives bursts from a queue until `count` datagrams or more have come, and expects them whole, in order and from
  * the right sender. */
-void numbered_receive(struct ends *ends, struct rm_port *port, uint16_t queue, struct numbered *numbered,
+void numbered_receive(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
                       uint64_t count);
 
 /** Fills the reserved entries of a burst with the next datagrams. */
-void numbered_fill(struct ends const *ends, struct rm_port *port, struct numbered *numbered, struct rm_burst *burst);
+void numbered_fill(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
+                   struct rm_burst *burst);
 
 /** Expects the received entries of a burst to be the next datagrams. Number 0 is always one of them: a sender that was
  * started again. */
-void numbered_check(struct ends const *ends, struct rm_port *port, struct numbered *numbered,
+void numbered_check(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
                     struct rm_burst const *burst);
 
 #endif

@@ -51,7 +51,7 @@ uint32_t rm_dpdk_device_discard(struct rm_dpdk_device const *device, uint16_t qu
     return count;
 }
 
-/** Which skips the NULLs that rm_port_set_aside has left. */
+/** Which skips the NULLs that rm_port_punt has left. */
 void rm_dpdk_device_release(struct rm_burst *burst) { rte_pktmbuf_free_bulk(mbufs(burst), burst->count); }
 
 uint32_t rm_dpdk_device_reserve(struct rm_dpdk_device const *device, struct rm_burst *burst, uint32_t count) {

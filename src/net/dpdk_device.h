@@ -72,7 +72,7 @@ uint32_t rm_dpdk_device_send(struct rm_dpdk_device const *device, uint16_t queue
 /** As rm_port_discard: looks at no buffer, but as far as freeing it does. */
 uint32_t rm_dpdk_device_discard(struct rm_dpdk_device const *device, uint16_t queue);
 
-/** As rm_port_release; entries that were set aside have no buffer any more. */
+/** As rm_port_release; entries that were punted have no buffer any more. */
 void rm_dpdk_device_release(struct rm_burst *burst);
 
 /** Fills in what can be read of the first `count` entries, whose handles are there; returns `count`. */

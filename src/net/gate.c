@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-static struct rm_gate_lane *new_lanes(uint16_t count) {
-    struct rm_gate_lane *const lanes = aligned_alloc(alignof(struct rm_gate_lane), count * sizeof *lanes);
+static struct rm_gate_fast_path *new_lanes(uint16_t count) {
+    struct rm_gate_fast_path *const lanes = aligned_alloc(alignof(struct rm_gate_fast_path), count * sizeof *lanes);
     if (lanes != NULL)
         memset(lanes, 0, count * sizeof *lanes);
     return lanes;
@@ -46,11 +46,11 @@ static bool all_dry(struct rm_gate *gate, uint16_t queues) {
     return true;
 }
 
-void rm_gate_drain(struct rm_gate *gate, uint16_t queues, uint32_t patience_ms) {
+void rm_gate_drain(struct rm_gate *gate, uint16_t queues, uint32_t max_lag_ms) {
     for (uint16_t queue = 0; queue < queues; ++queue)
         atomic_store_explicit(&gate->receive[queue].dry, false, memory_order_relaxed);
     atomic_store(&gate->state, RM_GATE_DRAINING);
-    for (uint32_t waited = 0; waited < patience_ms && !all_dry(gate, queues); ++waited)
+    for (uint32_t waited = 0; waited < max_lag_ms && !all_dry(gate, queues); ++waited)
         pause_us(1000);
 }
 

@@ -24,7 +24,7 @@ enum rm_gate_state {
     RM_GATE_DRAINING,
 };
 
-struct rm_gate_lane {
+struct rm_gate_fast_path {
     alignas(64) atomic_bool inside;
     /** receiving: somebody does, ever. */
     atomic_bool used;
@@ -36,9 +36,9 @@ struct rm_gate {
     _Atomic(enum rm_gate_state) state;
     uint16_t queues;
     /** One per queue. */
-    struct rm_gate_lane *receive;
+    struct rm_gate_fast_path *receive;
 
-    struct rm_gate_lane *send;
+    struct rm_gate_fast_path *send;
 };
 
 /** Makes a closed gate; false when memory is full. rm_gate_free undoes it. */
@@ -47,7 +47,7 @@ void rm_gate_free(struct rm_gate *gate);
 
 /** RM_GATE_CLOSED: stay out. Else inside, until rm_gate_leave_receive, which is told the same. */
 static inline enum rm_gate_state rm_gate_enter_receive(struct rm_gate *gate, uint16_t queue) {
-    struct rm_gate_lane *const lane = &gate->receive[queue];
+    struct rm_gate_fast_path *const lane = &gate->receive[queue];
     atomic_store(&lane->inside, true);
     enum rm_gate_state const state = atomic_load(&gate->state);
     if (!atomic_load_explicit(&lane->used, memory_order_relaxed))
@@ -59,7 +59,7 @@ static inline enum rm_gate_state rm_gate_enter_receive(struct rm_gate *gate, uin
 
 static inline void rm_gate_leave_receive(struct rm_gate *gate, uint16_t queue, enum rm_gate_state entered,
                                          uint32_t received) {
-    struct rm_gate_lane *const lane = &gate->receive[queue];
+    struct rm_gate_fast_path *const lane = &gate->receive[queue];
     if (entered == RM_GATE_DRAINING && received == 0)
         atomic_store_explicit(&lane->dry, true, memory_order_relaxed);
     atomic_store_explicit(&lane->inside, false, memory_order_release);
@@ -81,9 +81,9 @@ static inline void rm_gate_leave_send(struct rm_gate *gate, uint16_t queue) {
 bool rm_gate_is_open(struct rm_gate *gate);
 void rm_gate_open(struct rm_gate *gate);
 
-/** Ends sending, and lets receiving go on until every queue below `queues` has come up empty, for `patience_ms` at
+/** Ends sending, and lets receiving go on until every queue below `queues` has come up empty, for `max_lag_ms` at
  * most: a queue may have no reader. */
-void rm_gate_drain(struct rm_gate *gate, uint16_t queues, uint32_t patience_ms);
+void rm_gate_drain(struct rm_gate *gate, uint16_t queues, uint32_t max_lag_ms);
 
 /** Returns when nobody is inside and nobody will be. */
 void rm_gate_close(struct rm_gate *gate);

@@ -14,9 +14,9 @@
 #include "net/memif_socket.h"
 
 enum {
-    RETRY_MS = 50,            /**< between attempts to reach a server that is not there */
-    HANDSHAKE_MS = 2000,      /**< a peer that has said nothing for this long is dropped */
-    DRAIN_PATIENCE_MS = 1000, /**< for receivers to take what a peer that ended had sent */
+    RETRY_MS = 50,           /**< between attempts to reach a server that is not there */
+    HANDSHAKE_MS = 2000,     /**< a peer that has said nothing for this long is dropped */
+    DRAIN_TIMEOUT_MS = 1000, /**< for receivers to take what a peer that ended had sent */
 };
 
 /** Waits until `fd` (which may be -1) is readable; false when the link shall end. */
@@ -118,7 +118,7 @@ static void serve(struct rm_memif_link *link, int peer) {
         rm_gate_open(&link->gate);
         // A connected peer has nothing more to say than that it goes, and it says so by ending too.
         if (wait_for(link, peer, -1))
-            rm_gate_drain(&link->gate, link->receive_rings, DRAIN_PATIENCE_MS);
+            rm_gate_drain(&link->gate, link->receive_rings, DRAIN_TIMEOUT_MS);
         rm_gate_close(&link->gate);
         rm_memif_message_part(peer, "the port is closed");
     }
@@ -183,7 +183,8 @@ static enum rm_code start_thread(struct rm_memif_link *link, char const *name, s
 
 static enum rm_code open_parts(struct rm_memif_link *link, struct rm_port_config const *config, uint32_t longest,
                                struct rm_error *error) {
-    if (!rm_gate_init(&link->gate, (uint16_t)(config->queues + 1)) || !make_rings(link, longest)) // the slow path sends
+    if (!rm_gate_init(&link->gate, (uint16_t)(config->queues + 1)) ||
+        !make_rings(link, longest)) // the exception path sends
         return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for %u queues; free some memory", config->name,
                        config->queues);
     link->stop = eventfd(0, EFD_CLOEXEC);

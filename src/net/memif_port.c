@@ -4,7 +4,7 @@
  * A received burst stands inside the gate from rm_port_receive to rm_port_release, so that the memory it points into
  * stays. Buffers to send from are the port's own, a burst of them for each queue; their handles are the array they
  * stand in, by which release tells them from received frames, whose handles are NULL. What has to outlive its burst,
- * for the slow path or for software queues, is copied into buffers of a pool.
+ * for the exception path or for software queues, is copied into buffers of a pool.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct memif_port {
     alignas(64) struct rm_port port;
     struct rm_memif_link link;
     struct lane *lane;        /**< one for each receive queue */
-    uint8_t *out;             /**< a burst of buffers for each queue, and for the slow path's */
+    uint8_t *out;             /**< a burst of buffers for each queue, and for the exception path's */
     uint32_t out_bytes;       /**< of a buffer */
     uint8_t mac[6];           /**< made up */
     struct rte_mempool *pool; /**< of frames that outlive their burst; NULL where none do */
@@ -183,8 +183,8 @@ static uint32_t odd_lines(uint32_t bytes) {
 static struct rm_memif_offer offer_of(struct rm_port_config const *config) {
     uint16_t const queues = config->spread ? 1 : config->queues;
     uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : DEFAULT_SLOTS;
-    // The server takes the rings that its client makes; the one more is for the slow path.
-    bool const one_more = config->slow_path && config->memif_server;
+    // The server takes the rings that its client makes; the one more is for the exception path.
+    bool const one_more = config->exception_path && config->memif_server;
     uint32_t const longest = rm_longest_frame(config);
     return (struct rm_memif_offer){.receive_rings = queues,
                                    .send_rings = (uint16_t)(queues + one_more),

@@ -130,7 +130,7 @@ void rm_memif_ring_attach_send(struct rm_memif_ring *ring, struct rm_memif_regio
                                struct rm_memif_place const *place);
 
 /** Shows up to RM_BURST waiting frames where they lie, their handles NULL, and begins to fetch them; returns how many.
- * Slots that were wrong are counted, and passed over. Slots may be lent even where it returns 0. */
+ * Slots that were wrong are counted, and skipped. Slots may be lent even where it returns 0. */
 uint32_t rm_memif_ring_receive(struct rm_memif_ring *ring, struct rm_burst *burst);
 
 /** Gives the slots of the last burst back; its frames may be overwritten now. */

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "base/fail.h"
-#include "net/slow_path.h"
+#include "net/punt_queue.h"
 #include "net/spread.h"
 
 enum {
@@ -36,8 +36,8 @@ static uint32_t buffers_for(struct rm_port_config const *config, uint32_t held) 
     uint32_t count = config->queues * QUEUE_BUFFERS + device_queues * held;
     if (config->spread)
         count += config->queues * RM_SPREAD_SLOTS;
-    if (config->slow_path)
-        count += config->queues * RM_SLOW_PATH_SLOTS + QUEUE_BUFFERS;
+    if (config->exception_path)
+        count += config->queues * RM_PUNT_QUEUE_SLOTS + QUEUE_BUFFERS;
     return count;
 }
 

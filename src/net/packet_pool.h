@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Pools of packet buffers, DPDK's mbufs: as many as a port's queues, software queues and slow path may hold at once.
+/** Pools of packet buffers, DPDK's mbufs: as many as a port's queues, software queues and exception path may hold at
+ * once.
  */
 #ifndef RM_NET_PACKET_POOL_H
 #define RM_NET_PACKET_POOL_H
@@ -32,7 +33,7 @@ uint32_t rm_packet_bytes(struct rm_port_config const *config, uint32_t wanted);
 
 /** Whether received frames of the port may be kept when their burst is given back. */
 static inline bool rm_packets_outlive(struct rm_port_config const *config) {
-    return config->spread || config->slow_path;
+    return config->spread || config->exception_path;
 }
 
 /** What the pool takes at most. */

@@ -33,7 +33,7 @@ static enum rm_code open_device(struct rm_port *port, struct rm_port_config cons
     uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : DEFAULT_SLOTS;
     struct rm_dpdk_wants const wants = {.arguments = "",
                                         .send_queues =
-                                            (uint16_t)((config->spread ? 1 : config->queues) + config->slow_path),
+                                            (uint16_t)((config->spread ? 1 : config->queues) + config->exception_path),
                                         .descriptors = (uint16_t)slots,
                                         .held_buffers = 2 * slots,
                                         .sets_mtu = true,

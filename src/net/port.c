@@ -18,9 +18,9 @@ static bool make_parts(struct rm_port *port, struct rm_port_config const *config
     port->queues = config->queues;
     port->counts = zeroed((config->queues + 1u) * sizeof(struct rm_port_counts));
     port->has_spread = config->spread;
-    port->has_slow_path = config->slow_path;
+    port->has_exception_path = config->exception_path;
     return port->counts != NULL && (!config->spread || rm_spread_make(&port->spread, config->queues)) &&
-           (!config->slow_path || rm_slow_path_make(&port->slow_path, config->queues)) &&
+           (!config->exception_path || rm_punt_queue_make(&port->exception_path, config->queues)) &&
            rm_steer_make(&port->steer, config);
 }
 
@@ -40,7 +40,7 @@ struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct 
 
 void rm_port_free(struct rm_port *port) {
     rm_steer_free(&port->steer);
-    rm_slow_path_free(&port->slow_path);
+    rm_punt_queue_free(&port->exception_path);
     rm_spread_free(&port->spread);
     free(port->counts);
     free(port);
@@ -51,7 +51,7 @@ bool rm_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t sen
         return false;
     uint16_t const last = (uint16_t)(send_queues - 1);
     *own = queue == port->queues ? last : queue;
-    return queue == port->queues || queue < last || (queue == last && !port->has_slow_path);
+    return queue == port->queues || queue < last || (queue == last && !port->has_exception_path);
 }
 
 /** What is wrong whatever the kind. */
@@ -121,7 +121,7 @@ void rm_port_totals(struct rm_port *port, struct rm_port_totals *totals) {
 
 static uint32_t receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     if (queue == port->queues)
-        return rm_dpdk_device_show(burst, rm_slow_path_take(&port->slow_path, burst));
+        return rm_dpdk_device_show(burst, rm_punt_queue_take(&port->exception_path, burst));
     if (port->has_spread)
         return rm_dpdk_device_show(burst, rm_buffer_rings_take(&port->spread.rings, queue, burst->handle, RM_BURST));
     return port->ops->receive(port, queue, burst);
@@ -179,12 +179,12 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
     return sent;
 }
 
-bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
-    if (!port->has_slow_path || !rm_slow_path_has_room(&port->slow_path, queue))
+bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
+    if (!port->has_exception_path || !rm_punt_queue_has_room(&port->exception_path, queue))
         return false;
     if (port->ops->keep != NULL && burst->handle[index] == NULL && !port->ops->keep(port, burst, index))
         return false;
-    return rm_slow_path_put(&port->slow_path, queue, burst, index);
+    return rm_punt_queue_put(&port->exception_path, queue, burst, index);
 }
 
 uint16_t rm_port_slow_queue(struct rm_port const *port) { return port->queues; }

@@ -135,8 +135,8 @@ struct rm_port_config {
     uint32_t longest_frame;
     /** The device has one queue, and rm_port_spread makes `queues` of it. */
     bool spread;
-    /** Frames may be set aside: rm_port_set_aside. */
-    bool slow_path;
+    /** Frames may be punted: rm_port_punt. */
+    bool exception_path;
     /** What instruments send; af_xdp and flow rules take only this. */
     uint32_t claim_count;
     /** Destination UDP ports; fragments of UDP are taken whole. */
@@ -145,7 +145,7 @@ struct rm_port_config {
     uint32_t group_count;
     /** Multicast addresses to receive, host byte order. Where the kernel knows the interface (udp, af_packet, af_xdp)
      * it joins them by IGMP; a udp port then takes all that arrives on the interface of `bind_ipv4`. Other devices let
-     * multicast in, and the slow path has to speak IGMP. */
+     * multicast in, and the exception path has to speak IGMP. */
     uint32_t group[RM_PORT_GROUPS_MAX];
     uint32_t source_count;
     /** Addresses that instruments send from; flow rules steer them. Copied. */
@@ -251,11 +251,12 @@ uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *
  * front of the burst and burst->count is what is left: call again, or rm_port_release them unsent. */
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
-/** Takes entry `index` of a received burst out of it and hands it to the slow path: data[index] is now NULL,
- * length[index] 0. False when the slow path is behind or the port has none: the entry stays in the burst. Wait-free. */
-bool rm_port_set_aside(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index);
+/** Takes entry `index` of a received burst out of it and hands it to the exception path: data[index] is now NULL,
+ * length[index] 0. False when the exception path is behind or the port has none: the entry stays in the burst.
+ * Wait-free. */
+bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index);
 
-/** The queue of the slow path, one beyond the others: rm_port_receive on it gives what was set aside, rm_port_reserve
+/** The queue of the exception path, one beyond the others: rm_port_receive on it gives what was punted, rm_port_reserve
  * and rm_port_send send from it. For one thread, like any queue. It has a transmit queue of the device for itself,
  * the last: where there is one only (tap; a vhost guest or memif client of one ring), the other queues send nothing. */
 uint16_t rm_port_slow_queue(struct rm_port const *port);

@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 #include "net/port.h"
-#include "net/slow_path.h"
+#include "net/punt_queue.h"
 #include "net/spread.h"
 #include "net/steering.h"
 
 /** The kind's half of rm_port_…: same arguments and promises, less what port.c does for all of them: counting what was
- * received and sent, moving unsent entries to the front, software queues, and what was set aside. */
+ * received and sent, moving unsent entries to the front, software queues, and what was punted. */
 struct rm_port_ops {
     enum rm_framing framing;
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
@@ -44,14 +44,14 @@ struct rm_port_counts {
 /** First member of every kind's own structure. */
 struct rm_port {
     struct rm_port_ops const *ops;
-    /** One per queue, and one for the slow path's. */
+    /** One per queue, and one for the exception path's. */
     struct rm_port_counts *counts;
 
     uint16_t queues;
     bool has_spread;
-    bool has_slow_path;
-    struct rm_spread spread;
-    struct rm_slow_path slow_path;
+    bool has_exception_path;
+    struct rm_spread_queues spread;
+    struct rm_punt_queue exception_path;
     struct rm_steer steer;
     char name[RM_PORT_NAME_BYTES];
 };
@@ -68,8 +68,8 @@ struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct 
                             struct rm_error *error);
 void rm_port_free(struct rm_port *port);
 
-/** The device's transmit queue, of `send_queues` that work, in which `queue` sends: its own, or for the slow path the
- * last. False where there is none. */
+/** The device's transmit queue, of `send_queues` that work, in which `queue` sends: its own, or for the exception path
+ * the last. False where there is none. */
 bool rm_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t send_queues, uint16_t *own);
 
 #endif

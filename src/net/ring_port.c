@@ -51,9 +51,10 @@ static enum rm_code check(struct rm_port_config const *config, uint16_t queues, 
     if (config->ring_slots > MOST_SLOTS)
         return rm_fail(error, RM_E_CONFIG, "port '%s': %u ring slots; ring takes at most %d", config->name,
                        config->ring_slots, MOST_SLOTS);
-    if (config->slow_path)
+    if (config->exception_path)
         return rm_fail(error, RM_E_CONFIG,
-                       "port '%s': ring has no slow path: it has no other end that could be answered", config->name);
+                       "port '%s': ring has no exception path: it has no other end that could be answered",
+                       config->name);
     if (rte_lcore_count() == 0)
         return rm_fail(error, RM_E_ARGUMENT, "port '%s' needs DPDK; call rm_net_start before opening it", config->name);
     return RM_OK;

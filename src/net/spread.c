@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-bool rm_spread_make(struct rm_spread *spread, uint16_t queues) {
+bool rm_spread_make(struct rm_spread_queues *spread, uint16_t queues) {
     return rm_buffer_rings_make(&spread->rings, queues, RM_SPREAD_SLOTS);
 }
 
-void rm_spread_free(struct rm_spread *spread) { rm_buffer_rings_free(&spread->rings); }
+void rm_spread_free(struct rm_spread_queues *spread) { rm_buffer_rings_free(&spread->rings); }
 
 /** The entries of one queue, together: a ring is touched once a burst. */
 struct hand {
@@ -15,7 +15,7 @@ struct hand {
     void *handle[RM_BURST];
 };
 
-uint32_t rm_spread_deal(struct rm_spread *spread, struct rm_burst *burst) {
+uint32_t rm_spread_deal(struct rm_spread_queues *spread, struct rm_burst *burst) {
     uint16_t const queues = spread->rings.count;
     struct hand hand[RM_SPREAD_QUEUES_MAX];
     for (uint32_t queue = 0; queue < RM_SPREAD_QUEUES_MAX; ++queue)

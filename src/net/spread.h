@@ -8,13 +8,13 @@
 /** Frames that wait in a software queue: 0.9 ms of one at 1.16 MHz. */
 enum { RM_SPREAD_SLOTS = 1024 };
 
-struct rm_spread {
+struct rm_spread_queues {
     /** One per software queue. */
     struct rm_buffer_rings rings;
 };
 
-bool rm_spread_make(struct rm_spread *spread, uint16_t queues);
-void rm_spread_free(struct rm_spread *spread);
+bool rm_spread_make(struct rm_spread_queues *spread, uint16_t queues);
+void rm_spread_free(struct rm_spread_queues *spread);
 
 /** The queue of a source. Addresses that follow each other lie as evenly as can be: multiples of the golden ratio. */
 static inline uint16_t rm_spread_queue_of(uint32_t source_ipv4, uint16_t queues) {
@@ -25,6 +25,6 @@ static inline uint16_t rm_spread_queue_of(uint32_t source_ipv4, uint16_t queues)
 uint16_t rm_spread_queue_of_frame(uint8_t const *frame, uint32_t length, uint16_t queues);
 
 /** Deals a received burst out. What found its queue full stays in the burst, moved to its front; returns how many. */
-uint32_t rm_spread_deal(struct rm_spread *spread, struct rm_burst *burst);
+uint32_t rm_spread_deal(struct rm_spread_queues *spread, struct rm_burst *burst);
 
 #endif

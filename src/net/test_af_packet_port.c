@@ -36,10 +36,10 @@ static uint64_t receive_all_waiting(struct rm_port *port) {
     return total;
 }
 
-static void send_and_look(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void send_and_look(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
-    numbered_send(ends, port, 0, &numbered, 500);
+    numbered_send(endpoints, port, 0, &numbered, 500);
     send_beside();
     pause_ms(50);
     struct rm_burst burst = {0};
@@ -53,22 +53,22 @@ static void send_and_look(struct ends *ends, int end) {
 }
 
 static void what_this_host_sends_is_not_received(void **state) {
-    assert_true(ends_wait(ends_start(*state, 0, send_and_look)));
+    assert_true(endpoints_wait(endpoints_start(*state, 0, send_and_look)));
 }
 
-static void send_unasked(struct ends *ends, int end) {
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+static void send_unasked(struct endpoints *endpoints, int end) {
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
-    numbered_send(ends, port, 0, &numbered, OVERFLOW);
+    numbered_send(endpoints, port, 0, &numbered, OVERFLOW);
     rm_port_close(port);
-    atomic_store(&ends->shared->step, 2);
+    atomic_store(&endpoints->shared->step, 2);
 }
 
-static void receive_too_late(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
-    wait_for_step(ends, 2);
+static void receive_too_late(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
+    wait_for_step(endpoints, 2);
     uint64_t const received = receive_all_waiting(port);
     struct rm_port_totals totals;
     rm_port_totals(port, &totals);
@@ -80,16 +80,16 @@ static void receive_too_late(struct ends *ends, int end) {
 }
 
 static void what_the_kernel_drops_is_counted(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    ends->config[RECEIVER].ring_slots = FEW_SLOTS;
-    pid_t const sender = ends_start(ends, SENDER, send_unasked);
-    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_too_late)));
-    ends->config[RECEIVER].ring_slots = 0;
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    endpoints->config[RECEIVER].ring_slots = FEW_SLOTS;
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_unasked);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_too_late)));
+    endpoints->config[RECEIVER].ring_slots = 0;
 }
 
-static void lose_the_link_and_get_it_back(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void lose_the_link_and_get_it_back(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     struct rm_burst burst = {0};
     wait_for_link(port, true);
     expect(system("ip link set veth0 down") == 0, "the interface to go down");
@@ -97,56 +97,56 @@ static void lose_the_link_and_get_it_back(struct ends *ends, int end) {
     expect(rm_port_receive(port, 0, &burst) == 0, "nothing to come while it is down");
     expect(system("ip link set veth0 up") == 0, "the interface to come up");
     wait_for_link(port, true);
-    atomic_store(&ends->shared->step, 1);
+    atomic_store(&endpoints->shared->step, 1);
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
-    numbered_receive(ends, port, 0, &numbered, OVERFLOW);
+    numbered_receive(endpoints, port, 0, &numbered, OVERFLOW);
     rm_port_close(port);
 }
 
 static void an_interface_may_go_down_and_up_again(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, lose_the_link_and_get_it_back);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_unasked)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, lose_the_link_and_get_it_back);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_unasked)));
 }
 
 enum { JUMBO_BYTES = 9014, JUMBOS = 3000 };
 
-static void send_jumbo_frames(struct ends *ends, int end) {
+static void send_jumbo_frames(struct endpoints *endpoints, int end) {
     expect(system("ip link set veth1 mtu 9000") == 0, "jumbo frames on veth1");
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = JUMBO_BYTES};
-    numbered_send(ends, port, 0, &numbered, JUMBOS);
+    numbered_send(endpoints, port, 0, &numbered, JUMBOS);
     rm_port_close(port);
 }
 
-static void receive_jumbo_frames(struct ends *ends, int end) {
+static void receive_jumbo_frames(struct endpoints *endpoints, int end) {
     expect(system("ip link set veth0 mtu 9000") == 0, "jumbo frames on veth0");
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct numbered numbered = {.fixed = JUMBO_BYTES};
-    numbered_receive(ends, port, 0, &numbered, JUMBOS);
+    numbered_receive(endpoints, port, 0, &numbered, JUMBOS);
     rm_port_close(port);
     expect(system("ip link set veth0 mtu 1500") == 0, "frames of the usual length again");
 }
 
 static void jumbo_frames_pass_where_they_are_asked_for(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
     for (int end = 0; end < 2; ++end)
-        ends->config[end].longest_frame = JUMBO_BYTES;
-    pid_t const sender = ends_start(ends, SENDER, send_jumbo_frames);
-    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_jumbo_frames)));
+        endpoints->config[end].longest_frame = JUMBO_BYTES;
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_jumbo_frames);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_jumbo_frames)));
 }
 
 enum { DATAGRAM_BYTES = 2688, DATAGRAMS = 200 };
 
 /** By a kernel socket: at an MTU of 1500 in two fragments each. */
-static void send_fragmented(struct ends *ends, int end) {
+static void send_fragmented(struct endpoints *endpoints, int end) {
     (void)end;
     expect(system("ip link set veth1 mtu 1500") == 0, "frames of the usual length on veth1");
-    wait_for_step(ends, 1);
+    wait_for_step(endpoints, 1);
     int const fd = socket(AF_INET, SOCK_DGRAM, 0);
     struct sockaddr_in const peer = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x0A630001)};
     uint8_t payload[DATAGRAM_BYTES];
@@ -158,9 +158,9 @@ static void send_fragmented(struct ends *ends, int end) {
     close(fd);
 }
 
-static void receive_whole(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void receive_whole(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct rm_burst burst = {0};
     for (uint32_t received = 0; received < DATAGRAMS; rm_port_release(port, 0, &burst)) {
         rm_port_receive(port, 0, &burst);
@@ -176,13 +176,13 @@ static void receive_whole(struct ends *ends, int end) {
 
 /** The driver asks the kernel to put fragments together before it shares frames out to queues. */
 static void fragmented_datagrams_arrive_whole(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    ends->config[RECEIVER].longest_frame = 4096;
-    pid_t const sender = ends_start(ends, SENDER, send_fragmented);
-    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_whole)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    endpoints->config[RECEIVER].longest_frame = 4096;
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_fragmented);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_whole)));
     for (int end = 0; end < 2; ++end)
-        ends->config[end].longest_frame = 0;
+        endpoints->config[end].longest_frame = 0;
 }
 
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
@@ -192,8 +192,8 @@ static void expect_refusal(struct rm_port_config const *config, enum rm_code cod
     expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, error.text);
 }
 
-static void open_impossible_interfaces(struct ends *ends, int end) {
-    struct rm_port_config config = ends->config[end];
+static void open_impossible_interfaces(struct endpoints *endpoints, int end) {
+    struct rm_port_config config = endpoints->config[end];
     snprintf(config.interface, sizeof config.interface, "nosuch0");
     expect_refusal(&config, RM_E_CONFIG, "no interface 'nosuch0'");
     snprintf(config.interface, sizeof config.interface, "a,qpairs=4");
@@ -201,30 +201,30 @@ static void open_impossible_interfaces(struct ends *ends, int end) {
     memset(config.interface, 'x', sizeof config.interface);
     expect_refusal(&config, RM_E_CONFIG, "no interface");
 
-    struct rm_port *const port = open_end(ends, end);
-    expect_refusal(&ends->config[end], RM_E_BUSY, "another port on interface 'veth0'");
+    struct rm_port *const port = open_end(endpoints, end);
+    expect_refusal(&endpoints->config[end], RM_E_BUSY, "another port on interface 'veth0'");
     rm_port_close(port);
 }
 
 static void impossible_interfaces_are_refused(void **state) {
-    assert_true(ends_wait(ends_start(*state, RECEIVER, open_impossible_interfaces)));
+    assert_true(endpoints_wait(endpoints_start(*state, RECEIVER, open_impossible_interfaces)));
 }
 
 int main(void) {
-    struct ends ends;
-    if (!ends_make(&ends, "af_packet")) {
+    struct endpoints endpoints;
+    if (!endpoints_make(&endpoints, "af_packet")) {
         fprintf(stderr, "SKIPPED: af_packet ports were not tested\n");
         return SKIPPED;
     }
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(what_this_host_sends_is_not_received, &ends),
-        cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &ends),
-        cmocka_unit_test_prestate(an_interface_may_go_down_and_up_again, &ends),
-        cmocka_unit_test_prestate(jumbo_frames_pass_where_they_are_asked_for, &ends),
-        cmocka_unit_test_prestate(fragmented_datagrams_arrive_whole, &ends),
-        cmocka_unit_test_prestate(impossible_interfaces_are_refused, &ends),
+        cmocka_unit_test_prestate(what_this_host_sends_is_not_received, &endpoints),
+        cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &endpoints),
+        cmocka_unit_test_prestate(an_interface_may_go_down_and_up_again, &endpoints),
+        cmocka_unit_test_prestate(jumbo_frames_pass_where_they_are_asked_for, &endpoints),
+        cmocka_unit_test_prestate(fragmented_datagrams_arrive_whole, &endpoints),
+        cmocka_unit_test_prestate(impossible_interfaces_are_refused, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name("af_packet ports", tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

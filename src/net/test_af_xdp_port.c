@@ -24,12 +24,12 @@ static struct sockaddr_in address_of_end(int end, uint16_t port) {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(0x0A630001 + (uint32_t)end)};
 }
 
-static void send_stream(struct ends *ends, int end) {
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+static void send_stream(struct endpoints *endpoints, int end) {
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
-    while (atomic_load(&ends->shared->step) < 2)
-        numbered_send(ends, port, 0, &numbered, RM_BURST);
+    while (atomic_load(&endpoints->shared->step) < 2)
+        numbered_send(endpoints, port, 0, &numbered, RM_BURST);
     rm_port_close(port);
 }
 
@@ -61,9 +61,9 @@ static void be_refused(void) {
 }
 
 /** Sends a mebibyte to the receiver's kernel by TCP while the stream runs, when it has answered ARP and ICMP. */
-static void talk_to_the_kernel(struct ends *ends, int end) {
+static void talk_to_the_kernel(struct endpoints *endpoints, int end) {
     (void)end;
-    wait_for_step(ends, 1);
+    wait_for_step(endpoints, 1);
     expect(system("ip neighbour del 10.99.0.1 dev veth1") == 0, "to forget the receiver's MAC address");
     ping();
     be_refused();
@@ -85,33 +85,33 @@ static int listen_for_tcp(void) {
 
 /** Receives the stream in order until the TCP connection has brought everything. They share a veth's queue of 256
  * frames, which drops what finds it full. */
-static void receive_beside_the_kernel(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void receive_beside_the_kernel(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     int const listener = listen_for_tcp();
-    atomic_store(&ends->shared->step, 1);
+    atomic_store(&endpoints->shared->step, 1);
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES, .lossy = true};
-    numbered_receive(ends, port, 0, &numbered, 1000);
+    numbered_receive(endpoints, port, 0, &numbered, 1000);
     int connection = -1;
     for (int bytes = 0; bytes < TCP_BYTES;) {
         char buffer[65536];
-        numbered_receive(ends, port, 0, &numbered, 1);
+        numbered_receive(endpoints, port, 0, &numbered, 1);
         if (connection < 0)
             connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
         ssize_t const got = connection < 0 ? 0 : read(connection, buffer, sizeof buffer);
         bytes += got > 0 ? (int)got : 0;
     }
-    atomic_store(&ends->shared->received, FOR_EVER);
-    atomic_store(&ends->shared->step, 2);
+    atomic_store(&endpoints->shared->received, FOR_EVER);
+    atomic_store(&endpoints->shared->step, 2);
     rm_port_close(port);
 }
 
 static void the_kernel_keeps_what_is_not_claimed(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, receive_beside_the_kernel);
-    pid_t const sender = ends_start(ends, SENDER, send_stream);
-    assert_true(ends_wait(ends_start(ends, SENDER, talk_to_the_kernel)));
-    assert_true(ends_wait_both(receiver, sender));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, receive_beside_the_kernel);
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_stream);
+    assert_true(endpoints_wait(endpoints_start(endpoints, SENDER, talk_to_the_kernel)));
+    assert_true(endpoints_wait_both(receiver, sender));
 }
 
 enum { DATAGRAM_BYTES = 2688, DATAGRAMS = 100, FIRST_FRAGMENT = 1514, LAST_FRAGMENT = 42 - 8 + DATAGRAM_BYTES - 1472 };
@@ -126,15 +126,15 @@ static void send_datagrams(uint16_t port) {
     close(fd);
 }
 
-static void send_fragments(struct ends *ends, int end) {
+static void send_fragments(struct endpoints *endpoints, int end) {
     (void)end;
-    wait_for_step(ends, 1);
+    wait_for_step(endpoints, 1);
     send_datagrams(CLAIMED_PORT);
 }
 
-static void receive_fragments(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void receive_fragments(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct rm_burst burst = {0};
     for (uint32_t received = 0; received < 2 * DATAGRAMS; rm_port_release(port, 0, &burst)) {
         rm_port_receive(port, 0, &burst);
@@ -145,27 +145,27 @@ static void receive_fragments(struct ends *ends, int end) {
 }
 
 static void all_fragments_of_a_known_source_are_claimed(void **state) {
-    struct ends *const ends = *state;
+    struct endpoints *const endpoints = *state;
     uint32_t const source = 0x0A630002;
-    ends_begin(ends);
-    ends->config[RECEIVER].source_count = 1;
-    ends->config[RECEIVER].source = &source;
-    pid_t const sender = ends_start(ends, SENDER, send_fragments);
-    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_fragments)));
-    ends->config[RECEIVER].source_count = 0;
+    endpoints_begin(endpoints);
+    endpoints->config[RECEIVER].source_count = 1;
+    endpoints->config[RECEIVER].source = &source;
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_fragments);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_fragments)));
+    endpoints->config[RECEIVER].source_count = 0;
 }
 
 /** A service tag of VLAN 9, and one of VLAN 7. */
 static uint8_t const tags[] = {0x88, 0xA8, 0, 9, 0x81, 0, 0, 7};
 
 /** The stream's frames with `bytes` of tags after the addresses: the inner one, or both. */
-static void send_tagged_by(struct ends *ends, int end, size_t bytes) {
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+static void send_tagged_by(struct endpoints *endpoints, int end, size_t bytes) {
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     struct rm_burst burst = {0};
     struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
     rm_port_reserve(port, 0, &burst, RM_BURST);
-    numbered_fill(ends, port, &numbered, &burst);
+    numbered_fill(endpoints, port, &numbered, &burst);
     for (uint32_t i = 0; i < burst.count; ++i) {
         memmove(burst.data[i] + 12 + bytes, burst.data[i] + 12, NATIVE_FRAME_BYTES - 12);
         memcpy(burst.data[i] + 12, tags + sizeof tags - bytes, bytes);
@@ -175,13 +175,13 @@ static void send_tagged_by(struct ends *ends, int end, size_t bytes) {
     rm_port_close(port);
 }
 
-static void send_tagged(struct ends *ends, int end) { send_tagged_by(ends, end, 4); }
+static void send_tagged(struct endpoints *endpoints, int end) { send_tagged_by(endpoints, end, 4); }
 
-static void send_tagged_twice(struct ends *ends, int end) { send_tagged_by(ends, end, 8); }
+static void send_tagged_twice(struct endpoints *endpoints, int end) { send_tagged_by(endpoints, end, 8); }
 
-static void receive_tagged_by(struct ends *ends, int end, size_t bytes) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void receive_tagged_by(struct endpoints *endpoints, int end, size_t bytes) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct rm_burst burst = {0};
     for (uint32_t received = 0; received < RM_BURST; rm_port_release(port, 0, &burst)) {
         received += rm_port_receive(port, 0, &burst);
@@ -192,23 +192,23 @@ static void receive_tagged_by(struct ends *ends, int end, size_t bytes) {
     rm_port_close(port);
 }
 
-static void receive_tagged(struct ends *ends, int end) { receive_tagged_by(ends, end, 4); }
+static void receive_tagged(struct endpoints *endpoints, int end) { receive_tagged_by(endpoints, end, 4); }
 
-static void receive_tagged_twice(struct ends *ends, int end) { receive_tagged_by(ends, end, 8); }
+static void receive_tagged_twice(struct endpoints *endpoints, int end) { receive_tagged_by(endpoints, end, 8); }
 
 static void tagged_datagrams_are_claimed(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const sender = ends_start(ends, SENDER, send_tagged);
-    assert_true(ends_wait_both(sender, ends_start(ends, RECEIVER, receive_tagged)));
-    ends_begin(ends);
-    pid_t const twice = ends_start(ends, SENDER, send_tagged_twice);
-    assert_true(ends_wait_both(twice, ends_start(ends, RECEIVER, receive_tagged_twice)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_tagged);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_tagged)));
+    endpoints_begin(endpoints);
+    pid_t const twice = endpoints_start(endpoints, SENDER, send_tagged_twice);
+    assert_true(endpoints_wait_both(twice, endpoints_start(endpoints, RECEIVER, receive_tagged_twice)));
 }
 
-static void open_and_wait(struct ends *ends, int end) {
-    open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void open_and_wait(struct endpoints *endpoints, int end) {
+    open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     for (;;)
         pause();
 }
@@ -220,60 +220,60 @@ static void expect_refusal(struct rm_port_config const *config, enum rm_code cod
     expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, error.text);
 }
 
-static void open_beside(struct ends *ends, int end) {
-    expect_refusal(&ends->config[end], RM_E_BUSY, "has an af_xdp port on interface 'veth0'");
+static void open_beside(struct endpoints *endpoints, int end) {
+    expect_refusal(&endpoints->config[end], RM_E_BUSY, "has an af_xdp port on interface 'veth0'");
 }
 
-static void open_and_close(struct ends *ends, int end) { rm_port_close(open_end(ends, end)); }
+static void open_and_close(struct endpoints *endpoints, int end) { rm_port_close(open_end(endpoints, end)); }
 
 static void one_process_has_an_interface_and_its_death_frees_it(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const first = ends_start(ends, RECEIVER, open_and_wait);
-    while (atomic_load(&ends->shared->step) == 0)
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const first = endpoints_start(endpoints, RECEIVER, open_and_wait);
+    while (atomic_load(&endpoints->shared->step) == 0)
         pause_ms(1);
-    bool const refused = ends_wait(ends_start(ends, RECEIVER, open_beside));
-    ends_kill(first);
+    bool const refused = endpoints_wait(endpoints_start(endpoints, RECEIVER, open_beside));
+    endpoints_kill(first);
     assert_true(refused);
-    assert_true(ends_wait(ends_start(ends, RECEIVER, open_and_close)));
+    assert_true(endpoints_wait(endpoints_start(endpoints, RECEIVER, open_and_close)));
 }
 
-static void open_impossibly(struct ends *ends, int end) {
-    struct rm_port_config config = ends->config[end];
+static void open_impossibly(struct endpoints *endpoints, int end) {
+    struct rm_port_config config = endpoints->config[end];
     config.longest_frame = 9000;
     expect_refusal(&config, RM_E_CONFIG, "Use af_packet");
-    config = ends->config[end];
+    config = endpoints->config[end];
     config.claim_count = 0;
     expect_refusal(&config, RM_E_CONFIG, "claims no UDP port");
-    config = ends->config[end];
-    config.slow_path = true;
-    expect_refusal(&config, RM_E_CONFIG, "no slow path");
+    config = endpoints->config[end];
+    config.exception_path = true;
+    expect_refusal(&config, RM_E_CONFIG, "no exception path");
     snprintf(config.interface, sizeof config.interface, "nosuch0");
     expect_refusal(&config, RM_E_CONFIG, "no interface 'nosuch0'");
-    config = ends->config[end];
+    config = endpoints->config[end];
     config.queues = 2; // a veth pair has one
     expect_refusal(&config, RM_E_SYSTEM, "");
 }
 
 static void impossible_configurations_are_refused(void **state) {
-    ends_begin(*state);
-    assert_true(ends_wait(ends_start(*state, RECEIVER, open_impossibly)));
+    endpoints_begin(*state);
+    assert_true(endpoints_wait(endpoints_start(*state, RECEIVER, open_impossibly)));
 }
 
 int main(void) {
-    struct ends ends;
-    if (!ends_make(&ends, "af_xdp")) {
+    struct endpoints endpoints;
+    if (!endpoints_make(&endpoints, "af_xdp")) {
         fprintf(stderr, "SKIPPED: af_xdp ports were not tested\n");
         return SKIPPED;
     }
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(the_kernel_keeps_what_is_not_claimed, &ends),
-        cmocka_unit_test_prestate(all_fragments_of_a_known_source_are_claimed, &ends),
-        cmocka_unit_test_prestate(tagged_datagrams_are_claimed, &ends),
-        cmocka_unit_test_prestate(one_process_has_an_interface_and_its_death_frees_it, &ends),
-        cmocka_unit_test_prestate(impossible_configurations_are_refused, &ends),
+        cmocka_unit_test_prestate(the_kernel_keeps_what_is_not_claimed, &endpoints),
+        cmocka_unit_test_prestate(all_fragments_of_a_known_source_are_claimed, &endpoints),
+        cmocka_unit_test_prestate(tagged_datagrams_are_claimed, &endpoints),
+        cmocka_unit_test_prestate(one_process_has_an_interface_and_its_death_frees_it, &endpoints),
+        cmocka_unit_test_prestate(impossible_configurations_are_refused, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name("af_xdp ports", tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

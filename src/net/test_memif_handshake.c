@@ -171,19 +171,19 @@ static void only_an_eventfd_is_rung(void **state) {
     struct pair pair;
     begin(&pair);
     say(&pair, 2);
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
+    int endpoints[2];
+    assert_int_equal(pipe(endpoints), 0);
     struct rm_memif_message message = {.type = RM_MEMIF_ADD_RING};
     message.add_ring.slots_log2 = SLOTS_LOG2;
-    assert_null(hand_over(&pair, &message, ends[1]));
+    assert_null(hand_over(&pair, &message, endpoints[1]));
     assert_int_equal(pair.at_server.to_client[0].bell, -1);
     int const bell = eventfd(0, 0);
     message.add_ring.index = 1;
     assert_null(hand_over(&pair, &message, bell));
     assert_true(pair.at_server.to_client[1].bell >= 0);
     close(bell);
-    close(ends[0]);
-    close(ends[1]);
+    close(endpoints[0]);
+    close(endpoints[1]);
     end(&pair);
 }
 
@@ -196,13 +196,13 @@ static int highest_file(void) {
 /** What is too short, too long, or brings more files than it may is no message, and leaves no file open. */
 static void what_is_no_message_leaves_no_file(void **state) {
     (void)state;
-    int ends[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    int endpoints[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, endpoints), 0);
     struct rm_memif_message message = {.type = RM_MEMIF_ACK};
     int file;
     int const before = highest_file();
-    assert_true(rm_memif_message_send(ends[0], &message, 0));
-    assert_true(rm_memif_message_receive(ends[1], &message, &file));
+    assert_true(rm_memif_message_send(endpoints[0], &message, 0));
+    assert_true(rm_memif_message_receive(endpoints[1], &message, &file));
     assert_true(file >= 0);
     close(file);
     uint8_t bytes[200] = {0};
@@ -216,15 +216,15 @@ static void what_is_no_message_leaves_no_file(void **state) {
             .msg_iov = &part, .msg_iovlen = 1, .msg_control = &extra, .msg_controllen = sizeof extra};
         extra.carrier = (struct cmsghdr){
             .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(8 * sizeof(int))}; // 8 × file 0
-        assert_int_equal(sendmsg(ends[0], &header, 0), length);
-        assert_false(rm_memif_message_receive(ends[1], &message, &file));
+        assert_int_equal(sendmsg(endpoints[0], &header, 0), length);
+        assert_false(rm_memif_message_receive(endpoints[1], &message, &file));
         assert_int_equal(file, -1);
         assert_int_equal(highest_file(), before);
     }
-    close(ends[0]);
-    assert_false(rm_memif_message_receive(ends[1], &message, &file));
-    assert_false(rm_memif_message_send(ends[1], &message, -1));
-    close(ends[1]);
+    close(endpoints[0]);
+    assert_false(rm_memif_message_receive(endpoints[1], &message, &file));
+    assert_false(rm_memif_message_send(endpoints[1], &message, -1));
+    close(endpoints[1]);
 }
 
 int main(void) {

@@ -32,11 +32,12 @@ static struct rm_port_ops const foreign_ops = {.framing = RM_FRAMING_ETHERNET,
                                                .close = rm_dpdk_port_close};
 
 /** Opens an end by DPDK's driver. A client of the driver's tries to connect once, when it is started. */
-static struct rm_port *open_foreign(struct ends *ends, int end, uint32_t buffer_bytes) {
-    struct rm_port_config config = ends->config[end];
+static struct rm_port *open_foreign(struct endpoints *endpoints, int end, uint32_t buffer_bytes) {
+    struct rm_port_config config = endpoints->config[end];
     char arguments[192], directory[96];
-    snprintf(directory, sizeof directory, "%s/run", ends->directory);
-    expect((mkdir(ends->directory, 0755) == 0 || errno == EEXIST) && (mkdir(directory, 0755) == 0 || errno == EEXIST),
+    snprintf(directory, sizeof directory, "%s/run", endpoints->directory);
+    expect((mkdir(endpoints->directory, 0755) == 0 || errno == EEXIST) &&
+               (mkdir(directory, 0755) == 0 || errno == EEXIST),
            "a directory for the socket");
     while (!config.memif_server && access(config.socket_path, F_OK) != 0)
         pause_ms(1);
@@ -55,47 +56,51 @@ static struct rm_port *open_foreign(struct ends *ends, int end, uint32_t buffer_
     return port;
 }
 
-static void send_all(struct ends *ends, struct rm_port *port, uint64_t count) {
+static void send_all(struct endpoints *endpoints, struct rm_port *port, uint64_t count) {
     struct numbered numbered = {0};
     wait_for_link(port, true);
-    numbered_send(ends, port, 0, &numbered, count);
-    while (atomic_load(&ends->shared->received) < count) // the driver takes its memory with it
+    numbered_send(endpoints, port, 0, &numbered, count);
+    while (atomic_load(&endpoints->shared->received) < count) // the driver takes its memory with it
         pause_ms(1);
     rm_port_close(port);
 }
 
-static void receive_all(struct ends *ends, struct rm_port *port, uint64_t count) {
+static void receive_all(struct endpoints *endpoints, struct rm_port *port, uint64_t count) {
     struct numbered numbered = {0};
-    numbered_receive(ends, port, 0, &numbered, count);
+    numbered_receive(endpoints, port, 0, &numbered, count);
     struct rm_port_totals totals;
     rm_port_totals(port, &totals);
     expect(totals.received == count && totals.errors == 0 && totals.missed == 0, "every frame, and nothing else");
     rm_port_close(port);
 }
 
-static void send_ours(struct ends *ends, int end) { send_all(ends, open_end(ends, end), FRAMES); }
-static void receive_ours(struct ends *ends, int end) { receive_all(ends, open_end(ends, end), FRAMES); }
-static void receive_pieces(struct ends *ends, int end) { receive_all(ends, open_end(ends, end), FRAMES_IN_PIECES); }
-
-static void send_foreign(struct ends *ends, int end) {
-    send_all(ends, open_foreign(ends, end, WHOLE_FRAME_BYTES), FRAMES);
+static void send_ours(struct endpoints *endpoints, int end) { send_all(endpoints, open_end(endpoints, end), FRAMES); }
+static void receive_ours(struct endpoints *endpoints, int end) {
+    receive_all(endpoints, open_end(endpoints, end), FRAMES);
+}
+static void receive_pieces(struct endpoints *endpoints, int end) {
+    receive_all(endpoints, open_end(endpoints, end), FRAMES_IN_PIECES);
 }
 
-static void send_pieces(struct ends *ends, int end) {
-    send_all(ends, open_foreign(ends, end, PIECE_BYTES), FRAMES_IN_PIECES);
+static void send_foreign(struct endpoints *endpoints, int end) {
+    send_all(endpoints, open_foreign(endpoints, end, WHOLE_FRAME_BYTES), FRAMES);
 }
 
-static void receive_foreign(struct ends *ends, int end) {
-    receive_all(ends, open_foreign(ends, end, WHOLE_FRAME_BYTES), FRAMES);
+static void send_pieces(struct endpoints *endpoints, int end) {
+    send_all(endpoints, open_foreign(endpoints, end, PIECE_BYTES), FRAMES_IN_PIECES);
 }
 
-static void meet(struct ends *ends, int server, script *receiver, script *sender) {
-    ends_begin(ends);
-    unlink(ends->config[RECEIVER].socket_path); // the driver leaves its own
-    ends->config[RECEIVER].memif_server = server == RECEIVER;
-    ends->config[SENDER].memif_server = server == SENDER;
-    pid_t const receiving = ends_start(ends, RECEIVER, receiver);
-    assert_true(ends_wait_both(receiving, ends_start(ends, SENDER, sender)));
+static void receive_foreign(struct endpoints *endpoints, int end) {
+    receive_all(endpoints, open_foreign(endpoints, end, WHOLE_FRAME_BYTES), FRAMES);
+}
+
+static void meet(struct endpoints *endpoints, int server, script *receiver, script *sender) {
+    endpoints_begin(endpoints);
+    unlink(endpoints->config[RECEIVER].socket_path); // the driver leaves its own
+    endpoints->config[RECEIVER].memif_server = server == RECEIVER;
+    endpoints->config[SENDER].memif_server = server == SENDER;
+    pid_t const receiving = endpoints_start(endpoints, RECEIVER, receiver);
+    assert_true(endpoints_wait_both(receiving, endpoints_start(endpoints, SENDER, sender)));
 }
 
 static void dpdks_client_sends_to_our_server(void **state) { meet(*state, RECEIVER, receive_ours, send_foreign); }
@@ -111,17 +116,17 @@ static void our_server_sends_to_dpdks_client(void **state) { meet(*state, SENDER
 static void dpdks_server_sends_to_our_client(void **state) { meet(*state, SENDER, receive_ours, send_foreign); }
 
 int main(void) {
-    struct ends ends;
-    if (!ends_make(&ends, "memif"))
+    struct endpoints endpoints;
+    if (!endpoints_make(&endpoints, "memif"))
         return 1;
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(dpdks_client_sends_to_our_server, &ends),
-        cmocka_unit_test_prestate(dpdks_client_sends_pieces_to_our_server, &ends),
-        cmocka_unit_test_prestate(our_client_sends_to_dpdks_server, &ends),
-        cmocka_unit_test_prestate(our_server_sends_to_dpdks_client, &ends),
-        cmocka_unit_test_prestate(dpdks_server_sends_to_our_client, &ends),
+        cmocka_unit_test_prestate(dpdks_client_sends_to_our_server, &endpoints),
+        cmocka_unit_test_prestate(dpdks_client_sends_pieces_to_our_server, &endpoints),
+        cmocka_unit_test_prestate(our_client_sends_to_dpdks_server, &endpoints),
+        cmocka_unit_test_prestate(our_server_sends_to_dpdks_client, &endpoints),
+        cmocka_unit_test_prestate(dpdks_server_sends_to_our_client, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name("memif ports and DPDK's", tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

@@ -94,7 +94,7 @@ static void frames_are_read_where_they_lie_and_given_back(void **state) {
     end(&rig);
 }
 
-/** What lies outside is passed over and counted; what lies between is shown. */
+/** What lies outside is skipped and counted; what lies between is shown. */
 static void descriptors_that_lead_astray_are_counted(void **state) {
     (void)state;
     struct rig rig;

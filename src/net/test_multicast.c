@@ -17,15 +17,15 @@ enum { SKIPPED = 77, DATAGRAMS = 100, PAYLOAD_BYTES = 64, UDP_PORT = 4000 };
 static uint32_t const GROUP = 0xEF010203, OTHER_GROUP = 0xEF010204; // 239.1.2.3 and .4
 
 /** To both groups in turn; the last byte says which. */
-static void send_to_groups(struct ends *ends, int end) {
+static void send_to_groups(struct endpoints *endpoints, int end) {
     (void)end;
-    wait_for_step(ends, 1);
+    wait_for_step(endpoints, 1);
     int const fd = socket(AF_INET, SOCK_DGRAM, 0);
     struct in_addr const from = {.s_addr = htonl(0x0A630002)};
     expect(setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &from, sizeof from) == 0, "a way out for multicast");
     for (int i = 0; i < 2 * DATAGRAMS; ++i) {
         struct sockaddr_in const peer = {.sin_family = AF_INET,
-                                         .sin_port = htons(ends->claimed ? CLAIMED_PORT : UDP_PORT),
+                                         .sin_port = htons(endpoints->claimed ? CLAIMED_PORT : UDP_PORT),
                                          .sin_addr.s_addr = htonl(i % 2 == 0 ? GROUP : OTHER_GROUP)};
         uint8_t payload[PAYLOAD_BYTES] = {0};
         payload[PAYLOAD_BYTES - 1] = (uint8_t)(i % 2);
@@ -48,10 +48,10 @@ static bool kernel_has_joined(void) {
     return found;
 }
 
-static void receive_a_group(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void receive_a_group(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     expect(kernel_has_joined(), "the kernel to be a member");
-    atomic_store(&ends->shared->step, 1);
+    atomic_store(&endpoints->shared->step, 1);
     struct rm_burst burst = {0};
     for (uint32_t received = 0; received < DATAGRAMS; rm_port_release(port, 0, &burst)) {
         rm_port_receive(port, 0, &burst);
@@ -67,14 +67,14 @@ static void receive_a_group(struct ends *ends, int end) {
 }
 
 static void a_group_arrives(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, receive_a_group);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_to_groups)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, receive_a_group);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_to_groups)));
 }
 
-static void join_wrongly(struct ends *ends, int end) {
-    struct rm_port_config config = ends->config[end];
+static void join_wrongly(struct endpoints *endpoints, int end) {
+    struct rm_port_config config = endpoints->config[end];
     struct rm_port *port = NULL;
     struct rm_error error = {0};
     config.group[0] = 0x0A630001;
@@ -83,23 +83,23 @@ static void join_wrongly(struct ends *ends, int end) {
 }
 
 static void what_is_no_group_is_refused(void **state) {
-    ends_begin(*state);
-    assert_true(ends_wait(ends_start(*state, RECEIVER, join_wrongly)));
+    endpoints_begin(*state);
+    assert_true(endpoints_wait(endpoints_start(*state, RECEIVER, join_wrongly)));
 }
 
 int main(int argc, char **argv) {
-    struct ends ends;
-    if (argc != 2 || !ends_make(&ends, argv[1])) {
+    struct endpoints endpoints;
+    if (argc != 2 || !endpoints_make(&endpoints, argv[1])) {
         fprintf(stderr, "SKIPPED: multicast by '%s' was not tested\n", argc == 2 ? argv[1] : "");
         return SKIPPED;
     }
-    ends.config[RECEIVER].group_count = 1;
-    ends.config[RECEIVER].group[0] = GROUP;
+    endpoints.config[RECEIVER].group_count = 1;
+    endpoints.config[RECEIVER].group[0] = GROUP;
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(a_group_arrives, &ends),
-        cmocka_unit_test_prestate(what_is_no_group_is_refused, &ends),
+        cmocka_unit_test_prestate(a_group_arrives, &endpoints),
+        cmocka_unit_test_prestate(what_is_no_group_is_refused, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

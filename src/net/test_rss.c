@@ -93,7 +93,7 @@ static void every_octet_counts(void **state) {
 }
 
 /** net_null takes key and table, as a card does. */
-static void a_device_that_can_is_told(void **state) {
+static void a_device_that_can_is_reported(void **state) {
     (void)state;
     struct rm_net_config const net = {.prefix = "ringmaster-tests"};
     struct rm_port_config const config = {.name = "null", .kind = RM_PORT_NULL, .queues = 4};
@@ -130,7 +130,7 @@ int main(void) {
         cmocka_unit_test(only_the_source_decides),
         cmocka_unit_test(sources_in_a_row_go_to_the_queues_in_turn),
         cmocka_unit_test(every_octet_counts),
-        cmocka_unit_test(a_device_that_can_is_told),
+        cmocka_unit_test(a_device_that_can_is_reported),
         cmocka_unit_test(a_device_that_cannot_is_believed),
     };
     return cmocka_run_group_tests_name("RSS", tests, NULL, NULL);

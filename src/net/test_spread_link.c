@@ -16,18 +16,18 @@ enum { SKIPPED = 77, FRAME_BYTES = 106, SOURCES = 64, QUEUES = 4, FRAMES = 20000
 static uint32_t const NETWORK = 0x0A140000;
 
 /** Frame number n comes from source n modulo SOURCES. Never more on their way than software queues hold. */
-static void send_from_many(struct ends *ends, int end) {
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+static void send_from_many(struct endpoints *endpoints, int end) {
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     wait_for_link(port, true);
     struct numbered numbered = {.fixed = FRAME_BYTES};
     struct rm_burst burst = {0};
     while (numbered.next < FRAMES) {
-        while (numbered.next > atomic_load(&ends->shared->received) + 900)
+        while (numbered.next > atomic_load(&endpoints->shared->received) + 900)
             sched_yield();
         rm_port_reserve(port, 0, &burst, RM_BURST);
         uint64_t const first = numbered.next;
-        numbered_fill(ends, port, &numbered, &burst);
+        numbered_fill(endpoints, port, &numbered, &burst);
         for (uint32_t i = 0; i < burst.count; ++i)
             for (uint32_t byte = 0; byte < 4; ++byte)
                 burst.data[i][SOURCE_AT + byte] = (uint8_t)((NETWORK + (first + i) % SOURCES) >> 8 * (3 - byte));
@@ -39,7 +39,7 @@ static void send_from_many(struct ends *ends, int end) {
 }
 
 struct poller {
-    struct ends *ends;
+    struct endpoints *endpoints;
     struct rm_port *port;
     uint16_t queue; /**< this, and the one after it */
     pthread_t thread;
@@ -63,13 +63,13 @@ static void *poll_two_queues(void *argument) {
     struct rm_error error;
     struct rm_burst burst = {0};
     rm_net_thread_join(&error);
-    while (atomic_load(&poller->ends->shared->received) < FRAMES) {
+    while (atomic_load(&poller->endpoints->shared->received) < FRAMES) {
         for (uint32_t i = 0; i < 2; ++i) {
             uint16_t const queue = (uint16_t)(poller->queue + i);
             uint32_t const count = rm_port_receive(poller->port, queue, &burst);
             check(poller, queue, &burst);
             rm_port_release(poller->port, queue, &burst);
-            atomic_fetch_add(&poller->ends->shared->received, count);
+            atomic_fetch_add(&poller->endpoints->shared->received, count);
         }
         sched_yield();
     }
@@ -77,17 +77,17 @@ static void *poll_two_queues(void *argument) {
     return NULL;
 }
 
-static void spread_and_receive(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void spread_and_receive(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     expect(rm_port_steering(port) == RM_STEERING_SOFTWARE, "software to steer");
     struct poller poller[QUEUES / 2] = {0};
     for (uint32_t i = 0; i < QUEUES / 2; ++i) {
-        poller[i] = (struct poller){.ends = ends, .port = port, .queue = (uint16_t)(2 * i)};
+        poller[i] = (struct poller){.endpoints = endpoints, .port = port, .queue = (uint16_t)(2 * i)};
         expect(pthread_create(&poller[i].thread, NULL, poll_two_queues, &poller[i]) == 0, "a thread");
     }
-    atomic_store(&ends->shared->step, 1);
+    atomic_store(&endpoints->shared->step, 1);
     uint64_t full = 0;
-    while (atomic_load(&ends->shared->received) < FRAMES)
+    while (atomic_load(&endpoints->shared->received) < FRAMES)
         if (rm_port_spread(port, &full) == 0)
             sched_yield();
     for (uint32_t i = 0; i < QUEUES / 2; ++i)
@@ -99,25 +99,25 @@ static void spread_and_receive(struct ends *ends, int end) {
 }
 
 static void every_source_stays_in_its_queue_and_nothing_is_lost(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, spread_and_receive);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_from_many)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, spread_and_receive);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_from_many)));
 }
 
 int main(int argc, char **argv) {
-    struct ends ends;
-    if (argc != 2 || !ends_make(&ends, argv[1])) {
+    struct endpoints endpoints;
+    if (argc != 2 || !endpoints_make(&endpoints, argv[1])) {
         fprintf(stderr, "SKIPPED: software queues of '%s' were not tested\n", argc == 2 ? argv[1] : "");
         return SKIPPED;
     }
-    ends.claimed = true; // frames of UDP
-    ends.config[RECEIVER].queues = QUEUES;
-    ends.config[RECEIVER].spread = true;
+    endpoints.claimed = true; // frames of UDP
+    endpoints.config[RECEIVER].queues = QUEUES;
+    endpoints.config[RECEIVER].spread = true;
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(every_source_stays_in_its_queue_and_nothing_is_lost, &ends),
+        cmocka_unit_test_prestate(every_source_stays_in_its_queue_and_nothing_is_lost, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

@@ -13,20 +13,20 @@
 enum { SKIPPED = 77, PAYLOAD_BYTES = 64, TOO_MANY = 200000 };
 
 /** More than 64 MiB of the kernel's memory hold. */
-static void send_too_many(struct ends *ends, int end) {
-    wait_for_step(ends, 1);
-    struct rm_port *const port = open_end(ends, end);
+static void send_too_many(struct endpoints *endpoints, int end) {
+    wait_for_step(endpoints, 1);
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = PAYLOAD_BYTES};
-    atomic_store(&ends->shared->received, TOO_MANY); // do not wait for the receiver
-    numbered_send(ends, port, 0, &numbered, TOO_MANY);
+    atomic_store(&endpoints->shared->received, TOO_MANY); // do not wait for the receiver
+    numbered_send(endpoints, port, 0, &numbered, TOO_MANY);
     rm_port_close(port);
-    atomic_store(&ends->shared->step, 2);
+    atomic_store(&endpoints->shared->step, 2);
 }
 
-static void receive_too_late(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
-    wait_for_step(ends, 2);
+static void receive_too_late(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
+    wait_for_step(endpoints, 2);
     struct rm_burst burst = {0};
     while (rm_port_receive(port, 0, &burst) != 0)
         rm_port_release(port, 0, &burst);
@@ -38,15 +38,15 @@ static void receive_too_late(struct ends *ends, int end) {
 }
 
 static void what_the_kernel_drops_is_counted(void **state) {
-    struct ends *const ends = *state;
-    atomic_store(&ends->shared->step, 0);
-    pid_t const receiver = ends_start(ends, RECEIVER, receive_too_late);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_too_many)));
+    struct endpoints *const endpoints = *state;
+    atomic_store(&endpoints->shared->step, 0);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, receive_too_late);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_too_many)));
 }
 
-static void send_to_nowhere(struct ends *ends, int end) {
-    ends->config[end].peer_ipv4 = 0xC0000201; // 192.0.2.1, for documentation: there is no route to it
-    struct rm_port *const port = open_end(ends, end);
+static void send_to_nowhere(struct endpoints *endpoints, int end) {
+    endpoints->config[end].peer_ipv4 = 0xC0000201; // 192.0.2.1, for documentation: there is no route to it
+    struct rm_port *const port = open_end(endpoints, end);
     struct rm_burst burst = {0};
     rm_port_reserve(port, 0, &burst, 2);
     burst.length[0] = burst.length[1] = PAYLOAD_BYTES;
@@ -59,15 +59,15 @@ static void send_to_nowhere(struct ends *ends, int end) {
 }
 
 static void what_the_kernel_refuses_to_send_is_counted(void **state) {
-    assert_true(ends_wait(ends_start(*state, SENDER, send_to_nowhere)));
+    assert_true(endpoints_wait(endpoints_start(*state, SENDER, send_to_nowhere)));
 }
 
 /** Nobody listens there: the peer's kernel says so by ICMP, which must not disturb the sender. */
-static void send_to_deaf_ears(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
+static void send_to_deaf_ears(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = PAYLOAD_BYTES};
-    atomic_store(&ends->shared->received, 1000);
-    numbered_send(ends, port, 0, &numbered, 1000);
+    atomic_store(&endpoints->shared->received, 1000);
+    numbered_send(endpoints, port, 0, &numbered, 1000);
     struct rm_port_totals totals;
     rm_port_totals(port, &totals);
     expect(totals.unsent == 0 && totals.sent == 1000, "no refusal");
@@ -75,41 +75,41 @@ static void send_to_deaf_ears(struct ends *ends, int end) {
 }
 
 static void a_peer_that_does_not_listen_disturbs_nothing(void **state) {
-    assert_true(ends_wait(ends_start(*state, SENDER, send_to_deaf_ears)));
+    assert_true(endpoints_wait(endpoints_start(*state, SENDER, send_to_deaf_ears)));
 }
 
 enum { LONG_BYTES = 9000 };
 
 /** At an MTU of 1500, so in fragments. */
-static void send_long_ones(struct ends *ends, int end) {
-    wait_for_step(ends, 1);
-    ends->config[end].longest_frame = LONG_BYTES;
-    struct rm_port *const port = open_end(ends, end);
+static void send_long_ones(struct endpoints *endpoints, int end) {
+    wait_for_step(endpoints, 1);
+    endpoints->config[end].longest_frame = LONG_BYTES;
+    struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = LONG_BYTES};
-    atomic_store(&ends->shared->received, 1000);
-    numbered_send(ends, port, 0, &numbered, 1000);
+    atomic_store(&endpoints->shared->received, 1000);
+    numbered_send(endpoints, port, 0, &numbered, 1000);
     rm_port_close(port);
 }
 
-static void receive_long_ones(struct ends *ends, int end) {
-    ends->config[end].longest_frame = LONG_BYTES;
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void receive_long_ones(struct endpoints *endpoints, int end) {
+    endpoints->config[end].longest_frame = LONG_BYTES;
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct numbered numbered = {.fixed = LONG_BYTES};
-    numbered_receive(ends, port, 0, &numbered, 1000);
+    numbered_receive(endpoints, port, 0, &numbered, 1000);
     rm_port_close(port);
 }
 
 static void long_datagrams_arrive_where_they_are_asked_for(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, receive_long_ones);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_long_ones)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, receive_long_ones);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_long_ones)));
 }
 
-static void receive_what_does_not_fit(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    atomic_store(&ends->shared->step, 1);
+static void receive_what_does_not_fit(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
     struct rm_burst burst = {0};
     while (rm_port_receive(port, 0, &burst) == 0)
         pause_ms(1);
@@ -120,10 +120,10 @@ static void receive_what_does_not_fit(struct ends *ends, int end) {
 }
 
 static void half_a_datagram_is_none(void **state) {
-    struct ends *const ends = *state;
-    ends_begin(ends);
-    pid_t const receiver = ends_start(ends, RECEIVER, receive_what_does_not_fit);
-    assert_true(ends_wait_both(receiver, ends_start(ends, SENDER, send_long_ones)));
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const receiver = endpoints_start(endpoints, RECEIVER, receive_what_does_not_fit);
+    assert_true(endpoints_wait_both(receiver, endpoints_start(endpoints, SENDER, send_long_ones)));
 }
 
 static void expect_refusal(struct rm_port_config const *config, enum rm_code code, char const *words) {
@@ -133,37 +133,37 @@ static void expect_refusal(struct rm_port_config const *config, enum rm_code cod
     expect(strstr(error.text, words) != NULL && strstr(error.text, config->name) != NULL, error.text);
 }
 
-static void bind_wrongly(struct ends *ends, int end) {
-    struct rm_port *const port = open_end(ends, end);
-    expect_refusal(&ends->config[end], RM_E_BUSY, "another socket has it");
+static void bind_wrongly(struct endpoints *endpoints, int end) {
+    struct rm_port *const port = open_end(endpoints, end);
+    expect_refusal(&endpoints->config[end], RM_E_BUSY, "another socket has it");
     rm_port_close(port);
-    struct rm_port_config config = ends->config[end];
+    struct rm_port_config config = endpoints->config[end];
     config.bind_ipv4 = 0xC0000201;
     expect_refusal(&config, RM_E_SYSTEM, "192.0.2.1:4000");
-    config = ends->config[end];
+    config = endpoints->config[end];
     config.queues = 2;
     expect_refusal(&config, RM_E_CONFIG, "2 queues");
 }
 
 static void impossible_addresses_are_refused(void **state) {
-    assert_true(ends_wait(ends_start(*state, RECEIVER, bind_wrongly)));
+    assert_true(endpoints_wait(endpoints_start(*state, RECEIVER, bind_wrongly)));
 }
 
 int main(void) {
-    struct ends ends;
-    if (!ends_make(&ends, "udp")) {
+    struct endpoints endpoints;
+    if (!endpoints_make(&endpoints, "udp")) {
         fprintf(stderr, "SKIPPED: UDP ports were not tested\n");
         return SKIPPED;
     }
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &ends),
-        cmocka_unit_test_prestate(what_the_kernel_refuses_to_send_is_counted, &ends),
-        cmocka_unit_test_prestate(a_peer_that_does_not_listen_disturbs_nothing, &ends),
-        cmocka_unit_test_prestate(long_datagrams_arrive_where_they_are_asked_for, &ends),
-        cmocka_unit_test_prestate(half_a_datagram_is_none, &ends),
-        cmocka_unit_test_prestate(impossible_addresses_are_refused, &ends),
+        cmocka_unit_test_prestate(what_the_kernel_drops_is_counted, &endpoints),
+        cmocka_unit_test_prestate(what_the_kernel_refuses_to_send_is_counted, &endpoints),
+        cmocka_unit_test_prestate(a_peer_that_does_not_listen_disturbs_nothing, &endpoints),
+        cmocka_unit_test_prestate(long_datagrams_arrive_where_they_are_asked_for, &endpoints),
+        cmocka_unit_test_prestate(half_a_datagram_is_none, &endpoints),
+        cmocka_unit_test_prestate(impossible_addresses_are_refused, &endpoints),
     };
     int const failed = cmocka_run_group_tests_name("udp ports", tests, NULL, NULL);
-    ends_remove(&ends);
+    endpoints_remove(&endpoints);
     return failed;
 }

@@ -244,9 +244,9 @@ static void impossible_configurations_are_refused(void **state) {
     config.ring_slots = 1 << 20;
     expect_refusal(&config, RM_E_CONFIG, "ring takes at most 524288");
     config.ring_slots = 0;
-    config.slow_path = true;
-    expect_refusal(&config, RM_E_CONFIG, "no slow path");
-    config.slow_path = false;
+    config.exception_path = true;
+    expect_refusal(&config, RM_E_CONFIG, "no exception path");
+    config.exception_path = false;
     config.longest_frame = RM_LONGEST_FRAME_MAX + 1;
     expect_refusal(&config, RM_E_CONFIG, "longest frame of 9601 bytes");
 

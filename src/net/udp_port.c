@@ -214,10 +214,10 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
     if (config->ring_slots != 0)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u ring slots; a UDP socket has no ring, write 0",
                        config->name, config->ring_slots);
-    if (config->spread || config->slow_path)
+    if (config->spread || config->exception_path)
         return rm_fail(error, RM_E_CONFIG,
                        "port '%s': a UDP socket is one queue, and gives the kernel's answers by itself; it has no "
-                       "software queues and no slow path",
+                       "software queues and no exception path",
                        config->name);
     return RM_OK;
 }

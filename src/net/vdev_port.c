@@ -28,7 +28,7 @@ struct vdev {
     uint32_t most_slots;
     uint32_t held_buffers; /**< per queue, where the slots do not say */
     bool sends;
-    bool answers; /**< somebody is at the other end, so that there can be a slow path */
+    bool answers; /**< somebody is at the other end, so that there can be an exception path */
     bool sets_mtu;
     /** Checks what only this kind has, and writes the driver's arguments. */
     enum rm_code (*prepare)(struct rm_port_config const *config, uint32_t slots, char arguments[ARGUMENTS_BYTES],
@@ -172,9 +172,10 @@ static enum rm_code check(struct rm_port_config const *config, struct vdev const
         return rm_fail(error, RM_E_CONFIG, "port '%s': %u ring slots; %s takes at most %u%s", config->name,
                        config->ring_slots, vdev->word, vdev->most_slots,
                        vdev->most_slots == 0 ? ", for its own number" : "");
-    if (config->slow_path && !vdev->answers)
-        return rm_fail(error, RM_E_CONFIG, "port '%s': %s has no slow path: it has no other end that could be answered",
-                       config->name, vdev->word);
+    if (config->exception_path && !vdev->answers)
+        return rm_fail(error, RM_E_CONFIG,
+                       "port '%s': %s has no exception path: it has no other end that could be answered", config->name,
+                       vdev->word);
     return RM_OK;
 }
 

@@ -25,7 +25,7 @@ static void check_frame(struct rm_setpoint_datagram const *datagram, float const
                         uint32_t length) {
     /* Addresses, ports and the tag are of the input too. */
     struct rm_flow const flow = {
-        .source_ipv4 = (uint32_t)datagram->epoch,
+        .source_ipv4 = (uint32_t)datagram->generation,
         .destination_ipv4 = (uint32_t)datagram->turn,
         .source_port = (uint16_t)datagram->sequence,
         .destination_port = datagram->chain,
@@ -35,7 +35,7 @@ static void check_frame(struct rm_setpoint_datagram const *datagram, float const
     struct rm_setpoint_frame frame;
     require(rm_setpoint_frame_prepare(&frame, &flow, datagram->chain, datagram->count));
     uint32_t const whole_length = rm_setpoint_frame_fill(&frame, whole, datagram->flags, datagram->turn,
-                                                         datagram->epoch, datagram->sequence, values);
+                                                         datagram->generation, datagram->sequence, values);
     uint32_t const header = rm_frame_write_header(parts, &flow, length);
     memcpy(parts + header, payload, length);
     rm_frame_write_udp_checksum(parts, length);
@@ -58,8 +58,8 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     float values[RM_CHAIN_SUPPLIES_MAX];
     read_values(&datagram, values);
     uint8_t again[RM_SETPOINT_LONGEST];
-    uint32_t const written = rm_setpoint_write(again, datagram.flags, datagram.chain, datagram.turn, datagram.epoch,
-                                               datagram.sequence, values, datagram.count);
+    uint32_t const written = rm_setpoint_write(again, datagram.flags, datagram.chain, datagram.turn,
+                                               datagram.generation, datagram.sequence, values, datagram.count);
     require(written == length && memcmp(again, data, length) == 0);
     check_frame(&datagram, values, data, length);
     return 0;

@@ -38,7 +38,7 @@ uint32_t rm_field_bits(struct rm_field const *field) {
     return field->bits != 0 ? field->bits : 8 * rm_field_bytes(field->type) - field->shift;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /** A number that must lie in [least, most]. */
 static enum rm_code check_range(struct rm_error *error, char const *key, uint32_t found, uint32_t least,
@@ -143,11 +143,11 @@ static uint32_t end_of(struct rm_layout_description const *description, enum rm_
     uint32_t end = 0;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i)
         if (fields[i]->present && fields[i]->in == scope)
-            end = larger(end, fields[i]->at + rm_field_bytes(fields[i]->type));
+            end = max_u32(end, fields[i]->at + rm_field_bytes(fields[i]->type));
     for (uint32_t i = 0; scope == RM_IN_TURN && i < description->lane_count; ++i)
-        end = larger(end, description->lane[i].at + rm_field_bytes(description->lane[i].type));
+        end = max_u32(end, description->lane[i].at + rm_field_bytes(description->lane[i].type));
     for (uint32_t i = 0; scope == RM_IN_DATAGRAM && i < description->constant_count; ++i)
-        end = larger(end, description->constant[i].at + rm_field_bytes(description->constant[i].type));
+        end = max_u32(end, description->constant[i].at + rm_field_bytes(description->constant[i].type));
     return end;
 }
 
@@ -196,7 +196,7 @@ static enum rm_code measure_closed(struct rm_layout_description const *descripti
     uint32_t const begin = description->instrument_at;
     uint32_t blocks = description->instrument_count;
     if (blocks == 0) {
-        uint32_t const bytes = larger(description->bytes, begin) - begin;
+        uint32_t const bytes = max_u32(description->bytes, begin) - begin;
         if (bytes == 0 || bytes % stride != 0)
             return rm_fail(error, RM_E_CONFIG,
                            "bytes: leaves %u for instruments of %u each, expected a multiple, or instruments.count",
@@ -211,7 +211,7 @@ static enum rm_code measure_closed(struct rm_layout_description const *descripti
     uint32_t const turns_end = begin + description->turn_at + description->turn_count * description->turn_stride;
     uint32_t bytes = description->bytes;
     if (bytes == 0)
-        bytes = larger(larger(end, begin + blocks * stride), larger(turns_end, end_of(description, RM_IN_DATAGRAM)));
+        bytes = max_u32(max_u32(end, begin + blocks * stride), max_u32(turns_end, end_of(description, RM_IN_DATAGRAM)));
     if (end > bytes || bytes > RM_LAYOUT_PAYLOAD_MAX)
         return rm_fail(error, RM_E_CONFIG,
                        "bytes: the last field ends at byte %u of %u, expected a payload of %u to %d", end, bytes, end,
@@ -240,7 +240,7 @@ enum rm_code rm_layout_measure(struct rm_layout_description const *description, 
     uint32_t const turn_end = end_of(description, RM_IN_TURN);
     uint32_t const turns_end =
         description->turn_at + (description->turn_count - 1) * description->turn_stride + turn_end;
-    uint32_t const block_end = larger(turns_end, end_of(description, RM_IN_INSTRUMENT));
+    uint32_t const block_end = max_u32(turns_end, end_of(description, RM_IN_INSTRUMENT));
     code = check_strides(description, turn_end, block_end, error);
     if (code != RM_OK)
         return code;

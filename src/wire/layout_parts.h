@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a compiled layout is made of. For the files layout_*, their tests and their fuzzer; others have layout.h, and
- * the express lane of the receive role layout_words.h and layout_register.h.
+ * the fast path of the receive role layout_words.h and layout_register.h.
  *
  * Every field is had by one unaligned load of 8 bytes. Where the payload may end right behind the field, the load
  * begins earlier, so that it ends inside; how much earlier is known when the layout is compiled and is the same for all
@@ -115,7 +115,8 @@ struct rm_layout {
     bool swap;
     /** Whether id, counter and status can be read by words: all their loads can be placed. */
     bool numbers_by_words;
-    /** Whether they can be read with the lanes at once: they move as the lanes do, and lie with them within 64 bytes. */
+    /** Whether they can be read with the lanes at once: they move as the lanes do, and lie with them within 64 bytes.
+     * */
     bool numbers_by_vector;
 
     bool lanes_by_words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Fields of a described datagram by words, one by one and inline: for layout_read.c, and for the express lane, which
- * knows beforehand most of what it would ask (engine/express.h). `payload` has passed rm_layout_check, or has the
+/** Fields of a described datagram by words, one by one and inline: for layout_read.c, and for the fast path, which
+ * knows beforehand most of what it would ask (engine/fast_path.h). `payload` has passed rm_layout_check, or has the
  * length that it asks for. Where a payload holds one record, all of its fields can be had so. */
 #ifndef RM_WIRE_LAYOUT_WORDS_H
 #define RM_WIRE_LAYOUT_WORDS_H

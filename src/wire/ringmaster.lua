@@ -57,11 +57,11 @@ local s = {
     chain = ProtoField.uint16("ringmaster_setpoint.chain", "Chain"),
     count = ProtoField.uint16("ringmaster_setpoint.count", "Supplies"),
     turn = ProtoField.uint64("ringmaster_setpoint.turn", "Turn", base.DEC),
-    epoch = ProtoField.uint64("ringmaster_setpoint.epoch", "Epoch", base.DEC),
+    generation = ProtoField.uint64("ringmaster_setpoint.generation", "Generation", base.DEC),
     sequence = ProtoField.uint64("ringmaster_setpoint.sequence", "Sequence", base.DEC),
     value = ProtoField.float("ringmaster_setpoint.value", "Setpoint"),
 }
-setpoint.fields = { s.magic, s.version, s.flags, s.query, s.chain, s.count, s.turn, s.epoch, s.sequence, s.value }
+setpoint.fields = { s.magic, s.version, s.flags, s.query, s.chain, s.count, s.turn, s.generation, s.sequence, s.value }
 
 function setpoint.dissector(buffer, packet, tree)
     local length = buffer:len()
@@ -82,7 +82,7 @@ function setpoint.dissector(buffer, packet, tree)
     branch:add_le(s.chain, buffer(4, 2))
     branch:add_le(s.count, buffer(6, 2))
     branch:add_le(s.turn, buffer(8, 8))
-    branch:add_le(s.epoch, buffer(16, 8))
+    branch:add_le(s.generation, buffer(16, 8))
     branch:add_le(s.sequence, buffer(24, 8))
     for offset = 32, length - 4, 4 do
         branch:add_le(s.value, buffer(offset, 4))

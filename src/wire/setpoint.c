@@ -11,7 +11,7 @@ struct header {
     uint16_t chain;
     uint16_t count;
     rm_turn turn;
-    uint64_t epoch;
+    uint64_t generation;
     uint64_t sequence;
 };
 
@@ -39,7 +39,7 @@ enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length
         .chain = header.chain,
         .count = header.count,
         .turn = header.turn,
-        .epoch = header.epoch,
+        .generation = header.generation,
         .sequence = header.sequence,
         .values = payload + RM_SETPOINT_HEADER_BYTES,
     };
@@ -52,7 +52,7 @@ float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i)
     return value;
 }
 
-uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t epoch,
+uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t generation,
                            uint64_t sequence, float const *values, uint32_t count) {
     if (count < 1 || count > RM_CHAIN_SUPPLIES_MAX)
         return 0;
@@ -63,7 +63,7 @@ uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_t
         .chain = chain,
         .count = (uint16_t)count,
         .turn = turn,
-        .epoch = epoch,
+        .generation = generation,
         .sequence = sequence,
     };
     memcpy(payload, &header, sizeof header);

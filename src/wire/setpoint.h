@@ -8,12 +8,12 @@
  *            4  u16 chain       id
  *            6  u16 count       supplies, 1–40, as many as the chain has
  *            8  u64 turn        of the cycle; the answer has it
- *           16  u64 epoch       of the server: a chain refuses one older than the newest that it has seen
- *           24  u64 sequence    one more per datagram of this chain and epoch; a gap is a lost one
+ *           16  u64 generation       of the server: a chain refuses one older than the newest that it has seen
+ *           24  u64 sequence    one more per datagram of this chain and generation; a gap is a lost one
  *           32  count × f32     setpoints, in each supply's unit, in the chain's order
  *
- * A query holds no wish: the chain stays as it is, and answers. So a server that comes learns where the supplies stand
- * before it moves them. Its values are zeros, and nobody looks at them.
+ * A query holds no command: the chain stays as it is, and answers. So a server that comes learns where the supplies
+ * stand before it moves them. Its values are zeros, and nobody looks at them.
  */
 #ifndef RM_WIRE_SETPOINT_H
 #define RM_WIRE_SETPOINT_H
@@ -39,7 +39,7 @@ struct rm_setpoint_datagram {
     uint16_t chain;
     uint16_t count;
     rm_turn turn;
-    uint64_t epoch;
+    uint64_t generation;
     uint64_t sequence;
     /** Count × f32, little-endian, any alignment. */
     uint8_t const *values;
@@ -69,7 +69,7 @@ float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i)
 
 /** Writes a payload of `count` values, NULL for zeros; returns its length, or 0 and nothing written for another number
  * of values than 1–40. The buffer has RM_SETPOINT_LONGEST bytes at any alignment. */
-uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t epoch,
+uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t generation,
                            uint64_t sequence, float const *values, uint32_t count);
 
 #endif

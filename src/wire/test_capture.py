@@ -87,7 +87,7 @@ class Capture(unittest.TestCase):
                     self.assertEqual(packet["ringmaster.turn"], "")
 
 
-SETPOINT_NUMBERS = ["chain", "turn", "epoch", "sequence"]
+SETPOINT_NUMBERS = ["chain", "turn", "generation", "sequence"]
 SETPOINT_FIELDS = ["ip.checksum.status", "udp.checksum.status", "vlan.id", "ringmaster.turn"]
 SETPOINT_FIELDS += [f"ringmaster_setpoint.{name}" for name in ("version", "query", "count", *SETPOINT_NUMBERS, "value")]
 

@@ -67,7 +67,7 @@ static bool read_exchange(FILE *file, struct exchange *exchange) {
     return exchange->name[0] != '\0';
 }
 
-/** What the server would do with a frame: tries the three in place, as the slow path does. */
+/** What the server would do with a frame: tries the three in place, as the exception path does. */
 static uint32_t answer(uint8_t *frame, uint32_t length) {
     uint32_t const arp = rm_arp_answer(frame, length, our_mac, OURS);
     return arp != 0 ? arp : rm_icmp_answer(frame, length, OURS);

@@ -138,7 +138,7 @@ static struct rm_layout *compiled(struct rm_layout_description const *descriptio
     return layout;
 }
 
-static void fields_are_where_they_are_said_to_be(void **state) {
+static void fields_are_where_they_are_reported_to_be(void **state) {
     (void)state;
     uint8_t payload[12 + 3 * 50] = {0xCA, 0xFE, 1, 2, 9, 9, 3};
     static uint8_t const block_head[] = {0xAB, 0xC7, 0x01, 0x02, 0x03, 0x04};
@@ -325,7 +325,7 @@ static void libera_grouping(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(ways_of_reading_agree),
-        cmocka_unit_test(fields_are_where_they_are_said_to_be),
+        cmocka_unit_test(fields_are_where_they_are_reported_to_be),
         cmocka_unit_test(counters_come_round),
         cmocka_unit_test(what_is_written_comes_back),
         cmocka_unit_test(wrong_lengths_and_constants),

@@ -95,7 +95,7 @@ static void a_repeated_fragment_does_no_harm(void **state) {
     rm_reassembly_free(reassembly);
 }
 
-static void sources_are_told_apart(void **state) {
+static void sources_are_reported_apart(void **state) {
     (void)state;
     enum { SOURCES = 168 };
     struct rm_reassembly *const reassembly = rm_reassembly_new(SOURCES, LONGEST, TIMEOUT);
@@ -174,7 +174,7 @@ int main(void) {
         cmocka_unit_test(what_a_sender_cuts_comes_out),
         cmocka_unit_test(every_order),
         cmocka_unit_test(a_repeated_fragment_does_no_harm),
-        cmocka_unit_test(sources_are_told_apart),
+        cmocka_unit_test(sources_are_reported_apart),
         cmocka_unit_test(options_do_not_matter),
         cmocka_unit_test(wholes_are_judged_like_any_datagram),
         cmocka_unit_test(random_scripts_do_as_the_model),

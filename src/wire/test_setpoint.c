@@ -35,7 +35,7 @@ static void written_datagrams_parse(void **state) {
         assert_int_equal(datagram.chain, 0xBEEF);
         assert_int_equal(datagram.count, count);
         assert_true(datagram.turn == 0x1122334455667788);
-        assert_true(datagram.epoch == UINT64_MAX);
+        assert_true(datagram.generation == UINT64_MAX);
         assert_true(datagram.sequence == 42);
         assert_ptr_equal(datagram.values, payload + RM_SETPOINT_HEADER_BYTES);
         for (uint32_t i = 0; i < count; ++i) {
@@ -183,7 +183,7 @@ struct vector {
     char verdict[64];
     uint8_t frame[FRAME_MOST];
     uint32_t frame_length, header_length;
-    uint64_t flags, chain, turn, epoch, sequence;
+    uint64_t flags, chain, turn, generation, sequence;
     float value[RM_CHAIN_SUPPLIES_MAX];
     uint32_t count;
 };
@@ -215,7 +215,7 @@ static void read_line(struct vector *vector, char const *key, char const *text) 
     } const numbers[] = {{"flags", &vector->flags},
                          {"chain", &vector->chain},
                          {"turn", &vector->turn},
-                         {"epoch", &vector->epoch},
+                         {"generation", &vector->generation},
                          {"sequence", &vector->sequence}};
     if (strcmp(key, "name") == 0)
         snprintf(vector->name, sizeof vector->name, "%s", text);
@@ -265,7 +265,7 @@ static void check_fields(struct vector const *vector, struct rm_setpoint_datagra
     assert_int_equal(datagram->chain, vector->chain);
     assert_int_equal(datagram->count, vector->count);
     assert_true(datagram->turn == vector->turn);
-    assert_true(datagram->epoch == vector->epoch);
+    assert_true(datagram->generation == vector->generation);
     assert_true(datagram->sequence == vector->sequence);
     assert_memory_equal(datagram->values, vector->value, 4 * vector->count);
 }
@@ -284,7 +284,7 @@ static void check_written_back(struct vector const *vector, struct rm_datagram c
     struct rm_setpoint_frame frame;
     uint8_t written[RM_SETPOINT_FRAME_LONGEST];
     assert_true(rm_setpoint_frame_prepare(&frame, &flow, (uint16_t)vector->chain, vector->count));
-    assert_int_equal(rm_setpoint_frame_fill(&frame, written, (uint8_t)vector->flags, vector->turn, vector->epoch,
+    assert_int_equal(rm_setpoint_frame_fill(&frame, written, (uint8_t)vector->flags, vector->turn, vector->generation,
                                             vector->sequence, vector->value),
                      vector->frame_length);
     assert_memory_equal(written, vector->frame, vector->frame_length);

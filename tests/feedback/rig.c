@@ -17,9 +17,9 @@ enum feedback_state state_of(struct test const *test) { return (enum feedback_st
 static void guard(struct test *test) {
     struct machine *machine = &test->machine;
     for (uint32_t c = 0; c < CORRECTORS; ++c) {
-        double const wish = test->setpoint[c];
-        if (test->result == RM_STEP_SEND && isfinite(wish) && !machine->wrongs.lost[c])
-            machine->sent[c] = fmin(fmax(wish, -LIMIT), LIMIT);
+        double const command = test->setpoint[c];
+        if (test->result == RM_STEP_SEND && isfinite(command) && !machine->wrongs.lost[c])
+            machine->sent[c] = fmin(fmax(command, -LIMIT), LIMIT);
         if (machine->ruled)
             machine->sent[c] = machine->other[c];
         test->program->sent[c] = machine->wrongs.lost[c] ? NAN : machine->sent[c];
@@ -46,7 +46,7 @@ void cycle(struct test *test) {
             rm_host_program_arrive(program, i, &record[i]);
     }
     test->result = rm_host_program_step(program, turn, record, is_missing, missing);
-    memcpy(test->setpoint, program->wish.setpoint, sizeof test->setpoint);
+    memcpy(test->setpoint, program->command.setpoint, sizeof test->setpoint);
     rm_host_program_prepare(program);
     guard(test);
 }
@@ -86,8 +86,8 @@ void close_loop(struct test *test) {
     set(test, FEEDBACK_LOOP, 1);
     cycles(test, 2000);
     if (state_of(test) != FEEDBACK_ON)
-        fail_msg("state %d, permits %g, cause %g", state_of(test), reading(test, FEEDBACK_PERMITS, 0),
-                 reading(test, FEEDBACK_CAUSE, 0));
+        fail_msg("state %d, enable conditions %g, cause %g", state_of(test),
+                 reading(test, FEEDBACK_ENABLE_CONDITIONS, 0), reading(test, FEEDBACK_CAUSE, 0));
 }
 
 double largest_step(struct test *test, uint32_t count) {
@@ -101,7 +101,7 @@ double largest_step(struct test *test, uint32_t count) {
     return largest;
 }
 
-void expect_calm(struct test *test, double generation) {
+void expect_stable(struct test *test, double generation) {
     double const noise = 0.02;
     assert_true(largest_step(test, 20) < noise);
     solve(test);

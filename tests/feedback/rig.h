@@ -79,6 +79,6 @@ enum feedback_state state_of(struct test const *test);
 double largest_step(struct test *test, uint32_t count);
 
 /** The loop goes on as if nothing had been, but for a matrix newer than of `generation`. */
-void expect_calm(struct test *test, double generation);
+void expect_stable(struct test *test, double generation);
 
 #endif

@@ -25,7 +25,7 @@ static void write_matrix(struct test const *test) {
     fclose(file);
 }
 
-static char const *const permits =
+static char const *const enable_conditions =
     " bpms: 0.5, actuators: 0.5, saturated: 3, saturated_s: 0.02, initial_error_um: 500, "
     "missing: 0.4}\n"
     "watch: {missing_cycles: 3, frozen_cycles: 5, jump_um: 300, invalid_status: 1, "
@@ -76,8 +76,8 @@ static void write_configuration(struct test const *test, char const *families) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(families, file);
-    fprintf(file, "permits: {beam: {lanes: [s1, s2], least: 1e5, drop: 0.5, rearm_s: %g},", test->rearm_s);
-    fputs(permits, file);
+    fprintf(file, "enable_conditions: {beam: {lanes: [s1, s2], least: 1e5, drop: 0.5, rearm_s: %g},", test->rearm_s);
+    fputs(enable_conditions, file);
     fclose(file);
 }
 

@@ -265,7 +265,7 @@ class Rig:
                 *widths,
                 *(["rf: {actuator: rf_01, hz: 10, gain: 0.3, slew: 500}"] if self.rf else []),
                 "soft_start_s: 0.05",
-                "permits: {beam: {lanes: [sum1, sum2], least: 1}}",
+                "enable_conditions: {beam: {lanes: [sum1, sum2], least: 1}}",
                 self.more,
                 "",
             ]

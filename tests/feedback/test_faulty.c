@@ -21,13 +21,13 @@ static void test_bad_bpms_are_out(void **state) {
     test->machine.wrongs.leap_nm[2] = 1e6; /* within that very cycle */
     assert_true(largest_step(test, 1) < 0.02);
     expect_out(test, 2, FEEDBACK_ROW_JUMPED);
-    expect_calm(test, generation);
+    expect_stable(test, generation);
 
     generation = reading(test, FEEDBACK_GENERATION, 0);
     test->machine.wrongs.invalid[4] = true;
     assert_true(largest_step(test, 1) < 0.02);
     expect_out(test, 4, FEEDBACK_ROW_INVALID);
-    expect_calm(test, generation);
+    expect_stable(test, generation);
 
     generation = reading(test, FEEDBACK_GENERATION, 0);
     test->machine.wrongs.silent[6] = true;
@@ -36,14 +36,14 @@ static void test_bad_bpms_are_out(void **state) {
     assert_false((int)reading(test, FEEDBACK_ROW_STATE, 24) & FEEDBACK_ROW_SILENT);
     cycles(test, 4);
     expect_out(test, 6, FEEDBACK_ROW_SILENT);
-    expect_calm(test, generation);
+    expect_stable(test, generation);
     assert_true(reading(test, FEEDBACK_USED, 0) == ROWS - 12);
 
     generation = reading(test, FEEDBACK_GENERATION, 0);
     test->machine.wrongs.frozen[8] = true;
     cycles(test, 6);
     expect_out(test, 8, FEEDBACK_ROW_FROZEN);
-    expect_calm(test, generation);
+    expect_stable(test, generation);
 
     double const beam = test->machine.wrongs.beam; /* all come back */
     test->machine.wrongs = (struct wrongs){.beam = beam};
@@ -128,7 +128,7 @@ static void test_tripped_corrector_leaves(void **state) {
     test->machine.wrongs.lost[2] = true;
     cycles(test, 3);
     assert_int_equal((int)reading(test, FEEDBACK_ACTUATOR_STATE, 2), FEEDBACK_ACTUATOR_LOST);
-    expect_calm(test, generation);
+    expect_stable(test, generation);
     assert_true(fabs(test->setpoint[2] - kept) < 0.02);
     test->machine.wrongs.lost[2] = false;
     cycles(test, 700);

@@ -59,9 +59,9 @@ static double hold(struct test *test, double const *held) {
 }
 
 /** After inputs that were away it waits until the burst is over. */
-static double calm_down(struct test *test, double const *held) {
+static double stabilise(struct test *test, double const *held) {
     double unseen = 0.0;
-    for (uint32_t i = 1; i < FEEDBACK_CALM_CYCLES; ++i)
+    for (uint32_t i = 1; i < FEEDBACK_STABLE_CYCLES; ++i)
         unseen = fmax(unseen, hold(test, held));
     return unseen;
 }
@@ -87,7 +87,7 @@ static void test_missing_burst_costs_its_cycles(void **state) {
             assert_int_equal((int)reading(test, FEEDBACK_CAUSE, 0), FEEDBACK_LATE);
         }
         memset(test->machine.wrongs.silent, 0, sizeof test->machine.wrongs.silent);
-        unseen = fmax(unseen, calm_down(test, held));
+        unseen = fmax(unseen, stabilise(test, held));
         unseen = fmax(unseen, largest_orbit(test, FOLLOW_CYCLES));
         after = fmax(after, largest_orbit(test, 100));
         later = fmax(later, mean_orbit(test, 800));
@@ -117,7 +117,7 @@ static void test_every_other_cycle_is_not_answered(void **state) {
         (void)hold(test, held);
     }
     memset(test->machine.wrongs.silent, 0, sizeof test->machine.wrongs.silent);
-    (void)calm_down(test, held);
+    (void)stabilise(test, held);
     cycle(test);
     assert_int_equal(state_of(test), FEEDBACK_ON);
 }

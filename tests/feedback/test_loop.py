@@ -35,7 +35,7 @@ def mains(factor: float = 1.0) -> str:
 def closed(rig: Rig, name: str, seconds: float, *at: str, **options: Any) -> Simulation:
     """A run whose loop is closed at 0.3 s, and stays so."""
     run = rig.run(name, seconds=seconds, at=[CLOSE, *at], **options)
-    assert run.told("state")[-1] == State.ON, f"permits that were missing: {run.told('cause')[-1]:g}"
+    assert run.reported("state")[-1] == State.ON, f"enable conditions that were missing: {run.reported('cause')[-1]:g}"
     return run
 
 
@@ -127,20 +127,20 @@ def test_sensitivity_has_no_high_peak(rig: Rig, number: int, tmp_path: Path) -> 
 def test_a_replay_is_the_same_to_the_bit(rig: Rig, lines: Simulation, seed: int) -> None:
     again = rig.run(f"replay{seed}", replay=lines.folder, shuffle=seed, cycles=15000)
     for reading in ("state", "rms_x", "cumulated_y", "bpms_used"):
-        assert (again.told(reading) == lines.told(reading)[: again.cycles]).all(), reading
+        assert (again.reported(reading) == lines.reported(reading)[: again.cycles]).all(), reading
     for file in ("setpoints.f64", "streams.f32"):
         bytes_again = (again.folder / file).read_bytes()
         assert (lines.folder / file).read_bytes().startswith(bytes_again), file
-    assert again.told("state")[-1] == State.ON
+    assert again.reported("state")[-1] == State.ON
 
 
 def test_it_survives_a_silent_bpm_and_a_tripped_supply(rig: Rig) -> None:
     run = closed(rig, "faults", 2.5, "1.2:drop=bpm05", "1.8:trip=fastya_07")
-    used, generation = run.told("bpms_used"), run.told("generation")
+    used, generation = run.reported("bpms_used"), run.reported("generation")
     assert used[run.between(1.1, 1.2)].min() == 2 * rig.bpm_count
     assert used[run.between(1.25, 1.7)].max() == 2 * rig.bpm_count - 4  # its electronics reads two BPMs
     assert generation[-1] > generation[run.between(1.1, 1.2)][-1]
-    assert run.told("bpms_substituted")[-1] > 0
+    assert run.reported("bpms_substituted")[-1] > 0
     left = [i for i, name in enumerate(run.rows("x")) if not name.startswith("bpm05")]
     for plane in "xy":
         orbit = run.orbit(plane)[:, left]
@@ -151,7 +151,7 @@ def test_it_survives_a_silent_bpm_and_a_tripped_supply(rig: Rig) -> None:
         assert rms[run.between(2.2)].max() < 8
     tripped = run.actuators.index("fastya_07")
     assert np.abs(run.currents[-1, tripped]) < 1e-6
-    assert (run.told("state")[run.between(0.4)] == State.ON).all()
+    assert (run.reported("state")[run.between(0.4)] == State.ON).all()
 
 
 def test_beam_loss_holds_all_outputs_within_a_cycle(rig: Rig) -> None:
@@ -162,14 +162,14 @@ def test_beam_loss_holds_all_outputs_within_a_cycle(rig: Rig) -> None:
     assert first == pytest.approx(run.rate_hz, abs=2)
     assert np.abs(np.diff(run.setpoints[first - 3 : first], axis=0)).max() > 0
     assert (run.setpoints[first:] == run.setpoints[first - 1]).all()
-    assert run.told("state")[first - 1] == State.ON
-    assert run.told("state")[-1] == State.FAULT
+    assert run.reported("state")[first - 1] == State.ON
+    assert run.reported("state")[-1] == State.FAULT
 
 
 def test_following_the_mains_finds_their_frequency(rig: Rig, tmp_path: Path) -> None:
     own = replace(rig, folder=tmp_path, disturbances=mains(1.001)).write()
     run = closed(own, "followed", 5, "0:feedback/track=1")
-    assert run.told("mains_hz")[-1] == pytest.approx(50.05, abs=0.005)
+    assert run.reported("mains_hz")[-1] == pytest.approx(50.05, abs=0.005)
 
 
 def test_what_lasts_goes_to_the_slow_family_without_a_transient(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_hundred_kilohertz_with_168_bpms_and_144_correctors(tmp_path: Path) ->
         tmp_path, 1500, period_turns=12, supply="delay_us: 5, bandwidth_hz: 100000", bpm_delay_us=10, latency_us=5,
         model_delay_us=18, disturbances=mains(), tikhonov=0.02,
     ).write()  # fmt: skip
-    run = closed(rig, "fast", 0.6, record="told,readings")
+    run = closed(rig, "fast", 0.6, record="reported,readings")
     assert run.rate_hz == pytest.approx(96416.7, rel=1e-4)
     for plane in "xy":
         modes = rig.orbit(run, plane) @ rig.modes(plane)  # what the correctors can do
@@ -239,7 +239,7 @@ def test_magnets_that_move_leave_what_the_correctors_cannot_do(tmp_path: Path) -
         tmp_path, errors="{}", disturbances="{ground: {rms_nm: 200, corner_hz: 0.5}}", mode_count=0, tikhonov=0,
         noise_um=0.02,
     ).write()  # fmt: skip
-    record, still = "told,readings", "0:machine/ground=0"
+    record, still = "reported,readings", "0:machine/ground=0"
     opened = [rig.run(f"open{len(at)}", seconds=2, record=record, at=at) for at in ([], [still])]
     loops = [closed(rig, f"closed{len(at)}", 2, *at, record=record) for at in ([], [still])]
     stretch = opened[0].between(0.8)

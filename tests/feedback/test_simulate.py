@@ -100,7 +100,7 @@ def test_readings_are_whole_nanometres_of_all_bpms(rig: Rig, square: Simulation)
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_a_replay_gives_the_same_setpoints(rig: Rig, square: Simulation, seed: int | None) -> None:
     again = rig.run(f"replay{seed}", replay=square.folder, shuffle=seed)
-    for file in ("setpoints.f64", "told.f64", "readings.i32", "tags.u64", "sent.f64"):
+    for file in ("setpoints.f64", "reported.f64", "readings.i32", "tags.u64", "sent.f64"):
         assert ended(again, file) == ended(square, file), file
 
 
@@ -116,7 +116,7 @@ def test_a_replay_of_something_else_is_refused(rig: Rig, square: Simulation, tmp
 def test_decimated_inputs_are_those_of_the_servers_filters(tmp_path: Path) -> None:
     """A slow sine in, the same sine out, later by the filter's delay; and a step every twelfth turn."""
     Rig(tmp_path, period_turns=12, disturbances="{mains: [{hz: 500, orbit_um: 20}]}", noise_um=0).write()
-    for name, wanted in (("fast", '"bpm*/prompt"'), ("raw", '"bpm*/raw"')):
+    for name, wanted in (("fast", '"bpm*/low_latency"'), ("raw", '"bpm*/raw"')):
         server = (tmp_path / "server.yaml").read_text().replace("configuration: feedback.yaml, ", "")
         server = server.replace("code: feedback", "code: square_wave").replace('"bpm*/raw"', wanted)
         ring = (tmp_path / "ring.yaml").read_text().replace("step_turns: 12", "step_turns: 1")
@@ -187,13 +187,13 @@ def test_configurations_that_do_not_fit(rig: Rig, tmp_path: Path, old: str, new:
 
 
 def test_what_was_not_recorded_says_so(rig: Rig) -> None:
-    run = rig.run("few", cycles=10, record="setpoints,told")
+    run = rig.run("few", cycles=10, record="setpoints,reported")
     assert run.setpoints.shape == (10, 64)
-    assert run.told("level").shape == (10,)
-    with pytest.raises(SimulationError, match=r"readings.i32 was not recorded; there are: setpoints.f64, told.f64"):
+    assert run.reported("level").shape == (10,)
+    with pytest.raises(SimulationError, match=r"readings.i32 was not recorded; there are: setpoints.f64, reported.f64"):
         _ = run.readings
     with pytest.raises(SimulationError, match="no reading 'levl'"):
-        run.told("levl")
+        run.reported("levl")
     with pytest.raises(SimulationError, match="no simulation.json"):
         Simulation.load(rig.folder / "nowhere")
 

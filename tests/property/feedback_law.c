@@ -2,7 +2,7 @@
 /** The feedback's law behind plain functions, for tests that are not written in C. */
 #include <stdlib.h>
 
-#include "apps/feedback/bank.h"
+#include "apps/feedback/controllers.h"
 #include "apps/feedback/law.h"
 
 /** Plant and tuning as numbers. */
@@ -51,27 +51,27 @@ void property_feedback_response(struct property_design const *design, double sca
     put(feedback_law_sensitivity(&made, hz), sensitivity);
 }
 
-/** A bank of one channel in a loop with a plant of this impulse response (element 0 a cycle after the output): what is
- * left of a disturbance in each cycle. Returns 0 without memory. */
+/** Controllers of one channel in a loop with a plant of this impulse response (element 0 a cycle after the output):
+ * what is left of a disturbance in each cycle. Returns 0 without memory. */
 uint32_t property_feedback_run(struct property_design const *design, double gain, uint32_t cycles,
                                double const *disturbance, double const *impulse, uint32_t length, double *error) {
     struct feedback_law law;
-    struct feedback_bank bank = {0};
+    struct feedback_controllers controllers = {0};
     make(design, &law);
     double *sent = calloc(cycles, sizeof *sent);
-    if (sent == NULL || !feedback_bank_make(&bank, 1, &law)) {
+    if (sent == NULL || !feedback_controllers_make(&controllers, 1, &law)) {
         free(sent);
         return 0;
     }
-    bank.gain[0] = gain;
+    controllers.gain[0] = gain;
     for (uint32_t t = 0; t < cycles; ++t) {
         error[t] = disturbance[t];
         for (uint32_t k = 0; k < length && k < t; ++k)
             error[t] -= impulse[k] * sent[t - 1 - k];
-        sent[t] = law.direct * gain * error[t] + bank.ahead[0];
-        feedback_bank_update(&bank, &error[t], &sent[t], &sent[t]);
+        sent[t] = law.direct * gain * error[t] + controllers.ahead[0];
+        feedback_controllers_update(&controllers, &error[t], &sent[t], &sent[t]);
     }
-    feedback_bank_free(&bank);
+    feedback_controllers_free(&controllers);
     free(sent);
     return cycles;
 }

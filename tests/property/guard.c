@@ -16,9 +16,9 @@ struct property_application {
 };
 
 struct property_seen {
-    uint64_t state, rows, stalls, stopped;
+    uint64_t state, vectors, stalls, stopped;
     uint64_t refused[RM_REFUSALS];
-    uint64_t refusal, actuator, turn, row;
+    uint64_t refusal, actuator, turn, vector;
     double value, limit;
 };
 
@@ -28,9 +28,9 @@ struct rm_guard *property_guard_new(struct property_supply const *supply, uint32
 void property_guard_free(struct rm_guard *guard);
 void property_guard_join(struct rm_guard *guard, uint32_t supply, double value);
 void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
-void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
-bool property_guard_row(struct rm_guard *guard, uint32_t application, uint64_t row, uint64_t epoch, uint64_t input,
-                        double const *values, uint64_t turn);
+void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died);
+bool property_guard_vector(struct rm_guard *guard, uint32_t application, uint64_t vector, uint64_t grant_number,
+                           uint64_t input, double const *values, uint64_t turn);
 int property_guard_put(struct rm_guard *guard, uint32_t supply, double value, uint64_t turn, double *limit);
 void property_guard_begin(struct rm_guard *guard, uint64_t turn);
 void property_guard_advance(struct rm_guard *guard, uint32_t end);
@@ -75,14 +75,14 @@ void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) 
     rm_guard_fault(guard, supply, faulty);
 }
 
-void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died) {
-    rm_guard_grant(guard, application, epoch, died);
+void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died) {
+    rm_guard_grant(guard, application, grant_number, died);
 }
 
-bool property_guard_row(struct rm_guard *guard, uint32_t application, uint64_t row, uint64_t epoch, uint64_t input,
-                        double const *values, uint64_t turn) {
-    struct rm_setpoint_reading const reading = {.row = row, .epoch = epoch, .input_turn = input};
-    return rm_guard_row(guard, application, &reading, values, turn);
+bool property_guard_vector(struct rm_guard *guard, uint32_t application, uint64_t vector, uint64_t grant_number,
+                           uint64_t input, double const *values, uint64_t turn) {
+    struct rm_setpoint_reading const reading = {.number = vector, .grant_number = grant_number, .input_turn = input};
+    return rm_guard_vector(guard, application, &reading, values, turn);
 }
 
 int property_guard_put(struct rm_guard *guard, uint32_t supply, double value, uint64_t turn, double *limit) {
@@ -103,13 +103,13 @@ void property_guard_see(struct rm_guard const *guard, uint32_t application, stru
     struct rm_guard_view const *const view = rm_guard_view(guard, application);
     *seen = (struct property_seen){
         .state = view->state,
-        .rows = view->rows,
+        .vectors = view->vectors,
         .stalls = view->stalls,
         .stopped = rm_guard_stopped(guard, application),
         .refusal = view->offence.refusal,
         .actuator = view->offence.actuator,
         .turn = view->offence.turn,
-        .row = view->offence.row,
+        .vector = view->offence.vector,
         .value = view->offence.value,
         .limit = view->offence.limit,
     };

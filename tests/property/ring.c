@@ -11,8 +11,8 @@ void property_ring_publish(struct test_ring *ring);
 void property_ring_pass_over(struct test_ring *ring, uint64_t turn);
 void property_ring_restart(struct test_ring *ring);
 bool property_ring_find(struct test_ring *ring, uint64_t turn);
-uint64_t property_ring_passed_over(struct test_ring const *ring);
-uint64_t property_ring_machine_epoch(struct test_ring const *ring);
+uint64_t property_ring_skipped(struct test_ring const *ring);
+uint64_t property_ring_turn_epoch(struct test_ring const *ring);
 uint64_t property_ring_head(struct test_ring const *ring);
 uint64_t property_ring_oldest(struct test_ring const *ring, uint64_t head, uint64_t slack);
 int property_ring_read(struct test_ring const *ring, uint64_t turn, uint64_t word[8]);
@@ -57,9 +57,9 @@ bool property_ring_find(struct test_ring *ring, uint64_t turn) {
     return record.turn == turn;
 }
 
-uint64_t property_ring_passed_over(struct test_ring const *ring) { return ring->writer.passed_over; }
+uint64_t property_ring_skipped(struct test_ring const *ring) { return ring->writer.skipped; }
 
-uint64_t property_ring_machine_epoch(struct test_ring const *ring) { return atomic_load(&ring->stream->machine_epoch); }
+uint64_t property_ring_turn_epoch(struct test_ring const *ring) { return atomic_load(&ring->stream->turn_epoch); }
 
 uint64_t property_ring_head(struct test_ring const *ring) { return rm_stream_head(&ring->view); }
 

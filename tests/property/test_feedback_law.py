@@ -92,7 +92,7 @@ def impulse(plant: Plant) -> np.ndarray[Any, Any]:
 
 @settings(deadline=None, max_examples=30)
 @given(plants, tunings, st.floats(0.2, 1.0), st.sampled_from([37.0, 140.0, 700.0]))
-def test_the_bank_in_a_loop_does_what_is_predicted(plant: Plant, tuning: Tuning, gain: float, hz: float) -> None:
+def test_the_controllers_in_a_loop_does_what_is_predicted(plant: Plant, tuning: Tuning, gain: float, hz: float) -> None:
     """In time: a sine disturbs a loop around the real states, until what was at first has died away."""
     plant = replace(plant, bandwidth_hz=max(plant.bandwidth_hz, 300.0), second_hz=0.0)
     tuning = replace(

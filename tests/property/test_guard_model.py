@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The guard against a model written from its rules, and against promises that need no model.
 
-Hypothesis makes up what hostile applications, operators, supplies and crashes do: rows of any numbers, epochs and
-turns, puts, grants, deaths, faults, joins, and cycles, whole, in pieces or repeated. After every step every setpoint,
-target, state, counter and offence must be the model's, bit by bit. And whatever the model says, from one cycle to the
-next no setpoint may leave its limits, move by more than its slew, or move for somebody who does not own it.
+Hypothesis makes up what hostile applications, operators, supplies and crashes do: vectors of any numbers, grant numbers
+and turns, puts, grants, deaths, faults, joins, and cycles, whole, in pieces or repeated. After every step every
+setpoint, target, state, counter and offence must be the model's, bit by bit. And whatever the model says, from one
+cycle to the next no setpoint may leave its limits, move by more than its slew, or move for somebody who does not own
+it.
 
 Needs the library that Meson builds from guard.c, below $BUILD_DIR (default: build).
 """
@@ -25,7 +26,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / os.environ.get("BUILD_DIR", "build") / "tests/property/libproperty_guard.so"
-TURN_NONE = WHOLE_ROW = OPERATORS_ROW = 2**64 - 1
+TURN_NONE = WHOLE_VECTOR = OPERATORS_VECTOR = 2**64 - 1
 OPERATOR = 0
 REFUSALS = 10
 
@@ -36,9 +37,9 @@ struct property_application {
     uint32_t supply_count, watchdog_cycles, period_cycles, stop;
 };
 struct property_seen {
-    uint64_t state, rows, stalls, stopped;
+    uint64_t state, vectors, stalls, stopped;
     uint64_t refused[10];
-    uint64_t refusal, actuator, turn, row;
+    uint64_t refusal, actuator, turn, vector;
     double value, limit;
 };
 struct rm_guard *property_guard_new(struct property_supply const *supply, uint32_t supply_count,
@@ -46,8 +47,9 @@ struct rm_guard *property_guard_new(struct property_supply const *supply, uint32
 void property_guard_free(struct rm_guard *guard);
 void property_guard_join(struct rm_guard *guard, uint32_t supply, double value);
 void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
-void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t epoch, bool died);
-bool property_guard_row(struct rm_guard *guard, uint32_t application, uint64_t row, uint64_t epoch, uint64_t input,
+void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died);
+bool property_guard_vector(struct rm_guard *guard, uint32_t application, uint64_t vector, uint64_t grant_number,
+    uint64_t input,
     double const *values, uint64_t turn);
 int property_guard_put(struct rm_guard *guard, uint32_t supply, double value, uint64_t turn, double *limit);
 void property_guard_begin(struct rm_guard *guard, uint64_t turn);
@@ -63,7 +65,7 @@ class Refusal(IntEnum):
     """enum rm_refusal"""
 
     NOTHING = 0
-    EPOCH = 1
+    GRANT = 1
     STALE = 2
     FUTURE = 3
     NUMBER = 4
@@ -158,13 +160,13 @@ class Application:
     watchdog: int
     stop: int
     state: State
-    epoch: int = 0
+    grant_number: int = 0
     ever_granted: bool = False
     stopped: bool = False
     paused: bool = False
-    good_row: bool = False
+    good_vector: bool = False
     silent: int = 0
-    rows: int = 0
+    vectors: int = 0
     stalls: int = 0
     refused: list[int] = field(default_factory=lambda: [0] * REFUSALS)
     offence: tuple[int, int, float, float, int, int] = (0, 0, 0.0, 0.0, 0, 0)
@@ -199,7 +201,7 @@ class GuardModel(RuleBasedStateMachine):
         self.lib: Any = ffi.dlopen(str(LIBRARY))
         self.guard: Any = ffi.NULL
         self.turn = 0
-        self.row_number = 0
+        self.vector_number = 0
         self.advanced = 0
 
     @initialize(
@@ -264,7 +266,7 @@ class GuardModel(RuleBasedStateMachine):
         self.lib.property_guard_free(self.guard)
 
     def aim(self, supply: Supply) -> None:
-        """The target that no row gives."""
+        """The target that no vector gives."""
         supply.target, supply.safely = supply.setpoint, False
         if supply.owner is None or not supply.joined or supply.faulty:
             return
@@ -280,7 +282,7 @@ class GuardModel(RuleBasedStateMachine):
     def refuse(self, application: Application, refusal: Refusal, actuator: int, value: float, limit: float) -> None:
         """Counts, and keeps the offence."""
         application.refused[refusal] += 1
-        application.offence = (refusal, actuator, value, limit, self.turn, self.row_number)
+        application.offence = (refusal, actuator, value, limit, self.turn, self.vector_number)
 
     @rule(which=st.integers(0, 22), value=NUMBERS)
     def join(self, which: int, value: float) -> None:
@@ -310,18 +312,18 @@ class GuardModel(RuleBasedStateMachine):
             supply.faulty = faulty
             self.aim(supply)
 
-    @rule(number=st.integers(0, 2), epoch=st.sampled_from([0, 1, 2, 2**64 - 1]), died=st.booleans())
-    def grant(self, number: int, epoch: int, died: bool) -> None:
+    @rule(number=st.integers(0, 2), grant_number=st.sampled_from([0, 1, 2, 2**64 - 1]), died=st.booleans())
+    def grant(self, number: int, grant_number: int, died: bool) -> None:
         """An instance comes, or goes."""
-        self.lib.property_guard_grant(self.guard, number, epoch, died)
+        self.lib.property_guard_grant(self.guard, number, grant_number, died)
         if number == OPERATOR:
             return
         application = self.applications[number]
-        rows_stop = application.stopped or application.state == State.RUNNING
-        application.epoch, application.silent, application.good_row = epoch, 0, False
-        if epoch:
+        vectors_stop = application.stopped or application.state == State.RUNNING
+        application.grant_number, application.silent, application.good_vector = grant_number, 0, False
+        if grant_number:
             application.state, application.ever_granted = State.JOINED, True
-            application.stopped = application.paused = rows_stop
+            application.stopped = application.paused = vectors_stop
             self.aim_all(application)
         else:
             application.state = State.DEAD if died else State.ABSENT
@@ -335,26 +337,30 @@ class GuardModel(RuleBasedStateMachine):
 
     @rule(
         number=st.integers(0, 2),
-        epoch=st.sampled_from([None, None, None, None, 0, 1, 2]),
+        grant_number=st.sampled_from([None, None, None, None, 0, 1, 2]),
         age=st.sampled_from([0, 0, 0, 1, 5, 6, -3, -4, 1001, 10**6, -(10**6)]),
         none=st.sampled_from([False] * 9 + [True]),
         values=st.lists(NUMBERS, min_size=23, max_size=23),
         times=st.integers(1, 2),
     )
-    def any_row(self, number: int, epoch: int | None, age: int, none: bool, values: list[float], times: int) -> None:
-        """A row by somebody who may mean harm."""
-        if epoch is None:
-            epoch = self.applications[number].epoch
+    def any_vector(
+        self, number: int, grant_number: int | None, age: int, none: bool, values: list[float], times: int
+    ) -> None:
+        """A vector by somebody who may mean harm."""
+        if grant_number is None:
+            grant_number = self.applications[number].grant_number
         for _ in range(times):
-            self.row(number, epoch, TURN_NONE if none else (self.turn - age) % 2**64, values)
+            self.vector(number, grant_number, TURN_NONE if none else (self.turn - age) % 2**64, values)
 
     @rule(
         number=st.integers(1, 2),
         choice=st.lists(st.integers(0, 4), min_size=23, max_size=23),
         spoiled=st.sampled_from([None, 0, 1]),
     )
-    def good_row(self, number: int, choice: list[int], spoiled: int | None) -> None:
-        """A row all within the limits: at their edges, between them, or where the supply stands; but for one value."""
+    def good_vector(self, number: int, choice: list[int], spoiled: int | None) -> None:
+        """A vector all within the limits: at their edges, between them, or where the supply stands; but for one
+        value.
+        """
         application = self.applications[number]
         values = []
         for i, pick in zip(application.supplies, choice, strict=False):
@@ -362,31 +368,39 @@ class GuardModel(RuleBasedStateMachine):
             values.append([s.low, s.high, (s.low + s.high) / 2, s.setpoint, min(s.setpoint + s.step(), s.high)][pick])
         if spoiled is not None and spoiled < len(values):
             values[spoiled] = math.nan
-        if application.epoch == 0:
+        if application.grant_number == 0:
             self.grant(number, 1, False)
-        self.row(number, application.epoch, self.turn, values)
+        self.vector(number, application.grant_number, self.turn, values)
 
-    def row(self, number: int, epoch: int, input_turn: int, values: list[float]) -> None:
-        """A row, given to both."""
+    def vector(self, number: int, grant_number: int, input_turn: int, values: list[float]) -> None:
+        """A vector, given to both."""
         application = self.applications[number]
-        self.row_number += 1
-        good = self.lib.property_guard_row(
-            self.guard, number, self.row_number, epoch, input_turn, ffi.new("double[]", values or [0.0]), self.turn
+        self.vector_number += 1
+        good = self.lib.property_guard_vector(
+            self.guard,
+            number,
+            self.vector_number,
+            grant_number,
+            input_turn,
+            ffi.new("double[]", values or [0.0]),
+            self.turn,
         )
-        assert good == self.expected_row(application, epoch, input_turn, values)
+        assert good == self.expected_vector(application, grant_number, input_turn, values)
 
-    def expected_row(self, application: Application, epoch: int, input_turn: int, values: list[float]) -> bool:
+    def expected_vector(
+        self, application: Application, grant_number: int, input_turn: int, values: list[float]
+    ) -> bool:
         """What should become of it; keeps the model's books."""
-        if epoch == 0 or epoch != application.epoch:
-            self.refuse(application, Refusal.EPOCH, WHOLE_ROW, float(epoch), float(application.epoch))
+        if grant_number == 0 or grant_number != application.grant_number:
+            self.refuse(application, Refusal.GRANT, WHOLE_VECTOR, float(grant_number), float(application.grant_number))
             return False
         if self.turn - input_turn > application.freshness:
             oldest = float(self.turn - application.freshness)
-            self.refuse(application, Refusal.STALE, WHOLE_ROW, float(input_turn), oldest)
+            self.refuse(application, Refusal.STALE, WHOLE_VECTOR, float(input_turn), oldest)
             return False
         if input_turn == TURN_NONE or input_turn - self.turn > application.future:
             newest = float(self.turn) + float(application.future)
-            self.refuse(application, Refusal.FUTURE, WHOLE_ROW, float(input_turn), newest)
+            self.refuse(application, Refusal.FUTURE, WHOLE_VECTOR, float(input_turn), newest)
             return False
         own = [self.supplies[i] for i in application.supplies]
         mine = values[: len(own)]
@@ -399,12 +413,12 @@ class GuardModel(RuleBasedStateMachine):
             application.stopped = application.paused = False
             self.aim_all(application)
         self.take(application, own, mine)
-        application.state, application.good_row = State.RUNNING, True
-        application.rows += 1
+        application.state, application.good_vector = State.RUNNING, True
+        application.vectors += 1
         return True
 
     def take(self, application: Application, own: list[Supply], values: list[float]) -> None:
-        """Value by value of a good row."""
+        """Value by value of a good vector."""
         shortened = None
         before = sum(application.refused)
         for i, (supply, value) in enumerate(zip(own, values, strict=True)):
@@ -414,7 +428,7 @@ class GuardModel(RuleBasedStateMachine):
                 continue
             most, least = supply.setpoint + supply.step(), supply.setpoint - supply.step()
             if not least <= value <= most:
-                shortened = (Refusal.SLEW, i, value, most if value > most else least, self.turn, self.row_number)
+                shortened = (Refusal.SLEW, i, value, most if value > most else least, self.turn, self.vector_number)
                 application.refused[Refusal.SLEW] += 1
                 before += 1
             supply.target = value
@@ -434,10 +448,10 @@ class GuardModel(RuleBasedStateMachine):
         assert (verdict, told[0]) == (refusal, limit)
         if refusal:
             operator.refused[refusal] += 1
-            operator.offence = (refusal, which, value, limit, self.turn, OPERATORS_ROW)
+            operator.offence = (refusal, which, value, limit, self.turn, OPERATORS_VECTOR)
         else:
             self.supplies[which].target = value
-            operator.rows += 1
+            operator.vectors += 1
 
     @rule(times=st.integers(1, 7), turns=st.sampled_from([1, 12]))
     def cycles(self, times: int, turns: int) -> None:
@@ -458,8 +472,8 @@ class GuardModel(RuleBasedStateMachine):
         self.advanced = 0
         self.before = [(s.setpoint, s.sent()) for s in self.supplies]
         for application in self.applications[1:]:
-            application.silent = 0 if application.good_row else application.silent + 1
-            application.good_row = False
+            application.silent = 0 if application.good_vector else application.silent + 1
+            application.good_vector = False
             running = application.state == State.RUNNING
             if application.silent >= application.watchdog and (running or application.paused):
                 if running:
@@ -518,10 +532,14 @@ class GuardModel(RuleBasedStateMachine):
         for number, application in enumerate(self.applications):
             self.lib.property_guard_see(self.guard, number, seen)
             assert State(seen.state) == application.state
-            assert (seen.rows, seen.stalls, seen.stopped) == (application.rows, application.stalls, application.stopped)
+            assert (seen.vectors, seen.stalls, seen.stopped) == (
+                application.vectors,
+                application.stalls,
+                application.stopped,
+            )
             assert list(seen.refused) == application.refused
-            refusal, actuator, value, limit, turn, row = application.offence
-            assert (seen.refusal, seen.actuator, seen.turn, seen.row) == (refusal, actuator, turn, row)
+            refusal, actuator, value, limit, turn, vector = application.offence
+            assert (seen.refusal, seen.actuator, seen.turn, seen.vector) == (refusal, actuator, turn, vector)
             assert same(seen.value, value)
             assert same(seen.limit, limit)
 

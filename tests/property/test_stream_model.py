@@ -3,7 +3,7 @@
 
 Hypothesis makes up what happens to a stream (records in any order, silence, restarts of the machine's counter, killed
 servers), and after every step all that a reader could ask for must be what the model says. The rings are tiny, so that
-laps, margins and what an old machine epoch left in the slots are met within a few steps.
+laps, margins and what an old turn-counter epoch left in the slots are met within a few steps.
 
 Needs the library that Meson builds from ring.c, below $BUILD_DIR (default: build).
 """
@@ -34,8 +34,8 @@ void property_ring_publish(struct test_ring *ring);
 void property_ring_pass_over(struct test_ring *ring, uint64_t turn);
 void property_ring_restart(struct test_ring *ring);
 bool property_ring_find(struct test_ring *ring, uint64_t turn);
-uint64_t property_ring_passed_over(struct test_ring const *ring);
-uint64_t property_ring_machine_epoch(struct test_ring const *ring);
+uint64_t property_ring_skipped(struct test_ring const *ring);
+uint64_t property_ring_turn_epoch(struct test_ring const *ring);
 uint64_t property_ring_head(struct test_ring const *ring);
 uint64_t property_ring_oldest(struct test_ring const *ring, uint64_t head, uint64_t slack);
 int property_ring_read(struct test_ring const *ring, uint64_t turn, uint64_t word[8]);
@@ -74,7 +74,7 @@ def record(turn: int, copy: int) -> Words:
 
 
 class StreamModel(RuleBasedStateMachine):
-    """The stream, and beside it what is known to have been put into it in this machine epoch."""
+    """The stream, and beside it what is known to have been put into it in this turn-counter epoch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,8 +88,8 @@ class StreamModel(RuleBasedStateMachine):
         """First turn that this owner put."""
         self.stored = False
         """Something may lie in the slots."""
-        self.machine_epoch = 0
-        self.passed_over = 0
+        self.turn_epoch = 0
+        self.skipped = 0
         self.copies = 0
 
     @initialize(
@@ -123,24 +123,24 @@ class StreamModel(RuleBasedStateMachine):
                 return Put.BEHIND
             if turn in self.records:
                 return Put.DUPLICATE
-            # Late from before this owner's first: passed over by nobody, so it counts as both, and lost stays exact.
-            self.passed_over += self.own is not None and turn < self.own
+            # Late from before this owner's first: skipped by nobody, so it counts as both, and lost stays exact.
+            self.skipped += self.own is not None and turn < self.own
             return Put.LATE
         else:
             if self.adopted:
                 self.own = turn
             else:
-                self.passed_over += (turn - self.head) // self.period - 1
+                self.skipped += (turn - self.head) // self.period - 1
             self.head = turn
         self.adopted = False
         return Put.NEW
 
     def forget(self) -> None:
-        """A new machine epoch begins."""
+        """A new turn-counter epoch begins."""
         self.records.clear()
         self.head = self.first = self.seen_head = None
         self.adopted = False
-        self.machine_epoch += 1
+        self.turn_epoch += 1
 
     def put(self, turn: int) -> None:
         """One record, into the stream and into the model."""
@@ -189,7 +189,7 @@ class StreamModel(RuleBasedStateMachine):
         turn = max(0, self.head + records * self.period)
         self.lib.property_ring_pass_over(self.ring, turn)
         if not self.adopted and turn > self.head:
-            self.passed_over += (turn - self.head) // self.period
+            self.skipped += (turn - self.head) // self.period
             self.head = turn
 
     @rule(back=st.sampled_from([0, 1, 4, 15, 40, 150]))
@@ -204,16 +204,16 @@ class StreamModel(RuleBasedStateMachine):
         """What was not published is lost; the rest is there for the next owner."""
         head = self.lib.property_ring_head(self.ring)
         assert self.lib.property_ring_reopen(self.ring, self.asked_late)
-        self.passed_over = 0
+        self.skipped = 0
         self.own = 0
         lost = {turn for turn in self.records if head == TURN_NONE or turn > head}
         if head == TURN_NONE:
             self.records.clear()
             self.head = self.first = None
             # A number that was in use for records nobody could read is not used again.
-            machine_epoch = self.lib.property_ring_machine_epoch(self.ring)
-            assert machine_epoch - self.machine_epoch in ((0, 1) if self.stored else (0,))
-            self.machine_epoch = machine_epoch
+            turn_epoch = self.lib.property_ring_turn_epoch(self.ring)
+            assert turn_epoch - self.turn_epoch in ((0, 1) if self.stored else (0,))
+            self.turn_epoch = turn_epoch
             self.stored = False
             return
         for turn in lost:
@@ -223,9 +223,9 @@ class StreamModel(RuleBasedStateMachine):
 
     @invariant()
     def epoch_and_counts(self) -> None:
-        """The machine epoch, and how many turns were passed over."""
-        assert self.lib.property_ring_machine_epoch(self.ring) == self.machine_epoch
-        assert self.lib.property_ring_passed_over(self.ring) == self.passed_over
+        """The turn-counter epoch, and how many turns were skipped."""
+        assert self.lib.property_ring_turn_epoch(self.ring) == self.turn_epoch
+        assert self.lib.property_ring_skipped(self.ring) == self.skipped
 
     @invariant()
     def head_keeps_the_margin(self) -> None:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** An application that goes wrong on purpose: rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [ROWS_PER_S [VALUE]]
+/** An application that goes wrong on purpose: rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S
+ * [VALUE]]
  *
  * It takes the application's segment as any host does, waits for its grant, and then does WRONG over and over, as fast
- * as it can or at a rate. At the end it prints how many rows it has written, and in how many seconds. Exit status 3:
+ * as it can or at a rate. At the end it prints how many vectors it has written, and in how many seconds. Exit status 3:
  * somebody else has the segment. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 #include "wrongs.h"
 
-enum { GRANT_TRIES = 2000, REFRESH_ROWS = 64 };
+enum { GRANT_TRIES = 2000, REFRESH_VECTORS = 64 };
 
 static void fail(struct rm_error const *error) {
     fprintf(stderr, "rogue: %s\n", error->text);
@@ -48,15 +49,15 @@ static void const *object(struct rm_workspace *workspace, enum rm_object_kind ki
     return memory;
 }
 
-/** Waits until the server has granted this process an epoch. */
+/** Waits until the server has granted this process a grant number. */
 static uint64_t granted(struct rm_grant const *grant) {
     for (int i = 0; i < GRANT_TRIES; ++i) {
-        uint64_t const epoch = atomic_load(&grant->epoch);
-        if (epoch != 0 && atomic_load(&grant->pid) == (uint64_t)getpid())
-            return epoch;
+        uint64_t const grant_number = atomic_load(&grant->grant_number);
+        if (grant_number != 0 && atomic_load(&grant->pid) == (uint64_t)getpid())
+            return grant_number;
         usleep(5000);
     }
-    fprintf(stderr, "rogue: no epoch was granted\n");
+    fprintf(stderr, "rogue: no number was granted\n");
     exit(4);
 }
 
@@ -71,24 +72,24 @@ static void pause_until(double due) {
 }
 
 static void go_wrong(struct wrong const *wrong, struct rogue *rogue, struct rm_clock const *clock, double seconds,
-                     double rows_per_s) {
+                     double vectors_per_s) {
     double const begin = now_s();
     double now = begin;
     while (now < begin + seconds) {
-        if (rows_per_s > 0)
-            pause_until(begin + (double)rogue->count / rows_per_s);
-        uint64_t const burst = rows_per_s > 0 ? 1 : REFRESH_ROWS;
+        if (vectors_per_s > 0)
+            pause_until(begin + (double)rogue->count / vectors_per_s);
+        uint64_t const burst = vectors_per_s > 0 ? 1 : REFRESH_VECTORS;
         rogue->turn = turn_now(clock);
         for (uint64_t i = 0; i < burst; ++i, ++rogue->count)
             wrong->once(rogue);
         now = now_s();
     }
-    printf("%llu rows in %.3f s\n", (unsigned long long)rogue->count, now - begin);
+    printf("%llu vectors in %.3f s\n", (unsigned long long)rogue->count, now - begin);
 }
 
 int main(int argc, char **argv) {
     if (argc < 6) {
-        fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [ROWS_PER_S [VALUE]]\n");
+        fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S [VALUE]]\n");
         return 2;
     }
     struct wrong const *wrong = find(argv[4]);
@@ -99,7 +100,7 @@ int main(int argc, char **argv) {
     if (rm_owner_new(argv[1], argv[2], &owner, &error) != RM_OK)
         fail(&error);
     snprintf(name, sizeof name, "setpoints/%s", argv[2]);
-    rm_owner_index const rows = rm_owner_setpoints(owner, name, "what a rogue wants", actuators);
+    rm_owner_index const vectors = rm_owner_setpoints(owner, name, "what a rogue wants", actuators);
     if (rm_owner_open(owner, &error) != RM_OK)
         fail(&error);
     struct rm_workspace *workspace;
@@ -107,10 +108,10 @@ int main(int argc, char **argv) {
         fail(&error);
     snprintf(name, sizeof name, "grant/%s", argv[2]);
     struct rogue rogue = {
-        .setpoints = rm_owner_memory(owner, rows),
+        .setpoints = rm_owner_memory(owner, vectors),
         .actuators = actuators,
         .value = argc > 7 ? strtod(argv[7], NULL) : 0.0,
-        .epoch = granted(object(workspace, RM_OBJECT_GRANT, name)),
+        .grant_number = granted(object(workspace, RM_OBJECT_GRANT, name)),
         .seed = 0x9E3779B97F4A7C15ull,
     };
     go_wrong(wrong, &rogue, object(workspace, RM_OBJECT_CLOCK, "clock"), strtod(argv[5], NULL),

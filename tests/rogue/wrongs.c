@@ -12,64 +12,64 @@ static uint64_t dice(struct rogue *rogue) {
     return rogue->seed;
 }
 
-static void row_of(struct rogue *rogue, double value, uint64_t epoch, rm_turn turn) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(rogue->setpoints);
+static void vector_of(struct rogue *rogue, double value, uint64_t grant_number, rm_turn turn) {
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(rogue->setpoints);
     for (uint64_t i = 0; i < rogue->actuators; ++i)
-        rm_setpoints_put(row, i, value);
-    rm_setpoints_commit(row, epoch, turn, 0);
+        rm_setpoints_put(vector, i, value);
+    rm_setpoints_commit(vector, grant_number, turn, 0);
 }
 
-static void good(struct rogue *rogue) { row_of(rogue, rogue->value, rogue->epoch, rogue->turn); }
+static void good(struct rogue *rogue) { vector_of(rogue, rogue->value, rogue->grant_number, rogue->turn); }
 
 static void no_number(struct rogue *rogue) {
     double const bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, -(double)NAN};
-    row_of(rogue, bad[rogue->count % 4], rogue->epoch, rogue->turn);
+    vector_of(rogue, bad[rogue->count % 4], rogue->grant_number, rogue->turn);
 }
 
 static void beyond(struct rogue *rogue) {
     double const bad[] = {DBL_MAX, -DBL_MAX, 1e9, -1e9, 10.0001, -10.0001};
-    row_of(rogue, bad[rogue->count % 6], rogue->epoch, rogue->turn);
+    vector_of(rogue, bad[rogue->count % 6], rogue->grant_number, rogue->turn);
 }
 
 /* Within the limits, and as far apart as they are: the slew has to hold. */
 static void to_and_fro(struct rogue *rogue) {
-    row_of(rogue, rogue->count % 2 ? 10.0 : -10.0, rogue->epoch, rogue->turn);
+    vector_of(rogue, rogue->count % 2 ? 10.0 : -10.0, rogue->grant_number, rogue->turn);
 }
 
-static void old_epoch(struct rogue *rogue) {
-    uint64_t const bad[] = {0, rogue->epoch - 1, rogue->epoch + 1, UINT64_MAX};
-    row_of(rogue, 5.0, bad[rogue->count % 4], rogue->turn);
+static void old_generation(struct rogue *rogue) {
+    uint64_t const bad[] = {0, rogue->grant_number - 1, rogue->grant_number + 1, UINT64_MAX};
+    vector_of(rogue, 5.0, bad[rogue->count % 4], rogue->turn);
 }
 
 static void stale(struct rogue *rogue) {
     rm_turn const bad[] = {0, rogue->turn / 2, rogue->turn > 1000000 ? rogue->turn - 1000000 : 0, 1};
-    row_of(rogue, 5.0, rogue->epoch, bad[rogue->count % 4]);
+    vector_of(rogue, 5.0, rogue->grant_number, bad[rogue->count % 4]);
 }
 
 static void future(struct rogue *rogue) {
     rm_turn const bad[] = {RM_TURN_NONE, RM_TURN_NONE - 1, rogue->turn + 100000000, 1ull << 63};
-    row_of(rogue, 5.0, rogue->epoch, bad[rogue->count % 4]);
+    vector_of(rogue, 5.0, rogue->grant_number, bad[rogue->count % 4]);
 }
 
-/* No protocol at all: words of any kind anywhere in the rows, their sequences too. */
+/* No protocol at all: words of any kind anywhere in the vectors, their sequences too. */
 static void garbage(struct rogue *rogue) {
-    uint64_t const words = RM_SETPOINT_BUFFERS * rogue->setpoints->row_bytes / 8;
+    uint64_t const words = RM_SETPOINT_BUFFERS * rogue->setpoints->vector_bytes / 8;
     _Atomic uint64_t *word = (_Atomic uint64_t *)((uint8_t *)rogue->setpoints + sizeof *rogue->setpoints);
     atomic_store_explicit(&word[dice(rogue) % words], dice(rogue), memory_order_relaxed);
 }
 
-/* Rows that look right, of numbers of any kind. */
+/* Vectors that look right, of numbers of any kind. */
 static void any_number(struct rogue *rogue) {
-    struct rm_setpoint_row *row = rm_setpoints_begin(rogue->setpoints);
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(rogue->setpoints);
     for (uint64_t i = 0; i < rogue->actuators; ++i)
-        atomic_store_explicit(&row->value[i], dice(rogue), memory_order_relaxed);
-    rm_setpoints_commit(row, rogue->epoch, rogue->turn, dice(rogue));
+        atomic_store_explicit(&vector->value[i], dice(rogue), memory_order_relaxed);
+    rm_setpoints_commit(vector, rogue->grant_number, rogue->turn, dice(rogue));
 }
 
 /* The object's own description, which the server has checked when it attached. */
 static void layout(struct rogue *rogue) {
-    rogue->setpoints->row_bytes = dice(rogue);
-    rogue->setpoints->rows_offset = dice(rogue);
+    rogue->setpoints->vector_bytes = dice(rogue);
+    rogue->setpoints->vectors_offset = dice(rogue);
     rogue->setpoints->actuator_count = dice(rogue);
 }
 
@@ -77,12 +77,12 @@ struct wrong const wrongs[] = {
     {"good", "asks for --value, for comparison", good},
     {"no-number", "NaN and infinities", no_number},
     {"beyond", "values beyond the limits of 10", beyond},
-    {"to-and-fro", "from one limit to the other, row by row", to_and_fro},
-    {"old-epoch", "epochs that were not granted", old_epoch},
+    {"to-and-fro", "from one limit to the other, vector by vector", to_and_fro},
+    {"old-grant_number", "grant numbers that were not granted", old_generation},
     {"stale", "input turns long past", stale},
     {"future", "input turns that have not been", future},
-    {"any-number", "whole rows of random bits", any_number},
-    {"garbage", "random words anywhere in the rows", garbage},
+    {"any-number", "whole vectors of random bits", any_number},
+    {"garbage", "random words anywhere in the vectors", garbage},
     {"layout", "random offsets and sizes in the object's own head", layout},
     {NULL, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Ways in which an application can go wrong: each writes one row, or worse. */
+/** Ways in which an application can go wrong: each writes one vector, or worse. */
 #ifndef RM_TESTS_ROGUE_WRONGS_H
 #define RM_TESTS_ROGUE_WRONGS_H
 
@@ -11,13 +11,13 @@
 struct rogue {
     struct rm_setpoints *setpoints;
     uint64_t actuators;
-    /** What a good row would ask for. */
+    /** What a good vector would ask for. */
     double value;
 
-    uint64_t epoch;
+    uint64_t grant_number;
     /** Of the clock, now. */
     rm_turn turn;
-    /** Rows so far. */
+    /** Vectors so far. */
     uint64_t count;
 
     uint64_t seed;

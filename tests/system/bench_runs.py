@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness import PATIENCE_S, command_line, wait_for
+from harness import TIMEOUT_S, command_line, wait_for
 
 MARK = "RINGMASTER_TEST_MARK"
 
@@ -79,7 +79,7 @@ def interrupted(*words: str, after: str, number: signal.Signals = signal.SIGINT)
         wait_for_line(bench, after)
         wait_for(lambda: marked(mark, "ringmaster-"), "a program of the next round")
         bench.send_signal(number)
-        said, complaints = bench.communicate(timeout=PATIENCE_S)
+        said, complaints = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 0, complaints
         assert "Traceback" not in complaints
     section = json.loads(said.splitlines()[-1])

@@ -24,7 +24,7 @@ from ringmaster.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBEXEC = ROOT / "build/libexec"
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """How long anything may take on a busy machine before a test fails."""
 TRIES = 4
 STARVED = 0.25
@@ -40,7 +40,16 @@ REASONS = (
     "repeated_id",
 )
 """Counters of a port, one of which every frame is in that was not decoded."""
-OUTCOMES = ("accepted", "late", "duplicate", "turn_ahead", "turn_behind", "turn_out_of_range", "mirrored", "unanchored")
+OUTCOMES = (
+    "accepted",
+    "out_of_order",
+    "duplicate",
+    "turn_ahead",
+    "turn_behind",
+    "turn_out_of_range",
+    "mirrored",
+    "unanchored",
+)
 """Counters of a stream, one of which every record is in."""
 
 Parameters = ParamSpec("Parameters")
@@ -57,9 +66,9 @@ def unique_name(word: str) -> str:
 
 def wait_for(there: Callable[[], object], what: str | Callable[[], str]) -> None:
     """Waits until ``there()`` is true. ``what`` says what was waited for; a function does when it has not come."""
-    give_up = monotonic() + PATIENCE_S
+    give_up = monotonic() + TIMEOUT_S
     while not there():
-        assert monotonic() < give_up, f"waited {PATIENCE_S:.0f} s in vain: {what if isinstance(what, str) else what()}"
+        assert monotonic() < give_up, f"waited {TIMEOUT_S:.0f} s in vain: {what if isinstance(what, str) else what()}"
         sleep(0.01)
 
 
@@ -110,7 +119,7 @@ def ringmaster(
 ) -> "subprocess.CompletedProcess[str]":
     """Runs the command line to its end."""
     command = [*prefix, *command_line(*arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S * 2)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S * 2)
     assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 
@@ -128,7 +137,7 @@ def server(config: Path, prefix: Sequence[str] = ()) -> Program:
 def terminate(program: Program) -> int:
     """Ends a program as a service manager does; returns its exit status."""
     os.kill(program.pid, signal.SIGTERM)
-    return program.wait(PATIENCE_S)
+    return program.wait(TIMEOUT_S)
 
 
 def kill_at_once(pid: int) -> None:
@@ -206,7 +215,7 @@ class VethPair:
         )
         words = "\n".join(frame.hex() for frame in frames)
         command = [*self.enter(end), sys.executable, "-c", code, f"veth{end}"]
-        subprocess.run(command, input=words, text=True, check=True, timeout=PATIENCE_S)
+        subprocess.run(command, input=words, text=True, check=True, timeout=TIMEOUT_S)
 
 
 @contextmanager
@@ -227,4 +236,4 @@ def veth_pair() -> Iterator[VethPair]:
             yield VethPair((first, second))
         finally:
             pair.stdin.close()
-            pair.wait(PATIENCE_S)
+            pair.wait(TIMEOUT_S)

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from harness import (
     OUTCOMES,
-    PATIENCE_S,
     RING_CORE,
     SERVER_CORE,
+    TIMEOUT_S,
     VethPair,
     assert_sums_hold,
     came,
@@ -40,7 +40,7 @@ INSTRUMENTS = [f"bpm{i}" for i in range(1, 9)]
 TURN_RATE_HZ = 50_000
 FIRST_TURN = 1_000_000
 TURN_RECORDS = 131_072
-STORED = ("accepted", "late")
+STORED = ("accepted", "out_of_order")
 PORTS = {
     "af_packet": "kind: af_packet, interface: veth0",
     "af_xdp": "kind: af_xdp, interface: veth0",
@@ -95,7 +95,7 @@ def link_counts(link: VethPair) -> dict[str, int]:
     found = []
     for end in range(2):
         command = [*link.enter(end), "ip", "-json", "-stats", "link", "show", f"veth{end}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
         found.append(json.loads(done.stdout)[0]["stats64"])
     return {"arrived": found[0]["rx"]["packets"], "dropped": found[1]["tx"]["dropped"]}
 
@@ -104,11 +104,11 @@ def link_counts(link: VethPair) -> dict[str, int]:
 def link_down(link: VethPair) -> Iterator[None]:
     """The server's end of the link is down."""
     command = [*link.enter(0), "ip", "link", "set", "veth0"]
-    subprocess.run([*command, "down"], check=True, timeout=PATIENCE_S)
+    subprocess.run([*command, "down"], check=True, timeout=TIMEOUT_S)
     try:
         yield
     finally:
-        subprocess.run([*command, "up"], check=True, timeout=PATIENCE_S)
+        subprocess.run([*command, "up"], check=True, timeout=TIMEOUT_S)
 
 
 @dataclass
@@ -208,7 +208,7 @@ def assert_same_as_undisturbed(root: Path, hall: Hall, turns: int) -> None:
     ring = write_ring(root, name, first)
     with server(server_config) as running, attach_to(name, running) as right:
         with Program("ringmaster-instruments", "run", *ring, "--turns", str(turns)) as sending:
-            assert sending.wait(PATIENCE_S) == 0, sending.words
+            assert sending.wait(TIMEOUT_S) == 0, sending.words
         port = right.counters("port/hall")
         wait_for(lambda: port["received"] >= turns * len(INSTRUMENTS), lambda: f"the same turns again: {nonzero(port)}")
         for instrument in INSTRUMENTS:
@@ -278,27 +278,30 @@ def test_a_port_that_goes_down_and_comes_back(root: Path, wired: VethPair, kind:
         assert_loss_shows(made)
         for instrument in INSTRUMENTS:
             assert lost(made.stream(instrument)) > 0
-            assert made.stream(instrument)["epochs"] == 0
+            assert made.stream(instrument)["turn_epochs"] == 0
         assert_same_as_undisturbed(root, made, turns=10_000)
 
 
 @pytest.mark.parametrize("end", [lambda ring: kill_at_once(ring.pid), Program.stop], ids=["killed", "stopped"])
 def test_a_ring_that_starts_again_at_turn_0(root: Path, end: Callable[[Program], object]) -> None:
-    """Another process takes its place on the link, and all its instruments count from 0: a new machine epoch."""
+    """Another process takes its place on the link, and all its instruments count from 0: a new turn-counter epoch."""
     name = unique_name(f"again{len(end.__name__)}")
     link = f"kind: memif, socket: {root}/{name}.sock"
     server_config = write_server(root, name, f"{link}, role: server", silence_turns=FIRST_TURN // 2)
     with hall(server_config, write_ring(root, name, FIRST_TURN), None) as made:
         made.receives(20_000)
         end(made.ring)
-        made.ring.wait(PATIENCE_S)
+        made.ring.wait(TIMEOUT_S)
         first_life = made.sent
         again = write_ring(root, name, 0)
         with (
             Program("ringmaster-instruments", "run", *again) as ring,
             attach_to(name, made.running, ("server", "ring")) as ws,
         ):
-            wait_for(lambda: all(made.stream(n)["epochs"] == 1 for n in INSTRUMENTS), lambda: f"a new epoch: {made}")
+            wait_for(
+                lambda: all(made.stream(n)["turn_epochs"] == 1 for n in INSTRUMENTS),
+                lambda: f"a new grant number: {made}",
+            )
             made.receives(20_000)
             assert ring.stop() == 0, ring.words
             sent = first_life + sum(ws.counters(f"sender/{n}")["sent"] for n in INSTRUMENTS)
@@ -308,7 +311,7 @@ def test_a_ring_that_starts_again_at_turn_0(root: Path, end: Callable[[Program],
         assert_sums_hold(made.ws)
         for instrument in INSTRUMENTS:
             stream = made.ws.streams[f"{instrument}/turn"]
-            assert stream.machine_epoch == made.stream(instrument)["epochs"] == 1
+            assert stream.turn_epoch == made.stream(instrument)["turn_epochs"] == 1
             assert stream.head is not None
             assert stream.head < FIRST_TURN
             assert stream.latest(1000).ok.all()
@@ -334,7 +337,7 @@ def test_of_two_senders_with_one_id_the_first_copy_wins(root: Path, link: VethPa
         words += ["--loss", str(loss[network]), "--pattern", str(network + 1)]
     with server(file, link.enter(0)) as running, attach_to(name, running) as ws:
         command = [*link.enter(1), sys.executable, foreign_sender.__file__, "native", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
         sent = sum(map(int, done.stdout.split()))
         port, counts = ws.counters("port/hall"), ws.counters("stream/bpm01")
         wait_for(lambda: port["decoded"] >= sent, lambda: f"{sent} datagrams: {nonzero(port)}")
@@ -342,7 +345,7 @@ def test_of_two_senders_with_one_id_the_first_copy_wins(root: Path, link: VethPa
         assert_sums_hold(ws)
         gone = [np.random.default_rng(network + 1).random(turns) < loss[network] for network in range(2)]
         neither, both = gone[0] & gone[1], ~gone[0] & ~gone[1]
-        assert nonzero(counts).keys() <= {"accepted", "late", "duplicate", "passed_over", "fast_missing"}
+        assert nonzero(counts).keys() <= {"accepted", "out_of_order", "duplicate", "skipped", "fast_missing"}
         assert counts["duplicate"] == np.count_nonzero(both)
         window = ws.streams["bpm01/turn"].read(FIRST_TURN, turns)
         np.testing.assert_array_equal(window.ok, ~neither)

@@ -16,10 +16,10 @@ import pytest
 from harness import (
     LIBEXEC,
     NOBODY,
-    PATIENCE_S,
     RING_CORE,
     ROOT,
     SERVER_CORE,
+    TIMEOUT_S,
     kill_at_once,
     ringmaster,
     server,
@@ -68,7 +68,7 @@ def test_no_permission_outlives_the_server(root: Path) -> None:
                 assert "ramp/target" in saved
                 assert "enable" not in saved
             kill_at_once(running.pid)
-            running.wait(PATIENCE_S)
+            running.wait(TIMEOUT_S)
             with server(config) as again:
                 with attach_to(name, again, owners) as ws:
                     wait_for(lambda: is_allowed(ws, "ramp") == (0.0, 2.0), lambda: f"ramp: {is_allowed(ws, 'ramp')}")
@@ -122,14 +122,14 @@ def test_an_application_becomes_its_user(root: Path, tmp_path: Path) -> None:
             assert_all_survive_a_cut(name, running)
         as_daemon = ("setpriv", "--reuid=daemon", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
         refused = Program("ringmaster-application", config, "ramp", prefix=as_daemon)
-        assert refused.wait(PATIENCE_S) == 1
+        assert refused.wait(TIMEOUT_S) == 1
         assert 'it is to run as user "nobody"' in refused.words
         secret = tmp_path / "ramp.so"
         shutil.copy(LIBEXEC / "ramp.so", secret)
         secret.chmod(0o600)
         config.write_text(config.read_text().replace("code: ramp\n", f"code: {secret}\n"))
         hidden = Program("ringmaster-application", config, "ramp")
-        assert hidden.wait(PATIENCE_S) == 1
+        assert hidden.wait(TIMEOUT_S) == 1
         assert "ermission denied" in hidden.words
     shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
@@ -146,8 +146,8 @@ HANGS = """
 #include <unistd.h>
 #include <ringmaster/application.h>
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_wish *wish) {
-    (void)setup, (void)state, (void)given, (void)wish;
+                                struct rm_command *command) {
+    (void)setup, (void)state, (void)given, (void)command;
     for (;;)
         pause();
 }

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, SERVER_CORE, free_udp_port, kill_at_once, ringmaster, server, terminate, unique_name
+from harness import SERVER_CORE, TIMEOUT_S, free_udp_port, kill_at_once, ringmaster, server, terminate, unique_name
 
 from ringmaster import layout
 from ringmaster.programs import attach_to, find_program
@@ -80,7 +80,7 @@ def test_a_malformed_configuration_names_its_place(root: Path, tmp_path: Path, w
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_all_that_is_wrong_is_said_at_once(root: Path, tmp_path: Path, command: str) -> None:
+def test_all_that_is_wrong_is_reported_at_once(root: Path, tmp_path: Path, command: str) -> None:
     config = tmp_path / "wrong.yaml"
     config.write_text(configuration(name="[a]", more="bufers: {}\nturn_rate_hz: fast\n"))
     said = ringmaster(command, config, expect=1).stderr.splitlines()
@@ -219,7 +219,7 @@ def test_a_stop_in_good_order_leaves_nothing(root: Path, tmp_path: Path) -> None
     with server(config) as running:
         attach_to(name, running).close()
         kill_at_once(running.pid)
-        running.wait(PATIENCE_S)
+        running.wait(TIMEOUT_S)
     assert (root / name / "server.segment").exists()
     with server(config) as running, attach_to(name, running) as ws:
         assert terminate(running) == 0
@@ -259,7 +259,7 @@ def test_a_full_file_system_of_shared_memory(root: Path, tmp_path: Path) -> None
         "run",
         str(config),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 1, done.stderr
     said = only_line(done.stderr)
     assert "MiB of shared memory" in said

@@ -35,18 +35,18 @@ def test_an_injected_loss_is_counted() -> None:
     said = ringmaster_json("bench", "interval", *traffic, "--seconds", "1", "--rounds", "1", "--json")
     (kind,) = said["data"]["kinds"]
     (run,) = kind["runs"]
-    (link,) = run["caught"]["links"]
+    (link,) = run["received"]["links"]
     not_sent = 4 * run["sent"]["behind_cycles"]
     assert 40 - 4 <= link["lost"] <= 40 + 4 + not_sent
     assert said["tables"][0]["rows"][0][-1] == str(sum(one["lost"] for one in link["instruments"]))
 
 
 def test_links_of_one_s_own_are_measured(tmp_path: Path) -> None:
-    ends = [f"memif:{tmp_path}/link.sock,role={role}" for role in ("server", "client")]
-    words = ("--left", ends[0], "--right", ends[1], "--instruments", "2", "--rate", "200", "--seconds", "0.3")
+    endpoints = [f"memif:{tmp_path}/link.sock,role={role}" for role in ("server", "client")]
+    words = ("--left", endpoints[0], "--right", endpoints[1], "--instruments", "2", "--rate", "200", "--seconds", "0.3")
     said = ringmaster_json("bench", "interval", *words, "--rounds", "1", "--json")
     assert said["memif.average_ns"] == pytest.approx(5e6, rel=0.2)
-    assert f"--left {ends[0]} --right {ends[1]}" in said["command"]
+    assert f"--left {endpoints[0]} --right {endpoints[1]}" in said["command"]
     assert said["conditions"]["core_share"]["count"] == 2, "the sender's and the receiver's"
 
 
@@ -60,7 +60,7 @@ def test_a_running_server_s_instruments_are_looked_at(root: Path) -> None:
     assert {row[0] for row in by_instrument["rows"]} >= {"bpm01", "blm01", "llrf01"}
 
 
-def test_a_server_that_does_not_run_is_said() -> None:
+def test_a_server_that_does_not_run_is_reported() -> None:
     done = ringmaster("bench", "interval", "--workspace", "nowhere", expect=3)
     assert "nowhere" in done.stderr
     assert "Traceback" not in done.stderr

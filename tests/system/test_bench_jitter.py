@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bench_runs import interrupted, marked, started
-from harness import PATIENCE_S, ringmaster, ringmaster_json, veth_pair, wait_for
+from harness import TIMEOUT_S, ringmaster, ringmaster_json, veth_pair, wait_for
 
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
@@ -93,7 +93,7 @@ def test_gaps_are_written_as_they_were_counted() -> None:
         (("jitter", "--cores", "0,4000"), 1, "cores 4000 are not this process's to use"),
     ],
 )
-def test_bad_options_are_said(words: tuple[str, ...], status: int, says: str) -> None:
+def test_bad_options_are_reported(words: tuple[str, ...], status: int, says: str) -> None:
     done = ringmaster("bench", *words, expect=status)
     assert says in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
@@ -101,8 +101,8 @@ def test_bad_options_are_said(words: tuple[str, ...], status: int, says: str) ->
 
 def test_a_sender_without_a_rate_has_no_cycles_to_write_down(tmp_path: Path) -> None:
     words = ("--core", "0", "--link", "raw:lo", "--instruments", "1", "--rate", "0", "--seconds", "1")
-    command = [find_program("ringmaster-pace"), *words, "--cycles", str(tmp_path / "cycles")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    command = [find_program("ringmaster-generator"), *words, "--cycles", str(tmp_path / "cycles")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 2
     assert "--cycles: needs a --rate" in done.stderr
 
@@ -118,10 +118,10 @@ def test_a_link_that_vanishes_ends_the_bench_with_its_name() -> None:
         pass  # or a reason to skip
     traffic = ("--kinds", "raw", "--links", "1", "--instruments", "4", "--rate", "500")
     with started("bench", "jitter", *traffic, "--seconds", "5", "--rounds", "1") as (bench, mark):
-        wait_for(lambda: marked(mark, "ringmaster-pace"), "the sender")
-        take_away = ["nsenter", f"--net=/proc/{marked(mark, 'ringmaster-pace')[0]}/ns/net", "ip", "link", "delete"]
+        wait_for(lambda: marked(mark, "ringmaster-generator"), "the sender")
+        take_away = ["nsenter", f"--net=/proc/{marked(mark, 'ringmaster-generator')[0]}/ns/net", "ip", "link", "delete"]
         subprocess.run([*take_away, "veth0"], check=True)
-        _, words = bench.communicate(timeout=PATIENCE_S)
+        _, words = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 1
     assert "raw:veth" in words
     assert "Traceback" not in words

@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 
-def test_power_is_told_as_far_as_there_is_any() -> None:
+def test_power_is_reported_as_far_as_there_is_any() -> None:
     section = ringmaster_json("bench", "power", "--rounds", "1", "--seconds", "0.2", "--json")
     states = {one["state"]: one for one in windows(section)}
     assert len(states) == 5

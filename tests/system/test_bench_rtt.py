@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from bench_runs import marked, started, wait_for_line
-from harness import PATIENCE_S, ringmaster, ringmaster_json, veth_pair, wait_for
+from harness import TIMEOUT_S, ringmaster, ringmaster_json, veth_pair, wait_for
 
 DELAY_US = 100_000.0
 LEAST_STALL_US = 30_000.0
@@ -86,7 +86,7 @@ def test_ctrl_c_under_load_gives_what_was_measured_until_then() -> None:
         wait_for_line(bench, "memif, loaded: median")
         assert marked(mark, "stress-ng")
         bench.send_signal(signal.SIGINT)
-        said, words = bench.communicate(timeout=PATIENCE_S)
+        said, words = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 0, words
     section = json.loads(said.splitlines()[-1])
     assert section["interrupted"] is True
@@ -112,7 +112,7 @@ def test_a_link_that_vanishes_ends_the_round_with_a_reason() -> None:
         (sender,) = marked(mark, "ringmaster-rtt")
         take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
         wait_for(lambda: subprocess.run(take_away, capture_output=True).returncode == 0, "veth0, to delete it")
-        said, words = bench.communicate(timeout=PATIENCE_S)
+        said, words = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 0, words
     section = json.loads(said.splitlines()[-1])
     assert [done["way"] for done in section["data"]["rounds"]] == ["memif"]

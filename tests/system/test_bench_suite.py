@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, command_line, ringmaster
+from harness import TIMEOUT_S, command_line, ringmaster
 
 pytestmark = pytest.mark.usefixtures("root")
 
@@ -34,7 +34,7 @@ def test_an_interrupt_leaves_the_page_of_what_there_is(tmp_path: Path) -> None:
         first = suite.stderr.readline()
         assert first.startswith("parameters: ")
         suite.send_signal(signal.SIGINT)
-        _, errors = suite.communicate(timeout=PATIENCE_S)
+        _, errors = suite.communicate(timeout=TIMEOUT_S)
     assert suite.returncode == 130, errors
     said = json.loads((out / "report.json").read_text())
     assert [one["interrupted"] for one in said["sections"]] == [True]

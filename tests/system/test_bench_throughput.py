@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from bench_runs import interrupted, marked, started, windows
-from harness import PATIENCE_S, ringmaster, ringmaster_json, wait_for
+from harness import TIMEOUT_S, ringmaster, ringmaster_json, wait_for
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.demo import cores
@@ -96,11 +96,11 @@ def test_a_link_that_vanishes_ends_its_windows_with_a_reason_and_the_others_go_o
         pytest.skip("NO NAMESPACES HERE: no link can be taken away")
     words = ("--kinds", "raw,memif", "--sizes", "64", "--senders", "1", "--mtu", "1500", "--rounds", "1")
     with started("bench", "throughput", *words, "--seconds", "2", "--json") as (bench, mark):
-        wait_for(lambda: marked(mark, "ringmaster-pace"), "the sender")
-        (sender, *_) = marked(mark, "ringmaster-pace")
+        wait_for(lambda: marked(mark, "ringmaster-generator"), "the sender")
+        (sender, *_) = marked(mark, "ringmaster-generator")
         take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
         subprocess.run(take_away, check=True)
-        said, complaints = bench.communicate(timeout=PATIENCE_S)
+        said, complaints = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 0, complaints
     section = json.loads(said.splitlines()[-1])
     assert [window["case"]["kind"] for window in windows(section)] == ["memif"]

@@ -73,7 +73,7 @@ def faults(*entries: str) -> str:
     return "".join(f"    - {{{entry}}}\n" for entry in entries)
 
 
-def test_where_no_chain_has_answered_nobody_is_told_of_a_current(root: Path) -> None:
+def test_where_no_chain_has_answered_nobody_is_reported_of_a_current(root: Path) -> None:
     name = unique_name("nobody")
     config = root / f"{name}.yaml"
     config.write_text(server_text(name, root, "hold", "ramp"))
@@ -112,7 +112,7 @@ def test_a_supply_that_trips_is_followed_and_goes_on_from_where_it_is(root: Path
         assert_nothing_was_lost(ws)
 
 
-def test_a_supply_that_saturates_is_told_of(root: Path) -> None:
+def test_a_supply_that_saturates_is_reported_of(root: Path) -> None:
     fault = f"chain: {CHAIN}, fault: saturate, supply: 2, limit: 2.5"
     with (
         machine(root, "saturates", faults=faults(fault)) as facility,

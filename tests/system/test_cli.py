@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, ROOT, ringmaster, ringmaster_json, wait_for
+from harness import ROOT, TIMEOUT_S, ringmaster, ringmaster_json, wait_for
 
 from ringmaster import demo
 
 TURN_RATE_HZ = 40_000
-RATES = ("turn", "prompt", "fast", "loop_prompt", "loop", "slow_prompt", "slow")
+RATES = ("turn", "low_latency", "fast", "loop_low_latency", "loop", "slow_low_latency", "slow")
 INSTRUMENTS = [*(f"bpm{i:02d}" for i in range(1, 8)), "blm01", "llrf01"]
 
 REPORT = {
@@ -24,7 +24,7 @@ REPORT = {
     "turn_rate_hz",
     "lost",
     "duplicate",
-    "late",
+    "out_of_order",
     "refused",
     "tune_found",
     "tune_simulated",
@@ -38,7 +38,7 @@ def test_the_demo_ends_in_a_report_of_no_loss_and_the_right_tune(root: Path) -> 
     done = ringmaster("demo", "--seconds", "3", "--turn-rate", str(TURN_RATE_HZ))
     report = json.loads(done.stdout.splitlines()[-1])
     assert report.keys() >= REPORT
-    assert [report[fault] for fault in ("lost", "duplicate", "late", "refused")] == [0, 0, 0, 0]
+    assert [report[fault] for fault in ("lost", "duplicate", "out_of_order", "refused")] == [0, 0, 0, 0]
     assert report["packets"] == report["sent"] > len(INSTRUMENTS) * TURN_RATE_HZ
     assert report["set_turn_rate_hz"] == TURN_RATE_HZ
     assert report["turn_rate_hz"] * report["seconds"] * len(INSTRUMENTS) == pytest.approx(report["packets"], rel=0.1)
@@ -108,7 +108,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `make install` puts into a system."""
     prefix = tmp_path_factory.mktemp("installed")
     command = ["meson", "install", "-C", str(ROOT / "build"), "--no-rebuild", "--quiet", "--destdir", str(prefix)]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
+    subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT_S)
     return prefix
 
 
@@ -121,19 +121,17 @@ def test_the_c_example_needs_headers_and_library_alone(live: demo.Demo, installe
         "LD_LIBRARY_PATH": str(library),
     }
     asked = ["pkg-config", "--cflags", "--libs", "ringmaster"]
-    flags = subprocess.run(
-        asked, check=True, capture_output=True, text=True, env=environment, timeout=PATIENCE_S
-    ).stdout
+    flags = subprocess.run(asked, check=True, capture_output=True, text=True, env=environment, timeout=TIMEOUT_S).stdout
     assert "rte" not in flags
     assert "dpdk" not in flags
     program = tmp_path / "orbit_rms"
     source = ROOT / "examples/orbit_rms.c"
-    subprocess.run(["cc", "-O2", source, *flags.split(), "-o", program], check=True, timeout=PATIENCE_S)
+    subprocess.run(["cc", "-O2", source, *flags.split(), "-o", program], check=True, timeout=TIMEOUT_S)
     linked = subprocess.run(["ldd", program], check=True, capture_output=True, text=True, env=environment, timeout=10)
     assert f"{library}/libringmaster.so" in linked.stdout
     assert "librte" not in linked.stdout
     done = subprocess.run(
-        [program, "demo", "1"], check=True, capture_output=True, text=True, env=environment, timeout=PATIENCE_S
+        [program, "demo", "1"], check=True, capture_output=True, text=True, env=environment, timeout=TIMEOUT_S
     )
     words = done.stdout.split()
     assert words[:1] + words[2:7] == ["turn", "7", "of", "7", "BPMs", "x1"], done.stdout

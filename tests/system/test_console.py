@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 import pytest
-from harness import PATIENCE_S, SERVER_CORE, command_line, kill_at_once, ringmaster, server, unique_name, wait_for
+from harness import SERVER_CORE, TIMEOUT_S, command_line, kill_at_once, ringmaster, server, unique_name, wait_for
 
 from ringmaster import demo
 from ringmaster.programs import attach_to
@@ -27,7 +27,7 @@ PAGES = {
     "2": ("PACKETS/S", "RECEIVED", "What became of the packets of ring", "decoded"),
     "3": ("NAME", "RATE", "LOST", "bpm01", "blm01", "llrf01"),
     "4": ("BUSY", "BURST/AIM", "GAP", "Latency of receive/0", "p99.9", "┴"),
-    "5": ("Slow path", "ANSWERED", "Mirrored networks", "Steering"),
+    "5": ("Exception path", "ANSWERED", "Mirrored networks", "Steering"),
     "7": ("14 BPMs", "most", "█"),
     "8": ("tune 0.29", "tune 0.16", "▼0.29", "▼0.16", "┴0.5"),
 }
@@ -47,7 +47,7 @@ class Terminal:
 
     def do(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """A command of the multiplexer."""
-        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
 
     def press(self, *keys: str) -> None:
         """Presses keys, as the multiplexer names them."""
@@ -76,10 +76,10 @@ class Terminal:
 
     def until(self, *words: str) -> str:
         """Waits until all of them are on the screen, and returns it."""
-        give_up = monotonic() + PATIENCE_S
+        give_up = monotonic() + TIMEOUT_S
         while not all(word in (screen := self.screen) for word in words):
             missing = [word for word in words if word not in screen]
-            assert monotonic() < give_up, f"waited {PATIENCE_S:.0f} s in vain for {missing}:\n{screen}"
+            assert monotonic() < give_up, f"waited {TIMEOUT_S:.0f} s in vain for {missing}:\n{screen}"
             sleep(0.05)
         return screen
 
@@ -217,7 +217,7 @@ def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None
 def test_a_demo_counts_after_its_console_has_ended(tmp_path: Path) -> None:
     """Which lets go of the memory that it looked at."""
     words = command_line("demo", "--ring", "turns", "--turn-rate", str(TURN_RATE_HZ))
-    command = ["sh", "-c", f"{shlex.join(words)}; echo ended with $?; sleep {PATIENCE_S:.0f}"]
+    command = ["sh", "-c", f"{shlex.join(words)}; echo ended with $?; sleep {TIMEOUT_S:.0f}"]
     with shown((80, 24), command, RINGMASTER_WORKSPACES=str(tmp_path)) as live:
         live.until("Clock and beam")
         live.press("8")

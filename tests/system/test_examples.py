@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, ROOT, ringmaster, wait_for
+from harness import ROOT, TIMEOUT_S, ringmaster, wait_for
 
 import ringmaster as package
 from ringmaster import demo, demo_loop
@@ -23,7 +23,7 @@ def live(root: Path) -> Iterator[demo.Demo]:
 
 
 def run(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=10 * PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=10 * TIMEOUT_S)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 

@@ -60,11 +60,11 @@ def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) 
         with demo_loop.start(folder, FULL_TURN_RATE_HZ / SLOWER, simulated=True) as loop:
             name = loop.figures().name
             for what in loop.figures().disturbances:
-                loop.ws.put(f"machine/{what}", 0.0, timeout=demo_loop.PATIENCE_S)
+                loop.ws.put(f"machine/{what}", 0.0, timeout=demo_loop.TIMEOUT_S)
             wait_for(lambda: loop.figures().state == State.READY, lambda: f"ready: {loop.figures()}")
             assert_rows_have_an_age(loop)
             loop.take_golden()
-            feedback = Feedback(loop.ws, name, patience_s=demo_loop.PATIENCE_S)
+            feedback = Feedback(loop.ws, name, timeout_s=demo_loop.TIMEOUT_S)
             feedback.put_array(
                 "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / demo_loop.ELETTRA2.matrix))
             )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness import PATIENCE_S, RING_CORE, SERVER_CORE, command_line, ringmaster, server, unique_name, wait_for
+from harness import RING_CORE, SERVER_CORE, TIMEOUT_S, command_line, ringmaster, server, unique_name, wait_for
 from living import joined
 
 from ringmaster import Workspace
@@ -50,11 +50,11 @@ SUPPLIES = (*(f"ps/{plane}{i}" for plane in "hv" for i in (1, 2)), "ps/rf")
 LIMIT_A = 3.0
 SLEW_A_PER_S = 100.0
 """One unit takes 10 cycles: a reading before the supply is there would show, and a starved core manages it."""
-PATIENT_FEEDBACK = """
+SLOW_FEEDBACK = """
 families:
   - {name: all, actuators: ["ps/h*", "ps/v*"], plant: {bandwidth_hz: 100, delay_us: 1000}, integral_hz: 1}
 rf: {actuator: ps/rf}
-permits: {missing: 1, bpms: 0, actuators: 0}
+enable_conditions: {missing: 1, bpms: 0, actuators: 0}
 watch: {missing_cycles: 100000, return_s: 0.01}
 """
 """Of a host that takes cores away: what is late is waited for, and nothing that is missing opens the loop."""
@@ -239,7 +239,7 @@ def test_what_ends_it_early_puts_all_back(facility: Facility, ws: Workspace, num
             wait_for(lambda: abs(stands(ws, "ps/h1")) > 1, "the first supply to be away")
             process.send_signal(number)
             process.send_signal(number)  # a person may press it twice
-            _, said = process.communicate(timeout=PATIENCE_S)
+            _, said = process.communicate(timeout=TIMEOUT_S)
         finally:
             process.kill()
     assert process.returncode == 130
@@ -250,11 +250,11 @@ def test_what_ends_it_early_puts_all_back(facility: Facility, ws: Workspace, num
 
 def test_the_feedback_runs_with_it_and_measures_it_anew(facility: Facility, measured: Path) -> None:
     again = facility.folder / "again.csv"
-    (facility.folder / "feedback.yaml").write_text(f"matrix: {measured.name}\n{PATIENT_FEEDBACK}")
+    (facility.folder / "feedback.yaml").write_text(f"matrix: {measured.name}\n{SLOW_FEEDBACK}")
     owners = ("server", "feedback")
     with facility.server(APPLICATION, ROLE) as running, attach_to(facility.name, running, owners) as ws:
         wait_for(lambda: joined(ws), "the supplies to join")
-        feedback = Feedback(ws, patience_s=PATIENCE_S)
+        feedback = Feedback(ws, timeout_s=TIMEOUT_S)
         wait_for(lambda: feedback.state == State.READY, lambda: f"ready: {feedback.state}")
         ringmaster(*facility.measure("--supplies", "ps/h1", "--supplies", "ps/rf", "-o", str(again)))
         before, after = load_csv(measured), load_csv(again)

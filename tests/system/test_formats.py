@@ -10,8 +10,8 @@ import foreign_sender
 import numpy as np
 import pytest
 from harness import (
-    PATIENCE_S,
     SERVER_CORE,
+    TIMEOUT_S,
     VethPair,
     again_if_starved,
     assert_sums_hold,
@@ -45,7 +45,7 @@ WIRES = {
 def send(link: VethPair, *arguments: str | float) -> int:
     """Runs a foreign sender in the other namespace; how many datagrams it sent."""
     command = [*link.enter(1), sys.executable, foreign_sender.__file__, *map(str, arguments), "--source", SENDER]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 

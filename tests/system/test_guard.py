@@ -10,7 +10,7 @@ from time import sleep
 
 import numpy as np
 import pytest
-from harness import PATIENCE_S, ROOT, kill_at_once, wait_for
+from harness import ROOT, TIMEOUT_S, kill_at_once, wait_for
 from living import (
     CHAINS,
     CYCLE_S,
@@ -43,7 +43,7 @@ WRONGS = {
     "no-number": "refused_number",
     "beyond": "refused_high",
     "to-and-fro": "slew_limited",
-    "old-epoch": "refused_epoch",
+    "old-grant_number": "refused_grant",
     "stale": "refused_stale",
     "future": "refused_future",
     "any-number": "refused_number",
@@ -64,8 +64,10 @@ def ramping(root: Path) -> Iterator[Machine]:
         yield made
 
 
-def rogue(facility: Machine, wrong: str, seconds: float, rows_per_s: float = 0, value: float = 0) -> Program:
-    return Program(str(ROGUE), facility.name, "mover", str(SUPPLIES), wrong, str(seconds), str(rows_per_s), str(value))
+def rogue(facility: Machine, wrong: str, seconds: float, vectors_per_s: float = 0, value: float = 0) -> Program:
+    return Program(
+        str(ROGUE), facility.name, "mover", str(SUPPLIES), wrong, str(seconds), str(vectors_per_s), str(value)
+    )
 
 
 def currents(ws: Workspace) -> Floats:
@@ -93,20 +95,20 @@ def truth(ws: Workspace) -> Floats:
     return np.asarray(current.value, np.float64)
 
 
-@pytest.mark.parametrize("rows_per_s", [2000.0, 0.0], ids=["paced", "as-fast-as-it-can"])
+@pytest.mark.parametrize("vectors_per_s", [2000.0, 0.0], ids=["paced", "as-fast-as-it-can"])
 @pytest.mark.parametrize("wrong", WRONGS)
-def test_a_rogue_moves_nothing_beyond_what_is_allowed(holding: Machine, wrong: str, rows_per_s: float) -> None:
+def test_a_rogue_moves_nothing_beyond_what_is_allowed(holding: Machine, wrong: str, vectors_per_s: float) -> None:
     with attach(holding.name) as ws:
         begin, before = cycles_go_on(ws), dict(ws.counters("guard/mover"))
-        with rogue(holding, wrong, 0.5, rows_per_s) as running:
-            assert running.wait(PATIENCE_S) == 0, running.words
+        with rogue(holding, wrong, 0.5, vectors_per_s) as running:
+            assert running.wait(TIMEOUT_S) == 0, running.words
         cycles_go_on(ws)
         assert_never_hurt(ws, begin)
         assert_nothing_was_lost(ws)
         under = WRONGS[wrong]
-        if under is not None and rows_per_s:  # rows that come too fast are never whole, so few are judged at all
+        if under is not None and vectors_per_s:  # vectors that come too fast are never whole, so few are judged at all
             assert ws.counters("guard/mover")[under] > before[under], dict(ws.counters("guard/mover"))
-        if under in ("refused_epoch", "refused_stale", "refused_future"):
+        if under in ("refused_grant", "refused_stale", "refused_future"):
             assert ws.counters("guard/mover")["taken"] == before["taken"]
         others = readbacks(ws, "c02", begin, head(ws))[1]
         assert np.ptp(others, axis=0).max() == 0, "a supply moved that is not the application's"
@@ -117,14 +119,14 @@ def test_a_good_application_gets_what_it_wants(holding: Machine) -> None:
         begin = cycles_go_on(ws)
         with rogue(holding, "good", 2.0, 1000, 3.0) as running:
             wait_for(lambda: np.allclose(currents(ws), 3.0), lambda: f"3 A: {currents(ws)} {running.words}")
-            assert running.wait(PATIENCE_S) == 0, running.words
+            assert running.wait(TIMEOUT_S) == 0, running.words
         assert_never_hurt(ws, begin)
 
 
-def test_the_last_offence_is_told(holding: Machine) -> None:
+def test_the_last_offence_is_reported(holding: Machine) -> None:
     with attach(holding.name) as ws:
         with rogue(holding, "beyond", 0.3, 1000) as running:
-            assert running.wait(PATIENCE_S) == 0, running.words
+            assert running.wait(TIMEOUT_S) == 0, running.words
         offence = ws.grants["mover"].read().offence
         assert offence is not None
         assert abs(offence.value) > LIMIT_A
@@ -150,13 +152,13 @@ def test_another_user_cannot_write_an_applications_memory(holding: Machine, root
         )
         root.chmod(0o755)
         command = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", code, *map(str, segments)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
         assert done.returncode == 0, done.stderr
-        running.wait(PATIENCE_S)
+        running.wait(TIMEOUT_S)
 
 
 def moving(ws: Workspace) -> bool:
-    """Whether rows of the application have been taken lately."""
+    """Whether vectors of the application have been taken lately."""
     before = ws.counters("guard/mover")["taken"]
     sleep(5 * CYCLE_S)
     return ws.counters("guard/mover")["taken"] > before
@@ -165,10 +167,10 @@ def moving(ws: Workspace) -> bool:
 def kills_and_resumes(facility: Machine, ws: Workspace, begin: int, goal: float, after_s: float) -> int:
     """One life of an application, from its start to kill -9; returns the newest turn that was looked at."""
     with rogue(facility, "good", 1000, 1000, goal) as running:
-        wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+        wait_for(lambda: moving(ws), lambda: f"vectors to be taken: {running.words}")
         sleep(after_s)
         kill_at_once(running.pid)
-        running.wait(PATIENCE_S)
+        running.wait(TIMEOUT_S)
     held_from = cycles_go_on(ws, 10)
     held = readbacks(ws, "c01", held_from, cycles_go_on(ws, 10))[1]
     assert np.ptp(held, axis=0).max() == 0, "a supply moved after its application was killed"
@@ -191,7 +193,7 @@ def test_a_killed_application_ramps_to_safe_values(ramping: Machine) -> None:
         with rogue(ramping, "good", 1000, 1000, 2.0) as running:
             wait_for(lambda: np.allclose(currents(ws), 2.0), lambda: f"2 A: {currents(ws)} {running.words}")
             kill_at_once(running.pid)
-            running.wait(PATIENCE_S)
+            running.wait(TIMEOUT_S)
         wait_for(lambda: np.allclose(currents(ws), SAFE_A), lambda: f"safe values: {currents(ws)}")
         assert_never_hurt(ws, begin)
         assert_nothing_was_lost(ws)
@@ -201,7 +203,7 @@ def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
     with attach(holding.name) as ws:
         begin, stalls = cycles_go_on(ws), ws.counters("guard/mover")["stalls"]
         with rogue(holding, "good", 1000, 1000, 1.0) as running:
-            wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+            wait_for(lambda: moving(ws), lambda: f"vectors to be taken: {running.words}")
             os.kill(running.pid, 19)
             wait_for(lambda: ws.counters("guard/mover")["stalls"] > stalls, "the stall to be seen")
             wait_for(lambda: ws.grants["mover"].read().state == ApplicationState.STALLED, "the stall to be shown")
@@ -209,7 +211,7 @@ def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
             still = readbacks(ws, "c01", still_from, cycles_go_on(ws, 10))[1]
             assert np.ptp(still, axis=0).max() == 0
             os.kill(running.pid, 18)
-            wait_for(lambda: moving(ws), "rows to be taken again")
+            wait_for(lambda: moving(ws), "vectors to be taken again")
             kill_at_once(running.pid)
         assert_never_hurt(ws, begin)
 
@@ -218,14 +220,14 @@ def lives_on(facility: Machine, number: int) -> None:
     """Kills the server while an application moves supplies, and starts another."""
     with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
         begin = cycles_go_on(ws)
-        wait_for(lambda: moving(ws), lambda: f"rows to be taken: {running.words}")
+        wait_for(lambda: moving(ws), lambda: f"vectors to be taken: {running.words}")
         seen = {chain: stopped(ws, chain) for chain in CHAINS}
         kill_at_once(facility.running.pid)
-        facility.running.wait(PATIENCE_S)
+        facility.running.wait(TIMEOUT_S)
         wait_for(lambda: all(stopped(ws, chain) > seen[chain] for chain in CHAINS), "the supplies to see it")
         before = truth(ws)
         kill_at_once(running.pid)
-        running.wait(PATIENCE_S)
+        running.wait(TIMEOUT_S)
     facility.start()
     with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
         wait_for(lambda: joined(ws), "the chains to join")

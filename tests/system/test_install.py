@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, ROOT, wait_for
+from harness import ROOT, TIMEOUT_S, wait_for
 
 from ringmaster import demo
 
@@ -19,7 +19,7 @@ PREFIX = "/opt/ringmaster"
 def tool(destdir: Path, *options: str) -> None:
     """What the Makefile runs, without another build."""
     command = [sys.executable, str(ROOT / "tools/install.py"), "--destdir", str(destdir), PREFIX, *options]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S * 5)
+    subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT_S * 5)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def run(installed: Path, *command: str | Path, cwd: Path | None = None) -> str:
     environment["PATH"] = f"{installed / 'bin'}:/usr/bin:/bin"
     environment["PKG_CONFIG_PATH"] = str(next(installed.rglob("ringmaster.pc")).parent)
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=PATIENCE_S
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=TIMEOUT_S
     )
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
@@ -80,7 +80,7 @@ def test_the_template_builds_and_knows_nothing_of_pkg_config(installed: Path, tm
     assert "ringmaster_application" in run(installed, "nm", "-D", copy / "template.so")
     built = tmp_path / "of_a_checkout"
     shutil.copytree(ROOT / "apps/template", built)
-    subprocess.run(["make", f"RINGMASTER={ROOT / 'ringmaster'}"], check=True, cwd=built, timeout=PATIENCE_S)
+    subprocess.run(["make", f"RINGMASTER={ROOT / 'ringmaster'}"], check=True, cwd=built, timeout=TIMEOUT_S)
 
 
 def test_a_second_installation_replaces_the_first(installed: Path) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from harness import (
     OUTCOMES,
-    PATIENCE_S,
     RING_CORE,
     ROOT,
     SERVER_CORE,
+    TIMEOUT_S,
     assert_sums_hold,
     kill_at_once,
     port_sum,
@@ -106,7 +106,7 @@ def sent(ws: Workspace) -> int:
 def assert_nothing_was_lost(ws: Workspace) -> None:
     for instrument in INSTRUMENTS:
         counted = ws.counters(f"stream/{instrument}")
-        assert (lost(counted), counted["late"], counted["duplicate"]) == (0, 0, 0), dict(counted)
+        assert (lost(counted), counted["out_of_order"], counted["duplicate"]) == (0, 0, 0), dict(counted)
 
 
 def test_a_killed_reader_disturbs_nothing(facility: Facility) -> None:
@@ -116,7 +116,7 @@ def test_a_killed_reader_disturbs_nothing(facility: Facility) -> None:
             assert reader.stdout is not None
             assert reader.stdout.readline() == "True\n"
             kill_at_once(reader.pid)
-            assert reader.wait(PATIENCE_S) == -9
+            assert reader.wait(TIMEOUT_S) == -9
     with attach(facility.name) as ws:
         facility.stream_moves_on(ws)
         assert facility.ring.stop() == 0
@@ -168,7 +168,7 @@ def attach_in_c(name: str) -> tuple[int, str]:
 
 def killed(program: Program) -> None:
     kill_at_once(program.pid)
-    assert program.wait(PATIENCE_S) == -9
+    assert program.wait(TIMEOUT_S) == -9
 
 
 def stopped(program: Program) -> None:
@@ -228,16 +228,16 @@ def test_what_a_server_left_can_be_read(facility: Facility, end: Callable[[Progr
 @pytest.mark.parametrize("end", [killed, stopped])
 def test_a_new_server_goes_on_where_the_last_one_ended(facility: Facility, end: Callable[[Program], None]) -> None:
     with attach(facility.name) as ws:
-        before, epoch = latest(ws), ws.segments["server"].epoch
+        before, generation = latest(ws), ws.segments["server"].generation
         end(facility.running)
     with server(facility.config) as again, attach_to(facility.name, again) as ws:
         wait_for(lambda: "the rings of the last run were taken over" in again.words, "the new server to say so")
-        assert ws.segments["server"].epoch == epoch + 1
+        assert ws.segments["server"].generation == generation + 1
         assert_still_there(ws, before)
         facility.stream_moves_on(ws, turns=2000)
         facility.ring.check()
         assert_still_there(ws, before)
-        assert {ws.streams[f"{instrument}/turn"].machine_epoch for instrument in INSTRUMENTS} == {0}
+        assert {ws.streams[f"{instrument}/turn"].turn_epoch for instrument in INSTRUMENTS} == {0}
         assert ws.streams["bpm01/turn"].latest(1000).ok.all()
         assert facility.ring.stop() == 0
         assert terminate(again) == 0

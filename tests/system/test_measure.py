@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE_S, SERVER_CORE, ringmaster, ringmaster_json, unique_name
+from harness import SERVER_CORE, TIMEOUT_S, ringmaster, ringmaster_json, unique_name
 
 from ringmaster.programs import find_program
 
 HOT, COLD = 1024, 262144
 RATES = """\
 rates:
-  - {name: quick, from: turn, filter: prompt, decimation: 4}
-  - {name: calm, from: quick, filter: sharp, decimation: 5}
+  - {name: quick, from: turn, filter: low-latency, decimation: 4}
+  - {name: steady, from: quick, filter: sharp, decimation: 5}
 """
 ENTRY = "{name: bpm, kind: bpm, id: 7, count: 5, port: self, source: 10.1.2.3, turn_offset: -5%s}"
 
@@ -37,7 +37,7 @@ def configuration(folder: Path, port: str = "kind: ring, vlan: 7", entry: str = 
 
 def server(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     command = [find_program("ringmaster-server"), "measure", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
 
 
 def nothing_in(root: Path) -> bool:
@@ -62,7 +62,7 @@ def test_a_given_number_of_datagrams_is_measured(root: Path, tmp_path: Path) -> 
     expected = {
         "instruments": 5,
         "frame_bytes": frame_bytes,
-        "rates": ["quick", "calm"],
+        "rates": ["quick", "steady"],
         "order": "random",
         "rounds": 2,
     }
@@ -86,7 +86,7 @@ def test_options_reach_what_is_measured(root: Path, tmp_path: Path, more: list[s
 def test_without_a_number_it_is_measured_hot_and_cold(root: Path, tmp_path: Path) -> None:
     shown = ringmaster("measure", configuration(tmp_path), "--rounds", "1").stdout
     assert "5 instruments in random order" in shown
-    assert "quick, calm" in shown
+    assert "quick, steady" in shown
     lines = [line.split() for line in shown.splitlines()]
     assert [line[:2] for line in lines if line and line[0] in ("hot", "cold")] == [
         ["hot", str(HOT)],
@@ -129,7 +129,7 @@ def test_an_interruption_leaves_nothing(root: Path, tmp_path: Path) -> None:
         assert running.stderr is not None
         running.stderr.readline()  # about progress
         os.kill(running.pid, signal.SIGTERM)
-        shown, said = running.communicate(timeout=PATIENCE_S)
+        shown, said = running.communicate(timeout=TIMEOUT_S)
     assert (running.returncode, shown) == (1, "")
     assert "interrupted" in said
     assert nothing_in(root)

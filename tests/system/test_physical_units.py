@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import (
-    PATIENCE_S,
     RING_CORE,
     SERVER_CORE,
+    TIMEOUT_S,
     nonzero,
     ringmaster,
     server,
@@ -74,7 +74,7 @@ def run_ring(root: Path, apply: str) -> Iterator[tuple[Workspace, Path]]:
     with server(server_config) as running:
         attach_to(name, running).close()
         with Program("ringmaster-instruments", "run", server_config, overlay, "--turns", str(TURNS)) as ring:
-            assert ring.wait(PATIENCE_S) == 0, ring.words
+            assert ring.wait(TIMEOUT_S) == 0, ring.words
         with attach_to(name, running) as ws:
             sent = TURNS * len(TURN_OFFSET)
             port = ws.counters("port/ring")
@@ -138,7 +138,7 @@ def test_a_table_that_is_wrong_stops_the_start(root: Path) -> None:
     config, _ = write_configurations(root, name, "reading")
     (root / "table.csv").write_text("instrument,x1.gain [mm/counts]\nbpm01,1\n")
     with server(config) as running:
-        assert running.wait(PATIENCE_S) == 1
+        assert running.wait(TIMEOUT_S) == 1
         assert "table.csv:2:7: the column's unit is mm/counts, expected …/nm" in running.words
     said = ringmaster("calibration", "check", root / "table.csv", "--config", config, expect=1).stderr
     assert "table.csv:2:7: " in said

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import (
-    PATIENCE_S,
     ROOT,
     SERVER_CORE,
+    TIMEOUT_S,
     VethPair,
     assert_sums_hold,
     command_line,
@@ -59,7 +59,7 @@ def send(link: VethPair, port_kind: str) -> str:
     }[port_kind]
     options = ["--rate", str(TURN_RATE_HZ), "--first-turn", str(FIRST_TURN), "--source", SENDER]
     command = [*link.enter(1), *command_line("replay", DOROS, *options, "--port-kind", port_kind, *where)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 from harness import (
-    PATIENCE_S,
     RING_CORE,
     SERVER_CORE,
+    TIMEOUT_S,
     assert_sums_hold,
     free_udp_port,
     nonzero,
@@ -69,7 +69,7 @@ def test_each_instrument_arrives_at_its_port_and_the_supplies_answer_at_theirs(
                 lambda: abs(float(np.asarray(readback.value)) - 1.5) < 1e-3,
                 lambda: f"1.5 A: {nonzero(right)}",
             )
-            assert sender.wait(PATIENCE_S) == 0
+            assert sender.wait(TIMEOUT_S) == 0
         wait_for(
             lambda: left["records"] == 2 * TURNS,
             lambda: f"{2 * TURNS} records: {nonzero(left)}",

@@ -61,7 +61,7 @@ def test_stalls_cost_time_and_no_cycle() -> None:
     assert closed.faults == []
     assert closed.state == "on"
     assert closed.simulated_time
-    assert (closed.skipped, closed.late, closed.lost, closed.passed_turns, closed.cycles_skipped) == (0, 0, 0, 0, 0)
+    assert (closed.skipped, closed.late, closed.lost, closed.skipped_turns, closed.cycles_skipped) == (0, 0, 0, 0, 0)
     assert closed.whole_share == pytest.approx(1.0, abs=0.02)
     assert min(closed.attenuation_50_hz_db.values()) > 20
     assert ratio is not None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import foreign_sender
 from harness import (
-    PATIENCE_S,
     SERVER_CORE,
+    TIMEOUT_S,
     VethPair,
     assert_sums_hold,
     nonzero,
@@ -50,7 +50,7 @@ def test_each_instrument_comes_to_one_role(root: Path, link: VethPair) -> None:
     file.write_text(configuration(name, spread=True))
     for i in range(1, SENDERS):
         add = ["ip", "addr", "add", f"10.99.0.{i + 2}/24", "dev", "veth1"]
-        subprocess.run([*link.enter(1), *add], check=True, timeout=PATIENCE_S)
+        subprocess.run([*link.enter(1), *add], check=True, timeout=TIMEOUT_S)
     with server(file, link.enter(0)) as running, attach_to(name, running) as ws:
         steering = str(ws.parameters["server/steering"].value).splitlines()
         assert [line.split()[0] for line in steering] == [f"bpm{i}" for i in range(SENDERS)]
@@ -70,7 +70,7 @@ def test_each_instrument_comes_to_one_role(root: Path, link: VethPair) -> None:
             for i in range(SENDERS)
         ]
         for sender in senders:
-            assert int(sender.communicate(timeout=PATIENCE_S)[0]) == TURNS
+            assert int(sender.communicate(timeout=TIMEOUT_S)[0]) == TURNS
         port = ws.counters("port/hall")
         wait_for(lambda: port["received"] >= SENDERS * TURNS, f"{nonzero(port)} of {SENDERS * TURNS}")
         assert_sums_hold(ws)

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from harness import PATIENCE_S
+from harness import TIMEOUT_S
 
 from ringmaster.demo import cores
 from ringmaster.programs import find_program
@@ -26,7 +26,7 @@ def test_a_known_stall_is_the_longest(tmp_path: Path) -> None:
         os.kill(program.pid, signal.SIGSTOP)
         sleep(STALL_S)
         os.kill(program.pid, signal.SIGCONT)
-        said = json.loads(program.communicate(timeout=PATIENCE_S)[0])
+        said = json.loads(program.communicate(timeout=TIMEOUT_S)[0])
     seen = said["cores"][0]
     assert seen["cpu"] == core
     assert seen["longest_us"] >= 0.9e6 * STALL_S
@@ -45,16 +45,16 @@ def test_a_known_stall_is_the_longest(tmp_path: Path) -> None:
 )
 def test_what_is_no_time_or_no_cpu_is_wrong_usage(words: str) -> None:
     command = [find_program("ringmaster-stall-floor"), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 2, done.stderr
     assert "Usage" in done.stderr
     assert done.stdout == ""
 
 
 @pytest.mark.parametrize(("name", "words"), [("stall-floor", "0.01 0 1000"), ("core-to-core", "0 1000")])
-def test_a_core_that_is_not_there_is_told(name: str, words: str) -> None:
+def test_a_core_that_is_not_there_is_reported(name: str, words: str) -> None:
     command = [find_program(f"ringmaster-{name}"), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 1
     assert "cannot run on core 1000" in done.stderr
     assert done.stdout == ""

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_S, ROOT, command_line, ringmaster, ringmaster_json
+from harness import ROOT, TIMEOUT_S, command_line, ringmaster, ringmaster_json
 
 MACHINE_DATA = find_spec("machine_data")
 assert MACHINE_DATA is not None
@@ -19,7 +19,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def refused(*arguments: str | Path) -> str:
     """The line on stderr of a command that fails."""
-    done = subprocess.run(command_line(*arguments), capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command_line(*arguments), capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 1, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("ringmaster: ")
@@ -61,7 +61,7 @@ def test_plots(tmp_path: Path) -> None:
     assert ElementTree.parse(tmp_path / "optics.svg").getroot().tag.endswith("svg")
 
 
-def test_what_cannot_be_done_is_said_in_a_line(tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_reported_in_a_line(tmp_path: Path) -> None:
     text = tmp_path / "words.mat"
     text.write_text("this is no lattice\n" * 20)
     assert "words.mat" in refused("twin", text)

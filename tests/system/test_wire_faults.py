@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from harness import NOBODY, PATIENCE_S, veth_pair
-from wire_groups import pace_words
+from harness import NOBODY, TIMEOUT_S, veth_pair
+from wire_groups import generator_words
 from wires import (
     FAR_CORE,
     KINDS,
     NEAR_CORE,
-    Ends,
+    Endpoints,
     interface,
     last_object,
     loopback,
@@ -29,29 +29,29 @@ from ringmaster.programs import Program, find_program
 def test_a_peer_that_never_comes_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:
     """All at once, for each waits five seconds: round trips without a reflector, and groups without a receiver."""
     with ExitStack() as stack:
-        words = pace_words([memif(tmp_path / "groups")], 4, 100, 1)
-        pace = stack.enter_context(Program("ringmaster-pace", *words))
+        words = generator_words([memif(tmp_path / "groups")], 4, 100, 1)
+        generator = stack.enter_context(Program("ringmaster-generator", *words))
         near = {}
         for kind in ("memif", "udp", "raw"):
-            ends = KINDS[kind](tmp_path, request)
-            near[ends.near] = stack.enter_context(measuring(ends))
+            endpoints = KINDS[kind](tmp_path, request)
+            near[endpoints.near] = stack.enter_context(measuring(endpoints))
         for text, program in near.items():
-            assert program.wait(PATIENCE_S) == 1
+            assert program.wait(TIMEOUT_S) == 1
             assert f"no answer from {text} within 5 s: is the reflector running?" in program.words
             assert len(program.words.splitlines()) == 1
-        assert pace.wait(PATIENCE_S) == 1
-        assert "has no peer" in pace.words
+        assert generator.wait(TIMEOUT_S) == 1
+        assert "has no peer" in generator.words
 
 
 @pytest.mark.parametrize("kind", ["memif", "udp", "raw"])
 def test_a_reflector_killed_in_midst_is_an_error_or_loss(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
 ) -> None:
-    ends = KINDS[kind](tmp_path, request)
-    with reflecting(ends) as reflector, measuring(ends, "--timeout-ms", "100", seconds=1.0) as near:
+    endpoints = KINDS[kind](tmp_path, request)
+    with reflecting(endpoints) as reflector, measuring(endpoints, "--timeout-ms", "100", seconds=1.0) as near:
         wait_until_ready(near)
         reflector.kill()
-        status = near.wait(PATIENCE_S)
+        status = near.wait(TIMEOUT_S)
         if kind == "memif":  # shared memory ends with its owner, and the link says so; a wire cannot
             assert status == 1
             assert "has no peer" in near.words
@@ -64,12 +64,12 @@ def test_a_reflector_killed_in_midst_is_an_error_or_loss(
 def test_a_reflector_outlives_a_near_end_that_is_killed(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
 ) -> None:
-    ends = KINDS[kind](tmp_path, request)
-    with reflecting(ends) as reflector:
-        with measuring(ends, rate_hz=20e3, seconds=600.0) as near:
+    endpoints = KINDS[kind](tmp_path, request)
+    with reflecting(endpoints) as reflector:
+        with measuring(endpoints, rate_hz=20e3, seconds=600.0) as near:
             wait_until_ready(near)
             near.kill()
-        assert last_object(rtt(ends, seconds=0.2).stdout)["lost"] == 0
+        assert last_object(rtt(endpoints, seconds=0.2).stdout)["lost"] == 0
         assert reflector.stop() == 0
 
 
@@ -78,29 +78,29 @@ def test_an_interface_that_vanishes_ends_both_ends(root: Path) -> None:
         every = (
             interface("raw", pair),
             interface("af_packet", pair, "udp_port=4661"),
-            Ends(
+            Endpoints(
                 "udp:10.99.0.1:4662,peer=10.99.0.2:4662",
                 "udp:10.99.0.2:4662,peer=10.99.0.1:4662",
                 *map(pair.enter, (0, 1)),
             ),
         )
         programs = []
-        for ends in every:
-            programs.append(stack.enter_context(reflecting(ends)))
-            programs.append(stack.enter_context(measuring(ends, seconds=600.0)))
+        for endpoints in every:
+            programs.append(stack.enter_context(reflecting(endpoints)))
+            programs.append(stack.enter_context(measuring(endpoints, seconds=600.0)))
             wait_until_ready(programs[-1])
-        subprocess.run([*pair.enter(1), "ip", "link", "delete", "veth1"], check=True, timeout=PATIENCE_S)
+        subprocess.run([*pair.enter(1), "ip", "link", "delete", "veth1"], check=True, timeout=TIMEOUT_S)
         for program in programs:
-            assert program.wait(PATIENCE_S) == 1, program.words
+            assert program.wait(TIMEOUT_S) == 1, program.words
             assert f"{program.name}: link " in program.words
             assert "the interface is gone" in program.words or "no interface has our address" in program.words
 
 
 @pytest.mark.parametrize("kind", ["raw", "af_packet", "af_xdp"])
-def test_no_privilege_is_said(kind: str) -> None:
+def test_no_privilege_is_reported(kind: str) -> None:
     for program, more in (("ringmaster-reflect", ()), ("ringmaster-rtt", ("--rate", "10", "--seconds", "1"))):
         command = [*NOBODY, find_program(program), f"{kind}:lo", "--core", str(NEAR_CORE), *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
         assert done.returncode == 1, done.stdout + done.stderr
         assert "CAP_NET_RAW" in done.stderr
         assert "root" in done.stderr
@@ -123,7 +123,7 @@ def test_no_privilege_is_said(kind: str) -> None:
 )
 def test_bad_input_is_refused_in_one_line(words: str, status: int, expected: str) -> None:
     command = [find_program("ringmaster-rtt"), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == status, done.stderr
     assert expected in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -131,14 +131,14 @@ def test_bad_input_is_refused_in_one_line(words: str, status: int, expected: str
 
 
 def test_a_reflector_ends_with_its_parent_and_with_its_input(root: Path) -> None:
-    ends = loopback()
-    command = [find_program("ringmaster-reflect"), ends.far, "--core", str(FAR_CORE)]
+    endpoints = loopback()
+    command = [find_program("ringmaster-reflect"), endpoints.far, "--core", str(FAR_CORE)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdin is not None
         assert program.stdout is not None
         assert "ready" in program.stdout.readline()
         program.stdin.close()
-        assert program.wait(PATIENCE_S) == 0
+        assert program.wait(TIMEOUT_S) == 0
     parent = ["sh", "-c", '"$@" & read line; exit 0', "sh", *command]
     with subprocess.Popen(parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
         assert shell.stdin is not None

@@ -9,12 +9,12 @@ from statistics import median
 from time import monotonic
 
 import pytest
-from harness import PATIENCE_S, wait_for
+from harness import TIMEOUT_S, wait_for
 from wires import (
     KINDS,
     RATE_HZ,
     SECONDS,
-    Ends,
+    Endpoints,
     last_object,
     loopback,
     measuring,
@@ -34,9 +34,9 @@ TOLERANCE_MS = 40.0
 def test_a_known_delay_and_a_known_loss_are_found(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
 ) -> None:
-    ends, samples = KINDS[kind](tmp_path, request), tmp_path / "samples"
-    with reflecting(ends, "--delay-us", str(DELAY_MS * 1e3), "--drop-every", "10") as reflector:
-        found = last_object(rtt(ends, "--samples", str(samples), "--size", "1472", "--timeout-ms", "500").stdout)
+    endpoints, samples = KINDS[kind](tmp_path, request), tmp_path / "samples"
+    with reflecting(endpoints, "--delay-us", str(DELAY_MS * 1e3), "--drop-every", "10") as reflector:
+        found = last_object(rtt(endpoints, "--samples", str(samples), "--size", "1472", "--timeout-ms", "500").stdout)
         reflector.stop()
         reflected = last_object(reflector.words)
     times = rows(samples)
@@ -60,17 +60,17 @@ def test_a_known_delay_and_a_known_loss_are_found(
 @pytest.mark.parametrize("size", [18, 8972])
 def test_a_payload_of_any_size_makes_the_trip(size: int, tmp_path: Path, root: Path) -> None:
     short = memif(tmp_path)
-    ends = Ends(f"{short.near},mtu=9000", f"{short.far},mtu=9000")
-    with reflecting(ends):
-        found = last_object(rtt(ends, "--size", str(size), seconds=0.2).stdout)
+    endpoints = Endpoints(f"{short.near},mtu=9000", f"{short.far},mtu=9000")
+    with reflecting(endpoints):
+        found = last_object(rtt(endpoints, "--size", str(size), seconds=0.2).stdout)
     assert found["size"] == size
     assert found["lost"] == 0
 
 
 def test_a_stall_shows_in_every_probe_that_was_due_in_it(tmp_path: Path, root: Path) -> None:
     """No coordinated omission: the near end is stopped for a while, and the probes of that time are sent, late."""
-    ends, samples, stall_s = loopback("wait=spin"), tmp_path / "samples", 0.5
-    with reflecting(ends), measuring(ends, "--samples", str(samples), seconds=1.5) as near:
+    endpoints, samples, stall_s = loopback("wait=spin"), tmp_path / "samples", 0.5
+    with reflecting(endpoints), measuring(endpoints, "--samples", str(samples), seconds=1.5) as near:
         wait_until_ready(near)
         begin = monotonic()
         wait_for(lambda: monotonic() - begin > 0.3, "the warm-up")
@@ -78,7 +78,7 @@ def test_a_stall_shows_in_every_probe_that_was_due_in_it(tmp_path: Path, root: P
         begin = monotonic()
         wait_for(lambda: monotonic() - begin > stall_s, "the stall")
         os.kill(near.pid, signal.SIGCONT)
-        assert near.wait(PATIENCE_S) == 0, near.words
+        assert near.wait(TIMEOUT_S) == 0, near.words
         found = last_object(near.words)
     assert found["probes"] == RATE_HZ * 1.5
     assert found["lost"] == 0
@@ -90,8 +90,8 @@ def test_a_stall_shows_in_every_probe_that_was_due_in_it(tmp_path: Path, root: P
 
 
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, root: Path) -> None:
-    ends, samples = loopback(), tmp_path / "samples"
-    with reflecting(ends), measuring(ends, "--samples", str(samples), seconds=600.0) as near:
+    endpoints, samples = loopback(), tmp_path / "samples"
+    with reflecting(endpoints), measuring(endpoints, "--samples", str(samples), seconds=600.0) as near:
         wait_until_ready(near)
         begin = monotonic()
         wait_for(lambda: monotonic() - begin > 0.5, "some probes")
@@ -103,9 +103,12 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, root: Path) -> Non
 
 
 def test_an_interrupt_ends_the_waiting_for_answers_that_do_not_come(root: Path) -> None:
-    """Half of them are lost, and the near end was told to wait for them for longer than this test has patience."""
-    ends = loopback()
-    with reflecting(ends, "--drop-every", "2"), measuring(ends, "--timeout-ms", "100000", seconds=0.2) as near:
+    """Half of them are lost, and the near end was told to wait for them for longer than this test has timeout."""
+    endpoints = loopback()
+    with (
+        reflecting(endpoints, "--drop-every", "2"),
+        measuring(endpoints, "--timeout-ms", "100000", seconds=0.2) as near,
+    ):
         wait_until_ready(near)
         begin = monotonic()
         wait_for(lambda: monotonic() - begin > 2.0, "the last probe")
@@ -116,9 +119,9 @@ def test_an_interrupt_ends_the_waiting_for_answers_that_do_not_come(root: Path) 
     assert found["lost"] == found["probes"] / 2
 
 
-def test_what_was_measured_is_told_though_the_samples_cannot_be_written(root: Path) -> None:
-    ends = loopback()
-    with reflecting(ends), measuring(ends, "--samples", "/nowhere/samples", seconds=0.2) as near:
-        assert near.wait(PATIENCE_S) == 1
+def test_what_was_measured_is_reported_though_the_samples_cannot_be_written(root: Path) -> None:
+    endpoints = loopback()
+    with reflecting(endpoints), measuring(endpoints, "--samples", "/nowhere/samples", seconds=0.2) as near:
+        assert near.wait(TIMEOUT_S) == 1
         assert "cannot write the samples to /nowhere/samples" in near.words
         assert '"probes": ' in near.words

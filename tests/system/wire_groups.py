@@ -9,8 +9,8 @@ from time import sleep
 from typing import Any
 
 import numpy as np
-from harness import PATIENCE_S
-from wires import FAR_CORE, NEAR_CORE, Ends, last_object, wait_until_ready
+from harness import TIMEOUT_S
+from wires import FAR_CORE, NEAR_CORE, Endpoints, last_object, wait_until_ready
 
 from ringmaster.programs import Program, find_program
 
@@ -19,38 +19,38 @@ ROW = np.dtype([("link", "<u4"), ("datagrams", "<u4"), ("cycle", "<u8"), ("first
 
 
 @contextmanager
-def catching(
-    ends: Sequence[Ends], instruments: int, rate_hz: float, *options: str, seconds: float = 30
+def receiving(
+    endpoints: Sequence[Endpoints], instruments: int, rate_hz: float, *options: str, seconds: float = 30
 ) -> Iterator[Program]:
     """A receiver, ready, one thread for all links; it ends with its sender."""
-    links = [word for end in ends for word in ("--link", end.far)]
+    links = [word for end in endpoints for word in ("--link", end.far)]
     words = ["--core", str(FAR_CORE), *links, "--instruments", str(instruments), "--rate", str(rate_hz)]
     timing = ["--seconds", str(seconds), *options]
-    with Program("ringmaster-catch", *words, *timing, prefix=ends[0].enter_far) as program:
+    with Program("ringmaster-receiver", *words, *timing, prefix=endpoints[0].enter_far) as program:
         wait_until_ready(program)
         yield program
 
 
-def pace_words(ends: Sequence[Ends], instruments: int, rate_hz: float, seconds: float) -> list[str]:
+def generator_words(endpoints: Sequence[Endpoints], instruments: int, rate_hz: float, seconds: float) -> list[str]:
     """What a sender is told."""
-    links = [word for end in ends for word in ("--link", end.near)]
+    links = [word for end in endpoints for word in ("--link", end.near)]
     words = ["--core", str(NEAR_CORE), *links, "--instruments", str(instruments), "--rate", str(rate_hz)]
     return [*words, "--seconds", str(seconds)]
 
 
-def pace(
-    ends: Sequence[Ends], instruments: int, rate_hz: float, seconds: float, *options: str, expect: int = 0
+def generator(
+    endpoints: Sequence[Endpoints], instruments: int, rate_hz: float, seconds: float, *options: str, expect: int = 0
 ) -> dict[str, Any]:
     """Sends to the end; what it says then."""
-    words = [*pace_words(ends, instruments, rate_hz, seconds), *options]
-    return last_object(run([*ends[0].enter_near, find_program("ringmaster-pace"), *words], expect).stdout)
+    words = [*generator_words(endpoints, instruments, rate_hz, seconds), *options]
+    return last_object(run([*endpoints[0].enter_near, find_program("ringmaster-generator"), *words], expect).stdout)
 
 
 @contextmanager
-def pacing(ends: Ends, instruments: int, rate_hz: float) -> Iterator[Program]:
+def generating(endpoints: Endpoints, instruments: int, rate_hz: float) -> Iterator[Program]:
     """A sender that has begun and would go on for long."""
-    words = pace_words([ends], instruments, rate_hz, 60)
-    with Program("ringmaster-pace", *words, prefix=ends.enter_near) as program:
+    words = generator_words([endpoints], instruments, rate_hz, 60)
+    with Program("ringmaster-generator", *words, prefix=endpoints.enter_near) as program:
         wait_until_ready(program)
         sleep(20 / rate_hz)
         yield program
@@ -59,7 +59,7 @@ def pacing(ends: Ends, instruments: int, rate_hz: float) -> Iterator[Program]:
 def run(command: Sequence[str], expect: int = 0) -> "subprocess.CompletedProcess[str]":
     """Runs a program of the room to its end."""
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=PATIENCE_S, stdin=subprocess.DEVNULL
+        command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL
     )
     assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
@@ -67,7 +67,7 @@ def run(command: Sequence[str], expect: int = 0) -> "subprocess.CompletedProcess
 
 def ended(program: Program) -> dict[str, Any]:
     """What a receiver says that has ended by itself."""
-    assert program.wait(PATIENCE_S) == 0, program.words
+    assert program.wait(TIMEOUT_S) == 0, program.words
     return last_object(program.words)
 
 

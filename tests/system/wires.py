@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE_S, VethPair, free_udp_port, wait_for
+from harness import TIMEOUT_S, VethPair, free_udp_port, wait_for
 
 from ringmaster.demo import cores
 from ringmaster.programs import Program, find_program
@@ -22,7 +22,7 @@ SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class Ends:
+class Endpoints:
     """Link texts of the near and the far end, and the words that enter their namespaces."""
 
     near: str
@@ -31,25 +31,25 @@ class Ends:
     enter_far: Sequence[str] = ()
 
 
-def memif(directory: Path) -> Ends:
+def memif(directory: Path) -> Endpoints:
     socket = directory / "wire.sock"
-    return Ends(f"memif:{socket},role=client", f"memif:{socket},role=server")
+    return Endpoints(f"memif:{socket},role=client", f"memif:{socket},role=server")
 
 
-def loopback(*keys: str) -> Ends:
+def loopback(*keys: str) -> Endpoints:
     near, far = free_udp_port(), free_udp_port()
-    return Ends(
+    return Endpoints(
         ",".join((f"udp:127.0.0.1:{near},peer=127.0.0.1:{far}", *keys)),
         ",".join((f"udp:127.0.0.1:{far},peer=127.0.0.1:{near}", *keys)),
     )
 
 
-def interface(kind: str, link: VethPair, *keys: str) -> Ends:
+def interface(kind: str, link: VethPair, *keys: str) -> Endpoints:
     near, far = (",".join((f"{kind}:veth{end}", *keys)) for end in (0, 1))
-    return Ends(near, far, link.enter(0), link.enter(1))
+    return Endpoints(near, far, link.enter(0), link.enter(1))
 
 
-Make = Callable[[Path, pytest.FixtureRequest], Ends]
+Make = Callable[[Path, pytest.FixtureRequest], Endpoints]
 
 
 def _between(kind: str, *keys: str) -> Make:
@@ -85,31 +85,33 @@ def wait_until_ready(program: Program) -> None:
 
 
 @contextmanager
-def reflecting(ends: Ends, *options: str) -> Iterator[Program]:
+def reflecting(endpoints: Endpoints, *options: str) -> Iterator[Program]:
     """A reflector at the far end, ready."""
-    words = (ends.far, "--core", str(FAR_CORE), *options)
-    with Program("ringmaster-reflect", *words, prefix=ends.enter_far) as program:
+    words = (endpoints.far, "--core", str(FAR_CORE), *options)
+    with Program("ringmaster-reflect", *words, prefix=endpoints.enter_far) as program:
         wait_until_ready(program)
         yield program
 
 
-def timed(ends: Ends, *options: str, rate_hz: float = RATE_HZ, seconds: float = SECONDS) -> list[str]:
+def timed(endpoints: Endpoints, *options: str, rate_hz: float = RATE_HZ, seconds: float = SECONDS) -> list[str]:
     """The words after ringmaster-rtt."""
     timing = ["--core", str(NEAR_CORE), "--rate", str(rate_hz), "--seconds", str(seconds), "--warm-up", "0.1"]
-    return [ends.near, *timing, *options]
+    return [endpoints.near, *timing, *options]
 
 
-def measuring(ends: Ends, *options: str, rate_hz: float = RATE_HZ, seconds: float = SECONDS) -> Program:
+def measuring(endpoints: Endpoints, *options: str, rate_hz: float = RATE_HZ, seconds: float = SECONDS) -> Program:
     """A measurement from the near end, that just begins."""
-    words = timed(ends, *options, rate_hz=rate_hz, seconds=seconds)
-    return Program("ringmaster-rtt", *words, prefix=ends.enter_near)
+    words = timed(endpoints, *options, rate_hz=rate_hz, seconds=seconds)
+    return Program("ringmaster-rtt", *words, prefix=endpoints.enter_near)
 
 
-def rtt(ends: Ends, *options: str, expect: int = 0, seconds: float = SECONDS) -> "subprocess.CompletedProcess[str]":
+def rtt(
+    endpoints: Endpoints, *options: str, expect: int = 0, seconds: float = SECONDS
+) -> "subprocess.CompletedProcess[str]":
     """Measures to the end."""
-    command = [*ends.enter_near, find_program("ringmaster-rtt"), *timed(ends, *options, seconds=seconds)]
+    command = [*endpoints.enter_near, find_program("ringmaster-rtt"), *timed(endpoints, *options, seconds=seconds)]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=PATIENCE_S, stdin=subprocess.DEVNULL
+        command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL
     )
     assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done

@@ -214,8 +214,8 @@ def tunes(m: Rays, betas_m: tuple[float, ...]) -> list[float]:
 
 
 def linear_misses(families: Families) -> Rays:
-    """How far a beam with the wished β and no dispersion at the start is from being symmetric about the end (α = 0 and
-    dispersion' = 0 there), and from the wished tunes.
+    """How far a beam with the wanted β and no dispersion at the start is from being symmetric about the end (α = 0 and
+    dispersion' = 0 there), and from the wanted tunes.
     """
     m = matrix(families)
     pairs = zip(planes(m), LONG_STRAIGHT_BETAS_M, strict=True)
@@ -236,7 +236,7 @@ def tunes_off_momentum(families: Families, delta: float) -> Rays:
 
 
 def chromatic_misses(families: Families) -> Rays:
-    """How far the chromaticities are from the wished ones."""
+    """How far the chromaticities are from the wanted ones."""
     delta = 1e-4
     change = tunes_off_momentum(families, delta) - tunes_off_momentum(families, -delta)
     return np.array(change / (2 * delta) - CHROMATICITIES)

@@ -102,8 +102,8 @@ static enum rm_code check(struct rm_closed const *closed, struct rm_error *error
     return RM_OK;
 }
 
-static enum rm_code settle(struct rm_closed const *closed, struct rm_modes *modes, struct beam *beam,
-                           struct rm_error *error) {
+static enum rm_code converge_envelope(struct rm_closed const *closed, struct rm_modes *modes, struct beam *beam,
+                                      struct rm_error *error) {
     static char const *const plane[] = {"horizontal", "vertical", "longitudinal"};
     double m[36], d[36];
     rm_closed_matrix(&closed->turn, m);
@@ -136,7 +136,7 @@ enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_o
     if (code == RM_OK)
         code = check(&closed, error);
     if (code == RM_OK)
-        code = settle(&closed, &modes, &beam, error);
+        code = converge_envelope(&closed, &modes, &beam, error);
     if (code == RM_OK && ring != NULL)
         summarise(twin, &closed, &modes, &beam, ring);
     for (uint32_t i = 0; code == RM_OK && i < request.refpt_count; ++i) {

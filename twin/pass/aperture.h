@@ -6,7 +6,7 @@
 
 #include "ray.h"
 
-static void rm_pass_rectangle(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_rectangle(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const *const limits = step->data;
     for (unsigned i = 0; i < RM_RAYS; ++i) {
         rm_real const x = bundle->ray[i].x, y = bundle->ray[i].y;
@@ -15,7 +15,7 @@ static void rm_pass_rectangle(struct rm_bundle *bundle, struct rm_step const *st
     }
 }
 
-static void rm_pass_ellipse(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_ellipse(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const *const axes = step->data;
     for (unsigned i = 0; i < RM_RAYS; ++i) {
         rm_real const x = bundle->ray[i].x / axes[0], y = bundle->ray[i].y / axes[1];

@@ -9,7 +9,7 @@
 
 #include "ray.h"
 
-static void rm_pass_e2_edge(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_e2_edge(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_e2_edge const *const e = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];
@@ -74,7 +74,7 @@ RM_INLINE void rm_e2_kick(struct rm_ray *ray, struct rm_e2 const *bend, unsigned
     rm_e2_curve(ray, bend, bend->kick[which], re, im);
 }
 
-static void rm_pass_e2(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_e2(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_e2 const *const bend = step->data;
     double const h = bend->curvature;
     for (uint32_t slice = 0; slice < bend->steps; ++slice)

@@ -33,7 +33,7 @@ RM_INLINE void rm_straight_kick(struct rm_ray *ray, struct rm_straight_bend cons
     ray->py += bend->kick[which] * im;
 }
 
-static void rm_pass_straight_bend(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_straight_bend(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_straight_bend const *const bend = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];

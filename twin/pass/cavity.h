@@ -5,7 +5,7 @@
 
 #include "drift.h"
 
-static void rm_pass_cavity(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_cavity(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_cavity const *const cavity = step->data;
     double const speed_of_light = 299792458.0;
     double const slip = cavity->slip_s * (double)(bundle->track->first_turn + bundle->turn);

@@ -27,12 +27,12 @@ RM_INLINE void rm_ray_exact_drift(struct rm_ray *ray, double length) {
     ray->ct += scaled * (ray->px * ray->px + ray->py * ray->py) / (1.0 + ray->delta + ps);
 }
 
-static void rm_pass_drift(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_drift(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const length = *(double const *)step->data;
     RM_EACH_RAY rm_ray_drift(&bundle->ray[i], length);
 }
 
-static void rm_pass_exact_drift(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_exact_drift(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const length = *(double const *)step->data;
     RM_EACH_RAY rm_ray_exact_drift(&bundle->ray[i], length);
 }

@@ -23,11 +23,11 @@ RM_INLINE void rm_ray_edge_fringe(struct rm_ray *ray, struct rm_edge const *edge
     ray->px += ray->x * edge->fx;
 }
 
-static void rm_pass_edge(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_edge(struct rm_bundle *bundle, struct rm_track_step const *step) {
     RM_EACH_RAY rm_ray_edge(&bundle->ray[i], step->data);
 }
 
-static void rm_pass_edge_fringe(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_edge_fringe(struct rm_bundle *bundle, struct rm_track_step const *step) {
     for (unsigned i = 0; i < RM_RAYS; ++i)
         rm_ray_edge_fringe(&bundle->ray[i], step->data);
 }

@@ -20,14 +20,14 @@ RM_INLINE void rm_ray_quad_fringe(struct rm_ray *ray, double strength) {
     ray->py -= 3.0 * u * (mixed * px - sum * py);
 }
 
-static void rm_pass_quad_fringe(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_quad_fringe(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const strength = *(double const *)step->data;
     RM_EACH_RAY rm_ray_quad_fringe(&bundle->ray[i], strength);
 }
 
 /** A linear map that does not couple the planes: the soft part of an end (D. Zhuo, J. Qiang, elegant's fringe
  * integrals). */
-static void rm_pass_blocks(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_blocks(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const *const m = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];

@@ -22,7 +22,7 @@ RM_INLINE struct rm_plane_map rm_plane_map(rm_real g, double sign, double length
 }
 
 /** AT's path length has |K| in it, which is right for K > 0 only; so has this one, to agree with it (docs/twin.md). */
-static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_linear const *const quad = step->data;
     double const length = quad->length_m, sign = quad->gradient > 0 ? 1 : -1;
     for (unsigned i = 0; i < RM_RAYS; ++i) {
@@ -43,7 +43,7 @@ static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_step const *
 
 /** AT's path length in the vertical plane has x x' where y y' belongs, and none of the curvature's terms where the
  * horizontal focusing is exactly 0; so has this one, to agree with it (docs/twin.md). */
-static void rm_pass_bend_linear(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_bend_linear(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_linear const *const bend = step->data;
     double const length = bend->length_m, h = bend->curvature;
     double const strength = h * h + bend->gradient;

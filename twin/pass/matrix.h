@@ -5,7 +5,7 @@
 
 #include "ray.h"
 
-static void rm_pass_shift(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_shift(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const *const by = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];
@@ -25,7 +25,7 @@ RM_INLINE rm_real rm_row_times(double const *row, struct rm_ray const *ray) {
            row[5] * ray->ct;
 }
 
-static void rm_pass_matrix(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_matrix(struct rm_bundle *bundle, struct rm_track_step const *step) {
     double const *const m = step->data;
     RM_EACH_RAY {
         struct rm_ray const from = bundle->ray[i];

@@ -114,7 +114,7 @@ RM_INLINE void rm_way_slices(struct rm_way way[RM_RAYS], struct rm_magnet const 
     }
 }
 
-RM_INLINE void rm_integrate(struct rm_bundle *bundle, struct rm_step const *step, unsigned order, bool normal,
+RM_INLINE void rm_integrate(struct rm_bundle *bundle, struct rm_track_step const *step, unsigned order, bool normal,
                             bool curved) {
     struct rm_magnet const *const magnet = step->data;
     struct rm_way way[RM_RAYS];
@@ -123,7 +123,7 @@ RM_INLINE void rm_integrate(struct rm_bundle *bundle, struct rm_step const *step
     RM_EACH_RAY rm_way_leave(&way[i], &bundle->ray[i], magnet, curved);
 }
 
-static void rm_pass_magnet(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_magnet(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_magnet const *const magnet = step->data;
     bool const curved = magnet->curvature != 0;
     unsigned const order = magnet->normal && step->steer_count == 0 ? magnet->order : 0;

@@ -42,11 +42,12 @@ void *rm_planner_copy(struct rm_planner *planner, void const *from, size_t bytes
     return copy;
 }
 
-struct rm_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kind, void const *data, size_t bytes) {
+struct rm_track_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kind, void const *data,
+                                     size_t bytes) {
     struct rm_plan *const plan = planner->plan;
     if (plan->count == planner->room) {
         uint32_t const room = planner->room * 2 + 64;
-        struct rm_step *const steps = realloc(plan->steps, room * sizeof *steps);
+        struct rm_track_step *const steps = realloc(plan->steps, room * sizeof *steps);
         if (steps == NULL) {
             planner->no_memory = true;
             return NULL;
@@ -57,35 +58,35 @@ struct rm_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kin
     void const *const copy = data == NULL ? NULL : rm_planner_copy(planner, data, bytes);
     if (data != NULL && copy == NULL)
         return NULL;
-    plan->steps[plan->count] = (struct rm_step){.kind = (uint8_t)kind, .element = planner->element, .data = copy};
+    plan->steps[plan->count] = (struct rm_track_step){.kind = (uint8_t)kind, .element = planner->element, .data = copy};
     return &plan->steps[plan->count++];
 }
 
-static struct rm_steer *steers(struct rm_planner *planner, struct rm_step *step) {
+static struct rm_pass_steer *steers(struct rm_planner *planner, struct rm_track_step *step) {
     if (step == NULL || planner->kick_count == 0)
         return NULL;
-    struct rm_steer *const made = rm_planner_room(planner, planner->kick_count * sizeof *made);
+    struct rm_pass_steer *const made = rm_planner_room(planner, planner->kick_count * sizeof *made);
     step->steers = made;
     step->steer_count = made != NULL ? planner->kick_count : 0;
     return made;
 }
 
-void rm_planner_steer(struct rm_planner *planner, struct rm_step *step, double const scale[2]) {
-    struct rm_steer *const made = steers(planner, step);
+void rm_planner_steer(struct rm_planner *planner, struct rm_track_step *step, double const scale[2]) {
+    struct rm_pass_steer *const made = steers(planner, step);
     for (uint32_t i = 0; made != NULL && i < planner->kick_count; ++i) {
         struct rm_particle_kick const *const kick = &planner->kicks[i];
-        made[i] = (struct rm_steer){kick->particle, {scale[0] * kick->kick_rad[0], scale[1] * kick->kick_rad[1]}};
+        made[i] = (struct rm_pass_steer){kick->particle, {scale[0] * kick->kick_rad[0], scale[1] * kick->kick_rad[1]}};
     }
 }
 
-void rm_planner_steer_sine(struct rm_planner *planner, struct rm_step *step, double const kick_rad[2],
+void rm_planner_steer_sine(struct rm_planner *planner, struct rm_track_step *step, double const kick_rad[2],
                            double length_m) {
-    struct rm_steer *const made = steers(planner, step);
+    struct rm_pass_steer *const made = steers(planner, step);
     for (uint32_t i = 0; made != NULL && i < planner->kick_count; ++i) {
         struct rm_particle_kick const *const kick = &planner->kicks[i];
         double const change[2] = {sin(kick_rad[0] + kick->kick_rad[0]) - sin(kick_rad[0]),
                                   sin(kick_rad[1] + kick->kick_rad[1]) - sin(kick_rad[1])};
-        made[i] = (struct rm_steer){kick->particle, {-change[0] / length_m, change[1] / length_m}};
+        made[i] = (struct rm_pass_steer){kick->particle, {-change[0] / length_m, change[1] / length_m}};
     }
 }
 
@@ -121,7 +122,7 @@ static void corrector(struct rm_planner *planner, struct rm_element const *eleme
         drift(planner, RM_STEP_DRIFT, data.length_m);
         return;
     }
-    struct rm_step *const step = rm_planner_add(planner, RM_STEP_CORRECTOR, &data, sizeof data);
+    struct rm_track_step *const step = rm_planner_add(planner, RM_STEP_CORRECTOR, &data, sizeof data);
     rm_planner_steer(planner, step, (double[2]){1, 1});
 }
 
@@ -139,7 +140,7 @@ static void thin(struct rm_planner *planner, struct rm_element const *element) {
     struct rm_thin const data = {.order = order, .a = a, .b = b, .bend = element->bending_angle_rad};
     if (order == 0 && a[0] == 0 && b[0] == 0 && data.bend == 0 && planner->kick_count == 0)
         return;
-    struct rm_step *const step = rm_planner_add(planner, RM_STEP_THIN, &data, sizeof data);
+    struct rm_track_step *const step = rm_planner_add(planner, RM_STEP_THIN, &data, sizeof data);
     rm_planner_steer(planner, step, (double[2]){-1, 1});
 }
 
@@ -314,7 +315,7 @@ static enum rm_code check_kicks(struct rm_twin const *twin, struct rm_particle_k
 
 /** The observation of point `i`. */
 static void observe(struct rm_planner *planner, uint32_t i) {
-    struct rm_step *const step = rm_planner_add(planner, RM_STEP_OBSERVE, NULL, 0);
+    struct rm_track_step *const step = rm_planner_add(planner, RM_STEP_OBSERVE, NULL, 0);
     if (step != NULL)
         step->element = i;
 }

@@ -43,13 +43,13 @@ enum rm_step_kind {
 };
 
 /** What the element's kick angle is changed by for one particle. */
-struct rm_steer {
+struct rm_pass_steer {
     uint32_t particle;
     /** In the unit of the step: its dipole components b and a, or its kick. */
     double by[2];
 };
 
-struct rm_step {
+struct rm_track_step {
     uint8_t kind;
     /** Of its element: then particles are checked for loss. */
     bool last;
@@ -58,7 +58,7 @@ struct rm_step {
 
     uint32_t steer_count;
     /** By particle; magnets, correctors and thin multipoles only. */
-    struct rm_steer const *steers;
+    struct rm_pass_steer const *steers;
     /** One of the structs below, by kind; NULL: none. */
     void const *data;
 };
@@ -192,7 +192,7 @@ struct rm_wiggler_plan {
 };
 
 struct rm_plan {
-    struct rm_step *steps;
+    struct rm_track_step *steps;
     uint32_t count;
     uint32_t refpt_count;
     /** What `data` points to. */

@@ -142,7 +142,7 @@ static void magnet_body(struct rm_planner *planner, struct rm_element const *ele
     enum rm_step_kind const kinds[] = {[RM_RADIATION_NONE] = RM_STEP_MAGNET,
                                        [RM_RADIATION_CLASSICAL] = RM_STEP_MAGNET_RADIATING,
                                        [RM_RADIATION_QUANTUM] = RM_STEP_MAGNET_QUANTUM};
-    struct rm_step *const step = rm_planner_add(planner, kinds[element->radiation], &magnet, sizeof magnet);
+    struct rm_track_step *const step = rm_planner_add(planner, kinds[element->radiation], &magnet, sizeof magnet);
     rm_planner_steer_sine(planner, step, element->kick_angle_rad, element->length_m);
 }
 

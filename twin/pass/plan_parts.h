@@ -36,12 +36,14 @@ void *rm_planner_room(struct rm_planner *planner, size_t bytes);
 void *rm_planner_copy(struct rm_planner *planner, void const *from, size_t bytes);
 
 /** Appends a step of this element; `data` is copied, unless it is NULL. The step, or NULL without memory. */
-struct rm_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kind, void const *data, size_t bytes);
+struct rm_track_step *rm_planner_add(struct rm_planner *planner, enum rm_step_kind kind, void const *data,
+                                     size_t bytes);
 
 /** The element's kicks for particles become the step's steers: the change of `kick` times `scale` of its plane. */
-void rm_planner_steer(struct rm_planner *planner, struct rm_step *step, double const scale[2]);
+void rm_planner_steer(struct rm_planner *planner, struct rm_track_step *step, double const scale[2]);
 /** The same for those that take sin(kick) / length. */
-void rm_planner_steer_sine(struct rm_planner *planner, struct rm_step *step, double const kick_rad[2], double length_m);
+void rm_planner_steer_sine(struct rm_planner *planner, struct rm_track_step *step, double const kick_rad[2],
+                           double length_m);
 
 /** Whether a kick angle does anything to this element; and whether it may differ from particle to particle. */
 bool rm_pass_has_kick(struct rm_element const *element);

@@ -26,7 +26,7 @@ static double rm_photons(struct rm_random *random, double turned, double path_m,
 }
 
 /** After one slice; `before` is the ray in front of it. */
-static void rm_emit(struct rm_bundle *bundle, unsigned i, struct rm_ray const *before, struct rm_step const *step,
+static void rm_emit(struct rm_bundle *bundle, unsigned i, struct rm_ray const *before, struct rm_track_step const *step,
                     uint32_t slice) {
     struct rm_magnet const *const magnet = step->data;
     struct rm_track const *const track = bundle->track;
@@ -50,7 +50,7 @@ static void rm_emit(struct rm_bundle *bundle, unsigned i, struct rm_ray const *b
     rm_ray_renew(ray);
 }
 
-static void rm_pass_magnet_quantum(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_magnet_quantum(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_magnet const *const magnet = step->data;
     bool const curved = magnet->curvature != 0;
     for (uint32_t slice = 0; slice < magnet->steps; ++slice) {

@@ -119,8 +119,8 @@ RM_INLINE void rm_slope_leave(struct rm_slope_way *way, struct rm_ray *ray, stru
         ray->ct += magnet->curvature * (magnet->kick[0] * way->path[0] + magnet->kick[1] * way->path[1]);
 }
 
-RM_INLINE void rm_integrate_radiating(struct rm_bundle *bundle, struct rm_step const *step, unsigned order, bool normal,
-                                      bool curved) {
+RM_INLINE void rm_integrate_radiating(struct rm_bundle *bundle, struct rm_track_step const *step, unsigned order,
+                                      bool normal, bool curved) {
     struct rm_magnet const *const magnet = step->data;
     double const between = 2 * magnet->drift[0], inside = magnet->drift[1];
     struct rm_slope_way way[RM_RAYS];
@@ -142,7 +142,7 @@ RM_INLINE void rm_integrate_radiating(struct rm_bundle *bundle, struct rm_step c
     RM_EACH_RAY rm_slope_leave(&way[i], &bundle->ray[i], magnet, curved);
 }
 
-static void rm_pass_magnet_radiating(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_magnet_radiating(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_magnet const *const magnet = step->data;
     bool const curved = magnet->curvature != 0;
     unsigned const order = magnet->normal && step->steer_count == 0 ? magnet->order : 0;

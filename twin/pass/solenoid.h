@@ -5,7 +5,7 @@
 
 #include "ray.h"
 
-static void rm_pass_solenoid(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_solenoid(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_solenoid const *const solenoid = step->data;
     double const length = solenoid->length_m;
     for (unsigned i = 0; i < RM_RAYS; ++i) {

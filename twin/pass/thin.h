@@ -6,7 +6,7 @@
 #include "ray.h"
 
 /** A kick spread evenly over a drift. */
-static void rm_pass_corrector(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_corrector(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_corrector const *const corrector = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];
@@ -24,7 +24,7 @@ static void rm_pass_corrector(struct rm_bundle *bundle, struct rm_step const *st
     }
 }
 
-static void rm_pass_thin(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_thin(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_thin const *const thin = step->data;
     RM_EACH_RAY {
         struct rm_ray *const ray = &bundle->ray[i];

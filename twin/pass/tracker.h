@@ -22,10 +22,10 @@
 #include "thin.h"
 #include "wiggler.h"
 
-static void rm_pass_nothing(struct rm_bundle *bundle, struct rm_step const *step) { (void)bundle, (void)step; }
+static void rm_pass_nothing(struct rm_bundle *bundle, struct rm_track_step const *step) { (void)bundle, (void)step; }
 
 /** Writes down where the particles are. */
-static void rm_pass_observe(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_observe(struct rm_bundle *bundle, struct rm_track_step const *step) {
     struct rm_track const *const track = bundle->track;
     size_t const row = (size_t)bundle->turn * track->plan->refpt_count + step->element;
     double *const out = track->out + row * track->count * RM_COORDINATES;
@@ -37,7 +37,7 @@ static void rm_pass_observe(struct rm_bundle *bundle, struct rm_step const *step
         }
 }
 
-typedef void rm_pass_of_step(struct rm_bundle *bundle, struct rm_step const *step);
+typedef void rm_pass_of_step(struct rm_bundle *bundle, struct rm_track_step const *step);
 
 static rm_pass_of_step *const rm_passes[RM_STEPS] = {
     [RM_STEP_NOTHING] = rm_pass_nothing,
@@ -68,7 +68,7 @@ static rm_pass_of_step *const rm_passes[RM_STEPS] = {
 };
 
 /** First steer of a particle that is not before `particle`. */
-static struct rm_steer const *rm_first_steer(struct rm_step const *step, uint32_t particle) {
+static struct rm_pass_steer const *rm_first_steer(struct rm_track_step const *step, uint32_t particle) {
     uint32_t low = 0, high = step->steer_count;
     while (low < high) {
         uint32_t const middle = low + (high - low) / 2;
@@ -81,18 +81,18 @@ static struct rm_steer const *rm_first_steer(struct rm_step const *step, uint32_
 }
 
 /** With `sign` 1 the steers of this step go to their lanes, with 0 they are forgotten. */
-static void rm_steer_lanes(struct rm_bundle *bundle, struct rm_step const *step, double sign) {
-    struct rm_steer const *const end = step->steers + step->steer_count;
+static void rm_steer_lanes(struct rm_bundle *bundle, struct rm_track_step const *step, double sign) {
+    struct rm_pass_steer const *const end = step->steers + step->steer_count;
     uint32_t const beyond = bundle->first + RM_RAYS * RM_LANES;
-    for (struct rm_steer const *steer = rm_first_steer(step, bundle->first); steer < end && steer->particle < beyond;
-         ++steer) {
+    for (struct rm_pass_steer const *steer = rm_first_steer(step, bundle->first);
+         steer < end && steer->particle < beyond; ++steer) {
         uint32_t const place = steer->particle - bundle->first;
         for (unsigned plane = 0; plane < 2; ++plane)
             rm_set_lane(&bundle->steer[place / RM_LANES][plane], place % RM_LANES, sign * steer->by[plane]);
     }
 }
 
-static void rm_run(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_run(struct rm_bundle *bundle, struct rm_track_step const *step) {
     if (__builtin_expect(step->steer_count != 0, 0))
         rm_steer_lanes(bundle, step, 1);
     rm_passes[step->kind](bundle, step);

@@ -123,7 +123,7 @@ static void rm_ray_wiggle(struct rm_ray *ray, struct rm_wiggler_plan const *wigg
         rm_wiggler_gauge(ray, wiggler, -1, z);
 }
 
-static void rm_pass_wiggler(struct rm_bundle *bundle, struct rm_step const *step) {
+static void rm_pass_wiggler(struct rm_bundle *bundle, struct rm_track_step const *step) {
     for (unsigned i = 0; i < RM_RAYS; ++i)
         rm_ray_wiggle(&bundle->ray[i], step->data);
 }

@@ -11,7 +11,7 @@
 enum { MOST_STEPS = 100000, DEFAULT_STEPS = 10, FRINGE_INTEGRALS = 5 };
 
 /** What would change the beam but has no place in an element of ours. */
-static bool refuse_untracked(struct rm_reading *reading, struct rm_value const *fields, enum rm_pass pass) {
+static bool refuse_untracked(struct rm_lattice_reading *reading, struct rm_value const *fields, enum rm_pass pass) {
     bool const looks = pass == RM_PASS_BND_STR_MPOLE || pass == RM_PASS_BEND_LINEAR; /* at ByError */
     double scaling = 1;
     double field_error = 0;
@@ -25,7 +25,7 @@ static bool refuse_untracked(struct rm_reading *reading, struct rm_value const *
     return true;
 }
 
-bool rm_refuse_untracked(struct rm_reading *reading, char const *class, char const *name) {
+bool rm_refuse_untracked(struct rm_lattice_reading *reading, char const *class, char const *name) {
     if (class == NULL || !rm_kind_is_untracked(class))
         return true;
     return rm_reading_fail(reading,
@@ -35,7 +35,7 @@ bool rm_refuse_untracked(struct rm_reading *reading, char const *class, char con
 }
 
 /** pyAT writes a misalignment twice: as dx, dy, … and as the T1, T2, R1, R2 that follow. Only the latter are read. */
-static bool refuse_lone_shift(struct rm_reading *reading, struct rm_value const *fields,
+static bool refuse_lone_shift(struct rm_lattice_reading *reading, struct rm_value const *fields,
                               struct rm_element const *element) {
     static char const *const shifts[] = {"dx", "dy", "dz", "tilt", "pitch", "yaw", "tilt_frame"};
     bool const shifted = element->t1 != NULL || element->t2 != NULL || element->r1 != NULL || element->r2 != NULL;
@@ -50,7 +50,7 @@ static bool refuse_lone_shift(struct rm_reading *reading, struct rm_value const 
     return true;
 }
 
-static bool take_pass(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_pass(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     struct rm_value const *const pass = rm_value_find(fields, "PassMethod");
     element->pass = rm_kind_pass(element->kind);
     if (pass == NULL || pass->count == 0)
@@ -66,7 +66,7 @@ static bool take_pass(struct rm_reading *reading, struct rm_value const *fields,
                            pass->text);
 }
 
-static bool take_bend(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_bend(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     return rm_take_number(reading, fields, "BendingAngle", &element->bending_angle_rad) &&
            rm_take_number(reading, fields, "EntranceAngle", &element->entrance_angle_rad) &&
            rm_take_number(reading, fields, "ExitAngle", &element->exit_angle_rad) &&
@@ -81,7 +81,7 @@ static bool take_bend(struct rm_reading *reading, struct rm_value const *fields,
            rm_take_number(reading, fields, "RefDZ", &element->reference_ct_m);
 }
 
-static bool take_fringe(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_fringe(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     double *entrance = NULL;
     double *exit = NULL;
     if (!rm_take_whole(reading, fields, "FringeQuadEntrance", 0, 2, &element->fringe_quad[0]) ||
@@ -101,7 +101,7 @@ static bool take_fringe(struct rm_reading *reading, struct rm_value const *field
     return true;
 }
 
-static bool take_cavity(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_cavity(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     return rm_take_number(reading, fields, "Voltage", &element->voltage_v) &&
            rm_take_number(reading, fields, "Frequency", &element->frequency_hz) &&
            rm_take_number(reading, fields, "TimeLag", &element->time_lag_m) &&
@@ -109,7 +109,8 @@ static bool take_cavity(struct rm_reading *reading, struct rm_value const *field
            rm_take_whole(reading, fields, "HarmNumber", 0, UINT32_MAX, &element->harmonic_number);
 }
 
-static bool take_placing(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_placing(struct rm_lattice_reading *reading, struct rm_value const *fields,
+                         struct rm_element *element) {
     char const *const limits = element->kind == RM_ELEMENT_APERTURE ? "Limits" : "RApertures";
     return rm_take_vector(reading, fields, "T1", 6, &element->t1) &&
            rm_take_vector(reading, fields, "T2", 6, &element->t2) &&
@@ -119,7 +120,7 @@ static bool take_placing(struct rm_reading *reading, struct rm_value const *fiel
            refuse_lone_shift(reading, fields, element);
 }
 
-static bool take_matrix(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_matrix(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     if (!rm_take_matrix(reading, fields, "M66", &element->matrix))
         return false;
     if (element->matrix != NULL || element->pass != RM_PASS_MATRIX66)
@@ -130,7 +131,8 @@ static bool take_matrix(struct rm_reading *reading, struct rm_value const *field
     return element->matrix != NULL;
 }
 
-static bool take_solenoid(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+static bool take_solenoid(struct rm_lattice_reading *reading, struct rm_value const *fields,
+                          struct rm_element *element) {
     if (element->kind != RM_ELEMENT_SOLENOID && element->pass != RM_PASS_SOLENOID_LINEAR)
         return true;
     return rm_take_number(reading, fields, "KS", &element->solenoid_strength) &&
@@ -138,7 +140,7 @@ static bool take_solenoid(struct rm_reading *reading, struct rm_value const *fie
 }
 
 /** Keeps the largest energy of cavities and of other elements: a ring without parameters has no other. */
-static bool note_energy(struct rm_reading *reading, struct rm_value const *fields, enum rm_element_kind kind) {
+static bool note_energy(struct rm_lattice_reading *reading, struct rm_value const *fields, enum rm_element_kind kind) {
     double energy_ev = NAN;
     if (!rm_take_number(reading, fields, "Energy", &energy_ev))
         return false;
@@ -150,7 +152,7 @@ static bool note_energy(struct rm_reading *reading, struct rm_value const *field
 
 /** What the lattice would refuse in the end, now, while it is known where it stands. MAD-X completes a frequency later.
  */
-static bool check(struct rm_reading *reading, struct rm_element const *element) {
+static bool check(struct rm_lattice_reading *reading, struct rm_element const *element) {
     struct rm_element complete = *element;
     struct rm_error error = {0};
     if (isnan(complete.frequency_hz))
@@ -158,7 +160,7 @@ static bool check(struct rm_reading *reading, struct rm_element const *element) 
     return rm_element_check(&complete, reading->count, &error) == RM_OK || rm_reading_fail(reading, "%s", error.text);
 }
 
-bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fields) {
+bool rm_reading_add_fields(struct rm_lattice_reading *reading, struct rm_value const *fields) {
     int const kind = rm_kind_of_fields(fields);
     if (kind == RM_KIND_RING)
         return rm_reading_ring(reading, fields);

@@ -29,11 +29,11 @@ static struct main_field main_field_of(enum rm_element_kind kind) {
     }
 }
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /** The field's numbers (any count), or none. */
-static bool polynom(struct rm_reading *reading, struct rm_value const *fields, char const *name, double const **from,
-                    uint32_t *count) {
+static bool polynom(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                    double const **from, uint32_t *count) {
     struct rm_value const *const value = rm_value_find(fields, name);
     *from = NULL;
     *count = 0;
@@ -47,7 +47,8 @@ static bool polynom(struct rm_reading *reading, struct rm_value const *fields, c
 }
 
 /** `orders` coefficients of which the first are those given. */
-static bool complete(struct rm_reading *reading, double const *from, uint32_t count, uint32_t orders, double **to) {
+static bool complete(struct rm_lattice_reading *reading, double const *from, uint32_t count, uint32_t orders,
+                     double **to) {
     *to = rm_reading_take(reading, orders, sizeof **to);
     if (*to == NULL)
         return false;
@@ -61,7 +62,7 @@ static uint32_t least_order(enum rm_pass pass) {
     return pass == RM_PASS_QUAD_LINEAR || pass == RM_PASS_BEND_LINEAR ? 1 : 0;
 }
 
-bool rm_take_polynoms(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+bool rm_take_polynoms(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     struct main_field const field = main_field_of(element->kind);
     double const *a;
     double const *b;
@@ -82,7 +83,7 @@ bool rm_take_polynoms(struct rm_reading *reading, struct rm_value const *fields,
     }
     uint32_t max_order = 0;
     if (field.order >= 0)
-        max_order = larger((uint32_t)field.order, larger(larger(a_count, 1), larger(b_count, 1)) - 1);
+        max_order = max_u32((uint32_t)field.order, max_u32(max_u32(a_count, 1), max_u32(b_count, 1)) - 1);
     if (max_order >= RM_POLYNOM_ORDERS && rm_value_find(fields, "MaxOrder") == NULL)
         return rm_reading_fail(reading, "its field has %u orders; at most %d are tracked", max_order + 1,
                                RM_POLYNOM_ORDERS);
@@ -90,7 +91,7 @@ bool rm_take_polynoms(struct rm_reading *reading, struct rm_value const *fields,
         max_order = 0;
     if (!rm_take_whole(reading, fields, "MaxOrder", 0, RM_POLYNOM_ORDERS - 1, &max_order))
         return false;
-    max_order = larger(max_order, least_order(element->pass));
+    max_order = max_u32(max_order, least_order(element->pass));
     element->max_order = max_order;
     bool const has_field = field.order >= 0 || least_order(element->pass) != 0;
     return (a == NULL && !has_field ? true : complete(reading, a, a_count, max_order + 1, &element->polynom_a)) &&

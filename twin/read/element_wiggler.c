@@ -2,8 +2,8 @@
 #include "fields.h"
 
 /** The harmonics of By or Bx: 6 × n, a column each. A column of zeros is no harmonic: MATLAB's way to say none. */
-static bool harmonics(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t *count,
-                      struct rm_wiggler_harmonic const **made) {
+static bool harmonics(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                      uint32_t *count, struct rm_wiggler_harmonic const **made) {
     struct rm_value const *const value = rm_value_find(fields, name);
     if (value == NULL || value->count == 0)
         return true;
@@ -34,7 +34,7 @@ static bool harmonics(struct rm_reading *reading, struct rm_value const *fields,
     return true;
 }
 
-bool rm_take_wiggler(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element) {
+bool rm_take_wiggler(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element) {
     static struct rm_wiggler_harmonic const plain = {.number = 1, .amplitude = 1, .ky = 1, .kz = 1};
     if (element->kind != RM_ELEMENT_WIGGLER && element->pass != RM_PASS_GWIG)
         return true;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /** The field when it holds numbers; NULL with `*held` true when there is none, false when it holds something else. */
-static struct rm_value const *numbers_of(struct rm_reading *reading, struct rm_value const *fields, char const *name,
-                                         bool *held) {
+static struct rm_value const *numbers_of(struct rm_lattice_reading *reading, struct rm_value const *fields,
+                                         char const *name, bool *held) {
     struct rm_value const *const value = rm_value_find(fields, name);
     *held = true;
     if (value == NULL || (value->count == 0 && value->kind != RM_VALUE_OTHER))
@@ -17,7 +17,8 @@ static struct rm_value const *numbers_of(struct rm_reading *reading, struct rm_v
     return NULL;
 }
 
-bool rm_take_number(struct rm_reading *reading, struct rm_value const *fields, char const *name, double *number) {
+bool rm_take_number(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                    double *number) {
     bool held;
     struct rm_value const *const value = numbers_of(reading, fields, name, &held);
     if (value == NULL)
@@ -28,7 +29,7 @@ bool rm_take_number(struct rm_reading *reading, struct rm_value const *fields, c
     return true;
 }
 
-bool rm_take_whole(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t least,
+bool rm_take_whole(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t least,
                    uint32_t most, uint32_t *number) {
     double value = *number;
     if (!rm_take_number(reading, fields, name, &value))
@@ -39,7 +40,7 @@ bool rm_take_whole(struct rm_reading *reading, struct rm_value const *fields, ch
     return true;
 }
 
-bool rm_take_vector(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
+bool rm_take_vector(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
                     double **numbers) {
     bool held;
     struct rm_value const *const value = numbers_of(reading, fields, name, &held);
@@ -55,8 +56,8 @@ bool rm_take_vector(struct rm_reading *reading, struct rm_value const *fields, c
     return true;
 }
 
-bool rm_take_numbers(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
-                     double *numbers) {
+bool rm_take_numbers(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                     uint32_t count, double *numbers) {
     double *taken = NULL;
     if (!rm_take_vector(reading, fields, name, count, &taken))
         return false;
@@ -65,7 +66,8 @@ bool rm_take_numbers(struct rm_reading *reading, struct rm_value const *fields, 
     return true;
 }
 
-bool rm_take_matrix(struct rm_reading *reading, struct rm_value const *fields, char const *name, double **numbers) {
+bool rm_take_matrix(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                    double **numbers) {
     bool held;
     struct rm_value const *const value = numbers_of(reading, fields, name, &held);
     if (value == NULL)
@@ -79,7 +81,7 @@ bool rm_take_matrix(struct rm_reading *reading, struct rm_value const *fields, c
     return true;
 }
 
-bool rm_take_name(struct rm_reading *reading, struct rm_value const *fields, char const *name,
+bool rm_take_name(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                   char text[RM_ELEMENT_NAME_BYTES]) {
     struct rm_value const *const value = rm_value_find(fields, name);
     if (value == NULL || value->count == 0)

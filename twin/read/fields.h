@@ -7,35 +7,37 @@
 #include "reading.h"
 
 /** One number. */
-bool rm_take_number(struct rm_reading *reading, struct rm_value const *fields, char const *name, double *number);
+bool rm_take_number(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                    double *number);
 
 /** One whole number from `least` to `most`. */
-bool rm_take_whole(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t least,
+bool rm_take_whole(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t least,
                    uint32_t most, uint32_t *number);
 
 /** `count` numbers, a row or a column, into the caller's array. */
-bool rm_take_numbers(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
-                     double *numbers);
+bool rm_take_numbers(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                     uint32_t count, double *numbers);
 
 /** The same into scratch: `numbers` becomes NULL when there is no such field. */
-bool rm_take_vector(struct rm_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
+bool rm_take_vector(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
                     double **numbers);
 
 /** A 6 × 6 matrix, row by row, into scratch. */
-bool rm_take_matrix(struct rm_reading *reading, struct rm_value const *fields, char const *name, double **numbers);
+bool rm_take_matrix(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                    double **numbers);
 
 /** A name, cut nowhere: a longer one than fits is a failure. */
-bool rm_take_name(struct rm_reading *reading, struct rm_value const *fields, char const *name,
+bool rm_take_name(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                   char text[RM_ELEMENT_NAME_BYTES]);
 
 /** polynom_a, polynom_b and max_order, completed as pyAT's classes complete them (element_polynoms.c). */
-bool rm_take_polynoms(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element);
+bool rm_take_polynoms(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element);
 
 /** A wiggler's fields (element_wiggler.c). */
-bool rm_take_wiggler(struct rm_reading *reading, struct rm_value const *fields, struct rm_element *element);
+bool rm_take_wiggler(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element);
 
 /** Refuses an element of a class of which rm_kind_is_untracked: as a marker it would leave the ring with the wrong
  * energy loss, damping and tunes in 6D. `class` and `name` may be NULL. */
-bool rm_refuse_untracked(struct rm_reading *reading, char const *class, char const *name);
+bool rm_refuse_untracked(struct rm_lattice_reading *reading, char const *class, char const *name);
 
 #endif

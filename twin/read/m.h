@@ -10,7 +10,7 @@
 enum { RM_M_NAME_BYTES = 64, RM_M_MOST_ARGUMENTS = 64, RM_M_MOST_NUMBERS = 1 << 16 };
 
 struct rm_m_parser {
-    struct rm_reading *reading;
+    struct rm_lattice_reading *reading;
     /** Ends with a zero at `end`. */
     char const *at;
 

@@ -24,7 +24,7 @@ static bool set_variable(struct rm_m_parser *parser, char const *name, struct rm
 }
 
 static bool add_elements(struct rm_m_parser *parser, struct rm_value const *list) {
-    struct rm_reading *const reading = parser->reading;
+    struct rm_lattice_reading *const reading = parser->reading;
     for (uint32_t i = 0; i < list->count; ++i) {
         struct rm_value const *const item = &list->items[i];
         char const *const name = rm_value_text(item, "FamName");
@@ -63,7 +63,7 @@ static bool read_statement(struct rm_m_parser *parser, bool *found) {
     return *found ? add_elements(parser, &value) : set_variable(parser, name, &value);
 }
 
-bool rm_read_m(struct rm_reading *reading, char const *text, size_t count) {
+bool rm_read_m(struct rm_lattice_reading *reading, char const *text, size_t count) {
     struct rm_m_parser parser = {.reading = reading, .at = text, .end = text + count, .line = 1};
     bool found = false;
     while (!found) {

@@ -85,7 +85,7 @@ struct rm_madx_object {
 enum { RM_MADX_SLOTS = 4096 };
 
 struct rm_madx {
-    struct rm_reading *reading;
+    struct rm_lattice_reading *reading;
     /** The statement that is being read. */
     struct rm_madx_where here;
 

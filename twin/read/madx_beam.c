@@ -61,7 +61,7 @@ static bool take_energy(struct rm_madx *madx, struct rm_madx_object const *beam)
 }
 
 /** Turns per second. */
-static double revolution_hz(struct rm_reading const *reading) {
+static double revolution_hz(struct rm_lattice_reading const *reading) {
     double const ratio = reading->facts.rest_energy_ev / reading->facts.energy_ev;
     double length_m = 0;
     for (uint32_t i = 0; i < reading->count; ++i)
@@ -70,7 +70,7 @@ static double revolution_hz(struct rm_reading const *reading) {
 }
 
 /** Frequency from harmonic number, or the other way around. */
-static bool complete_cavities(struct rm_reading *reading) {
+static bool complete_cavities(struct rm_lattice_reading *reading) {
     double const turn_hz = revolution_hz(reading);
     for (uint32_t i = 0; i < reading->count; ++i) {
         struct rm_element *const cavity = &reading->elements[i];
@@ -90,7 +90,7 @@ static bool complete_cavities(struct rm_reading *reading) {
 }
 
 /** AT's enable_6d: cavities on, radiation in dipoles, quadrupoles and wigglers. */
-static void radiate(struct rm_reading *reading) {
+static void radiate(struct rm_lattice_reading *reading) {
     for (uint32_t i = 0; i < reading->count; ++i) {
         struct rm_element *const element = &reading->elements[i];
         bool const magnet = element->kind == RM_ELEMENT_DIPOLE || element->kind == RM_ELEMENT_QUADRUPOLE ||

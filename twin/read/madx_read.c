@@ -18,7 +18,7 @@ static struct rm_madx_object *choose(struct rm_madx *madx, char const *wanted) {
     return NULL;
 }
 
-bool rm_read_madx(struct rm_reading *reading, char const *text, size_t count, char const *sequence) {
+bool rm_read_madx(struct rm_lattice_reading *reading, char const *text, size_t count, char const *sequence) {
     struct rm_madx *const madx = rm_reading_take(reading, 1, sizeof *madx);
     if (madx == NULL)
         return false;

@@ -179,8 +179,8 @@ static bool divide(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx
 }
 
 /** Drifts give way to what is not a drift. Both lists are ordered by place. */
-static bool settle(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx_edit const *drifts,
-                   struct rm_madx_edit const *others) {
+static bool place_spots(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx_edit const *drifts,
+                        struct rm_madx_edit const *others) {
     struct rm_madx_spot const *first = others->spots;
     struct rm_madx_spot const *const end = others->spots != NULL ? others->spots + others->count : NULL;
     for (uint32_t i = 0; i < drifts->count; ++i) {
@@ -237,7 +237,7 @@ bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edit *edit) {
     }
     all.spots = NULL;
     all.count = all.room = 0;
-    if (!settle(madx, &all, &drifts, &others))
+    if (!place_spots(madx, &all, &drifts, &others))
         return false;
     sort(&all);
     return write_back(madx, &all);

@@ -39,7 +39,7 @@ enum { RM_MAT_HEADER_BYTES = 128, RM_MAT_COMPLEX_FLAG = 0x800 };
 
 /** Bytes still to be read. */
 struct rm_mat_bytes {
-    struct rm_reading *reading;
+    struct rm_lattice_reading *reading;
     uint8_t const *at, *end;
     /** The file's byte order is not this machine's. */
     bool swapped;

@@ -27,7 +27,7 @@ static bool read_header(struct rm_mat_bytes *from, size_t count) {
 /** What zlib makes of an item. Grown as it comes: the file says nothing of how much that is. */
 static bool inflate_item(struct rm_mat_bytes const *from, struct rm_mat_item const *item, uint8_t **bytes,
                          size_t *count) {
-    struct rm_reading *const reading = from->reading;
+    struct rm_lattice_reading *const reading = from->reading;
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)item->data, .avail_in = item->bytes};
     if (inflateInit(&stream) != Z_OK)
         return rm_reading_fail(reading, "zlib cannot begin; free some memory");
@@ -95,7 +95,8 @@ static void list_names(struct rm_value const *variables, char *text, size_t room
 }
 
 /** The one that is asked for, the only one that is a lattice, or RING. */
-static struct rm_value const *choose(struct rm_reading *reading, struct rm_value const *variables, char const *wanted) {
+static struct rm_value const *choose(struct rm_lattice_reading *reading, struct rm_value const *variables,
+                                     char const *wanted) {
     char names[200];
     list_names(variables, names, sizeof names);
     struct rm_value const *only = NULL;
@@ -139,7 +140,7 @@ static bool read_variables(struct rm_mat_bytes *from, struct rm_value *variables
 }
 
 /** Old files keep the energy beside the lattice: GLOBVAL.E0. */
-static bool take_global(struct rm_reading *reading, struct rm_value const *variables) {
+static bool take_global(struct rm_lattice_reading *reading, struct rm_value const *variables) {
     struct rm_value const *const global = rm_value_find(variables, "GLOBVAL");
     double energy_ev;
     if (!reading->facts.has_parameters && global != NULL && rm_value_number(global, "E0", &energy_ev))
@@ -147,7 +148,7 @@ static bool take_global(struct rm_reading *reading, struct rm_value const *varia
     return true;
 }
 
-bool rm_read_mat(struct rm_reading *reading, char const *bytes, size_t count, char const *variable) {
+bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t count, char const *variable) {
     uint8_t const *const begin = (uint8_t const *)bytes;
     struct rm_mat_bytes from = {.reading = reading, .at = begin, .end = begin + count};
     struct rm_value variables;

@@ -11,7 +11,7 @@ static bool ends_with(char const *path, char const *ending) {
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-static bool read_content(struct rm_reading *reading, char const *bytes, size_t count,
+static bool read_content(struct rm_lattice_reading *reading, char const *bytes, size_t count,
                          struct rm_lattice_source const *source) {
     static struct rm_lattice_source const open = {0};
     struct rm_lattice_source const *const of = source != NULL ? source : &open;
@@ -24,7 +24,7 @@ static bool read_content(struct rm_reading *reading, char const *bytes, size_t c
     return rm_reading_fail(reading, "its name tells no format that is known; expected .mat, .m, .madx, .seq or .lat");
 }
 
-static enum rm_code finish(struct rm_reading *reading, bool held, struct rm_lattice **lattice) {
+static enum rm_code finish(struct rm_lattice_reading *reading, bool held, struct rm_lattice **lattice) {
     struct rm_lattice_info info;
     enum rm_code code = RM_E_CONFIG;
     if (held && rm_reading_info(reading, &info)) {
@@ -41,7 +41,7 @@ static enum rm_code finish(struct rm_reading *reading, bool held, struct rm_latt
 
 enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,
                               struct rm_lattice **lattice, struct rm_error *error) {
-    struct rm_reading reading;
+    struct rm_lattice_reading reading;
     struct rm_error kept = {0};
     rm_reading_begin(&reading, path, error != NULL ? error : &kept);
     return finish(&reading, read_content(&reading, bytes, count, source), lattice);
@@ -49,7 +49,7 @@ enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count,
 
 enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
                              struct rm_error *error) {
-    struct rm_reading reading;
+    struct rm_lattice_reading reading;
     struct rm_error kept = {0};
     char const *bytes = NULL;
     size_t count = 0;

@@ -13,7 +13,7 @@
 
 #include "base/fail.h"
 
-void rm_reading_begin(struct rm_reading *reading, char const *path, struct rm_error *error) {
+void rm_reading_begin(struct rm_lattice_reading *reading, char const *path, struct rm_error *error) {
     memset(reading, 0, sizeof *reading);
     reading->path = path;
     reading->error = error;
@@ -27,14 +27,14 @@ void rm_reading_begin(struct rm_reading *reading, char const *path, struct rm_er
                                             .cell_harmonic_number = NAN};
 }
 
-void rm_reading_end(struct rm_reading *reading) {
+void rm_reading_end(struct rm_lattice_reading *reading) {
     if (reading->plain != NULL)
         freelocale(reading->plain);
     rm_scratch_free(&reading->scratch);
     free(reading->elements);
 }
 
-bool rm_reading_fail(struct rm_reading *reading, char const *format, ...) {
+bool rm_reading_fail(struct rm_lattice_reading *reading, char const *format, ...) {
     if (reading->failed)
         return false;
     reading->failed = true;
@@ -48,21 +48,21 @@ bool rm_reading_fail(struct rm_reading *reading, char const *format, ...) {
     return false;
 }
 
-void rm_reading_at(struct rm_reading *reading, char const *format, ...) {
+void rm_reading_at(struct rm_lattice_reading *reading, char const *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reading->place, sizeof reading->place, format, arguments);
     va_end(arguments);
 }
 
-static bool no_memory(struct rm_reading *reading) {
+static bool no_memory(struct rm_lattice_reading *reading) {
     reading->failed = true;
     rm_fail(reading->error, RM_E_NO_SPACE, "%s: no memory left to read it; free some memory", reading->path);
     return false;
 }
 
 /** True when so much more may be taken; what a file repeats can be more than any memory. */
-static bool may_take(struct rm_reading *reading, size_t count, size_t bytes) {
+static bool may_take(struct rm_lattice_reading *reading, size_t count, size_t bytes) {
     size_t const left = RM_MOST_MEMORY_BYTES - reading->taken;
     if (bytes != 0 && count > left / bytes)
         return rm_reading_fail(reading, "it needs more than %d bytes to read; that is no lattice",
@@ -71,7 +71,7 @@ static bool may_take(struct rm_reading *reading, size_t count, size_t bytes) {
     return true;
 }
 
-void *rm_reading_take(struct rm_reading *reading, size_t count, size_t bytes) {
+void *rm_reading_take(struct rm_lattice_reading *reading, size_t count, size_t bytes) {
     if (!may_take(reading, count, bytes))
         return NULL;
     void *const memory = rm_scratch_take(&reading->scratch, count, bytes);
@@ -80,14 +80,14 @@ void *rm_reading_take(struct rm_reading *reading, size_t count, size_t bytes) {
     return memory;
 }
 
-char *rm_reading_text(struct rm_reading *reading, char const *text, size_t length) {
+char *rm_reading_text(struct rm_lattice_reading *reading, char const *text, size_t length) {
     char *const copy = rm_reading_take(reading, length + 1, 1);
     if (copy != NULL && length != 0)
         memcpy(copy, text, length);
     return copy;
 }
 
-double rm_reading_number(struct rm_reading const *reading, char const *text, char const **end) {
+double rm_reading_number(struct rm_lattice_reading const *reading, char const *text, char const **end) {
     char *behind = (char *)(uintptr_t)text;
     bool const begins = isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
     double number = 0;
@@ -99,7 +99,7 @@ double rm_reading_number(struct rm_reading const *reading, char const *text, cha
     return number;
 }
 
-static bool refuse_file(struct rm_reading *reading, char const *path, int number) {
+static bool refuse_file(struct rm_lattice_reading *reading, char const *path, int number) {
     if (strcmp(path, reading->path) != 0) /* a file that another one calls */
         return rm_reading_fail(reading, "%s: %s; name a file that can be read", path, strerror(number));
     reading->failed = true;
@@ -109,7 +109,7 @@ static bool refuse_file(struct rm_reading *reading, char const *path, int number
 }
 
 /** A folder, a device or a pipe. */
-static bool refuse_kind(struct rm_reading *reading, char const *path) {
+static bool refuse_kind(struct rm_lattice_reading *reading, char const *path) {
     bool const called = strcmp(path, reading->path) != 0;
     return rm_reading_fail(reading, "%s%sthis is no ordinary file; name one", called ? path : "", called ? ": " : "");
 }
@@ -141,7 +141,7 @@ static char *all_of(FILE *file, size_t *count) {
     return NULL;
 }
 
-bool rm_reading_load(struct rm_reading *reading, char const *path, char const **bytes, size_t *count) {
+bool rm_reading_load(struct rm_lattice_reading *reading, char const *path, char const **bytes, size_t *count) {
     int const descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
     struct stat about;
     FILE *const file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
@@ -164,7 +164,7 @@ bool rm_reading_load(struct rm_reading *reading, char const *path, char const **
     return *bytes != NULL;
 }
 
-bool rm_reading_add(struct rm_reading *reading, struct rm_element const *element) {
+bool rm_reading_add(struct rm_lattice_reading *reading, struct rm_element const *element) {
     if (reading->count == RM_MOST_ELEMENTS)
         return rm_reading_fail(reading,
                                "more than %d elements; a lattice may have as many at most, so look for a "

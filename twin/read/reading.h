@@ -49,7 +49,7 @@ struct rm_ring_facts {
     double cell_harmonic_number;
 };
 
-struct rm_reading {
+struct rm_lattice_reading {
     char const *path;
     /** Where in the file, for people: `line 12`, `element 3 ("QF")`; or empty. */
     char place[RM_PLACE_BYTES];
@@ -68,45 +68,45 @@ struct rm_reading {
     size_t taken;
 };
 
-void rm_reading_begin(struct rm_reading *reading, char const *path, struct rm_error *error);
-void rm_reading_end(struct rm_reading *reading);
+void rm_reading_begin(struct rm_lattice_reading *reading, char const *path, struct rm_error *error);
+void rm_reading_end(struct rm_lattice_reading *reading);
 
 /** Says path, place and the text; returns false. RM_E_CONFIG; the first failure is the one that stays. */
-bool rm_reading_fail(struct rm_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
+bool rm_reading_fail(struct rm_lattice_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Sets `place`. */
-void rm_reading_at(struct rm_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
+void rm_reading_at(struct rm_lattice_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** From scratch; NULL when there is no memory, which is a failure. */
-void *rm_reading_take(struct rm_reading *reading, size_t count, size_t bytes);
-char *rm_reading_text(struct rm_reading *reading, char const *text, size_t length);
+void *rm_reading_take(struct rm_lattice_reading *reading, size_t count, size_t bytes);
+char *rm_reading_text(struct rm_lattice_reading *reading, char const *text, size_t length);
 
 /** The unsigned number that begins at `text`, as strtod reads it; `end` is behind it, or `text` when there is none. */
-double rm_reading_number(struct rm_reading const *reading, char const *text, char const **end);
+double rm_reading_number(struct rm_lattice_reading const *reading, char const *text, char const **end);
 
 /** Makes a file's bytes, with a zero behind them that is not counted. */
-bool rm_reading_load(struct rm_reading *reading, char const *path, char const **bytes, size_t *count);
+bool rm_reading_load(struct rm_lattice_reading *reading, char const *path, char const **bytes, size_t *count);
 
 /** Adds an element that is complete. What it points to must live as long as scratch. */
-bool rm_reading_add(struct rm_reading *reading, struct rm_element const *element);
+bool rm_reading_add(struct rm_lattice_reading *reading, struct rm_element const *element);
 
 /** Adds what these fields describe: an element (element_fields.c), or what a RingParam says of the ring (ring_facts.c).
  * `index` counts what the file has, for messages. */
-bool rm_reading_add_fields(struct rm_reading *reading, struct rm_value const *fields);
+bool rm_reading_add_fields(struct rm_lattice_reading *reading, struct rm_value const *fields);
 
 /** Of a RingParam's fields. */
-bool rm_reading_ring(struct rm_reading *reading, struct rm_value const *fields);
+bool rm_reading_ring(struct rm_lattice_reading *reading, struct rm_value const *fields);
 
 /** Rest energy and charge of a particle known by name ("electron", "proton", "relativistic" …). */
 bool rm_particle_by_name(char const *name, double *rest_energy_ev, double *charge_e);
 
 /** What is known of the ring now that all elements are there. */
-bool rm_reading_info(struct rm_reading *reading, struct rm_lattice_info *info);
+bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_info *info);
 
 /** Turns one file's content into elements and facts. */
-bool rm_read_mat(struct rm_reading *reading, char const *bytes, size_t count, char const *variable);
-bool rm_read_m(struct rm_reading *reading, char const *text, size_t count);
-bool rm_read_madx(struct rm_reading *reading, char const *text, size_t count, char const *sequence);
+bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t count, char const *variable);
+bool rm_read_m(struct rm_lattice_reading *reading, char const *text, size_t count);
+bool rm_read_madx(struct rm_lattice_reading *reading, char const *text, size_t count, char const *sequence);
 
 /** The lattice of a file's content, by the ending of `path` (which is only read by a MAD-X CALL). */
 enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,

@@ -33,7 +33,7 @@ bool rm_particle_by_name(char const *name, double *rest_energy_ev, double *charg
     return false;
 }
 
-static bool take_particle(struct rm_reading *reading, struct rm_value const *fields) {
+static bool take_particle(struct rm_lattice_reading *reading, struct rm_value const *fields) {
     struct rm_ring_facts *const facts = &reading->facts;
     struct rm_value const *const particle = rm_value_find(fields, "Particle");
     if (particle == NULL || particle->count == 0)
@@ -52,7 +52,7 @@ static bool take_particle(struct rm_reading *reading, struct rm_value const *fie
                            facts->particle);
 }
 
-bool rm_reading_ring(struct rm_reading *reading, struct rm_value const *fields) {
+bool rm_reading_ring(struct rm_lattice_reading *reading, struct rm_value const *fields) {
     struct rm_ring_facts *const facts = &reading->facts;
     if (facts->has_parameters)
         return true;
@@ -64,7 +64,7 @@ bool rm_reading_ring(struct rm_reading *reading, struct rm_value const *fields) 
            take_particle(reading, fields);
 }
 
-static bool find_energy(struct rm_reading *reading, struct rm_lattice_info *info) {
+static bool find_energy(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
     struct rm_ring_facts const *const facts = &reading->facts;
     double const said[] = {facts->energy_ev, facts->cavity_energy_ev, facts->element_energy_ev};
     for (int i = 0; i < 3; ++i)
@@ -77,7 +77,7 @@ static bool find_energy(struct rm_reading *reading, struct rm_lattice_info *info
 }
 
 /** From the sum of all bending angles, when the file does not say it. */
-static bool find_periodicity(struct rm_reading *reading, struct rm_lattice_info *info) {
+static bool find_periodicity(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
     double periodicity = reading->facts.periodicity;
     if (isnan(periodicity) || periodicity <= 0) {
         double angle_rad = 0;
@@ -98,7 +98,7 @@ static double relative_speed(struct rm_lattice_info const *info) {
 }
 
 /** Of the cavity of lowest frequency: how often it swings while the beam goes around. */
-static double cell_harmonic(struct rm_reading const *reading, struct rm_lattice_info const *info) {
+static double cell_harmonic(struct rm_lattice_reading const *reading, struct rm_lattice_info const *info) {
     struct rm_element const *lowest = NULL;
     double length_m = 0;
     for (uint32_t i = 0; i < reading->count; ++i) {
@@ -113,7 +113,7 @@ static double cell_harmonic(struct rm_reading const *reading, struct rm_lattice_
     return swings > 0 ? swings : (double)lowest->harmonic_number / info->periodicity;
 }
 
-bool rm_reading_info(struct rm_reading *reading, struct rm_lattice_info *info) {
+bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
     struct rm_ring_facts const *const facts = &reading->facts;
     *info = (struct rm_lattice_info){0};
     rm_reading_at(reading, "%s", "");

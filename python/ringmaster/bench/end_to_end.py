@@ -39,7 +39,7 @@ def run(count: int, seconds: float, tsc_hz: float, log: Log) -> Iterator[Window]
 def words(window: Window) -> str:
     """A window on one line."""
     lost = "".join(f"  {count} {name}" for name, count in (window.faults or {}).items())
-    why = "restless" if window.whole else "no whole core"
+    why = "disturbed" if window.whole else "no whole core"
     discarded = "" if window.counts else f"  discarded: {why}"
     return (
         f"{window.receiver:10s} {window.rate_pps / 1e6:6.2f} Mpps  {window.distance} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ringmaster bench feedback`: from the last BPM seen to the row of setpoints, beside OpenBLAS sgemv.
+"""`ringmaster bench feedback`: from the last BPM seen to the setpoint vector, beside OpenBLAS sgemv.
 
 The feedback itself in its host, on one core, while a thread on the other writes the records of its BPMs
 (bench/feedback_latency.c): from the host's stamp of seeing the last record to that of the row's commit. And its
@@ -29,7 +29,7 @@ from ringmaster.report.section import Section, Table
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
 LATENCY, FLOOR = "last_bpm_to_setpoint_ns", "stall_floor_ns"
 ANSWER, SGEMV, WHOLE = "answer_ns", "sgemv_ns", "whole_product_ns"
-BETWEEN = ("errors_ns", "bank_ns", "ahead_ns")
+BETWEEN = ("errors_ns", "controllers_ns", "ahead_ns")
 TARGETS = {"264x168": 200.0, "528x336": 500.0}
 """Nanoseconds, median."""
 FLOOR_S = 0.5
@@ -117,7 +117,7 @@ class Report:
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
-        about = "last BPM seen to the row committed"
+        about = "last BPM seen to the vector committed"
         return [
             *(Headline(f"latency_{size}_ns", self.figure(size, LATENCY, host=True), "ns", target, about=about)
               for size, target in TARGETS.items()),
@@ -129,7 +129,7 @@ class Report:
               for size in self.sizes),
             *(Headline(f"whole_{size}_ns", self.figure(size, WHOLE), "ns", about="our product whole, at once")
               for size in self.sizes),
-            *(Headline(f"bank_{size}_ns", self.figure(size, "bank_ns"), "ns", about="thirteen resonators a channel")
+            *(Headline(f"controllers_{size}_ns", self.figure(size, "controllers_ns"), "ns", about="13 resonators each")
               for size in self.sizes),
         ]  # fmt: skip
 
@@ -168,7 +168,7 @@ class Report:
         return Section(
             name="feedback",
             title="Orbit feedback",
-            about="From the last BPM seen to the row of setpoints: the feedback in its host, and its arithmetic alone "
+            about="From the last BPM seen to the setpoint vector: the feedback in its host, and its arithmetic alone "
             "beside OpenBLAS sgemv of the same sizes, by turns.",
             command=f"ringmaster bench feedback --cycles {self.options.cycles} --windows {self.options.windows}",
             headlines=self.headlines(),
@@ -200,7 +200,7 @@ def _worst(report: Report) -> Table:
 
 def _between(report: Report) -> Table:
     rows = [(size, *(_shown(report.summary(size, what)["median"]) for what in BETWEEN)) for size in report.sizes]
-    head = ("outputs × rows", "errors of channels", "bank", "their part of the next row")
+    head = ("outputs × rows", "errors of channels", "controllers", "their part of the next row")
     return Table("Between cycles, per mode, ns", head, rows)
 
 

@@ -24,7 +24,7 @@ from ringmaster.demo import LATENCY, cores
 from ringmaster.histogram import HistogramReading
 from ringmaster.programs import START_S, Program, attach_to
 from ringmaster.remains import scratch_folder
-from ringmaster.setpoints import SetpointRow
+from ringmaster.setpoints import SetpointVector
 from ringmaster.workspace import Workspace
 
 LOOK_TURNS, LOOK_S = 2400, 4e-3
@@ -33,10 +33,10 @@ BEFORE_S, AFTER_S = 150e-6, 600e-6
 """At least."""
 SETTLE_S = 1.0
 """For the turn clock, and for memory that is touched for the first time."""
-PATIENCE_PERIODS = 20
-PATIENCE_S = 0.1
+TIMEOUT_PERIODS = 20
+TIMEOUT_S = 0.1
 """For the turns after an edge, where the ring is late."""
-LOST = ("unsent", "unanswered", "gaps", "old_epoch", "misdirected")
+LOST = ("unsent", "unanswered", "gaps", "old_generation", "misdirected")
 """Counters of a chain that tell of setpoints or answers that did not come."""
 
 
@@ -105,7 +105,7 @@ def _machine(variant: Variant, turn_rate_hz: float) -> Iterator[_Machine]:
         yield _Machine(serving, sending, ws, turn_rate_hz)
 
 
-def _wait_for_edges(machine: _Machine) -> SetpointRow:
+def _wait_for_edges(machine: _Machine) -> SetpointVector:
     """Until the square wave goes up and down and the server sends it; returns the newest row."""
     rows, sent = machine.ws.setpoints[APPLICATION], machine.ws.setpoints["sent"]
     levels, went = set[float](), set[float]()
@@ -134,10 +134,10 @@ class _Watch:
         self._seen = _wait_for_edges(machine)
         self._tsc_hz = machine.ws.clock.read().tsc_hz
 
-    def next_row(self) -> SetpointRow:
+    def next_row(self) -> SetpointVector:
         """Waits for the next edge. Raises NotMeasured where none comes."""
-        give_up = monotonic() + PATIENCE_PERIODS * self._machine.edge_s + 1.0
-        while (row := self._rows.read()) is None or row.row == self._seen.row:
+        give_up = monotonic() + TIMEOUT_PERIODS * self._machine.edge_s + 1.0
+        while (row := self._rows.read()) is None or row.number == self._seen.number:
             self._machine.check()
             if monotonic() > give_up:
                 raise NotMeasured("the square wave has stopped: the server or its application lost its core")
@@ -148,19 +148,19 @@ class _Watch:
         """Sees one edge, and the turns around it; then rests until half way between the next two."""
         row = self.next_row()
         if counted:
-            self._run.unseen += row.row - self._seen.row - 1
-            if row.row == self._seen.row + 1 and row.values[0] != self._seen.values[0]:
+            self._run.unseen += row.number - self._seen.number - 1
+            if row.number == self._seen.number + 1 and row.values[0] != self._seen.values[0]:
                 self._take(row)
         self._seen = row
         age_s = max(0.0, (self._stream.published_tsc - row.tsc) / self._tsc_hz)
         sleep(max(0.0, 1.5 * self._machine.edge_s - age_s))
 
-    def _take(self, row: SetpointRow) -> None:
+    def _take(self, row: SetpointVector) -> None:
         clock, hz = self._machine.ws.clock.read(), self._machine.turn_rate_hz
         turn, after = clock.turn_at(row.tsc), round(AFTER_S * hz)
         try:
-            if not self._stream.wait(turn + after, PATIENCE_S):
-                raise NoStep(f"its turns have not come within {PATIENCE_S} s")
+            if not self._stream.wait(turn + after, TIMEOUT_S):
+                raise NoStep(f"its turns have not come within {TIMEOUT_S} s")
             far = min(edge_turns(hz) - after, max(LOOK_TURNS, round(LOOK_S * hz)))
             last = min(self._stream.head or 0, turn + far)
             window = self._stream.read(turn - far, last - turn + far)

@@ -57,7 +57,7 @@ class Second:
     """That there were, by the turn clock."""
     late: int
     skipped: int
-    passed_turns: float
+    skipped_turns: float
     """Share of the turns that the ring let pass, because it was away."""
     unsent: int
     """Cycles of setpoints that did not go out."""
@@ -153,7 +153,7 @@ def away_share(rows: np.ndarray, tsc_hz: float) -> float:
 
 
 def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], None]) -> None:
-    demo_loop.calm_rate_hz()
+    demo_loop.stable_rate_hz()
     loop.figures()
     loop.take_golden()
     loop.soften()
@@ -199,7 +199,7 @@ class _Counts:
     at_s: float
     late: int
     skipped: int
-    passed_turns: int
+    skipped_turns: int
     unsent: int
 
 
@@ -207,7 +207,7 @@ def _counts(loop: Loop) -> _Counts:
     loop.check()
     blocks = loop.ws.counter_blocks
     host = blocks[f"application/{loop.figures().name}"]
-    passed = max(block["passed_turns"] for block in blocks.values() if block.set_name == "sender")
+    passed = max(block["skipped_turns"] for block in blocks.values() if block.set_name == "sender")
     return _Counts(monotonic(), host["late"], host["skipped"], passed, blocks["transmit"]["skipped"])
 
 
@@ -218,7 +218,7 @@ def _second(loop: Loop, before: _Counts, after: _Counts, turn_rate_hz: float) ->
         cycles=turns / loop.ws.streams[f"{figures.name}/orbit"].period,
         late=after.late - before.late,
         skipped=after.skipped - before.skipped,
-        passed_turns=(after.passed_turns - before.passed_turns) / turns,
+        skipped_turns=(after.skipped_turns - before.skipped_turns) / turns,
         unsent=after.unsent - before.unsent,
         on=figures.lately.get(State.ON, 0.0),
     )
@@ -262,7 +262,7 @@ def _headlines(seen: Seen) -> list[Headline]:
         Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
         Headline("waited_share", waited, "", about="of the time: others had the two cores"),
         Headline(
-            "passed_share", _of(seen, lambda one: one.passed_turns), "", about="of the turns, let pass by the ring"
+            "passed_share", _of(seen, lambda one: one.skipped_turns), "", about="of the turns, let pass by the ring"
         ),
         Headline("on_share", _of(seen, lambda one: one.on), "", about="of the cycles: the loop was on"),
         Headline("turn_rate_hz", exact(seen.turn_rate_hz, "run"), "Hz"),
@@ -285,7 +285,7 @@ def _over_time(seen: Seen) -> Lines:
         "share",
         {
             "cycles missed": [(float(i), one.missed) for i, one in points],
-            "turns let pass by the ring": [(float(i), one.passed_turns) for i, one in points],
+            "turns let pass by the ring": [(float(i), one.skipped_turns) for i, one in points],
             "stall floor": [(0.0, float(np.mean(seen.away))), (float(len(points)), float(np.mean(seen.away)))],
         },
         about="The stall floor is of the minutes before and after, not of the same second.",

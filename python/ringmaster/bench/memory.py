@@ -25,7 +25,7 @@ class Costs:
     record_written: int = 64
     """A turn's record is one line, stored past the caches: written, and not fetched first."""
     decimated_fetched: int = 64
-    """A prompt record is stored through the caches: its line, last touched a lap ago, is fetched first,"""
+    """A low-latency record is stored through the caches: its line, last touched a lap ago, is fetched first,"""
     decimated_written: int = 64
     """and written back once it is evicted. A sharp one is stored past them, as a turn's."""
     header_written: int = 64
@@ -96,7 +96,7 @@ def _decimated(chain: str, costs: Costs) -> list[Line]:
     rows = []
     for period in PERIODS:
         read, written = costs.decimated_fetched / period, costs.decimated_written / period
-        rows.append(Line(f"prompt records, 1/{period}", read, written, "fetched, then written back"))
+        rows.append(Line(f"low_latency records, 1/{period}", read, written, "fetched, then written back"))
         if chain == "both":
             rows.append(Line(f"sharp records, 1/{period}", 0, written, "streaming stores, none fetched"))
     return rows
@@ -148,6 +148,6 @@ def table(instruments: int = 96, lanes: int = 12) -> list[Traffic]:
     cache_bytes = last_level_cache_bytes()
     return [
         traffic(instruments, lanes, chain, injection, cache_bytes)
-        for chain in ("prompt", "both")
+        for chain in ("low_latency", "both")
         for injection in (True, False)
     ]

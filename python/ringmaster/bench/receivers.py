@@ -108,7 +108,7 @@ def _received(ws: Workspace) -> int:
     return sum(block["received"] for block in ws.counter_blocks.values() if block.set_name == "port")
 
 
-STREAM_FAULTS = ("duplicate", "late", "turn_ahead", "turn_behind", "turn_out_of_range", "unanchored")
+STREAM_FAULTS = ("duplicate", "out_of_order", "turn_ahead", "turn_behind", "turn_out_of_range", "unanchored")
 """Counters of what a stream did not take as its newest turn."""
 
 

@@ -43,7 +43,7 @@ class Guard:
 
     supplies: int
     chains: int
-    row_ns: float
+    vector_ns: float
     """Judging a row with a value for every supply."""
     cycle_moving_ns: float
     """A step of every supply."""
@@ -108,7 +108,7 @@ class Report:
 
     def _guards(self) -> list[Headline]:
         abouts = {
-            "row_ns": "guard: a row of 1248 values",
+            "vector_ns": "guard: a row of 1248 values",
             "cycle_moving_ns": "guard: a step of 1248 supplies",
             "fill_datagram_ns": "a datagram of 13 supplies",
         }
@@ -141,7 +141,8 @@ class Report:
         return Section(
             name="setpoints",
             title="Setpoints",
-            about="Setpoints from an application's row to the link: what the guard takes, how many datagrams leave "
+            about="Setpoints from an application's setpoint vector to the link: what the guard takes, how many "
+            "datagrams leave "
             "in a second beside dpdk-testpmd, how soon after a commit the first one leaves.",
             command=f"ringmaster bench setpoints --parts {','.join(options.parts)} --windows {options.windows} "
             f"--seconds {options.seconds:g}",
@@ -195,7 +196,7 @@ def guard_of(words: str) -> Guard:
     """From the program's JSON. Raises NotMeasured where it is none of its kind."""
     try:
         said: Mapping[str, Any] = json.loads(words)
-        names = ("row_ns", "cycle_moving_ns", "cycle_resting_ns", "fill_datagram_ns")
+        names = ("vector_ns", "cycle_moving_ns", "cycle_resting_ns", "fill_datagram_ns")
         return Guard(said["supplies"], said["chains"], *(float(said[name]["median"]) for name in names))
     except (ValueError, KeyError, TypeError) as error:
         raise NotMeasured(f"ringmaster-transmit-cost printed no figures: {error!r}") from error
@@ -207,7 +208,7 @@ def _guard(count: int, log: Log) -> Iterator[Guard]:
     for number_of in range(count):
         row = guard_of(printed("guard", pinned, LIMIT_S))
         log.say(
-            f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.row_ns:.0f} ns, "
+            f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.vector_ns:.0f} ns, "
             f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"
         )
         yield row

@@ -13,13 +13,13 @@ UDP_PORT = 4660
 TURN_RATE_HZ = 1_157_000.0
 HEADERS_BYTES = 14 + 20 + 8 + 16
 """Ethernet, IPv4, UDP and the native datagram's own."""
-PROMPT_RATES: list[Mapping] = [
-    {"name": "prompt", "from": "turn", "filter": "prompt", "decimation": 12},
-    {"name": "loop_prompt", "from": "prompt", "filter": "prompt", "decimation": 10},
-    {"name": "slow_prompt", "from": "loop_prompt", "filter": "prompt", "decimation": 1000},
+LOW_LATENCY_RATES: list[Mapping] = [
+    {"name": "low_latency", "from": "turn", "filter": "low_latency", "decimation": 12},
+    {"name": "loop_low_latency", "from": "low_latency", "filter": "low_latency", "decimation": 10},
+    {"name": "slow_low_latency", "from": "loop_low_latency", "filter": "low_latency", "decimation": 1000},
 ]
 """The chain for loops alone."""
-CHAINS = ("prompt", "both")
+CHAINS = ("low_latency", "both")
 """The chain for loops alone; and the server's default, which has the one for archives beside it."""
 
 
@@ -74,8 +74,8 @@ def server(
         "buffers": buffers(turn_records),
         "turn_window": {"ahead_turns": ahead_turns},
     }
-    if chain == "prompt":
-        whole["rates"] = PROMPT_RATES
+    if chain == "low_latency":
+        whole["rates"] = LOW_LATENCY_RATES
     if polling is not None:
         whole["polling"] = polling
     return json.dumps(whole, indent=1)

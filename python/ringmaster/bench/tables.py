@@ -67,14 +67,14 @@ def _comparisons(rows: list[Comparison]) -> Table:
         "ns",
         "testpmd ns",
         "lossy",
-        "restless",
+        "disturbed",
     )
     cells = [
         (
             *(row.load, row.distance, _spread(row.zero_loss_pps, 2, 1e6), _spread(row.testpmd_pps, 2, 1e6)),
             *(_spread(row.ratio, 2), _number(row.busy_share.median if row.busy_share else None, 2)),
             *(_spread(row.busy_ns), _spread(row.testpmd_busy_ns), str(row.lossy_windows)),
-            f"{row.restless_windows} + {row.testpmd_restless_windows}",
+            f"{row.disturbed_windows} + {row.testpmd_disturbed_windows}",
         )
         for row in rows
     ]

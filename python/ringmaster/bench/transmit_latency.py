@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a row's commit to its first datagram: the leading application on one core, the server on the other.
+"""From a vector's commit to its first datagram: the leading application on one core, the server on the other.
 
 The server measures it in every cycle (histogram `latency/setpoint`: commit to the datagram handed to the port, one way
 between the cores); the application measures how long until it has the datagram back over the link, which is two ways.

@@ -3,7 +3,7 @@
 
 Behind each sender is the same receiver, which counts and discards (bench/discard.c), on the same link with as many
 slots. Frames are of the same size. A pair is two adjacent windows of one class, in which sender and receiver had their
-cores and which were not restless (windows.py has these words).
+cores and which were not disturbed (windows.py has these words).
 
 - "ringmaster": the shipped server. Its turns are so short that no cycle can be kept, so it sends as fast as it can; its
   supplies belong to the operator, and rest.
@@ -25,7 +25,7 @@ from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.receivers import has_testpmd
 from ringmaster.bench.transmit_setups import flooding
-from ringmaster.bench.windows import WHOLE_CORE, is_restless
+from ringmaster.bench.windows import WHOLE_CORE, is_disturbed
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.demo import cores
 from ringmaster.programs import START_S, Program, ProgramFailed, find_program
@@ -65,7 +65,7 @@ class Window:
     @property
     def counts(self) -> bool:
         """Whether anything is made of it."""
-        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE and not is_restless(self.sub_rates_pps)
+        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE and not is_disturbed(self.sub_rates_pps)
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def run(count: int, seconds: float, log: Log) -> Iterator[Window]:
 
 def words(window: Window) -> str:
     """A window on one line."""
-    why = "" if window.counts else "  discarded: " + ("restless" if is_restless(window.sub_rates_pps) else "no core")
+    why = "" if window.counts else "  discarded: " + ("disturbed" if is_disturbed(window.sub_rates_pps) else "no core")
     return (
         f"{window.sender:10s} {window.frame_bytes} bytes  {window.rate_pps / 1e6:6.2f} Mpps  {window.distance} "
         f"({window.core_to_core_ns:.0f} ns){why}"

@@ -17,7 +17,7 @@ SLEW = 1e6
 
 
 def port(socket: Path, role: str = "client") -> Mapping:
-    """The link to the supplies; the slow path of a memif client has the last of its rings for itself."""
+    """The link to the supplies; the exception path of a memif client has the last of its rings for itself."""
     return {"name": "supplies", "kind": "memif", "socket": str(socket), "role": role, "queues": 2, "answer": ANSWER}
 
 

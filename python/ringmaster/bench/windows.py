@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short windows of a receiver's work, each with the state of the machine around it, and what pairs of them say.
 
-A window counts when sender and receiver both had their cores, and when it was not restless: the host may move a core
+A window counts when sender and receiver both had their cores, and when it was not disturbed: the host may move a core
 far away and back between the two probes, which shows in the rate alone. So the sender's counters, the same for either
 receiver, are looked at ten times a second. Two adjacent windows, ours and testpmd's, are a pair when
 both count and are of one class (near or far); ratios are of pairs, so that a machine that changes meanwhile changes
@@ -26,9 +26,9 @@ from ringmaster.monitor import Totals
 WHOLE_CORE = 0.95
 """A window counts when sender and receiver both had this share of their cores."""
 SUB_WINDOW_S = 0.1
-RESTLESS_FACTOR = 2.0
-RESTLESS_SHARE = 0.1
-"""A window is restless when in more than this share of its time the rate was beyond this factor of its own median."""
+DISTURBED_FACTOR = 2.0
+DISTURBED_SHARE = 0.1
+"""A window is disturbed when in more than this share of its time the rate was beyond this factor of its own median."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +71,23 @@ class Window:
         return min(self.sender_share, self.receiver_share) >= WHOLE_CORE
 
     @property
-    def restless(self) -> bool:
+    def disturbed(self) -> bool:
         """Whether the machine changed meanwhile, and came back."""
-        return is_restless(self.sub_rates_pps)
+        return is_disturbed(self.sub_rates_pps)
 
     @property
     def counts(self) -> bool:
         """Whether anything is made of it."""
-        return self.whole and not self.restless
+        return self.whole and not self.disturbed
 
 
-def is_restless(rates: Sequence[float]) -> bool:
-    """Whether too many rates are beyond RESTLESS_FACTOR of their median, below it or above."""
+def is_disturbed(rates: Sequence[float]) -> bool:
+    """Whether too many rates are beyond DISTURBED_FACTOR of their median, below it or above."""
     if not rates:
         return False
     middle = median(rates)
-    beyond = sum(1 for rate in rates if rate < middle / RESTLESS_FACTOR or rate > middle * RESTLESS_FACTOR)
-    return beyond > RESTLESS_SHARE * len(rates)
+    beyond = sum(1 for rate in rates if rate < middle / DISTURBED_FACTOR or rate > middle * DISTURBED_FACTOR)
+    return beyond > DISTURBED_SHARE * len(rates)
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ class Comparison:
     testpmd_busy_cycles: Spread | None
     lossy_windows: int
     """Ours that counted and lost something: in none of the figures."""
-    restless_windows: int
+    disturbed_windows: int
     """Ours that were left out because the machine changed meanwhile."""
-    testpmd_restless_windows: int
+    testpmd_disturbed_windows: int
 
 
 def compare(windows: Sequence[Window]) -> list[Comparison]:
@@ -254,14 +254,14 @@ def compare(windows: Sequence[Window]) -> list[Comparison]:
 
 
 def _left_out(row: Comparison) -> int:
-    return row.lossy_windows + row.restless_windows + row.testpmd_restless_windows
+    return row.lossy_windows + row.disturbed_windows + row.testpmd_disturbed_windows
 
 
 def _compare(windows: Sequence[Window], load: str, distance: str) -> Comparison:
     wanted = ("near", "far") if distance == "all" else (distance,)
     here = [window for window in windows if window.load == load and window.distance in wanted]
     good = [window for window in here if window.counts]
-    restless = [window.receiver for window in here if window.whole and window.restless]
+    disturbed = [window.receiver for window in here if window.whole and window.disturbed]
     ours = [window for window in good if window.receiver == RINGMASTER and window.lost == 0]
     peer = [window for window in good if window.receiver == TESTPMD]
     pairs = [pair.ratio for pair in pairs_of(windows) if pair.load == load and pair.distance in wanted]
@@ -277,8 +277,8 @@ def _compare(windows: Sequence[Window], load: str, distance: str) -> Comparison:
         testpmd_busy_ns=_spread([window.busy_ns_per_packet for window in peer]),
         testpmd_busy_cycles=_spread([window.busy_cycles_per_packet for window in peer]),
         lossy_windows=sum(1 for window in good if window.receiver == RINGMASTER and window.lost),
-        restless_windows=restless.count(RINGMASTER),
-        testpmd_restless_windows=restless.count(TESTPMD),
+        disturbed_windows=disturbed.count(RINGMASTER),
+        testpmd_disturbed_windows=disturbed.count(TESTPMD),
     )
 
 

@@ -185,7 +185,7 @@ def parameters(windows: int, seconds: float, as_json: bool, report: Path | None)
 @report_option
 @json_option
 def feedback(cycles: int, windows: int, as_json: bool, report: Path | None) -> None:
-    """Measure the orbit feedback: from the last BPM seen to the row of setpoints.
+    """Measure the orbit feedback: from the last BPM seen to the setpoint vector.
 
     264 outputs of 168 BPMs, and both planes of such a ring, with thirteen resonators per channel: the feedback in its
     host, on one core, its BPMs written by the other; and its arithmetic alone, beside OpenBLAS sgemv of the same sizes.
@@ -204,7 +204,7 @@ SETPOINT_MEANINGS = """\b
 Parts:
   guard    what the guard takes for a row and for a cycle of 1248 supplies
   rate     datagrams a second from one core, ours and testpmd's
-  latency  from a row's commit to its first datagram
+  latency  from a vector's commit to its first datagram
 
 """
 
@@ -229,7 +229,7 @@ Parts:
 @report_option
 @json_option
 def setpoints(parts: tuple[str, ...], windows: int, seconds: float, as_json: bool, report: Path | None) -> None:
-    """Measure setpoints from an application's row to the link: guard, rate, latency.
+    """Measure setpoints from an application's setpoint vector to the link: guard, rate, latency.
 
     The rate stands beside dpdk-testpmd's `txonly` over the same link, with frames of the same size and the same
     receiver, by turns. The latency stands beside what a cache line takes between the same cores in the same window.

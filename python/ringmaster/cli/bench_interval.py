@@ -10,7 +10,7 @@ from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
     LINKS_MAX,
     MOST_INSTRUMENTS,
-    ends_options,
+    endpoint_options,
     instruments_option,
     kinds_option,
     links_option,
@@ -50,7 +50,7 @@ def _refuse_beside_a_workspace(context: click.Context) -> None:
 @rate_option(1_157_407.0, "Turns a second: a datagram of every instrument in each.")
 @links_option(1)
 @rounds_options(seconds=3.0, rounds=3)
-@ends_options
+@endpoint_options
 @traffic_options
 def interval(
     workspace: str | None,
@@ -82,12 +82,12 @@ def interval(
         look = live.Options(workspace, seconds)
         show("interval", look.looks, lambda say, step: live.measure(look, say, step), as_json, report)
         return
-    ends, own_kinds, own_count = own_links(left, right)
-    kinds, links = (own_kinds, own_count) if ends else (kinds, links)
+    endpoints, own_kinds, own_count = own_links(left, right)
+    kinds, links = (own_kinds, own_count) if endpoints else (kinds, links)
     require_whole_groups(instruments, links)
     from ringmaster.qualify.interval import Options, measure, steps
 
     options = Options(
-        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, ends
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, endpoints
     )
     show("interval", steps(options), lambda say, step: measure(options, say, step), as_json, report)

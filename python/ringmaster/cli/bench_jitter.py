@@ -9,7 +9,7 @@ from ringmaster.cli.bench_output import show
 from ringmaster.cli.bench_traffic import (
     LINKS_MAX,
     MOST_INSTRUMENTS,
-    ends_options,
+    endpoint_options,
     instruments_option,
     kinds_option,
     links_option,
@@ -39,7 +39,7 @@ MOST_CYCLES = 10_000_000
 @rate_option(10_000.0, "Cycles a second: a datagram of every instrument in each.")
 @links_option(4)
 @rounds_options(seconds=4.0, rounds=3)
-@ends_options
+@endpoint_options
 @traffic_options
 def jitter(
     kinds: tuple[str, ...],
@@ -64,8 +64,8 @@ def jitter(
     what the same cores do to a bare loop on the clock, the poster's own figures, and how much a core may carry. A kind
     that cannot take all links' traffic is given fewer links, and that is said. Ctrl-C prints what was measured so far.
     """
-    ends, own_kinds, own_count = own_links(left, right)
-    kinds, links = (own_kinds, own_count) if ends else (kinds, links)
+    endpoints, own_kinds, own_count = own_links(left, right)
+    kinds, links = (own_kinds, own_count) if endpoints else (kinds, links)
     require_whole_groups(instruments, links)
     if rate * seconds * links > MOST_CYCLES:
         raise click.UsageError(
@@ -75,6 +75,6 @@ def jitter(
     from ringmaster.qualify.jitter import Options, measure, steps
 
     options = Options(
-        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, ends
+        instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, endpoints
     )
     show("jitter", steps(options), lambda say, step: measure(options, say, step), as_json, report)

@@ -92,7 +92,7 @@ def rtt(
         size=size,
         kinds=kinds,
         loads=loads,
-        ends=tuple(zip(left, right, strict=True)),
+        endpoints=tuple(zip(left, right, strict=True)),
         delay_us=delay_us,
         drop_every=drop_every,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ringmaster.cli.bench_output import report_option, show
-from ringmaster.cli.bench_traffic import ends_options, own_links
+from ringmaster.cli.bench_traffic import endpoint_options, own_links
 from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
@@ -74,7 +74,7 @@ def _require_a_link_each(senders: Numbers, links: int) -> None:
 )
 @click.option("--sizes", default=SIZES, show_default=True, callback=_numbers(1), metavar="B,…", help="Payloads.")
 @click.option("--kinds", default=",".join(KINDS), type=SomeOf(KINDS), metavar="KIND,…", help="Of: " + ", ".join(KINDS))
-@ends_options
+@endpoint_options
 @click.option(
     "--senders",
     default="1,2",
@@ -138,11 +138,11 @@ def throughput(
     from ringmaster.qualify.throughput_window import Cores
 
     cores = Cores(*_chosen_cores(sender_cores, receiver_core))
-    ends, kinds, links = own_links(left, right)
-    if ends:
+    endpoints, kinds, links = own_links(left, right)
+    if endpoints:
         _require_a_link_each(chosen["senders"], links)
         chosen["kinds"] = kinds
-    options = Options(cores=cores, ends=ends, drop_every=drop_every or 0, **chosen)
+    options = Options(cores=cores, endpoints=endpoints, drop_every=drop_every or 0, **chosen)
     try:
         total = steps(options)
     except NotMeasured as error:

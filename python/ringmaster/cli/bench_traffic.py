@@ -20,7 +20,7 @@ LINKS_MAX = 4
 """As many as the poster's server had ports."""
 MOST_HZ = 10_000_000
 MOST_INSTRUMENTS = 4096
-"""Of one link: as ringmaster-pace and ringmaster-catch take them."""
+"""Of one link: as ringmaster-generator and ringmaster-receiver take them."""
 
 
 def kinds_option(default: tuple[str, ...]) -> Callable[[Command], Command]:
@@ -42,7 +42,7 @@ def links_option(default: int) -> Callable[[Command], Command]:
     )
 
 
-def ends_options(command: Command) -> Command:
+def endpoint_options(command: Command) -> Command:
     """Links of one's own instead of made ones."""
     for name, about in (
         ("--right", "And the card at the cable's other end, where they arrive."),

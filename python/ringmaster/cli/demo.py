@@ -165,7 +165,7 @@ def _show(loop: "Loop") -> None:
     from ringmaster.cli.console import DEFAULT_RATE_HZ, Console
 
     loop.soften()
-    rate_hz = DEFAULT_RATE_HZ if loop.simulated else demo_loop.calm_rate_hz() or DEFAULT_RATE_HZ
+    rate_hz = DEFAULT_RATE_HZ if loop.simulated else demo_loop.stable_rate_hz() or DEFAULT_RATE_HZ
     with ThreadPoolExecutor(1) as pool:
         golden = pool.submit(loop.take_golden)
         Console(loop.attach(), page="feedback", rate_hz=rate_hz).run()
@@ -226,7 +226,7 @@ def _measured(directory: "Path", turn_rate: float, seconds: float, simulated: bo
     with demo_loop.start(directory, turn_rate, simulated=simulated) as loop:
         loop.figures()
         if not simulated:
-            demo_loop.calm_rate_hz()
+            demo_loop.stable_rate_hz()
         loop.take_golden()
         loop.soften()
         return loop.measure(0.35 * seconds, 0.65 * seconds)
@@ -262,6 +262,7 @@ def _conclude(report: "Report | None", closed: "Closed | None", faults: list[str
 def _summary(report: "Report") -> str:
     return (
         f"{report.packets} datagrams at {report.rate_pps / 1e6:.2f} M/s, {report.lost} lost, {report.duplicate} "
-        f"duplicate, {report.late} late, {report.refused} refused; turn rate {report.turn_rate_hz / 1e3:.0f} of "
+        f"duplicate, {report.out_of_order} out of order, {report.refused} refused; turn rate "
+        f"{report.turn_rate_hz / 1e3:.0f} of "
         f"{report.full_turn_rate_hz / 1e3:.0f} kHz"
     )

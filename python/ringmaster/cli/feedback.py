@@ -144,7 +144,7 @@ def _switch(name: str, what: str, value: int) -> None:
     feedback.command(name, epilog=examples(f"ringmaster feedback {name}"))(a_feedback(run))
 
 
-_switch("on", "Switch the loop on: it starts softly as soon as all permits are there.", 1)
+_switch("on", "Switch the loop on: it starts softly as soon as all enable conditions are there.", 1)
 _switch("off", "Switch the loop off: all setpoints stay where they are.", 0)
 _switch("hold", "Keep all outputs as they are, ready to go on.", 2)
 

@@ -71,7 +71,7 @@ def get(
 def _trouble(ws: "Workspace", name: str) -> "WorkspaceError | None":
     """Why what an object says is not of now."""
     from ringmaster.errors import WorkspaceError
-    from ringmaster.wording import split_name
+    from ringmaster.value_format import split_name
 
     try:
         ws.check(ws.objects[name if name in ws.objects else split_name(name)[0]].owner)
@@ -109,10 +109,10 @@ def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) ->
     elif "value" in reading:
         click.echo(f"{name} = {_value(reading)}")
     elif "members" in reading:
-        from ringmaster import moment
+        from ringmaster import time_format
 
         turn = "" if reading["turn"] is None else f", turn {reading['turn']}"
-        last = f", last at {moment.clock_time(reading['timestamp_tai_ns'])}{turn}" if reading["changes"] else ""
+        last = f", last at {time_format.clock_time(reading['timestamp_tai_ns'])}{turn}" if reading["changes"] else ""
         click.echo(f"{name}: {reading['changes']} changes{last}")
         for member, value in reading["members"].items():
             click.echo(f"  {member} = {_value(value)}")
@@ -126,7 +126,7 @@ def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) ->
 
 def _rows(reading: dict[str, Any], units: dict[str, str]) -> "Iterator[tuple[str, str]]":
     """Of an object with several numbers: what each is called, and its value with its unit."""
-    from ringmaster.wording import show
+    from ringmaster.value_format import show
 
     for key, value in reading.items():
         if key == "physical":

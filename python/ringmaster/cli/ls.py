@@ -88,7 +88,9 @@ def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
     for owner in ws.segments.values():
         state = f"process {owner.owner_pid}" if owner.alive else "[red]has ended[/]"
         state += " [red]is stopped[/]" if owner.alive and owner.stopped else ""
-        console.print(f"  {owner.owner}: {state}, epoch {owner.epoch}, {len(owner.objects)} objects", highlight=False)
+        console.print(
+            f"  {owner.owner}: {state}, generation {owner.generation}, {len(owner.objects)} objects", highlight=False
+        )
     for reason in ws.left_out.values():
         console.print(f"  [red]left out:[/] {_plain(reason)}", highlight=False)
     for table in (_streams(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
@@ -131,7 +133,7 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.inventory import whole
     from ringmaster.layout import ObjectKind
-    from ringmaster.wording import show
+    from ringmaster.value_format import show
 
     table = _table("\nPARAMETER", "\nVALUE", "\nUNIT", "\nSET", "\nDESCRIPTION")
     for name in _short_names(infos, ObjectKind.PARAMETER):

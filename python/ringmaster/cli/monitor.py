@@ -82,8 +82,8 @@ def monitor(
 
 
 def _print(change: "Change", width: int) -> None:
-    from ringmaster import moment
-    from ringmaster.wording import show
+    from ringmaster import time_format
+    from ringmaster.value_format import show
 
     reading = change.reading
     assert reading is not None
@@ -93,5 +93,5 @@ def _print(change: "Change", width: int) -> None:
     value = click.style(f"{show(reading.value, reading.unit)}{alarm}", **severity_style(severity))
     missed = f"  (+{change.missed} missed)" if change.missed else ""
     click.echo(
-        f"{moment.clock_time(reading.timestamp_tai_ns):<15}  {turn:>12}  {change.name:<{width}}  {value}{missed}"
+        f"{time_format.clock_time(reading.timestamp_tai_ns):<15}  {turn:>12}  {change.name:<{width}}  {value}{missed}"
     )

@@ -45,7 +45,7 @@ def put(
     NAME[3:5] are elements 3 and 4; several values may be given with blanks or commas between.
     """
     from ringmaster.errors import RequestRefused
-    from ringmaster.wording import parse, plain, show, split_name
+    from ringmaster.value_format import parse, plain, show, split_name
     from ringmaster.workspace import attach
 
     with attach(workspace) as ws:

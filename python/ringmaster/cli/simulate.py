@@ -17,7 +17,7 @@ At a time may happen:
   trip=SUPPLY            it goes off; reset=SUPPLY
 
 """
-RECORDS = ("readings", "setpoints", "sent", "currents", "streams", "told")
+RECORDS = ("readings", "setpoints", "sent", "currents", "streams", "reported")
 
 
 def _complete_application(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -49,9 +49,9 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ("port", "wrong_lanes"): (True, f"The configuration says another number of lanes than the instrument. {_CONFIG}"),
     ("port", "unknown_record"): (True, f"A grouped datagram holds an instrument that is not configured. {_CONFIG}"),
     ("port", "wrong_vlan"): (False, "Correct the port's `vlan`, or keep that VLAN away from the switch port."),
-    ("port", "set_aside_full"): (
+    ("port", "punt_full"): (
         False,
-        "The network brings more other traffic than the slow path takes: keep it away.",
+        "The network brings more other traffic than the exception path takes: keep it away.",
     ),
     ("port", "kernel_full"): (
         False,
@@ -74,15 +74,18 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         "Normal at the start. If it goes on, no instrument with a whole counter sets the clock.",
     ),
     ("stream", "duplicate"): (False, "A switch or the sender doubles packets: look for a loop or a mirror port."),
-    ("stream", "late"): (False, "The network reorders or delays: look for several paths, or a queue that fills."),
-    ("stream", "epochs"): (False, "The machine's turn counter restarted: normal after work on the timing system."),
+    ("stream", "out_of_order"): (
+        False,
+        "The network reorders or delays: look for several paths, or a queue that fills.",
+    ),
+    ("stream", "turn_epochs"): (False, "The machine's turn counter restarted: normal after work on the timing system."),
     ("path", "lost"): (False, f"This network loses, the other still brings the data. {_CABLE}"),
     ("path", "duplicate"): (False, "A switch of this network doubles packets: look for a loop or a mirror port."),
     ("guard", "stalls"): (
         True,
         "Its supplies did what `stop` says. Is its process alive, its core its own, its step short enough?",
     ),
-    ("guard", "refused_epoch"): (
+    ("guard", "refused_grant"): (
         False,
         "Rows of an instance that is no longer the granted one: does an older one still run?",
     ),
@@ -108,7 +111,7 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         True,
         "Another chain answers with this one's address and id, or an old answer came late: look for a doubled address.",
     ),
-    ("chain", "old_epoch"): (True, "Another server sends to this chain: stop it."),
+    ("chain", "old_generation"): (True, "Another server sends to this chain: stop it."),
     ("chain", "misdirected"): (
         True,
         "It was sent another chain's datagram, or one of another length: compare `chains` with the controller.",
@@ -153,7 +156,7 @@ DERIVED: dict[str, tuple[str, bool, str, str]] = {
     "lost": (
         "instrument",
         True,
-        "turns that were passed over and did not come late: the data has holes there, which readers see",
+        "turns that were skipped and did not come after all: the data has holes there, which readers see",
         f"If its port missed packets, see there. Else they were lost on the way. {_CABLE}",
     ),
     "silent": (

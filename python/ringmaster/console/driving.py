@@ -14,7 +14,7 @@ from ringmaster.supply import Chain
 from ringmaster.workspace import Workspace
 
 REFUSALS = (
-    "refused_epoch",
+    "refused_grant",
     "refused_stale",
     "refused_future",
     "refused_number",
@@ -37,10 +37,10 @@ class ApplicationFigures:
     state: ApplicationState
     since_tai_ns: int
     pid: int
-    epoch: int
+    grant_number: int
     stop: str
     """What follows when it stops: "hold" or "ramp"."""
-    rows_per_s: float
+    vectors_per_s: float
     taken: int
     """Rows that were not refused whole."""
     refused: int
@@ -122,9 +122,9 @@ def _application(grant: Grant, guard: Reading, host: Reading | None) -> Applicat
         state=now.state,
         since_tai_ns=now.since_tai_ns,
         pid=now.pid,
-        epoch=now.epoch,
+        grant_number=now.grant_number,
         stop=grant.stop.name.lower(),
-        rows_per_s=guard.rate("taken"),
+        vectors_per_s=guard.rate("taken"),
         taken=counts["taken"],
         refused=sum(counts[name] for name in REFUSALS),
         slew_limited=counts["slew_limited"],

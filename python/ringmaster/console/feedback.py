@@ -15,8 +15,8 @@ from ringmaster.feedback.names import (
     BRIEFLY,
     WITHDRAWN,
     ActuatorFault,
+    EnableCondition,
     Loop,
-    Permit,
     RowFault,
     State,
     Withdrawal,
@@ -48,7 +48,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Outcast:
+class LeftOut:
     """A BPM's reading or an actuator that is not used."""
 
     name: str
@@ -70,7 +70,7 @@ class FeedbackFigures:
     withdrawn: str
     """Why its permission to act was taken back; empty where it was not."""
     missing: Sequence[str]
-    """Permits that are missing now, in words."""
+    """Enable conditions that are missing now, in words."""
     cause: Sequence[str]
     """Why it last left "on" by itself."""
     rms_um: tuple[float, float]
@@ -97,8 +97,8 @@ class FeedbackFigures:
     shadow_rms: float
     latency_us: float
     switches: Mapping[str, bool]
-    rows_out: Sequence[Outcast]
-    actuators_out: Sequence[Outcast]
+    rows_out: Sequence[LeftOut]
+    actuators_out: Sequence[LeftOut]
     disturbances: Mapping[str, float]
     """Factors of a living machine's disturbances; empty where there is none."""
 
@@ -152,8 +152,8 @@ class FeedbackReader:
         number = self._number(what)
         return int(number) if np.isfinite(number) else 0
 
-    def _permits(self, what: str) -> tuple[str, ...]:
-        return tuple(BRIEFLY[bit] for bit in bits(Permit, self._whole(what)))
+    def _conditions(self, what: str) -> tuple[str, ...]:
+        return tuple(BRIEFLY[bit] for bit in bits(EnableCondition, self._whole(what)))
 
     def _figures(self, name: str) -> FeedbackFigures:
         rows, actuators = self._array("bpm_state"), self._array("actuator_state")
@@ -165,8 +165,8 @@ class FeedbackReader:
             lately=self._lately() or {state: 1.0},
             wanted=self._number("loop"),
             withdrawn=WITHDRAWN.get(Withdrawal(self._whole("withdrawn")), ""),
-            missing=self._permits("permits"),
-            cause=self._permits("cause"),
+            missing=self._conditions("enable_conditions"),
+            cause=self._conditions("cause"),
             rms_um=(self._number("rms_x"), self._number("rms_y")),
             cumulated_um=(self._number("cumulated_x"), self._number("cumulated_y")),
             rows_used=self._whole("bpms_used"),
@@ -201,10 +201,10 @@ class FeedbackReader:
         pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
         return {State(min(int(number), State.FAULT)): count / counts.sum() for number, count in pairs}
 
-    def _out(self, what: str, states: Array, faults: type[IntFlag]) -> tuple[Outcast, ...]:
+    def _out(self, what: str, states: Array, faults: type[IntFlag]) -> tuple[LeftOut, ...]:
         words = np.where(np.isfinite(states), states, 0).astype(np.int64).tolist()
         names = self._names[what] if any(words) else ()
-        return tuple(Outcast(names[i], tuple(bit_names(faults, word))) for i, word in enumerate(words) if word)
+        return tuple(LeftOut(names[i], tuple(bit_names(faults, word))) for i, word in enumerate(words) if word)
 
     @cached_property
     def _names(self) -> Mapping[str, Sequence[str]]:

@@ -54,7 +54,7 @@ class Unsent(NamedTuple):
 def let_pass(sender: Reading, period_turns: int) -> Unsent:
     """By a virtual ring that came too late for them; of the counter set "sender"."""
     period = max(1, period_turns)
-    return Unsent(sender.counts()["passed_turns"] // period, sender.rate("passed_turns") / period)
+    return Unsent(sender.counts()["skipped_turns"] // period, sender.rate("skipped_turns") / period)
 
 
 def not_asked_for(transmit: Reading) -> Unsent:
@@ -71,7 +71,7 @@ class RateFigures(NamedTuple):
     rate_hz: float
     """Records that were published per second."""
     filter: str
-    """ "none", "prompt" or "sharp"."""
+    """ "none", "low-latency" or "sharp"."""
     head_turn: int | None
     """Newest turn, None while nothing came."""
 
@@ -95,7 +95,7 @@ class StreamFigures:
     unsent: int
     """Turns whose record was never sent: see Unsent."""
     duplicate: int
-    late: int
+    out_of_order: int
     refused: int
     """Records whose turn lay outside the accepted window."""
     mirrored: int
@@ -119,7 +119,7 @@ class PortFigures:
     refused: int
     """Packets that were no datagrams of a configured instrument, for whatever reason, and that nobody took."""
     foreign: int
-    """ARP, ICMP, TCP, UDP to other ports: refused where the slow path did not take them."""
+    """ARP, ICMP, TCP, UDP to other ports: refused where the exception path did not take them."""
     kernel_missed: int
     """Dropped before the server saw them, as far as the device tells."""
     counts: dict[str, int]
@@ -128,7 +128,7 @@ class PortFigures:
     @property
     def malformed(self) -> int:
         """Of the refused: packets that were meant for an instrument's port."""
-        return max(0, self.refused - max(0, self.foreign - self.counts["set_aside"]))
+        return max(0, self.refused - max(0, self.foreign - self.counts["punted"]))
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class ClockFigures:
     turn_rate_hz: float
     residual_ns: float
     """RMS distance of the arrivals' envelope from the fit."""
-    machine_epoch: int
+    turn_epoch: int
     anchors: int
     """Times it was set anew."""
     streams_live: int
@@ -259,14 +259,14 @@ def stream_figures(
     return StreamFigures(
         name=reading.name,
         kind=kind,
-        rate_hz=reading.rate("accepted", "late"),
+        rate_hz=reading.rate("accepted", "out_of_order"),
         expected_rate_hz=turn_rate_hz / period if period else 0.0,
-        received=counts["accepted"] + counts["late"],
-        lost=max(0, reading.counted_before("passed_over") - counts["late"] - unsent.records),
-        lost_per_s=max(0.0, reading.rate("passed_over") - reading.rate("late") - unsent.per_s),
+        received=counts["accepted"] + counts["out_of_order"],
+        lost=max(0, reading.counted_before("skipped") - counts["out_of_order"] - unsent.records),
+        lost_per_s=max(0.0, reading.rate("skipped") - reading.rate("out_of_order") - unsent.per_s),
         unsent=unsent.records,
         duplicate=counts["duplicate"],
-        late=counts["late"],
+        out_of_order=counts["out_of_order"],
         refused=refused(counts),
         mirrored=counts["mirrored"],
         phase_turns=reading.now["phase_ahead"] - reading.now["phase_behind"],

@@ -48,7 +48,7 @@ class History:
         for core in snapshot.cores:
             self.keep("core", core.name, "busy", core.busy_share)
         for application in snapshot.applications:
-            self.keep("application", application.name, "rows", application.rows_per_s)
+            self.keep("application", application.name, "vectors", application.vectors_per_s)
         if snapshot.feedback is not None:
             for plane, value in zip("xy", snapshot.feedback.rms_um, strict=True):
                 self.keep("feedback", plane, "rms", value)

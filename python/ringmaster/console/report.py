@@ -12,9 +12,9 @@ from ringmaster.orbit import Orbit
 
 SCHEMA = 1
 """Goes up when a key is taken away or changes its meaning; new keys may come any time."""
-SLOW_PATH = (
-    "set_aside",
-    "set_aside_full",
+EXCEPTION_PATH = (
+    "punted",
+    "punt_full",
     "answered",
     "to_kernel",
     "from_kernel",
@@ -55,7 +55,7 @@ def _feedback(figures: FeedbackFigures) -> dict[str, Any]:
 
 
 def _link(port: PortFigures) -> dict[str, Any]:
-    return {"name": port.name, **{name: port.counts[name] for name in SLOW_PATH}}
+    return {"name": port.name, **{name: port.counts[name] for name in EXCEPTION_PATH}}
 
 
 def _network(path: PathFigures) -> dict[str, Any]:

@@ -146,7 +146,7 @@ class Watch:
 
     def _begin(self, ws: Workspace) -> None:
         self._ws = ws
-        self._epoch = ws.segments["server"].epoch
+        self._generation = ws.segments["server"].generation
         self._monitor = Monitor(ws, RATE_WINDOW_S)
         self._orbit: Orbit | None = None
         self._spectrum: BeamSpectrum | None = None
@@ -156,7 +156,7 @@ class Watch:
         if now - self._followed_s < FOLLOW_S:
             return
         self._followed_s = now
-        same = self._ws.segments["server"].epoch == self._epoch
+        same = self._ws.segments["server"].generation == self._generation
         if (self._ws.alive or self._dead) and same and not self._ws.outdated:
             self._trouble = "" if self._dead else self._stopped()
             return

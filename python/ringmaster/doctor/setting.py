@@ -18,7 +18,7 @@ class Setting:
     use: Use
     """`feedback` where cards bring instruments and applications answer them, `ingest` with cards alone, else `try`."""
     cores: tuple[int, ...]
-    """Of all roles but housekeeping and slow path, which may share a core with Linux."""
+    """Of all roles but housekeeping and exception path, which may share a core with Linux."""
     cards: tuple[str, ...]
     """Addresses of those that DPDK shall have, interfaces of those that stay the kernel's."""
     workspace: str = ""
@@ -26,7 +26,7 @@ class Setting:
     """Its applications."""
 
 
-LINUX_MAY_SHARE = ("housekeeping", "slow_path")
+LINUX_MAY_SHARE = ("housekeeping", "exception_path")
 
 
 def read_setting(path: Path, host: Host) -> Setting:

@@ -14,9 +14,9 @@ from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered,
 from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.golden import matching
 from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
-from ringmaster.feedback.patience import Patience
 from ringmaster.feedback.readings import Readings
 from ringmaster.feedback.stopping import Pause, stopped_at_pauses
+from ringmaster.feedback.timeout import Timeout
 from ringmaster.workspace import Workspace
 
 _GO_S = 10.0
@@ -106,19 +106,19 @@ class Hand:
     def _reach(self, name: str, offset: float, timeout_s: float, pause: Pause) -> None:
         """Until setpoint and readback are there. What stands still is asked for again, for so long."""
         setpoint, target = self._ws.supplies[name].setpoint, self._stood[name] + offset
-        patience, nearest, tries = Patience(self._ws, timeout_s), math.inf, 0
+        timeout, nearest, tries = Timeout(self._ws, timeout_s), math.inf, 0
         while True:
             try:
                 self._ws.put(setpoint.name, target)
-                self._follower.wait_for(name, offset, pause, Patience(self._ws, _STILL_S, 0.0))
+                self._follower.wait_for(name, offset, pause, Timeout(self._ws, _STILL_S, 0.0))
                 return
             except (RequestRefused, RequestUnanswered, NotFollowed):
                 tries += 1
                 left = abs(setpoint.number - target)
                 if left < _NEARER * nearest:
                     nearest = left
-                    patience.begin()
-                elif tries >= _TRIES and patience.over():
+                    timeout.begin()
+                elif tries >= _TRIES and timeout.over():
                     raise
             pause(_AGAIN_S)
 

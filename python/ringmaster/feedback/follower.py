@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ringmaster.feedback.patience import Patience
 from ringmaster.feedback.stopping import Pause
+from ringmaster.feedback.timeout import Timeout
 from ringmaster.layout import SupplyState
 from ringmaster.parameter import Parameter
 from ringmaster.supply import Supply
@@ -59,16 +59,16 @@ class Follower:
         near = max(SHARE * amplitude, SIGMAS * self._noise[name])
         self._rest[name] = _Rest(supply.setpoint.number, float(np.mean(samples)), 1e-3 * amplitude, near)
 
-    def wait_for(self, name: str, offset: float, pause: Pause | None = None, patience: Patience | None = None) -> None:
+    def wait_for(self, name: str, offset: float, pause: Pause | None = None, timeout: Timeout | None = None) -> None:
         """Until it stands ``offset`` from where it was at ``begin``. Raises NotFollowed."""
         if name not in self._supplies:
             return
         supply, rest, pause = self._supplies[name], self._rest[name], pause or self._pause
         near = (rest.setpoint_near if offset else 0.0) + ROUNDING * abs(rest.setpoint)
-        wait_until(self._ws, supply, supply.setpoint, rest.setpoint + offset, near, pause, patience)
+        wait_until(self._ws, supply, supply.setpoint, rest.setpoint + offset, near, pause, timeout)
         if supply.readback is not None and np.isfinite(rest.readback):  # else its chain is taken to obey
             target = rest.readback + offset
-            wait_until(self._ws, supply, supply.readback, target, rest.readback_near, pause, patience)
+            wait_until(self._ws, supply, supply.readback, target, rest.readback_near, pause, timeout)
 
 
 class _Rest(NamedTuple):
@@ -87,21 +87,21 @@ def wait_until(
     target: float,
     near: float,
     pause: Pause,
-    patience: Patience | None = None,
+    timeout: Timeout | None = None,
 ) -> None:
     """Until ``which``, its setpoint or readback, is ``near`` the target. Raises NotFollowed when it stands still."""
     last = float("nan")
-    patience = patience or Patience(ws, STILL_S)
-    patience.begin()
+    timeout = timeout or Timeout(ws, STILL_S)
+    timeout.begin()
     while True:
         now = which.number
         if abs(now - target) <= near:
             return
         if not abs(now - last) <= near:
             last = now
-            patience.begin()
+            timeout.begin()
         has_tripped = SupplyState.TRIPPED in supply.state
-        if has_tripped or patience.over():
+        if has_tripped or timeout.over():
             what, unit = which.name.rpartition("/")[2], which.unit
             why = f"the supply is {supply.words}" + ("" if has_tripped else ", and this does not move any more")
             raise NotFollowed(f"{supply.name}: its {what} is {now:.6g} {unit}, expected {target:.6g} {unit}; {why}")

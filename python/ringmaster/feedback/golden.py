@@ -68,7 +68,7 @@ def current_orbit(ws: Workspace, rows: Sequence[str], rate: str, seconds: float 
 def rate_of(ws: Workspace, rows: Sequence[str]) -> str:
     """Which of the streams of the rows' instruments to read: the fast one, or as it came."""
     instrument = rows[0].rpartition("/")[0]
-    for rate in ("fast", "raw", "turn", "prompt"):
+    for rate in ("fast", "raw", "turn", "low_latency"):
         if f"{instrument}/{rate}" in ws.streams:
             return rate
     raise ObjectNotFound(

@@ -34,7 +34,7 @@ class Feedback:
     ws: Workspace
     name: str = "feedback"
     configuration: Path | None = None
-    patience_s: float = ANSWER_TIMEOUT_S
+    timeout_s: float = ANSWER_TIMEOUT_S
 
     def __post_init__(self) -> None:
         """Raises FeedbackAbsent; WorkspaceDead or WorkspaceStopped where it says nothing of now."""
@@ -68,7 +68,7 @@ class Feedback:
 
     def put(self, short: str, value: float) -> None:
         """Asks it to set one of its settings."""
-        self.ws.put(f"{self.name}/{short}", value, timeout=self.patience_s)
+        self.ws.put(f"{self.name}/{short}", value, timeout=self.timeout_s)
 
     def put_array(self, short: str, values: Floats) -> None:
         """Sets what differs of an array, in as few requests as that takes."""
@@ -81,7 +81,7 @@ class Feedback:
         first, last = int(changed[0]), int(changed[-1]) + 1
         for begin in range(first, last, MOST_VALUES):
             part = values[begin : min(begin + MOST_VALUES, last)]
-            self.ws.put(f"{self.name}/{short}", part, timeout=self.patience_s, first=begin)
+            self.ws.put(f"{self.name}/{short}", part, timeout=self.timeout_s, first=begin)
 
     # ---- names
 

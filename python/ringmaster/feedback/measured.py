@@ -17,9 +17,9 @@ from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.names import Excitation, State
-from ringmaster.feedback.patience import Patience
 from ringmaster.feedback.readings import Readings, mean_of_records, rms_of_records
 from ringmaster.feedback.stopping import Pause, stopped_at_pauses
+from ringmaster.feedback.timeout import Timeout
 
 Floats = NDArray[np.float64]
 ASK_S = 10.0
@@ -125,13 +125,13 @@ def _measure(
 
 def _ask(feedback: Feedback, short: str, value: float, pause: Pause = sleep) -> None:
     """Again and again: a busy host refuses for a moment. Raises RequestRefused or RequestUnanswered when that lasts."""
-    patience = Patience(feedback.ws, ASK_S)
+    timeout = Timeout(feedback.ws, ASK_S)
     while True:
         try:
             feedback.put(short, value)
             return
         except (RequestRefused, RequestUnanswered):
-            if patience.over():
+            if timeout.over():
                 raise
         pause(0.1)
 

@@ -36,8 +36,8 @@ class Withdrawal(IntEnum):
     SERVER = 2
 
 
-class Permit(IntFlag):
-    """Of the readings ``permits`` and ``cause``: what is missing."""
+class EnableCondition(IntFlag):
+    """Of the readings ``enable_conditions`` and ``cause``: what is missing."""
 
     NO_MATRIX = 1 << 0
     NO_BEAM = 1 << 1
@@ -82,16 +82,16 @@ class Excitation(IntEnum):
 MULTI_SINE_LINES = 32
 """Of a multi-sine, evenly spaced in the logarithm of the frequency."""
 
-MISSING: dict[Permit, str] = {
-    Permit.NO_MATRIX: "the response matrix is not solved yet",
-    Permit.NO_BEAM: "there is no beam, or it was lost in one cycle",
-    Permit.FEW_BPMS: "too few BPMs are in use",
-    Permit.SATURATION: "too many actuators stood at a limit for too long",
-    Permit.LARGE_ERROR: "the orbit was too far from the golden one to begin",
-    Permit.FEW_ACTUATORS: "too few actuators are in use",
-    Permit.GATED: "the gate (top-up) is closed",
-    Permit.LATE: "too many BPMs' data were missing in one cycle",
-    Permit.NOT_SENT: "setpoints are not being sent",
+MISSING: dict[EnableCondition, str] = {
+    EnableCondition.NO_MATRIX: "the response matrix is not solved yet",
+    EnableCondition.NO_BEAM: "there is no beam, or it was lost in one cycle",
+    EnableCondition.FEW_BPMS: "too few BPMs are in use",
+    EnableCondition.SATURATION: "too many actuators stood at a limit for too long",
+    EnableCondition.LARGE_ERROR: "the orbit was too far from the golden one to begin",
+    EnableCondition.FEW_ACTUATORS: "too few actuators are in use",
+    EnableCondition.GATED: "the gate (top-up) is closed",
+    EnableCondition.LATE: "too many BPMs' data were missing in one cycle",
+    EnableCondition.NOT_SENT: "setpoints are not being sent",
 }
 
 WITHDRAWN: dict[Withdrawal, str] = {
@@ -100,35 +100,42 @@ WITHDRAWN: dict[Withdrawal, str] = {
 }
 """Why the permission to act was taken back."""
 
-BRIEFLY: dict[Permit, str] = {
-    Permit.NO_MATRIX: "the matrix is not solved yet",
-    Permit.NO_BEAM: "no beam",
-    Permit.FEW_BPMS: "too few BPMs in use",
-    Permit.SATURATION: "actuators at their limits",
-    Permit.LARGE_ERROR: "the orbit error is too large to begin with",
-    Permit.FEW_ACTUATORS: "too few actuators in use",
-    Permit.GATED: "the gate is closed",
-    Permit.LATE: "too many inputs were missing in one cycle",
-    Permit.NOT_SENT: "setpoints are not being sent",
+BRIEFLY: dict[EnableCondition, str] = {
+    EnableCondition.NO_MATRIX: "the matrix is not solved yet",
+    EnableCondition.NO_BEAM: "no beam",
+    EnableCondition.FEW_BPMS: "too few BPMs in use",
+    EnableCondition.SATURATION: "actuators at their limits",
+    EnableCondition.LARGE_ERROR: "the orbit error is too large to begin with",
+    EnableCondition.FEW_ACTUATORS: "too few actuators in use",
+    EnableCondition.GATED: "the gate is closed",
+    EnableCondition.LATE: "too many inputs were missing in one cycle",
+    EnableCondition.NOT_SENT: "setpoints are not being sent",
 }
 """The same for a line of the console."""
 
-ADVICE: dict[Permit, str] = {
-    Permit.NO_MATRIX: "Wait a second; if it stays so, masks or modes leave nothing to solve: see what the application "
+ADVICE: dict[EnableCondition, str] = {
+    EnableCondition.NO_MATRIX: "Wait a second; if it stays so, masks or modes leave nothing to solve: see what the "
+    "application "
     "says on its standard error, and `ringmaster feedback status`.",
-    Permit.NO_BEAM: "When the beam is back, look at the orbit, then `ringmaster feedback reset`. If there is beam, "
-    "compare the reading `beam` with `permits: beam: least` of the feedback's configuration; `rearm_s` there lets the "
+    EnableCondition.NO_BEAM: "When the beam is back, look at the orbit, then `ringmaster feedback reset`. If there is "
+    "beam, "
+    "compare the reading `beam` with `enable_conditions: beam: least` of the feedback's configuration; `rearm_s` there "
+    "lets the "
     "loop go on by itself.",
-    Permit.FEW_BPMS: "See above which BPMs are out, mend or unmask them, then `ringmaster feedback reset`.",
-    Permit.SATURATION: "See above which actuators stand at a limit: another golden orbit, fewer modes, or steering by "
+    EnableCondition.FEW_BPMS: "See above which BPMs are out, mend or unmask them, then `ringmaster feedback reset`.",
+    EnableCondition.SATURATION: "See above which actuators stand at a limit: another golden orbit, fewer modes, or "
+    "steering by "
     "slow correctors takes load off them. Then `ringmaster feedback reset`.",
-    Permit.LARGE_ERROR: "Steer the orbit closer by hand, or take it as it is: `ringmaster feedback golden current`. "
+    EnableCondition.LARGE_ERROR: "Steer the orbit closer by hand, or take it as it is: `ringmaster feedback golden "
+    "current`. "
     "Then `ringmaster feedback reset`.",
-    Permit.FEW_ACTUATORS: "See above which actuators are out, bring their supplies back, then `ringmaster feedback "
+    EnableCondition.FEW_ACTUATORS: "See above which actuators are out, bring their supplies back, then `ringmaster "
+    "feedback "
     "reset`.",
-    Permit.GATED: "It goes on by itself when the gate opens; `ringmaster feedback set gate 0` ignores the gate.",
-    Permit.LATE: "It goes on by itself when data come again. `ringmaster top` shows which BPMs do not send.",
-    Permit.NOT_SENT: "It goes on by itself when the server sends its rows again. "
+    EnableCondition.GATED: "It goes on by itself when the gate opens; `ringmaster feedback set gate 0` ignores the "
+    "gate.",
+    EnableCondition.LATE: "It goes on by itself when data come again. `ringmaster top` shows which BPMs do not send.",
+    EnableCondition.NOT_SENT: "It goes on by itself when the server sends its rows again. "
     "`ringmaster get transmit guard/feedback` tells what the server does with them.",
 }
 

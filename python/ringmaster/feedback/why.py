@@ -15,8 +15,8 @@ from ringmaster.feedback.names import (
     MISSING,
     ROW_FAULTS,
     ActuatorFault,
+    EnableCondition,
     Loop,
-    Permit,
     RowFault,
     State,
     bit_names,
@@ -26,9 +26,9 @@ from ringmaster.layout import ApplicationState
 
 MOST_NAMED = 12
 """Names that are listed of one kind; of more there are too many to read."""
-ABOUT_ROWS = Permit.FEW_BPMS | Permit.LATE | Permit.NO_BEAM
+ABOUT_ROWS = EnableCondition.FEW_BPMS | EnableCondition.LATE | EnableCondition.NO_BEAM
 """Causes whose number is a row's."""
-ABOUT_ACTUATORS = Permit.SATURATION | Permit.FEW_ACTUATORS
+ABOUT_ACTUATORS = EnableCondition.SATURATION | EnableCondition.FEW_ACTUATORS
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Answer:
     """The state's name in small letters; "unknown" where it cannot be asked."""
     sentences: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    """Names of permits that are missing now."""
+    """Names of enable conditions that are missing now."""
     cause: list[str] = field(default_factory=list)
     """Of those that were missing when it left ON by itself."""
     out: dict[str, list[str]] = field(default_factory=dict)
@@ -55,17 +55,17 @@ def explain(feedback: Feedback) -> Answer:
     """Of an application that is there."""
     state = feedback.state
     answer = Answer(state.name.lower())
-    permits = Permit(int(feedback.number("permits")))
-    cause = Permit(int(feedback.number("cause")))
-    answer.missing = bit_names(Permit, permits)
-    answer.cause = bit_names(Permit, cause)
+    enable_conditions = EnableCondition(int(feedback.number("enable_conditions")))
+    cause = EnableCondition(int(feedback.number("cause")))
+    answer.missing = bit_names(EnableCondition, enable_conditions)
+    answer.cause = bit_names(EnableCondition, cause)
     _grant(feedback, answer)
-    _state(feedback, state, permits, answer)
+    _state(feedback, state, enable_conditions, answer)
     _withdrawn(feedback, answer)
     _cause(feedback, state, cause, answer)
-    _missing(state, permits, answer)
+    _missing(state, enable_conditions, answer)
     _out(feedback, answer)
-    _advice(state, permits | (cause if state == State.FAULT else Permit(0)), answer)
+    _advice(state, enable_conditions | (cause if state == State.FAULT else EnableCondition(0)), answer)
     return answer
 
 
@@ -110,12 +110,12 @@ def _has_stepped(feedback: Feedback) -> bool:
     return name not in feedback.ws.counter_blocks or feedback.ws.counter_blocks[name]["steps"] > 0
 
 
-def _state(feedback: Feedback, state: State, permits: Permit, answer: Answer) -> None:
+def _state(feedback: Feedback, state: State, enable_conditions: EnableCondition, answer: Answer) -> None:
     wanted = int(feedback.number("loop"))
     shadow = feedback.number("shadow") == 1
     words = {
-        State.OFF: "Off. Inputs were missing just now." if permits == Permit.LATE else "Off.",
-        State.READY: "Off. All permits are there.",
+        State.OFF: "Off. Inputs were missing just now." if enable_conditions == EnableCondition.LATE else "Off.",
+        State.READY: "Off. All enable conditions are there.",
         State.ON: "On." + (" In shadow mode: everything is computed, nothing is sent." if shadow else ""),
         State.HOLD: "HOLD: it is wanted on, and keeps all outputs as they were."
         if wanted == Loop.ON
@@ -138,10 +138,10 @@ def _withdrawn(feedback: Feedback, answer: Answer) -> None:
     answer.advice.append("Look at orbit and setpoints first; `ringmaster feedback on` gives the permission again.")
 
 
-def _cause(feedback: Feedback, state: State, cause: Permit, answer: Answer) -> None:
+def _cause(feedback: Feedback, state: State, cause: EnableCondition, answer: Answer) -> None:
     if not cause:
         return
-    reasons = "; ".join(MISSING[bit] for bit in bits(Permit, cause) if isinstance(bit, Permit))
+    reasons = "; ".join(MISSING[bit] for bit in bits(EnableCondition, cause) if isinstance(bit, EnableCondition))
     turn = feedback.number("cause_turn")
     when = f" at turn {turn:.0f}{_ago(feedback, turn)}" if np.isfinite(turn) and turn > 0 else ""
     whom = _culprit(feedback, cause)
@@ -165,7 +165,7 @@ def _turn_rate(feedback: Feedback) -> float | None:
     return feedback.ws.parameters[name].number if name in feedback.ws.parameters else None
 
 
-def _culprit(feedback: Feedback, cause: Permit) -> str:
+def _culprit(feedback: Feedback, cause: EnableCondition) -> str:
     number = feedback.number("cause_number")
     if not np.isfinite(number) or number < 0:
         return ""
@@ -173,9 +173,9 @@ def _culprit(feedback: Feedback, cause: Permit) -> str:
     return f"; it was {names[int(number)]}" if int(number) < len(names) else ""
 
 
-def _missing(state: State, permits: Permit, answer: Answer) -> None:
-    listed = [MISSING[bit] for bit in bits(Permit, permits)]
-    if state == State.OFF and permits == Permit.LATE:
+def _missing(state: State, enable_conditions: EnableCondition, answer: Answer) -> None:
+    listed = [MISSING[bit] for bit in bits(EnableCondition, enable_conditions)]
+    if state == State.OFF and enable_conditions == EnableCondition.LATE:
         return  # said already
     if listed:
         begin = "Missing now" if state != State.ON else "It is on although there is missing"
@@ -237,11 +237,11 @@ def _plural(words: str) -> str:
     )
 
 
-def _advice(state: State, permits: Permit, answer: Answer) -> None:
-    answer.advice += [ADVICE[bit] for bit in bits(Permit, permits)]
+def _advice(state: State, enable_conditions: EnableCondition, answer: Answer) -> None:
+    answer.advice += [ADVICE[bit] for bit in bits(EnableCondition, enable_conditions)]
     if state == State.READY and not answer.advice:
         answer.advice.append("`ringmaster feedback on` switches it on.")
-    if state == State.FAULT and not permits:
+    if state == State.FAULT and not enable_conditions:
         answer.advice.append("`ringmaster feedback reset`, then it goes on by itself.")
-    if state == State.HOLD and not permits:
+    if state == State.HOLD and not enable_conditions:
         answer.advice.append("`ringmaster feedback on` lets it go on.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of datagrams from a paced sender to a receiver that stamps each: one run, and what both ends say of it.
 
-Sender and receiver are programs of their own (ringmaster-pace, ringmaster-catch) on cores of their own.
+Sender and receiver are programs of their own (ringmaster-generator, ringmaster-receiver) on cores of their own.
 """
 
 import os
@@ -18,16 +18,16 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.programs import Program, ProgramFailed
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.groups import ROW, Rows, read_rows
-from ringmaster.qualify.links import Ends, Pair
+from ringmaster.qualify.links import Endpoints, Pair
 from ringmaster.remains import scratch_folder
 
-PACE, CATCH = "ringmaster-pace", "ringmaster-catch"
+GENERATOR, RECEIVER = "ringmaster-generator", "ringmaster-receiver"
 WARM_UP_S = 0.5
 IDLE_S = 3.0
 """The receiver ends when nothing came for so long."""
 EARLY_S = 0.05
 """Without a rate the sender ends so much sooner than the receiver, or it would find its link gone."""
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 LOOK_S = 0.02
 
 
@@ -91,20 +91,20 @@ class Carried:
     cores: Cores
     traffic: Traffic
     sent: Mapping[str, Any]
-    """As ringmaster-pace prints it."""
-    caught: Mapping[str, Any]
-    """As ringmaster-catch prints it."""
+    """As ringmaster-generator prints it."""
+    received: Mapping[str, Any]
+    """As ringmaster-receiver prints it."""
     sent_rows: Rows
     rows: Rows
 
     @property
     def seconds(self) -> float:
         """That the receiver counted."""
-        return float(self.caught["seconds"])
+        return float(self.received["seconds"])
 
     def total(self, name: str) -> int:
         """Of all links of the receiver: "received", "lost", "duplicate", "missed", …"""
-        return sum(int(link[name]) for link in self.caught["links"])
+        return sum(int(link[name]) for link in self.received["links"])
 
     @property
     def sleeps(self) -> bool:
@@ -114,7 +114,7 @@ class Carried:
     @property
     def core_shares(self) -> list[float]:
         """Of their cores that those had who poll, 0–1: the sender, which looks at the clock, and receivers."""
-        receivers = [] if self.sleeps else [float(core["share"]) for core in self.caught["cores"]]
+        receivers = [] if self.sleeps else [float(core["share"]) for core in self.received["cores"]]
         return [float(self.sent["share"]), *receivers]
 
     @property
@@ -126,25 +126,25 @@ class Carried:
 def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows: bool = False) -> Carried:
     """Sends for so long over the links of a pair. Raises NotMeasured with what a program said that failed."""
     with scratch_folder("bench") as folder:
-        files = [Path(folder) / name for name in ("sent", "caught")]
+        files = [Path(folder) / name for name in ("sent", "received")]
         noted = [["--cycles", str(file)] if keep_rows else [] for file in files]
-        sending = [*pace_words(pair, cores, traffic, seconds), *noted[0]]
-        catching = [*catch_words(pair, cores, traffic, seconds), *noted[1]]
+        sending = [*generator_words(pair, cores, traffic, seconds), *noted[0]]
+        receiving = [*receiver_words(pair, cores, traffic, seconds), *noted[1]]
         try:
-            with Program(CATCH, *catching, prefix=pair.enter_right) as catch:
-                wait_until_ready(catch)
-                with Program(PACE, *sending, prefix=pair.enter_left) as pace:
-                    sent, caught = _said(pace, catch, WARM_UP_S + seconds + IDLE_S + PATIENCE_S)
+            with Program(RECEIVER, *receiving, prefix=pair.enter_right) as receiver:
+                wait_until_ready(receiver)
+                with Program(GENERATOR, *sending, prefix=pair.enter_left) as generator:
+                    sent, received = _said(generator, receiver, WARM_UP_S + seconds + IDLE_S + TIMEOUT_S)
         except ProgramFailed as error:
             raise NotMeasured(f"{pair.name}: {error}") from error
-        return Carried(pair, cores, traffic, sent, caught, *map(_rows, files))
+        return Carried(pair, cores, traffic, sent, received, *map(_rows, files))
 
 
 def common_words(options: Mapping[str, Any]) -> str:
     """The command line of options that both benches have, by their names."""
     made = f"--kinds {','.join(options['kinds'])} --links {options['links']}"
     words = [
-        own_words(options["ends"]) or made,
+        own_words(options["endpoints"]) or made,
         f"--instruments {options['instruments']} --rate {options['rate_hz']:.10g} --size {options['size']}",
         f"--seconds {options['seconds']:g} --rounds {options['rounds']}",
     ]
@@ -157,12 +157,12 @@ def common_words(options: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def own_words(ends: Ends) -> str:
+def own_words(endpoints: Endpoints) -> str:
     """The command line of one's own links; nothing of none."""
-    return " ".join(f"--left {quote(left)} --right {quote(right)}" for left, right in ends)
+    return " ".join(f"--left {quote(left)} --right {quote(right)}" for left, right in endpoints)
 
 
-def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
+def generator_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
     """Of the sender's command line."""
     words = ["--core", str(cores.sender)]
     for link in pair.left:
@@ -176,7 +176,7 @@ def pace_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> li
     return words
 
 
-def catch_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
+def receiver_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
     """Of the receiver's command line: each core, and behind it the links that it polls."""
     words = []
     for core in cores.receivers:
@@ -190,17 +190,17 @@ def _common(traffic: Traffic) -> list[str]:
     return ["--instruments", str(traffic.instruments), "--rate", f"{traffic.rate_hz:.10g}"]
 
 
-def _said(pace: Program, catch: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _said(generator: Program, receiver: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What both say in the end; one that fails ends the other."""
     give_up = monotonic() + limit_s
-    while pace.running or catch.running:
-        for program in (pace, catch):
+    while generator.running or receiver.running:
+        for program in (generator, receiver):
             check(program)
         if monotonic() > give_up:
-            late = catch if catch.running else pace
+            late = receiver if receiver.running else generator
             raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {complaint(late)}")
         sleep(LOOK_S)
-    return _account(pace), _account(catch)
+    return _account(generator), _account(receiver)
 
 
 def _account(program: Program) -> Mapping[str, Any]:

@@ -90,6 +90,6 @@ def histogram(times: Times, lost: int) -> list[tuple[float, float]]:
     return [(float(x), float(n) / (len(times) + lost)) for x, n in zip(middles, counts, strict=True)]
 
 
-def told_by(distributions: Sequence[Distribution]) -> list[str]:
+def reported_by(distributions: Sequence[Distribution]) -> list[str]:
     """Names of the quantiles that any of them tells, in order."""
     return [name for name in LEVELS if any(name in one.quantiles for one in distributions)]

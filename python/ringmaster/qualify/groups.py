@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of datagrams, one per link and cycle, as ringmaster-catch and ringmaster-pace write them down.
+"""Groups of datagrams, one per link and cycle, as ringmaster-receiver and ringmaster-generator write them down.
 
 The jitter of a cycle is by how much the distance of its group from the one before differs from the nominal period.
 Which stamp stands for a group is a decision: the last datagram's, because nobody can work with a cycle before it is

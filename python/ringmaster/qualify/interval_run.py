@@ -32,7 +32,7 @@ class Options:
     """The sender's, then the receivers'; none: the first that this process may use."""
     inject_jitter_us: float = 0.0
     inject_drop_every: int = 0
-    ends: tuple[tuple[str, str], ...] = ()
+    endpoints: tuple[tuple[str, str], ...] = ()
     """Links of one's own, left and right, as many of each kind; else the bench makes some."""
 
     @property
@@ -77,7 +77,7 @@ class Report:
 
     def carry(self, kind: str, traffic: Traffic, seconds: float) -> Carried:
         """Over all links of a kind."""
-        with linked(kind, self.options.links, mtu_of(traffic.size), self.options.ends) as pair:
+        with linked(kind, self.options.links, mtu_of(traffic.size), self.options.endpoints) as pair:
             return carry(pair, self.cores, traffic, seconds)
 
 

@@ -28,7 +28,7 @@ def section(report: Report) -> Section:
     """All of it."""
     options = report.options
     kinds = [kind for kind in report.kinds if kind.runs]
-    observed = [Observed(kind.kind, kind.nominal_ns, [of_caught(run.caught) for run in kind.runs]) for kind in kinds]
+    observed = [Observed(kind.kind, kind.nominal_ns, [of_caught(run.received) for run in kind.runs]) for kind in kinds]
     return Section(
         name="interval",
         title="Inter-packet time",
@@ -55,9 +55,9 @@ def _said(run: Carried) -> dict[str, object]:
     """Without the instruments' histograms, of which there are many; the chart has them together."""
     links = [
         {**link, "instruments": [{**one, "histogram": None} for one in link["instruments"]]}
-        for link in run.caught["links"]
+        for link in run.received["links"]
     ]
-    return {"sent": run.sent, "caught": {**run.caught, "links": links}}
+    return {"sent": run.sent, "received": {**run.received, "links": links}}
 
 
 def _held(kind: Measured, options: Options) -> Headline:
@@ -73,7 +73,7 @@ def command(options: Options) -> str:
 
 def words(kind: Measured, run: Carried) -> str:
     """One run on one line."""
-    means = [one.mean_ns for one in of_caught(run.caught)]
+    means = [one.mean_ns for one in of_caught(run.received)]
     if not means:
         return "nothing came"
     lost, received = run.total("lost"), run.total("received")

@@ -56,9 +56,9 @@ def of_lengths(length_ns: Floats) -> Counted:
 
 
 def of_histogram(buckets: Sequence[Sequence[float]], most_ns: float, tsc_hz: float) -> Counted:
-    """Of [floor_ns, count], 16 buckets an octave in TSC ticks, as ringmaster-catch prints them."""
-    ends = [min(most_ns, _end_ns(floor, tsc_hz)) for floor, _ in buckets]
-    return Counted(np.array(ends, float), np.array([count for _, count in buckets], np.int64))
+    """Of [floor_ns, count], 16 buckets an octave in TSC ticks, as ringmaster-receiver prints them."""
+    endpoints = [min(most_ns, _end_ns(floor, tsc_hz)) for floor, _ in buckets]
+    return Counted(np.array(endpoints, float), np.array([count for _, count in buckets], np.int64))
 
 
 def _end_ns(floor_ns: float, tsc_hz: float) -> float:
@@ -90,15 +90,15 @@ class Instrument:
     single: Counted
 
 
-def of_caught(caught: Mapping[str, Any]) -> list[Instrument]:
-    """Every instrument of which more than one datagram came, as ringmaster-catch tells it."""
+def of_caught(received: Mapping[str, Any]) -> list[Instrument]:
+    """Every instrument of which more than one datagram came, as ringmaster-receiver tells it."""
     found = []
-    for link in caught["links"]:
-        prefix = f"{link['link']} " if len(caught["links"]) > 1 else ""
+    for link in received["links"]:
+        prefix = f"{link['link']} " if len(received["links"]) > 1 else ""
         for one in link["instruments"]:
             if one["received"] < 2 or not one["histogram"]:
                 continue
-            single = of_histogram(one["histogram"], one["max_ns"], caught["tsc_hz"])
+            single = of_histogram(one["histogram"], one["max_ns"], received["tsc_hz"])
             figures = (one["mean_ns"], one["min_ns"], one["max_ns"], one["lost"])
             found.append(Instrument(f"{prefix}{one['flow']}", *figures, single))
     return found

@@ -36,7 +36,7 @@ class Options:
     """The sender's, then the receivers'; none: the first that this process may use."""
     inject_jitter_us: float = 0.0
     inject_drop_every: int = 0
-    ends: tuple[tuple[str, str], ...] = ()
+    endpoints: tuple[tuple[str, str], ...] = ()
     """Links of one's own, left and right, as many of each kind; else the bench makes some."""
 
     @property
@@ -135,7 +135,7 @@ class Report:
 
     def carry(self, kind: str, links: int, traffic: Traffic, seconds: float) -> Carried:
         """Over so many links of a kind."""
-        with linked(kind, links, mtu_of(traffic.size), self.options.ends) as pair:
+        with linked(kind, links, mtu_of(traffic.size), self.options.endpoints) as pair:
             return carry(pair, self.cores.first(links), traffic, seconds, keep_rows=traffic.rate_hz > 0)
 
 
@@ -151,7 +151,7 @@ def take_turn(kind: Measured, report: Report) -> Turn:
     """One of its rounds. Raises NotMeasured."""
     options = report.options
     run = report.carry(kind.kind, kind.links, options.traffic, options.seconds)
-    tsc_hz = run.caught["tsc_hz"]
+    tsc_hz = run.received["tsc_hz"]
 
     def by_link(rows: Rows) -> tuple[Groups, ...]:
         return tuple(groups_of(rows, link, options.group, options.rate_hz, tsc_hz) for link in range(kind.links))

@@ -83,8 +83,8 @@ def _counted(kind: Measured) -> dict[str, object]:
 
 def _said(kind: Measured, run: Carried) -> dict[str, object]:
     """Without the instruments' histograms, which are of other questions."""
-    links = [{name: value for name, value in link.items() if name != "instruments"} for link in run.caught["links"]]
-    return {"kind": kind.kind, "sent": run.sent, "caught": {**run.caught, "links": links}}
+    links = [{name: value for name, value in link.items() if name != "instruments"} for link in run.received["links"]]
+    return {"kind": kind.kind, "sent": run.sent, "received": {**run.received, "links": links}}
 
 
 def command(options: Options) -> str:
@@ -121,8 +121,8 @@ def estimated_pps(run: Carried) -> list[float]:
     found something.
     """
     found = []
-    for core in run.caught["cores"]:
-        received = sum(int(link["received"]) for link in run.caught["links"] if link["core"] == core["core"])
+    for core in run.received["cores"]:
+        received = sum(int(link["received"]) for link in run.received["links"] if link["core"] == core["core"])
         busy = core["share"] if run.sleeps else core["busy_share"]
         if busy > 0 and run.seconds > 0:
             found.append(received / run.seconds / busy)
@@ -175,7 +175,8 @@ def _by_link(kind: Measured, report: Report) -> Table:
         f"{kind.kind}: jitter per cycle, by link and the core that polls it",
         head,
         _columns([*values, *floors], poster),
-        about=f"{about(kind.kind, report.options.ends)}. “clock”: a bare loop on that core; “poster”: its cores, one "
+        about=f"{about(kind.kind, report.options.endpoints)}. “clock”: a bare loop on that core; “poster”: its cores, "
+        f"one "
         "port each.",
     )
 
@@ -222,7 +223,7 @@ def _throughput(report: Report) -> Table:
                 kind.kind,
                 str(kind.links),
                 *(_cell(figure.median if figure else None) for figure in (carried, busy, estimates)),
-                number(kind.flat_out.received_pps / len(kind.flat_out.caught["cores"]) / 1e6),
+                number(kind.flat_out.received_pps / len(kind.flat_out.received["cores"]) / 1e6),
                 f"{kind.flat_out.total('lost'):,}",
             )
         )
@@ -239,7 +240,7 @@ def _throughput(report: Report) -> Table:
 
 def _busy(run: Carried) -> float:
     """Percent; the mean of the receiving cores."""
-    return 100 * mean(float(core["share" if run.sleeps else "busy_share"]) for core in run.caught["cores"])
+    return 100 * mean(float(core["share" if run.sleeps else "busy_share"]) for core in run.received["cores"])
 
 
 def _chart(report: Report) -> Quantiles:

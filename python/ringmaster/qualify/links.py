@@ -33,7 +33,7 @@ HEADERS_BYTES = 28
 LEAST_BYTES = 18
 """The probe that each payload begins with, and what the smallest Ethernet frame carries."""
 UDP_PORT = 4660
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 _AF_XDP = 44
 """socket.AF_XDP, which Python does not name."""
 
@@ -48,13 +48,13 @@ _ABOUT = {
 }
 
 
-Ends = Sequence[tuple[str, str]]
+Endpoints = Sequence[tuple[str, str]]
 """Links of one's own, left and right: "pci:0000:03:00.0" and "pci:0000:03:00.1"."""
 
 
-def about(kind: str, ends: Ends = ()) -> str:
+def about(kind: str, endpoints: Endpoints = ()) -> str:
     """What a kind is, for people: a few words; of one's own links, which they are."""
-    own = [f"{left} to {right}" for left, right in ends if way_of(left) == kind]
+    own = [f"{left} to {right}" for left, right in endpoints if way_of(left) == kind]
     return ", ".join(own) or _ABOUT[kind]
 
 
@@ -90,13 +90,13 @@ class Pair:
 
 
 @contextmanager
-def linked(kind: str, links: int = 1, mtu: int = STANDARD_MTU, ends: Ends = ()) -> Iterator[Pair]:
+def linked(kind: str, links: int = 1, mtu: int = STANDARD_MTU, endpoints: Endpoints = ()) -> Iterator[Pair]:
     """Makes links of a kind, and removes them; of one's own, it takes the first of that kind.
 
     Raises NotMeasured, with the reason, where it cannot.
     """
-    if ends:
-        yield _own(kind, links, mtu, ends)
+    if endpoints:
+        yield _own(kind, links, mtu, endpoints)
         return
     if kind not in KINDS:
         raise NotMeasured(f"{kind}: no such kind of link, expected one of {', '.join(KINDS)}")
@@ -106,8 +106,8 @@ def linked(kind: str, links: int = 1, mtu: int = STANDARD_MTU, ends: Ends = ()) 
         yield pair
 
 
-def _own(kind: str, links: int, mtu: int, ends: Ends) -> Pair:
-    chosen = [pair for pair in ends if way_of(pair[0]) == kind][:links]
+def _own(kind: str, links: int, mtu: int, endpoints: Endpoints) -> Pair:
+    chosen = [pair for pair in endpoints if way_of(pair[0]) == kind][:links]
     left, right = (
         tuple(link if "mtu=" in link else link + _keys(mtu) for link in side) for side in zip(*chosen, strict=True)
     )
@@ -176,4 +176,4 @@ def _holders(kind: str, links: int, mtu: int) -> Iterator[tuple[int, int]]:
             yield left, right
         finally:
             pair.stdin.close()
-            pair.wait(_PATIENCE_S)
+            pair.wait(_TIMEOUT_S)

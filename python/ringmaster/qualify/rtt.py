@@ -35,7 +35,7 @@ def steps(options: Options) -> int:
 
 def placements(options: Options) -> Placements:
     """The cores that there are to choose from."""
-    card = card_node(options.ends[0][0]) if options.ends else None
+    card = card_node(options.endpoints[0][0]) if options.endpoints else None
     return find_placements(allowed_cores(), card)
 
 
@@ -110,8 +110,8 @@ class _Bench:
             raise KeyboardInterrupt
 
     def _pair(self, way: int, stack: ExitStack) -> Pair:
-        if self.options.ends:
-            left, right = self.options.ends[way]
+        if self.options.endpoints:
+            left, right = self.options.endpoints[way]
             return Pair(self.options.ways[way], way_of(left), (left,), (right,))
         return stack.enter_context(linked(self.options.kinds[way], mtu=self.options.mtu))
 

@@ -25,7 +25,7 @@ class Options:
     kinds: tuple[str, ...] = KINDS
     """Of links that the bench makes; without meaning where `ends` are given."""
     loads: tuple[str, ...] = LOADS
-    ends: tuple[tuple[str, str], ...] = ()
+    endpoints: tuple[tuple[str, str], ...] = ()
     """Links of one's own, left and right: two cards with a cable."""
     warm_up_s: float = 0.2
     delay_us: float = 0.0
@@ -41,7 +41,7 @@ class Options:
     @property
     def ways(self) -> tuple[str, ...]:
         """Names of what is measured by turns; a number tells those of one kind apart."""
-        kinds = [way_of(left) for left, _ in self.ends]
+        kinds = [way_of(left) for left, _ in self.endpoints]
         before = [kinds[:place].count(kind) for place, kind in enumerate(kinds)]
         names = tuple(f"{kind} {count + 1}" if count else kind for kind, count in zip(kinds, before, strict=True))
         return names or self.kinds
@@ -51,9 +51,9 @@ class Options:
         """That measures this again."""
         words = ["ringmaster", "bench", "rtt", "--rate", f"{self.rate_hz:.10g}", "--seconds", f"{self.seconds:g}"]
         words += ["--rounds", str(self.rounds), "--size", str(self.size), "--loads", ",".join(self.loads)]
-        for left, right in self.ends:
+        for left, right in self.endpoints:
             words += ["--left", left, "--right", right]
-        words += [] if self.ends else ["--kinds", ",".join(self.kinds)]
+        words += [] if self.endpoints else ["--kinds", ",".join(self.kinds)]
         faults = (("--delay-us", self.delay_us), ("--drop-every", self.drop_every))
         words += [word for name, value in faults if value for word in (name, f"{value:g}")]
         return shlex.join(words)

@@ -24,7 +24,7 @@ from ringmaster.remains import scratch_folder
 
 LOOK_S = 0.25
 """Between two looks at who has the cores: rarely, for whoever looks needs a core too."""
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """Beyond its duration: until the sender is connected, and for stragglers."""
 
 
@@ -128,7 +128,7 @@ def _sender(pair: Pair, core: int, probes: Probes, samples: Path) -> Program:
 
 def _wait_for(sender: Program, reflector: Program, probes: Probes, shares: _Shares) -> bool:
     """Until the sender has ended; false when that was by Ctrl-C."""
-    give_up = monotonic() + probes.seconds + probes.warm_up_s + PATIENCE_S
+    give_up = monotonic() + probes.seconds + probes.warm_up_s + TIMEOUT_S
     try:
         while sender.running:
             reflector.check()

@@ -58,7 +58,7 @@ def section_of(options: Options, measured: Measured, log: Log) -> Section:
 
 def _about(options: Options, measured: Measured) -> str:
     places = "; ".join(f"{place.name} {place.cores[0]} and {place.cores[1]}" for place in measured.places.found)
-    between = [f"{left} to {right}" for left, right in options.ends] or [about(kind) for kind in options.kinds]
+    between = [f"{left} to {right}" for left, right in options.endpoints] or [about(kind) for kind in options.kinds]
     ways = "; ".join(f"{name}: {what}" for name, what in zip(options.ways, between, strict=True))
     loaded_by = f" Loaded by {measured.loads['loaded']}." if "loaded" in measured.loads else ""
     return (

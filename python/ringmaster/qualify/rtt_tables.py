@@ -11,7 +11,7 @@ import numpy as np
 from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.verdicts import Headline, number
 from ringmaster.bench.windows import WHOLE_CORE
-from ringmaster.qualify.distribution import LEVELS, Distribution, beyond, histogram, probes_needed, told_by
+from ringmaster.qualify.distribution import LEVELS, Distribution, beyond, histogram, probes_needed, reported_by
 from ringmaster.qualify.rtt_options import LOADS
 from ringmaster.qualify.rtt_run import Round, Variant
 from ringmaster.report import published
@@ -148,7 +148,7 @@ def paper_table(pooled: Sequence[Pooled]) -> Table:
 
 def distribution_table(pooled: Sequence[Pooled]) -> Table:
     """Of all rounds together."""
-    told = told_by([one.due for one in pooled if one.due])
+    told = reported_by([one.due for one in pooled if one.due])
     shown = ("min", "mean", *told, "max")
     rows = []
     for one in pooled:
@@ -174,7 +174,7 @@ def _figures(one: Distribution | None) -> dict[str, float | None]:
 
 def sending_table(pooled: Sequence[Pooled]) -> Table:
     """From when a probe was due beside from when it was sent: what a schedule-less sender would have hidden."""
-    told = told_by([one.due for one in pooled if one.due])
+    told = reported_by([one.due for one in pooled if one.due])
     shown = [name for name in ("median", "p99", "p99.9") if name in told] + ["max"]
     rows = []
     for one in pooled:

@@ -54,7 +54,7 @@ class Options:
     trial_seconds: float = 1.0
     resolution: float = 0.02
     """Of the search: share of the rate found unpaced."""
-    ends: tuple[tuple[str, str], ...] = ()
+    endpoints: tuple[tuple[str, str], ...] = ()
     """Links of one's own, left and right, one of each kind for each sender; else the bench makes some."""
     drop_every: int = 0
     """For tests: the senders leave out every so many-th datagram."""
@@ -88,7 +88,7 @@ class _Run:
         key = (link_kind(case.kind), case.mtu)
         if key not in self.pairs:
             self.pairs[key] = self.stack.enter_context(
-                linked(key[0], max(self.options.senders), case.mtu, self.options.ends)
+                linked(key[0], max(self.options.senders), case.mtu, self.options.endpoints)
             )
         return self.pairs[key]
 
@@ -115,7 +115,7 @@ def command(options: Options) -> str:
     def listed(values: Iterable[object]) -> str:
         return ",".join(map(str, values))
 
-    over = own_words(options.ends) or f"--kinds {listed(options.kinds)}"
+    over = own_words(options.endpoints) or f"--kinds {listed(options.kinds)}"
     words = f"ringmaster bench throughput --sizes {listed(options.sizes)} {over} "
     words += f"--senders {listed(options.senders)} --mtu {options.mtu} --seconds {options.seconds:g} "
     words += f"--rounds {options.rounds} --sender-cores {listed(options.cores.senders)} "
@@ -288,10 +288,10 @@ def _halves(found: tell.Found) -> list[str]:
 
 
 def _about(options: Options) -> str:
-    kinds = "; ".join(f"{kind}: {about(kind, options.ends)}" for kind in options.kinds)
+    kinds = "; ".join(f"{kind}: {about(kind, options.endpoints)}" for kind in options.kinds)
     sending = " and ".join(map(str, options.cores.of_senders(max(options.senders))))
     return (
-        f"ringmaster-pace sends as fast as the link takes it, from core {sending}; ringmaster-catch "
+        f"ringmaster-generator sends as fast as the link takes it, from core {sending}; ringmaster-receiver "
         f"receives on core {options.cores.receiver}. Windows of {options.seconds:g} s, {options.rounds} of each, by "
         f"turns; a first one of {WARM_UP_S:g} s of each kind is not counted. {kinds}. On a veth link the kernel does "
         "the receiver's soft IRQ work on the sender's core."

@@ -53,9 +53,9 @@ def link_text(kind: str, text: str) -> str:
     return f"{text},batch={BATCH}" if kind == f"udp-{BATCH}" else text
 
 
-def about(kind: str, ends: links.Ends = ()) -> str:
+def about(kind: str, endpoints: links.Endpoints = ()) -> str:
     """What a kind is, for people."""
-    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind, ends)
+    return f"UDP socket, {BATCH} datagrams per system call" if link_kind(kind) != kind else links.about(kind, endpoints)
 
 
 def check_sizes(sizes: Sequence[int], mtu: str) -> None:

@@ -36,9 +36,13 @@ def _lines(found: Found, cases: Sequence[Case], title: str, y: str, figure: Call
 
 def _bars(found: Found, cases: Sequence[Case], title: str, side: Callable[[Window], Shares]) -> Bars:
     """Of the smallest datagrams and the largest."""
-    ends = dict.fromkeys((sizes_of(cases)[0], sizes_of(cases)[-1]))
+    endpoints = dict.fromkeys((sizes_of(cases)[0], sizes_of(cases)[-1]))
     shown = [
-        case for kind in kinds_of(cases) for size in ends for case in cases if (case.kind, case.size) == (kind, size)
+        case
+        for kind in kinds_of(cases)
+        for size in endpoints
+        for case in cases
+        if (case.kind, case.size) == (kind, size)
     ]
     means = [cpu_time.mean([side(window) for window in found.of(case)]) for case in shown]
     series = {

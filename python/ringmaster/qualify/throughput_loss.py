@@ -40,10 +40,10 @@ def _sum(entries: Sequence[Mapping[str, Any]], *names: str) -> int:
     return sum(int(entry[name]) for entry in entries for name in names)
 
 
-def locate(paced: Sequence[Mapping[str, Any]], caught: Mapping[str, Any], instruments: int, polls: bool) -> Losses:
+def locate(paced: Sequence[Mapping[str, Any]], received: Mapping[str, Any], instruments: int, polls: bool) -> Losses:
     """Of the last lines of the senders and of the receiver, which counted from the first datagram to the last."""
     sent_links = [link for one in paced for link in one["links"]]
-    received_links = caught["links"]
+    received_links = received["links"]
     behind = sum(int(one["behind_cycles"]) * instruments * len(one["links"]) for one in paced)
     missing = max(0, _sum(sent_links, "sent") - _sum(received_links, "received"))
     twice = min(missing, _sum(received_links, "duplicate"))

@@ -108,14 +108,14 @@ class Look:
 
 
 def sender_words(case: Case, link: str, core: int, rate_hz: float, seconds: float, drop_every: int) -> list[str]:
-    """Arguments of ringmaster-pace."""
+    """Arguments of ringmaster-generator."""
     words = ["--core", str(core), "--link", link_text(case.kind, link), "--instruments", str(GROUP)]
     words += ["--rate", f"{rate_hz:.6g}", "--seconds", f"{seconds:g}", "--size", str(case.size)]
     return words + (["--drop-every", str(drop_every)] if drop_every else [])
 
 
 def receiver_words(case: Case, links: Sequence[str], core: int) -> list[str]:
-    """Arguments of ringmaster-catch: one thread for all links."""
+    """Arguments of ringmaster-receiver: one thread for all links."""
     words = ["--core", str(core)]
     for link in links:
         words += ["--link", link_text(case.kind, link)]
@@ -132,12 +132,12 @@ def _look(senders: Sequence[Program]) -> Look:
     return Look(monotonic(), cpu_time.read(), float(ran))
 
 
-def _watch(senders: Sequence[Program], receiver: Program, patience_s: float) -> list[Look]:
+def _watch(senders: Sequence[Program], receiver: Program, timeout_s: float) -> list[Look]:
     """Looks on until all senders have ended."""
-    looks, deadline = [_look(senders)], monotonic() + patience_s
+    looks, deadline = [_look(senders)], monotonic() + timeout_s
     while any(sender.running for sender in senders):
         if monotonic() > deadline:
-            raise ProgramFailed(f"{senders[0].name} did not end after {patience_s:.0f} s: {complaint(senders[0])}")
+            raise ProgramFailed(f"{senders[0].name} did not end after {timeout_s:.0f} s: {complaint(senders[0])}")
         check(receiver)
         sleep(LOOK_S)
         looks.append(_look(senders))
@@ -171,7 +171,7 @@ def measure_window(
     left, right = pair.left[: case.senders], pair.right[: case.senders]
     with ExitStack() as stack:
         words = receiver_words(case, right, cores.receiver)
-        receiver = stack.enter_context(Program("ringmaster-catch", *words, prefix=pair.enter_right))
+        receiver = stack.enter_context(Program("ringmaster-receiver", *words, prefix=pair.enter_right))
         try:
             wait_until_ready(receiver)
         except ProgramFailed as error:
@@ -179,11 +179,11 @@ def measure_window(
         senders = []
         for number, link in enumerate(left):
             words = sender_words(case, link, cores.sender(number), rate_hz, seconds, drop_every)
-            senders.append(stack.enter_context(Program("ringmaster-pace", *words, prefix=pair.enter_left)))
+            senders.append(stack.enter_context(Program("ringmaster-generator", *words, prefix=pair.enter_left)))
         looks = _watch(senders, receiver, seconds + START_S)
         _settle(receiver)
-        paced, caught = [account(sender) for sender in senders], account(receiver)
-    return window_of(case, cores, looks, paced, caught, pps)
+        paced, received = [account(sender) for sender in senders], account(receiver)
+    return window_of(case, cores, looks, paced, received, pps)
 
 
 def window_of(
@@ -191,13 +191,13 @@ def window_of(
     cores: Cores,
     looks: Sequence[Look],
     paced: Sequence[Mapping[str, Any]],
-    caught: Mapping[str, Any],
+    received: Mapping[str, Any],
     asked_pps: float,
 ) -> Window:
     """From what was seen and what the programs said."""
     links = [link for one in paced for link in one["links"]]
     seconds = max(float(one["seconds"]) for one in paced)
-    (receiver,) = caught["cores"]
+    (receiver,) = received["cores"]
     begin, end = within(looks, max(one["began_s"] for one in paced), min(one["ended_s"] for one in paced))
     sending = cores.of_senders(case.senders)
     shares = [cpu_time.since(begin.times, end.times, core) for core in (*sending, cores.receiver)]
@@ -212,8 +212,8 @@ def window_of(
         asked_pps=asked_pps,
         seconds=seconds,
         sent=sum(int(link["sent"]) for link in links),
-        received=sum(int(link["received"]) for link in caught["links"]),
-        losses=locate(paced, caught, GROUP, case.polls),
+        received=sum(int(link["received"]) for link in received["links"]),
+        losses=locate(paced, received, GROUP, case.polls),
         sender=shares[0],
         receiver=shares[-1],
         sender_share=(end.ran_ns - begin.ran_ns) * 1e-9 / max(1e-9, end.when_s - begin.when_s) / len(sending),

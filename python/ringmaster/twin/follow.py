@@ -145,7 +145,7 @@ def _mean(values: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Published:
     """The parameters of a follower."""
 
     residual: tuple[OwnedParameter, OwnedParameter]
@@ -158,14 +158,14 @@ class _Told:
     zero: OwnedParameter
 
 
-def _tell(owner: Owner, follower: Follower, words: str) -> _Told:
+def _tell(owner: Owner, follower: Follower, words: str) -> _Published:
     name, bpms = owner.name, np.zeros(len(follower.mapping.bpms))
     rows = follower.mapping.rows
 
     def array(short: str, description: str) -> OwnedParameter:
         return owner.parameter(f"{name}/{short}", bpms, "µm", description)
 
-    told = _Told(
+    told = _Published(
         residual=(array("residual_x", "machine − model at each BPM"), array("residual_y", "machine − model")),
         model=(array("model_x", "closed orbit of the model"), array("model_y", "closed orbit of the model")),
         rms=(
@@ -224,7 +224,7 @@ def _check_name(ws: Workspace, name: str) -> None:
         )
 
 
-def _publish(told: _Told, follower: Follower, look: Look, looks: int, took_s: float) -> None:
+def _publish(told: _Published, follower: Follower, look: Look, looks: int, took_s: float) -> None:
     residual = follower.residual(look)
     for plane in (0, 1):
         values = residual[:, plane]

@@ -37,7 +37,7 @@ class Setpoints:
 
     chain: int
     turn: int
-    epoch: int
+    generation: int
     sequence: int
     values: Sequence[float]
     flags: int = 0
@@ -49,7 +49,7 @@ class Setpoints:
         """The datagram, 36 to 192 bytes."""
         count = len(self.values) if self.said is None else self.said
         head = struct.pack("<HBBHH", self.magic, self.version, self.flags, self.chain, count)
-        head += struct.pack("<QQQ", self.turn, self.epoch, self.sequence)
+        head += struct.pack("<QQQ", self.turn, self.generation, self.sequence)
         return head + struct.pack(f"<{len(self.values)}f", *self.values)
 
 
@@ -90,7 +90,7 @@ class Vector:
 
 
 EIGHT = Setpoints(7, 1_000_008, 1_700_000_000_000_000_000, 83_334, [0.5, -0.25, 1.0, 0.0, 9.9609375, -10.0, 0.125, 2.5])
-ONE = replace(EIGHT, chain=0, sequence=0, turn=0, epoch=1, values=[-0.0])
+ONE = replace(EIGHT, chain=0, sequence=0, turn=0, generation=1, values=[-0.0])
 
 
 def good(name: str, about: str, fields: Setpoints, tag: str = "") -> Vector:
@@ -116,7 +116,7 @@ def vectors() -> list[Vector]:
         good(
             "query", "The same chain is asked where its supplies stand.", replace(EIGHT, flags=QUERY, values=[0.0] * 8)
         ),
-        good("one", "The shortest: one supply, 36 bytes; the first datagram of an epoch has sequence 0.", ONE),
+        good("one", "The shortest: one supply, 36 bytes; the first datagram of an generation has sequence 0.", ONE),
         good("forty", "The longest: 40 supplies, 192 bytes.", replace(EIGHT, chain=65535, values=longest)),
         good(
             "largest", "All counters at their ends.", Setpoints(65535, limit - 1, limit, limit, [3.4028234663852886e38])
@@ -150,7 +150,7 @@ def block(number: int, vector: Vector) -> str:
     if vector.payload:
         lines.append(f"payload {vector.payload.hex(' ')}")
     if fields := vector.fields:
-        lines += [f"{name} {getattr(fields, name)}" for name in ("flags", "chain", "turn", "epoch", "sequence")]
+        lines += [f"{name} {getattr(fields, name)}" for name in ("flags", "chain", "turn", "generation", "sequence")]
         lines.append(f"f32 {' '.join(map(str, fields.values))}")
     return "\n".join(lines) + "\n"
 

@@ -17,11 +17,12 @@ NAME = "applications"
 SORTS: dict[str, SortKey[ApplicationFigures]] = {
     "order": lambda _: 0.0,
     "refused": lambda application: application.refused,
-    "rows": lambda application: application.rows_per_s,
+    "vectors": lambda application: application.vectors_per_s,
 }
 ABOUT = (
-    "STATE is the guard's: joined has an epoch and has sent no good row yet; stalled lives and sends nothing good; "
-    "dead ended in the midst of it. TAKEN are rows that were not refused whole; REFUSED rows and values; SLEW values "
+    "STATE is the guard's: joined has a grant and has sent no good vector yet; stalled lives and sends nothing good; "
+    "dead ended in the midst of it. TAKEN are vectors that were not refused whole; REFUSED vectors and values; SLEW "
+    "values "
     "whose step was shortened. Below stands the newest refusal, and why. The operator sets supplies by hand."
 )
 OPERATOR = "operator"
@@ -80,8 +81,8 @@ def application_table(
             _state(application),
             Span(_for(application)),
             Span(str(application.pid) if application.pid else ""),
-            Span(units.hertz(application.rows_per_s).replace("Hz", "/s")),
-            Span(spark(frame.history.of("application", application.name, "rows"), wide), "dim"),
+            Span(units.hertz(application.vectors_per_s).replace("Hz", "/s")),
+            Span(spark(frame.history.of("application", application.name, "vectors"), wide), "dim"),
             number(application.taken),
             bad(application.refused),
             warn(application.slew_limited),

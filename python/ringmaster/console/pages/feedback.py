@@ -11,9 +11,9 @@ from ringmaster.console.feedback import (
     BANDS_HZ,
     LINES_HZ,
     FeedbackFigures,
+    LeftOut,
     Motion,
     Motions,
-    Outcast,
     decibel,
 )
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, width_of, wrapped
@@ -269,13 +269,13 @@ def _axis(columns: int, highest: float) -> str:
 def _out(figures: FeedbackFigures, width: int) -> list[Line]:
     """What is not used, and why."""
     lines: list[Line] = []
-    for title, outcasts in (("BPM readings out", figures.rows_out), ("Actuators out", figures.actuators_out)):
-        if outcasts:
-            lines += [line(), heading(title, width, units.count(len(outcasts))), *_outcasts(outcasts, width)]
+    for title, left_out in (("BPM readings out", figures.rows_out), ("Actuators out", figures.actuators_out)):
+        if left_out:
+            lines += [line(), heading(title, width, units.count(len(left_out))), *_left_out_lines(left_out, width)]
     return lines
 
 
-def _outcasts(outcasts: Sequence[Outcast], width: int) -> list[Line]:
-    shown = [f"{one.name} {', '.join(one.why)}" for one in outcasts[:OUT_SHOWN]]
-    rest = len(outcasts) - len(shown)
+def _left_out_lines(left_out: Sequence[LeftOut], width: int) -> list[Line]:
+    shown = [f"{one.name} {', '.join(one.why)}" for one in left_out[:OUT_SHOWN]]
+    rest = len(left_out) - len(shown)
     return wrapped("; ".join(shown) + (f"; and {rest} more" if rest > 0 else ""), width, 0, "warn")

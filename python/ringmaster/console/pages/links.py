@@ -10,7 +10,8 @@ from ringmaster.console.watch import Frame
 
 NAME = "links"
 ABOUT = (
-    "Slow path: what no instrument sent is set ASIDE; the server answers ARP, ping and IGMP itself or gives the packet "
+    "Exception path: what no instrument sent is PUNTED; the server answers ARP, ping and IGMP itself or gives the "
+    "packet "
     "to the kernel. Mirrored networks: an instrument that sends on two networks is whole while one of them brings each "
     "turn; LOSS is each network's own. Steering: which queue, role and core an instrument's datagrams go to, and by "
     "what means."
@@ -37,16 +38,20 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
     view.row_names = []
     snapshot = frame.snapshot
     ports = [port for port in snapshot.ports if view.matches(port.name)]
-    lines = [heading("Slow path", width, "what no instrument sent, and fragments"), *_slow_path(ports, width), line()]
+    lines = [
+        heading("Exception path", width, "what no instrument sent, and fragments"),
+        *_exception_path(ports, width),
+        line(),
+    ]
     lines += [heading("Mirrored networks", width), *_networks(snapshot.paths, width), line()]
     shown = slice(0, None) if height is None else slice(max(0, view.scroll - len(lines)), view.scroll + height)
     return [*lines, *_instruments(snapshot.paths, snapshot.steering, view, width, shown)]
 
 
-def _slow_path(ports: list[PortFigures], width: int) -> list[Line]:
+def _exception_path(ports: list[PortFigures], width: int) -> list[Line]:
     columns = [
         Column("PORT", 8, right=False),
-        Column("ASIDE", 6),
+        Column("PUNTED", 6),
         Column("ANSWERED", 6),
         Column("TO KERNEL", 6),
         Column("FROM KERNEL", 6),
@@ -59,11 +64,11 @@ def _slow_path(ports: list[PortFigures], width: int) -> list[Line]:
     rows = [
         [
             Span(port.name),
-            number(port.counts["set_aside"]),
+            number(port.counts["punted"]),
             number(port.counts["answered"]),
             number(port.counts["to_kernel"]),
             number(port.counts["from_kernel"]),
-            warn(port.counts["set_aside_full"] + port.counts["kernel_full"]),
+            warn(port.counts["punt_full"] + port.counts["kernel_full"]),
             bad(port.counts["spread_full"]),
             number(port.counts["fragment"]),
             number(port.counts["reassembled"]),

@@ -15,7 +15,7 @@ SORTS: dict[str, SortKey[StreamFigures]] = {
     "rate": lambda stream: stream.rate_hz,
     "received": lambda stream: stream.received,
     "lost": lambda stream: stream.lost,
-    "late": lambda stream: stream.late,
+    "out_of_order": lambda stream: stream.out_of_order,
     "refused": lambda stream: stream.refused,
     "phase": lambda stream: abs(stream.phase_turns),
 }
@@ -67,7 +67,7 @@ def stream_table(frame: Frame, streams: list[StreamFigures], width: int, cursor:
             number(stream.received),
             bad(stream.lost),
             alarming(stream.lost, spark(history.of("stream", stream.name, "lost"), 17)),
-            warn(stream.late),
+            warn(stream.out_of_order),
             phase(stream, frame.snapshot.clock.phase_limit_turns),
             warn(stream.duplicate),
             number(stream.mirrored),

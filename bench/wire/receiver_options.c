@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receiver_options.h"
+
+#include "base/fail.h"
+#include "base/pin.h"
+#include "cycles.h"
+#include "options.h"
+
+enum { FLOWS = 1 << 16 };
+
+char const rm_receiver_usage[] =
+    "Usage: ringmaster-receiver (--core C --link LINK [--link LINK]…)… --instruments N --rate HZ --seconds S "
+    "[OPTION]…\n"
+    "\n"
+    "Receives what ringmaster-generator sends and stamps each datagram. One thread for every --core polls the links "
+    "that\n"
+    "follow it, in turn. Prints {\"ready\": true} when all are open. Counts whole cycles, from the first datagram and "
+    "the\n"
+    "warm-up on, and waits for the last of them to come; ends when the sender says that it has ended, too.\n"
+    "\n"
+    "  --core C            a thread on this core\n"
+    "  --link LINK         KIND:WHERE[,KEY=VALUE]…: memif:/run/a.sock,role=server, af_xdp:veth0, raw:veth0,\n"
+    "                      udp:10.99.0.1:4660,peer=10.99.0.2:4660, …; bench/wire/link_endpoint.h has them all\n"
+    "  --instruments N     of each link, numbers 0 … N - 1\n"
+    "  --rate HZ           of cycles, as the sender was told; 0: not known\n"
+    "  --seconds S         how long\n"
+    "  --warm-up S         not counted before that; 0 if not said\n"
+    "  --idle-s S          ends when nothing comes for so long; 5 if not said\n"
+    "  --cycles FILE       a row of 32 bytes for each link and cycle, little-endian: u32 link, u32 datagrams, u64 "
+    "cycle,\n"
+    "                      u64 first, u64 last (stamps, TSC ticks)\n"
+    "\n"
+    "The last line is a JSON object. Exit status: 0 good, 1 something failed (standard error says what), 2 wrong "
+    "usage.\n";
+
+static enum rm_code take_core(void *value, char const *text, struct rm_error *error) {
+    struct rm_receiver_options *const options = value;
+    uint64_t core;
+    if (options->core_count == RM_LINKS_MAX)
+        return rm_fail(error, RM_E_ARGUMENT, "--core: at most %d of them", RM_LINKS_MAX);
+    if (!rm_whole_parse(text, 0, RM_CORE_MOST, &core))
+        return rm_fail(error, RM_E_ARGUMENT, "--core: found \"%s\", expected a whole number from 0 to %d", text,
+                       RM_CORE_MOST);
+    options->core[options->core_count++] = (uint32_t)core;
+    return RM_OK;
+}
+
+static enum rm_code take_link(void *value, char const *text, struct rm_error *error) {
+    struct rm_receiver_options *const options = value;
+    if (options->link_count == RM_LINKS_MAX)
+        return rm_fail(error, RM_E_ARGUMENT, "--link: at most %d of them", RM_LINKS_MAX);
+    if (options->core_count == 0)
+        return rm_fail(error, RM_E_ARGUMENT, "--link %s stands before the --core whose thread is to poll it", text);
+    ++options->core_links[options->core_count - 1];
+    return rm_link_parse(text, &options->link[options->link_count++], error);
+}
+
+static enum rm_code check(struct rm_receiver_options const *options, struct rm_error *error) {
+    for (uint32_t i = 0; i < options->core_count; ++i)
+        if (options->core_links[i] == 0)
+            return rm_fail(error, RM_E_ARGUMENT, "--core %u has no --link after it", options->core[i]);
+    if (options->cycles == NULL)
+        return RM_OK;
+    double const rows = options->rate_hz * options->seconds * options->link_count;
+    if (options->rate_hz == 0)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "--cycles needs a --rate: without it the number of rows is not known; there "
+                       "will be");
+    if (rows > RM_CYCLES_MOST)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "--cycles: there would be %.0f rows, at most %d can be kept; measure for "
+                       "a shorter time",
+                       rows, RM_CYCLES_MOST);
+    return RM_OK;
+}
+
+enum rm_code rm_receiver_options_read(int argc, char **argv, struct rm_receiver_options *options,
+                                      struct rm_error *error) {
+    *options = (struct rm_receiver_options){.idle_s = 5};
+    struct rm_option list[] = {
+        {.name = "core", .kind = RM_OPTION_TAKE, .value = options, .take = take_core, .required = true},
+        {.name = "link", .kind = RM_OPTION_TAKE, .value = options, .take = take_link, .required = true},
+        {.name = "instruments",
+         .kind = RM_OPTION_WHOLE,
+         .value = &options->instruments,
+         .least = 1,
+         .most = FLOWS,
+         .required = true},
+        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, .most = 1e8, .required = true},
+        {.name = "seconds",
+         .kind = RM_OPTION_NUMBER,
+         .value = &options->seconds,
+         .least = 1e-3,
+         .most = 1e6,
+         .required = true},
+        {.name = "warm-up", .kind = RM_OPTION_NUMBER, .value = &options->warm_up_s, .most = 1e6},
+        {.name = "idle-s", .kind = RM_OPTION_NUMBER, .value = &options->idle_s, .least = 0.1, .most = 1e6},
+        {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles},
+    };
+    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
+    return code == RM_OK ? check(options, error) : code;
+}

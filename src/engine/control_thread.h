@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The control thread: everything around setpoints and parameters that takes system calls. A thread of its own, on no
+ * core of the engine where there is another, that sleeps on the doorbell of request.h:
+ *
+ *   - applications that come, go or die: it maps their segments, checks them, grants a number, and tells the transmit
+ *     role by its mailbox; it unmaps what the role has let go;
+ *   - requests: parameters of the server that may be set; a supply's setpoint, by the operator, through the guard;
+ *   - SUPPLY/setpoint and SUPPLY/readback, for people and slow programs, ten times a second.
+ *
+ * It runs where there are chains, applications or writable parameters; it is on no datagram's way.
+ *
+ * What an application's user may do to its segment, the control thread must stand: a segment counts only if its file is
+ * that user's, if it lies whole and sound in its place, and if its setpoints are where and as many as the configuration
+ * says. Who cuts the file afterwards harms itself: <ringmaster/truncation.h>.
+ */
+#ifndef RM_ENGINE_CONTROL_THREAD_H
+#define RM_ENGINE_CONTROL_THREAD_H
+
+#include <time.h>
+
+#include <ringmaster/error.h>
+#include <ringmaster/owner.h>
+#include <ringmaster/parameter.h>
+#include <ringmaster/setpoint.h>
+
+#include "config/config.h"
+#include "engine/transmit.h"
+
+struct rm_control_thread;
+
+/** All of it outlives the control thread. */
+struct rm_control_thread_setup {
+    struct rm_config const *config;
+    /** Of the server; what it grants begins above. */
+    uint64_t generation;
+    /** The server's segment, which has a replies object. */
+    struct rm_owner *owner;
+    /** Of the transmit role, as config->application; NULL without chains. */
+    struct rm_transmit_mailbox *mailbox;
+    /** Of the transmit role; NULL without chains. */
+    struct rm_transmit_put *put;
+    /** How long the thread of that role has run: pthread_getcpuclockid. */
+    clockid_t transmit_time;
+    /** "setpoints/sent" */
+    struct rm_setpoints const *sent;
+
+    struct rm_transmit_chain const *chain;
+    /** "SUPPLY/setpoint", as config->supply. */
+    struct rm_parameter *const *setpoint;
+    /** "SUPPLY/readback", as config->supply. */
+    struct rm_parameter *const *readback;
+};
+
+/** Marks as unknown what has no time yet, before others see the segment: nobody shall take the zero of fresh memory for
+ * a current. What has a time was known to the server before this one. */
+void rm_control_thread_show_nothing(struct rm_parameter *const *parameter, uint32_t count);
+
+/** Makes the folders of the applications and of requesters in the workspace, then starts. `setup` is copied. */
+enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup,
+                                     struct rm_control_thread **control_thread, struct rm_error *error);
+
+/** Joins its thread; before the roles are freed, and after they have stopped: then it unmaps all. NULL is allowed. */
+void rm_control_thread_stop(struct rm_control_thread *control_thread);
+
+#endif

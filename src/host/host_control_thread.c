@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/host_control_thread.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ringmaster/request.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+#include "host/host_permissions.h"
+#include "host/host_state.h"
+
+static uint64_t const LOOK_NS = 100000000;    /**< from one look at the server to the next */
+static uint64_t const SLEEP_NS = 5000000;     /**< for which a bell may go unheard: a wake has no memory */
+static uint64_t const GATHER_NS = 300000;     /**< requests of one requester that come so close together are one */
+static uint64_t const ANSWER_NS = 1000000000; /**< a step that takes longer is not waited for */
+
+struct rm_host_control_thread {
+    struct rm_host *host;
+    struct rm_inbox *inbox;
+    struct rm_host_server *server;               /**< posted last */
+    struct rm_host_server *leaving;              /**< the one before it, until the stepping thread lets it go */
+    struct rm_error said;                        /**< why there is no server, as it was said last */
+    double withdrawn;                            /**< enum rm_withdrawal, as it was said last */
+    struct rm_request request[RM_REQUEST_SLOTS]; /**< one proposal */
+    bool wanted[RM_REQUEST_SLOTS];               /**< not refused by its limits */
+    uint32_t request_count;
+    struct rm_request next; /**< taken already, of another requester */
+    bool has_next;
+    atomic_bool ending;
+    pthread_t thread;
+};
+
+static void say(struct rm_host_control_thread *control_thread, char const *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(struct rm_host_control_thread *control_thread, char const *format, ...) {
+    struct rm_host_setup const *setup = control_thread->host->setup;
+    if (setup->say == NULL)
+        return;
+    char text[RM_ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    setup->say(setup->context, text);
+}
+
+/* ── the server ── */
+
+static void post(struct rm_host_control_thread *control_thread, struct rm_host_server *server) {
+    control_thread->leaving = control_thread->server;
+    control_thread->server = server;
+    atomic_store_explicit(&control_thread->host->posted, server, memory_order_release);
+}
+
+/** True when nothing of an earlier server is in use. Acquire: pairs with the release in rm_host_duty. */
+static bool let_go(struct rm_host_control_thread *control_thread) {
+    if (control_thread->leaving == NULL)
+        return true;
+    if (atomic_load_explicit(&control_thread->host->taken, memory_order_acquire) != control_thread->server)
+        return false;
+    rm_host_server_detach(control_thread->leaving);
+    control_thread->leaving = NULL;
+    return true;
+}
+
+static void look_for_server(struct rm_host_control_thread *control_thread) {
+    struct rm_host_setup const *setup = control_thread->host->setup;
+    struct rm_host_server *server;
+    struct rm_error error;
+    if (rm_host_server_attach(setup, &server, &error) == RM_OK) {
+        say(control_thread, "the server of workspace \"%s\" is there", setup->workspace);
+        control_thread->said.text[0] = '\0';
+        post(control_thread, server);
+        return;
+    }
+    if (strcmp(error.text, control_thread->said.text) == 0)
+        return;
+    control_thread->said = error;
+    say(control_thread, "waiting for the server: %s", error.text);
+}
+
+static void look_at_server(struct rm_host_control_thread *control_thread) {
+    if (!let_go(control_thread))
+        return;
+    if (control_thread->server == NULL) {
+        look_for_server(control_thread);
+        return;
+    }
+    if (rm_host_server_lives(control_thread->server))
+        return;
+    say(control_thread, "the server has gone: no steps until it is back");
+    post(control_thread, NULL);
+}
+
+/** Whoever runs it must hear that it acts no more. */
+static void tell_withdrawal(struct rm_host_control_thread *control_thread) {
+    struct rm_parameter const *withdrawn = control_thread->host->settings.withdrawn;
+    double const now = withdrawn != NULL ? rm_parameter_read_f64(withdrawn) : RM_WITHDRAWN_NOT;
+    if (now == control_thread->withdrawn)
+        return;
+    control_thread->withdrawn = now;
+    if (now != RM_WITHDRAWN_NOT)
+        say(control_thread, "it may not act any more, because %s: look, then give the permission again",
+            rm_withdrawal_words((enum rm_withdrawal)now));
+}
+
+/* ── requests ── */
+
+static bool same_requester(struct rm_request const *a, struct rm_request const *b) {
+    return a->requester_generation == b->requester_generation && strcmp(a->requester, b->requester) == 0;
+}
+
+/** The next request, which may be one that was taken for another proposal. */
+static bool take(struct rm_host_control_thread *control_thread, struct rm_request *request) {
+    if (!control_thread->has_next)
+        return rm_inbox_take(control_thread->inbox, request);
+    *request = control_thread->next;
+    control_thread->has_next = false;
+    return true;
+}
+
+/** Takes what one requester asks for together; false when nobody asks. */
+static bool gather(struct rm_host_control_thread *control_thread) {
+    control_thread->request_count = 0;
+    if (!take(control_thread, &control_thread->request[0]))
+        return false;
+    control_thread->request_count = 1;
+    uint64_t const end = rm_monotonic_ns() + GATHER_NS;
+    while (control_thread->request_count < RM_REQUEST_SLOTS) {
+        struct rm_request *request = &control_thread->request[control_thread->request_count];
+        if (!rm_inbox_take(control_thread->inbox, request)) {
+            if (rm_monotonic_ns() >= end)
+                break;
+            rm_pause();
+            continue;
+        }
+        if (!same_requester(request, &control_thread->request[0])) {
+            control_thread->next = *request;
+            control_thread->has_next = true;
+            break;
+        }
+        ++control_thread->request_count;
+    }
+    return true;
+}
+
+static void refuse(struct rm_host_control_thread *control_thread, struct rm_request const *request,
+                   char const *reason) {
+    rm_inbox_answer(control_thread->inbox, request, RM_VERDICT_REFUSED, reason);
+    rm_counter_add(control_thread->host->counters, RM_APPLICATION_REFUSED, 1);
+}
+
+/** Puts a request's values into the proposal, or refuses it. */
+static bool consider(struct rm_host_control_thread *control_thread, struct rm_request const *request) {
+    struct rm_host_settings *settings = &control_thread->host->settings;
+    struct rm_parameter *parameter;
+    char reason[RM_REASON_BYTES];
+    if (!rm_inbox_judge(control_thread->inbox, request, &parameter, reason)) {
+        refuse(control_thread, request, reason);
+        return false;
+    }
+    for (uint32_t i = 0; i < settings->count; ++i) {
+        if (settings->parameter[i] != parameter)
+            continue;
+        rm_host_settings_ask(settings, i, request->first, request->value, request->bytes);
+        return true;
+    }
+    refuse(control_thread, request, "not a setting");
+    return false;
+}
+
+/** One proposal, and what became of each of its requests. */
+static void propose(struct rm_host_control_thread *control_thread) {
+    struct rm_host_settings *settings = &control_thread->host->settings;
+    bool any = false;
+    /* What was taken by an answer that came too late belongs to the stepping thread until then. */
+    if (atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_TAKEN) {
+        for (uint32_t i = 0; i < control_thread->request_count; ++i)
+            refuse(control_thread, &control_thread->request[i], "the application is still judging an earlier change");
+        return;
+    }
+    rm_host_settings_begin(settings);
+    for (uint32_t i = 0; i < control_thread->request_count; ++i) {
+        control_thread->wanted[i] = consider(control_thread, &control_thread->request[i]);
+        any = any || control_thread->wanted[i];
+    }
+    if (!any)
+        return;
+    struct rm_error error;
+    enum rm_code const code = rm_host_settings_propose(settings, ANSWER_NS, &error);
+    for (uint32_t i = 0; i < control_thread->request_count; ++i) {
+        if (!control_thread->wanted[i])
+            continue;
+        if (code == RM_OK)
+            rm_inbox_answer(control_thread->inbox, &control_thread->request[i], RM_VERDICT_DONE, NULL);
+        else
+            refuse(control_thread, &control_thread->request[i], error.text);
+    }
+}
+
+static void *run(void *argument) {
+    struct rm_host_control_thread *control_thread = argument;
+    uint64_t looked_ns = 0;
+    while (!atomic_load_explicit(&control_thread->ending, memory_order_relaxed)) {
+        uint64_t const now = rm_monotonic_ns();
+        if (now - looked_ns >= LOOK_NS) {
+            looked_ns = now;
+            look_at_server(control_thread);
+            tell_withdrawal(control_thread);
+            rm_inbox_look(control_thread->inbox);
+        }
+        while (gather(control_thread))
+            propose(control_thread);
+        uint64_t const slept = rm_monotonic_ns();
+        rm_inbox_wait(control_thread->inbox, SLEEP_NS);
+        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // somebody rang, maybe for the first time
+            rm_inbox_look(control_thread->inbox);
+    }
+    return NULL;
+}
+
+enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_control_thread **control_thread,
+                                          struct rm_error *error) {
+    struct rm_host_control_thread *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for a thread");
+    made->host = host;
+    enum rm_code const code = rm_inbox_new(host->owner, &made->inbox, error);
+    if (code != RM_OK) {
+        free(made);
+        return code;
+    }
+    int const reason = pthread_create(&made->thread, NULL, run, made);
+    if (reason != 0) {
+        rm_inbox_free(made->inbox);
+        free(made);
+        return rm_fail(error, RM_E_SYSTEM, "no thread: %s", strerror(reason));
+    }
+    pthread_setname_np(made->thread, "rm-control_thread");
+    *control_thread = made;
+    return RM_OK;
+}
+
+void rm_host_control_thread_stop(struct rm_host_control_thread *control_thread) {
+    if (control_thread == NULL)
+        return;
+    atomic_store(&control_thread->ending, true);
+    pthread_join(control_thread->thread, NULL);
+    rm_inbox_free(control_thread->inbox);
+    rm_host_server_detach(control_thread->leaving);
+    rm_host_server_detach(control_thread->server);
+    free(control_thread);
+}

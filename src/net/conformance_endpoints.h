@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The two ends of a link of one kind, and processes at them. Each end is a process of its own, as DPDK demands. */
+#ifndef RM_NET_CONFORMANCE_ENDPOINTS_H
+#define RM_NET_CONFORMANCE_ENDPOINTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "bench/namespaces/veth_pair.h"
+#include "net/port.h"
+
+enum { RECEIVER = 0, SENDER = 1 };
+
+/** What the processes at both ends and the test itself share. */
+struct shared {
+    /** Datagrams that the receiver has checked. */
+    _Atomic uint64_t received;
+    /** By the sender so far. */
+    _Atomic uint64_t sent;
+    /** Of a test's own script. */
+    _Atomic uint32_t step;
+    /** How often each end's port was opened. */
+    _Atomic uint32_t openings[2];
+};
+
+enum { NEITHER = -1, PROCESSES = 8 };
+
+struct endpoints {
+    /** Of the receiver. */
+    enum rm_port_kind kind;
+    /** The end that the other cannot be opened without, or NEITHER. */
+    int first;
+    /** The link keeps what nobody takes, and its sender waits. */
+    bool slow;
+    /** What waits in it is lost when the sender closes. */
+    bool forgets;
+    /** It takes only UDP datagrams to CLAIMED_PORT. */
+    bool claimed;
+
+    bool has_veth;
+    /** Both ends in one namespace. */
+    bool together;
+
+    struct rm_port_config config[2];
+    struct rm_veth_pair veth;
+    /** Where the socket lies, of kinds that have one. */
+    char directory[64];
+
+    struct shared *shared;
+    /** The last that were started. */
+    pid_t process[PROCESSES];
+
+    uint32_t started;
+};
+
+/** What a process at one end does; it ends well when this returns. */
+typedef void script(struct endpoints *endpoints, int end);
+
+/** "memif", "af_packet", … False where this machine does not allow it, with the reason on standard error. */
+bool endpoints_make(struct endpoints *endpoints, char const *kind);
+void endpoints_remove(struct endpoints *endpoints);
+
+/** Before each test that starts processes: nothing shared is left of the last, and no process of one that failed. */
+void endpoints_begin(struct endpoints *endpoints);
+
+/** Starts a process at an end: in its namespace, with DPDK started, and killed when the test ends. */
+pid_t endpoints_start(struct endpoints *endpoints, int end, script *act);
+
+/** True when it ended well. */
+bool endpoints_wait(pid_t process);
+
+/** True when both ended well; the first that did not takes the other with it, which would wait for it for ever. */
+bool endpoints_wait_both(pid_t one, pid_t other);
+void endpoints_kill(pid_t process);
+
+/** In a script: ends the process unless `good`, and says `what` was expected. */
+void expect(bool good, char const *what);
+
+/** In a script: the end's port, opened, after the other where it has to be; or else the process ends. */
+struct rm_port *open_end(struct endpoints *endpoints, int end);
+void wait_for_link(struct rm_port *port, bool up);
+
+/** In a script: closes the sender's port, when `count` datagrams have arrived where that matters. */
+void close_sender(struct endpoints *endpoints, struct rm_port *port, uint64_t count);
+
+/** Waits until shared->step is at least `step`. */
+void wait_for_step(struct endpoints *endpoints, uint32_t step);
+void pause_ms(long milliseconds);
+
+#endif
