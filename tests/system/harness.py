@@ -29,6 +29,8 @@ TIMEOUT_S = 60.0
 TRIES = 4
 STARVED = 0.25
 """Share of a test's time: on a quiet host a thread waits for a core in a few per cent of it."""
+STILL_S = 2.0
+"""What has not come so long after the last of it was lost."""
 KEPT_S = 0.3
 """Within that time housekeeping asks a port for its own counts, on a core that runs."""
 _PORT_COUNTERS = tuple(counter.name for counter in COUNTERS["port"])
@@ -69,6 +71,18 @@ def wait_for(there: Callable[[], object], what: str | Callable[[], str]) -> None
     give_up = monotonic() + TIMEOUT_S
     while not there():
         assert monotonic() < give_up, f"waited {TIMEOUT_S:.0f} s in vain: {what if isinstance(what, str) else what()}"
+        sleep(0.01)
+
+
+def wait_for_all(counters: Mapping[str, int], name: str, count: int) -> None:
+    """Waits until a counter has come so far; where it stands still before that, the rest was lost."""
+    seen, begin = counters[name], monotonic()
+    give_up = begin + TIMEOUT_S
+    while counters[name] < count:
+        if counters[name] != seen:
+            seen, begin = counters[name], monotonic()
+        still = monotonic() > min(begin + STILL_S, give_up)
+        assert not still, f"{counters[name]} of {count} {name}, and no more come: {nonzero(counters)}"
         sleep(0.01)
 
 

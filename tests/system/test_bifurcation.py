@@ -21,6 +21,7 @@ from harness import (
     unique_name,
     veth_pair,
     wait_for,
+    wait_for_all,
 )
 
 from ringmaster import Workspace
@@ -145,7 +146,7 @@ def test_ping_and_tcp_while_instruments_stream(root: Path, kind: str) -> None:
             assert int(finish(talking)) > 20
             finish(listening)
         assert int(finish(instrument)) == TURNS
-        wait_for(lambda: port["decoded"] >= TURNS, f"{nonzero(port)} of {TURNS}")
+        wait_for_all(port, "decoded", TURNS)
         assert nonzero(ws.counters("stream/bpm01")) == {"accepted": TURNS}
         if kind == "af_xdp":
             assert port["received"] == TURNS, "the XDP program claims the instruments' datagrams alone"

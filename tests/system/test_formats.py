@@ -19,7 +19,7 @@ from harness import (
     server,
     unique_name,
     veth_pair,
-    wait_for,
+    wait_for_all,
 )
 
 from ringmaster import Workspace
@@ -111,7 +111,7 @@ def test_libera_grouping(root: Path, wired: VethPair, wire: str, bpms: int, orde
         to = ["--to", f"{RECEIVER}:2048"]
         assert send(wired, order, "--bpms", bpms, "--count", GROUPS, "--rate", RATE_HZ, *to, *checksum) == GROUPS
         counters = ws.counters("port/hall")
-        wait_for(lambda: counters["records"] >= GROUPS * bpms, f"{nonzero(counters)} of {GROUPS * bpms} records")
+        wait_for_all(counters, "records", GROUPS * bpms)
         assert_sums_hold(ws)
         for bpm in range(bpms):
             counted = nonzero(ws.counters(f"stream/bpm{bpm + 1:03}"))
@@ -177,7 +177,7 @@ def test_a_vendors_packet_of_four_turns(root: Path, wired: VethPair, port_kind: 
         numbers: list[str | float] = ["--count", datagrams, "--first", first, "--rate", turn_rate_hz / 4]
         assert send(wired, "vendor", *numbers, "--to", f"{RECEIVER}:7001") == datagrams
         counters = ws.counters("port/hall")
-        wait_for(lambda: counters["records"] >= 2 * turns, f"{nonzero(counters)} of {2 * turns} records")
+        wait_for_all(counters, "records", 2 * turns)
         counts = np.arange(first, first + turns, dtype=np.int64)
         for i in range(2):
             assert nonzero(ws.counters(f"stream/v{i + 1:02}")) == {"accepted": turns}
