@@ -175,7 +175,7 @@ EXCEPTION_PATH = (
         ("ports", ("REFUSED", "ring", "10000")),
         ("streams", ("LOST", "bpm01", "9992", "turn fast")),
         ("cores", ("BUSY", "2.50 µs", "Latency of ring")),
-        ("links", ("ASIDE", "none: no instrument is configured on two ports")),
+        ("links", ("PUNTED", "none: no instrument is configured on two ports")),
         ("faults", ("instrument bpm01  lost  10 turns", "→ ")),
         ("orbit", ("1 BPM,", "rms")),
         ("tune", ("tune 0.", "┴0.5")),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The exception path role: what no instrument sent.
  *
- * The receive role sets such frames aside (rm_port_punt). Here they go on
+ * The receive role punts such frames (rm_port_punt). Here they go on
  *
  *     to the kernel      where a tap stands beside the port: the kernel answers, and what it sends leaves by the port
  *     to ourselves       where the port has an address to answer for: ARP, pings, IGMP queries

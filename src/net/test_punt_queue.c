@@ -55,7 +55,7 @@ static void *answer(void *argument) {
     return NULL;
 }
 
-/** Sets odd numbers aside, and keeps even ones. */
+/** Punts odd numbers, and keeps even ones. */
 static void receive_and_punt(struct endpoints *endpoints, int end) {
     struct rm_port *const port = open_end(endpoints, end);
     struct slow slow = {.port = port, .endpoints = endpoints};
