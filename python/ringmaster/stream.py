@@ -65,7 +65,7 @@ class Stream:
         self.gain = float(header["gain"])
         """Of the filter at 0 Hz."""
         self.filter = text(header["filter"])
-        """ "none", "low-latency" or "sharp"."""
+        """ "none", "low_latency" or "sharp"."""
         self.lanes = tuple(
             Lane(text(lane["name"]), text(lane["unit"]), LaneType(lane["type"]))
             for lane in header["lane"][: int(header["lane_count"])]

@@ -16,7 +16,7 @@ from ringmaster.programs import find_program
 HOT, COLD = 1024, 262144
 RATES = """\
 rates:
-  - {name: quick, from: turn, filter: low-latency, decimation: 4}
+  - {name: quick, from: turn, filter: low_latency, decimation: 4}
   - {name: steady, from: quick, filter: sharp, decimation: 5}
 """
 ENTRY = "{name: bpm, kind: bpm, id: 7, count: 5, port: self, source: 10.1.2.3, turn_offset: -5%s}"

@@ -46,7 +46,7 @@ class Row:
 
     instruments: int
     chain: str
-    """ "low-latency" alone, or "both"."""
+    """ "low_latency" alone, or "both"."""
     simd: str
     figure: str
     """ "hot" or "cold"."""

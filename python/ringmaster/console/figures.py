@@ -71,7 +71,7 @@ class RateFigures(NamedTuple):
     rate_hz: float
     """Records that were published per second."""
     filter: str
-    """ "none", "low-latency" or "sharp"."""
+    """ "none", "low_latency" or "sharp"."""
     head_turn: int | None
     """Newest turn, None while nothing came."""
 
