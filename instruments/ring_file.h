@@ -83,8 +83,7 @@ struct rm_ring_file {
 
 extern cyaml_schema_value_t const rm_ring_schema;
 
-/** A word for a kind of port, "memif"; and the kind for a word, which may be one that cannot send: false. */
-char const *rm_ring_port_kind_name(enum rm_port_kind kind);
+/** The kind of port for a word, "memif", which may be one that cannot send: false. */
 bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind);
 
 /** A fault's name in the file, "turn_jump". */

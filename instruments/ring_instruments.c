@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The instruments of a ring: those of the configuration that send through one of its ports. */
-#include <string.h>
-
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/nearest.h"
+#include "config/resolve.h"
 #include "ring_resolve.h"
 
 /** Status of a Libera: bit 0 PLL locked, bits 2–9 the id, bit 11 valid. */
@@ -18,7 +18,7 @@ static int64_t corrected_error(struct rm_config_instrument const *from) {
     return -(from->turn_offset / (int64_t)from->period_turns * (int64_t)from->period_turns);
 }
 
-static enum rm_code add_instrument(struct rm_resolve *resolve, uint32_t described) {
+static void add_instrument(struct rm_resolve *resolve, uint32_t described) {
     struct rm_config_instrument const *from = &resolve->machine->instrument[described];
     uint32_t const index = resolve->config->instrument_count++;
     struct rm_virtual_instrument *to = &resolve->config->instruments[index];
@@ -33,7 +33,6 @@ static enum rm_code add_instrument(struct rm_resolve *resolve, uint32_t describe
         to->status = (uint16_t)(LIBERA_GOOD | (to->id & LIBERA_ID_MASK) << LIBERA_ID_SHIFT);
     strcpy(to->name, from->name);
     resolve->described[index] = described;
-    return RM_OK;
 }
 
 static enum rm_code add_instruments(struct rm_resolve *resolve) {
@@ -47,9 +46,8 @@ static enum rm_code add_instruments(struct rm_resolve *resolve) {
                            "--ports: instrument \"%s\" sends through port \"%s\", too, expected both or neither of "
                            "its ports",
                            from->name, resolve->machine->port[from->mirror.port].port.name);
-        const bool first = config->instrument_count == 0;
         uint32_t const networks = from->mirror.present ? 2 : 1;
-        if (!first && networks != config->network_count)
+        if (config->instrument_count != 0 && networks != config->network_count)
             return rm_fail(resolve->error, RM_E_CONFIG,
                            "%s: instrument \"%s\" has %s mirror and \"%s\" has %s: a virtual ring sends all of its "
                            "instruments' datagrams over one network or all over two; give the others a ring of their "
@@ -57,9 +55,7 @@ static enum rm_code add_instruments(struct rm_resolve *resolve) {
                            resolve->machine->source_path, config->instruments[0].name,
                            config->network_count == 2 ? "a" : "no", from->name, networks == 2 ? "one" : "none");
         config->network_count = networks;
-        enum rm_code const code = add_instrument(resolve, i);
-        if (code != RM_OK)
-            return code;
+        add_instrument(resolve, i);
     }
     return RM_OK;
 }
@@ -83,10 +79,10 @@ static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t index) {
     }
     if (found)
         return RM_OK;
+    char guess[64];
     return rm_resolve_fail(resolve, "instruments", index, "name",
-                           "found \"%s\", expected the name of an instrument of %s%s%s%s", from->name,
-                           resolve->machine->source_path, nearest.name == NULL ? "" : " (did you mean \"",
-                           nearest.name == NULL ? "" : nearest.name, nearest.name == NULL ? "" : "\"?)");
+                           "found \"%s\", expected the name of an instrument of %s%s", from->name,
+                           resolve->machine->source_path, rm_config_guess(&nearest, guess, sizeof guess));
 }
 
 enum rm_code rm_resolve_instruments(struct rm_resolve *resolve) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/nearest.h"
+#include "config/resolve.h"
 #include "fragments.h"
 #include "ring_resolve.h"
 #include "wire/address.h"
@@ -205,38 +205,17 @@ static enum rm_code add_port(struct rm_resolve *resolve, uint32_t index) {
     return code;
 }
 
-static uint32_t find_port(struct rm_resolve const *resolve, char const *name, size_t bytes,
-                          struct rm_nearest *nearest) {
-    struct rm_config const *machine = resolve->machine;
-    for (uint32_t p = 0; p < machine->port_count; ++p) {
-        char const *own = machine->port[p].port.name;
-        if (strlen(own) == bytes && memcmp(own, name, bytes) == 0)
-            return p;
-        rm_nearest_offer(nearest, own);
-    }
-    return RM_RING_NO_PORT;
-}
-
-static enum rm_code fail_name(struct rm_resolve const *resolve, char const *place, struct rm_nearest const *nearest) {
-    char const *before = nearest->name == NULL ? "" : " (did you mean \"",
-               *name = nearest->name == NULL ? "" : nearest->name, *after = nearest->name == NULL ? "" : "\"?)";
-    if (place == NULL)
-        return rm_fail(resolve->error, RM_E_ARGUMENT,
-                       "--ports: found \"%s\", expected names of ports of %s with commas between%s%s%s",
-                       nearest->wanted, resolve->machine->source_path, before, name, after);
-    return rm_yaml_fail(resolve->error, resolve->path, place, "found \"%s\", expected the name of a port of %s%s%s%s",
-                        nearest->wanted, resolve->machine->source_path, before, name, after);
-}
+static char const EXPECTED[] = "expected the name of a port of";
 
 /** Each entry of the overlay is of one port of the configuration. */
 static enum rm_code check_names(struct rm_resolve const *resolve) {
     for (uint32_t p = 0; p < resolve->file->ports_count; ++p) {
         char const *name = resolve->file->ports[p].name;
-        struct rm_nearest nearest = {.wanted = name};
-        char place[32];
-        snprintf(place, sizeof place, "ports[%u].name", p);
-        if (find_port(resolve, name, strlen(name), &nearest) == RM_RING_NO_PORT)
-            return fail_name(resolve, place, &nearest);
+        char guess[64];
+        if (rm_config_find_port(resolve->machine, name, strlen(name)) == resolve->machine->port_count)
+            return rm_resolve_fail(resolve, "ports", p, "name", "found \"%s\", %s %s%s", name, EXPECTED,
+                                   resolve->machine->source_path,
+                                   rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
         for (uint32_t earlier = 0; earlier < p; ++earlier)
             if (strcmp(resolve->file->ports[earlier].name, name) == 0)
                 return rm_resolve_fail(resolve, "ports", p, "name", "ports[%u] is of \"%s\" already", earlier, name);
@@ -250,12 +229,13 @@ static enum rm_code find_wanted(struct rm_resolve const *resolve, bool wanted[RM
     memset(wanted, text == NULL, RM_CONFIG_PORTS_MAX * sizeof *wanted);
     while (text != NULL && *text != '\0') {
         size_t const bytes = strcspn(text, ",");
-        char name[RM_PORT_NAME_BYTES];
+        char name[RM_PORT_NAME_BYTES], guess[64];
         snprintf(name, sizeof name, "%.*s", (int)bytes, text);
-        struct rm_nearest nearest = {.wanted = name};
-        uint32_t const port = find_port(resolve, text, bytes, &nearest);
-        if (port == RM_RING_NO_PORT)
-            return fail_name(resolve, NULL, &nearest);
+        uint32_t const port = rm_config_find_port(resolve->machine, text, bytes);
+        if (port == resolve->machine->port_count)
+            return rm_fail(resolve->error, RM_E_ARGUMENT, "--ports: found \"%s\", %s %s%s; several have commas between",
+                           name, EXPECTED, resolve->machine->source_path,
+                           rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
         wanted[port] = true;
         text += bytes + (text[bytes] == ',');
     }

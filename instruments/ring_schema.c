@@ -149,10 +149,6 @@ char const *rm_ring_fault_name(enum rm_fault_kind kind) {
     return name_of(fault_kinds, CYAML_ARRAY_LEN(fault_kinds), kind);
 }
 
-char const *rm_ring_port_kind_name(enum rm_port_kind kind) {
-    return name_of(port_kinds, CYAML_ARRAY_LEN(port_kinds), kind);
-}
-
 bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind) {
     for (size_t i = 0; i < CYAML_ARRAY_LEN(port_kinds); ++i)
         if (strcmp(text, port_kinds[i].str) == 0) {
