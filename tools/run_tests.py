@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every test: Meson's, then pytest's. Tests of commands run beside calculations: they share nothing, and each part
-keeps a core busy. Then the system tests run, which measure, alone. A test that failed runs once more, alone: one that
-then passes is *unstable*, and named as such. Tests of what keeps the machine safe never run again. The last lines name
-what failed and what is unstable, and give the sum: "N passed, N failed, N skipped".
+"""Run every test: Meson's, then pytest's, of which two run at a time. Those that wait, as most system tests do, leave
+the cores to others; and each shows that it holds beside whatever else a host does. A test that failed runs once more,
+alone: one that then passes is *unstable*, and named as such. Tests of what keeps the machine safe never run again. The
+last lines name what failed and what is unstable, and give the sum: "N passed, N failed, N skipped".
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
 
 from repository import ROOT, tracked_files
 
 BUILD = ROOT / "build"
 MESON_LOG = BUILD / "meson-logs/testlog.json"
-SYSTEM = ("tests/system",)
-CALCULATIONS = ("tests/feedback", "tests/property", "tests/twin")
+PYTEST_LOG = BUILD / "pytest.xml"
+CACHE = BUILD / "pytest.cache"
+FAILURES = CACHE / "v/cache/lastfailed"
+LONGEST_FIRST = ("tests/system", "tests/feedback", "tests/twin", "tests/property")
+AT_A_TIME = 2
+"""Tests: more would only wait for the two cores that their servers and rings poll on."""
 PYTEST_FOUND_NONE = 5
-PART_S = 3600.0
-"""A part that takes longer hangs, outside of all tests: each of them has a timeout of its own."""
+PYTEST_S = 3600.0
+"""A run that takes longer hangs, outside of all tests: each of them has a timeout of its own."""
 TIMED_OUT = 124
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""Of parts that run beside each other: linear algebra would take the other part's core."""
+"""Linear algebra would take the other test's core."""
 MESON_RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
 SAFETY = re.compile(
     r"guard|setpoint|permission|transmit|control thread|truncation|chain|feedback|application|host|supply"
@@ -79,98 +81,34 @@ def run_meson(names: list[str] | None = None) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-@dataclass(frozen=True)
-class Part:
-    """Folders of Python tests that one pytest runs."""
-
-    name: str
-    folders: tuple[str, ...]
-    alone: bool = False
-    """Nothing may run beside it; it prints as it goes."""
-
-    @property
-    def log(self) -> Path:
-        """Its results, as JUnit has them."""
-        return BUILD / f"pytest-{self.name}.xml"
-
-    @property
-    def cache(self) -> Path:
-        """Where pytest keeps what failed. Each part has its own, for they would overwrite each other's."""
-        return BUILD / f"pytest-{self.name}.cache"
-
-    @property
-    def failures(self) -> Path:
-        """The names of what failed."""
-        return self.cache / "v/cache/lastfailed"
-
-    def run(self) -> int:
-        """Runs its tests; the status is pytest's."""
-        options = ["--junitxml", str(self.log), "-o", f"cache_dir={self.cache}", *self.folders]
-        if self.alone:
-            return run_limited(pytest_command(options), pytest_environment())
-        with (BUILD / f"pytest-{self.name}.log").open("w+") as words:
-            status = run_limited(pytest_command(options), pytest_environment() | ONE_THREAD, words)
-            words.seek(0)
-            print(f"{self.name}:\n{words.read()}", end="", flush=True)
-        return status
-
-
-def parts_of(folders: Sequence[str]) -> list[Part]:
-    """Every folder in one part: what is neither a calculation nor a test of the whole system is one of commands."""
-    commands = tuple(folder for folder in folders if folder not in (*CALCULATIONS, *SYSTEM))
-    calculations = tuple(folder for folder in folders if folder in CALCULATIONS)
-    system = tuple(folder for folder in folders if folder in SYSTEM)
-    parts = [Part("commands", commands), Part("calculations", calculations), Part("system", system, alone=True)]
-    return [part for part in parts if part.folders]
-
-
 def pytest_folders() -> list[str]:
-    """All that hold tests for pytest."""
-    return sorted({str(file.parent) for file in tracked_files(".py") if is_pytest(file)})
+    """All that hold tests for pytest, those with the longest tests first: short ones fill the gaps at the end."""
+    folders = {str(file.parent) for file in tracked_files(".py") if is_pytest(file)}
+    return sorted(folders, key=lambda folder: (folder not in LONGEST_FIRST, folder))
 
 
-def pytest_command(options: Sequence[str]) -> list[str]:
-    """One pytest with our settings."""
-    return [sys.executable, "-m", "pytest", "-c", "python/pyproject.toml", "--rootdir", ".", *options]
-
-
-def pytest_environment() -> dict[str, str]:
-    """The built programs are at hand."""
-    return dict(os.environ) | {"RINGMASTER_LIBEXEC": str(BUILD / "libexec")}
-
-
-def run_limited(command: Sequence[str], environment: dict[str, str], words: TextIO | None = None) -> int:
-    """The status of a program, or TIMED_OUT for one that does not end."""
-    stderr = None if words is None else subprocess.STDOUT
+def run_pytest(options: Sequence[str]) -> int:
+    """The status of pytest with our settings, or TIMED_OUT if it does not end. The built programs are at hand."""
+    command = [sys.executable, "-m", "pytest", "-c", "python/pyproject.toml", "--rootdir", ".", *options]
+    environment = dict(os.environ) | ONE_THREAD | {"RINGMASTER_LIBEXEC": str(BUILD / "libexec")}
     try:
-        return subprocess.run(
-            command, cwd=ROOT, env=environment, stdout=words, stderr=stderr, check=False, timeout=PART_S
-        ).returncode
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=PYTEST_S).returncode
     except subprocess.TimeoutExpired:
         return TIMED_OUT
 
 
-def run_parts(parts: Sequence[Part]) -> Results:
-    """Those that can run beside each other do, then the others one by one."""
-    for part in parts:
-        for log in (part.log, part.failures):
-            log.unlink(missing_ok=True)
-    beside = [part for part in parts if not part.alone]
-    with ThreadPoolExecutor(max(1, len(beside))) as pool:
-        statuses = dict(zip(beside, pool.map(Part.run, beside), strict=True))
-    statuses |= {part: part.run() for part in parts if part.alone}
-    return together([with_status(pytest_results(part.log, part.failures), statuses[part]) for part in parts])
+def run_folders(folders: Sequence[str]) -> Results:
+    """Run all tests of these folders. Tests of one file share its set-up, so they stay together."""
+    for log in (PYTEST_LOG, FAILURES):
+        log.unlink(missing_ok=True)
+    beside = ["-n", str(AT_A_TIME), "--dist", "loadfile", "--no-loadscope-reorder"]
+    status = run_pytest([*beside, "--junitxml", str(PYTEST_LOG), "-o", f"cache_dir={CACHE}", *folders])
+    return with_status(pytest_results(PYTEST_LOG, FAILURES), status)
 
 
-def together(parts: Sequence[Results]) -> Results:
-    """Several results as one."""
-    counts = sum((part.counts for part in parts), Counter[str]())
-    return Results(counts, [name for part in parts for name in part.failed])
-
-
-def run_pytest(names: Sequence[str]) -> int:
+def run_alone(names: Sequence[str]) -> int:
     """Run some tests by their names."""
-    return run_limited(pytest_command(["-p", "no:cacheprovider", *names]), pytest_environment())
+    return run_pytest(["-p", "no:cacheprovider", *names])
 
 
 def is_pytest(file: Path) -> bool:
@@ -213,8 +151,8 @@ def main() -> int:
     MESON_LOG.unlink(missing_ok=True)
     meson_status = run_meson()
     meson = with_status(meson_results(MESON_LOG), meson_status)
-    pytest = run_parts(parts_of(pytest_folders()))
-    text, status = verdict([run_again(meson, run_meson), run_again(pytest, run_pytest)])
+    pytest = run_folders(pytest_folders())
+    text, status = verdict([run_again(meson, run_meson), run_again(pytest, run_alone)])
     print(text)
     return status
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import run_tests
-from run_tests import MOST_AGAIN, Results, meson_results, pytest_results, run_again, verdict, with_status
+from run_tests import LONGEST_FIRST, MOST_AGAIN, Results, meson_results, pytest_results, run_again, verdict, with_status
 
 
 def failed_tests(*names: str) -> Results:
@@ -67,35 +67,30 @@ def test_results_are_read_from_the_runners_files(tmp_path: Path) -> None:
     assert pytest_results(junit, names) == Results(Counter(passed=3, failed=1, skipped=1), ["tests/test_x.py::test_y"])
 
 
-def test_every_folder_is_in_one_part() -> None:
+def test_every_folder_runs_and_the_longest_first() -> None:
     folders = run_tests.pytest_folders()
-    parts = run_tests.parts_of(folders)
-    assert [part.name for part in parts] == ["commands", "calculations", "system"]
-    assert sorted(folder for part in parts for folder in part.folders) == folders
-    assert [part.name for part in run_tests.parts_of(["some/new/tests"])] == ["commands"]
+    assert "python/tests" in folders
+    assert set(folders[: len(LONGEST_FIRST)]) == set(LONGEST_FIRST)
 
 
-def a_part(name: str, folder: Path, tests: str, alone: bool = False) -> run_tests.Part:
-    place = folder / name
-    place.mkdir()
-    (place / f"test_{name}.py").write_text(tests)
-    return run_tests.Part(name, (str(place),), alone)
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two tests, of which one fails."""
+    for name, value in {"PYTEST_LOG": "log.xml", "CACHE": "cache", "FAILURES": "cache/v/cache/lastfailed"}.items():
+        monkeypatch.setattr(run_tests, name, tmp_path / value)
+    (tmp_path / "test_it.py").write_text("def test_here(): pass\ndef test_there(): assert False\n")
+    return tmp_path
 
 
-def test_parts_keep_each_others_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
-    here, there = "def test_here() -> None:\n    assert {}\n", "def test_there() -> None:\n    assert False\n"
-    parts = [a_part("one", tmp_path, here.format(False)), a_part("two", tmp_path, here.format(True))]
-    results = run_tests.run_parts([*parts, a_part("alone", tmp_path, there, alone=True)])
-    assert results.counts == Counter(passed=1, failed=2)
-    assert [name.rpartition("::")[2] for name in results.failed] == ["test_here", "test_there"]
+def test_failures_of_the_workers_are_kept(folder: Path) -> None:
+    results = run_tests.run_folders([str(folder)])
+    assert results.counts == Counter(passed=1, failed=1)
+    assert [name.rpartition("::")[2] for name in results.failed] == ["test_there"]
 
 
-def test_a_part_that_hangs_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
-    monkeypatch.setattr(run_tests, "PART_S", 0.0)
-    results = run_tests.run_parts([a_part("one", tmp_path, "def test_here() -> None:\n    pass\n")])
-    assert results.counts["failed"] == 1
+def test_a_run_that_hangs_has_failed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tests, "PYTEST_S", 0.0)
+    assert run_tests.run_folders([str(folder)]).counts["failed"] == 1
 
 
 def test_a_runner_that_wrote_nothing_has_failed(tmp_path: Path) -> None:
