@@ -14,10 +14,10 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from ringmaster.demo_loop import ELETTRA2, make_matrix
 from ringmaster.errors import SimulationError
 from ringmaster.feedback.matrix import load_csv
-from ringmaster.simulate import Simulation, line, simulate
+from ringmaster.simulation import Simulation, line, simulate
+from ringmaster.virtual.loop import ELETTRA2, make_matrix
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 LINES_HZ = (50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900)

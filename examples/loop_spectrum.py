@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 
-from ringmaster.console.feedback import BPMS, LINES_HZ, RECORDS, Motion, decibel, power_of
 from ringmaster.errors import SimulationError
-from ringmaster.simulate import Simulation
+from ringmaster.monitor.feedback import BPMS, LINES_HZ, RECORDS, Motion, decibel, power_of
+from ringmaster.simulation import Simulation
 
 BANDS_HZ = (10, 100, 300, 1000, 1e9)
 LEAST = 512

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write python/ringmaster/_abi.py, the NumPy form of src/fabric/abi/abi.json.
+"""Write python/ringmaster/fabric/_abi.py, the NumPy form of src/fabric/abi/abi.json.
 
 With --check: write nothing, exit 1 when it differs.
 """
@@ -13,7 +13,7 @@ import sys
 
 from check_abi import GOLDEN, ROOT, Layout, layout_hash
 
-MODULE = ROOT / "python/ringmaster/_abi.py"
+MODULE = ROOT / "python/ringmaster/fabric/_abi.py"
 HEX_FROM = 2**20  # constants from here on are bit patterns
 
 NUMPY_SCALARS = {"u32": "<u4", "u64": "<u8", "f64": "<f8", "lane": "<i4"}

@@ -91,7 +91,7 @@ def main() -> int:
     sets: Sets = tomllib.loads(TABLE.read_text())["set"]
     files = {
         ROOT / "include/ringmaster/counters.h": c_header(sets),
-        ROOT / "python/ringmaster/_counters.py": python_module(sets),
+        ROOT / "python/ringmaster/fabric/_counters.py": python_module(sets),
         ROOT / "docs/counters.md": markdown(sets),
     }
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]

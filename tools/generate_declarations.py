@@ -15,7 +15,7 @@ from repository import ROOT
 PACKAGE = ROOT / "python/ringmaster"
 MODULES: dict[Path, tuple[str, ...]] = {
     PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "twin.h"),
-    PACKAGE / "_declarations.py": (
+    PACKAGE / "fabric/_declarations.py": (
         *("error.h", "abi.h", "record.h", "segment.h", "parameter.h", "group.h", "setpoint.h"),
         *("owner.h", "workspace.h", "request.h"),
     ),

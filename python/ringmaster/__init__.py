@@ -17,10 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ringmaster.clock import Clock as Clock
-    from ringmaster.clock import ClockReading as ClockReading
-    from ringmaster.conversion import Conversion as Conversion
-    from ringmaster.counters import CounterBlock as CounterBlock
+    from ringmaster.beam.orbit import Orbit as Orbit
+    from ringmaster.beam.orbit import read_orbit as read_orbit
+    from ringmaster.beam.tune import find_tune as find_tune
+    from ringmaster.beam.tune import read_tunes as read_tunes
+    from ringmaster.beam.tune import spectrum as spectrum
     from ringmaster.errors import ObjectNotFound as ObjectNotFound
     from ringmaster.errors import OwnerBusy as OwnerBusy
     from ringmaster.errors import RequestRefused as RequestRefused
@@ -33,76 +34,75 @@ if TYPE_CHECKING:
     from ringmaster.errors import WorkspaceHalfMade as WorkspaceHalfMade
     from ringmaster.errors import WorkspaceStopped as WorkspaceStopped
     from ringmaster.errors import WorkspaceVersion as WorkspaceVersion
-    from ringmaster.grant import Grant as Grant
-    from ringmaster.group import Group as Group
-    from ringmaster.group import GroupReading as GroupReading
-    from ringmaster.histogram import Histogram as Histogram
-    from ringmaster.layout import ApplicationState as ApplicationState
-    from ringmaster.layout import InstrumentKind as InstrumentKind
-    from ringmaster.layout import LaneType as LaneType
-    from ringmaster.layout import ObjectKind as ObjectKind
-    from ringmaster.layout import Refusal as Refusal
-    from ringmaster.layout import Severity as Severity
-    from ringmaster.layout import SupplyState as SupplyState
-    from ringmaster.orbit import Orbit as Orbit
-    from ringmaster.orbit import read_orbit as read_orbit
-    from ringmaster.owner import Owner as Owner
-    from ringmaster.owner import Request as Request
-    from ringmaster.parameter import Limits as Limits
-    from ringmaster.parameter import Parameter as Parameter
-    from ringmaster.parameter import ParameterReading as ParameterReading
-    from ringmaster.setpoints import Setpoints as Setpoints
-    from ringmaster.stream import Lane as Lane
-    from ringmaster.stream import Stream as Stream
-    from ringmaster.supply import Chain as Chain
-    from ringmaster.supply import Supply as Supply
-    from ringmaster.tune import find_tune as find_tune
-    from ringmaster.tune import read_tunes as read_tunes
-    from ringmaster.tune import spectrum as spectrum
-    from ringmaster.window import ReadResult as ReadResult
-    from ringmaster.window import View as View
-    from ringmaster.window import Window as Window
-    from ringmaster.workspace import Workspace as Workspace
-    from ringmaster.workspace import attach as attach
+    from ringmaster.fabric.clock import Clock as Clock
+    from ringmaster.fabric.clock import ClockReading as ClockReading
+    from ringmaster.fabric.conversion import Conversion as Conversion
+    from ringmaster.fabric.counters import CounterBlock as CounterBlock
+    from ringmaster.fabric.grant import Grant as Grant
+    from ringmaster.fabric.group import Group as Group
+    from ringmaster.fabric.group import GroupReading as GroupReading
+    from ringmaster.fabric.histogram import Histogram as Histogram
+    from ringmaster.fabric.layout import ApplicationState as ApplicationState
+    from ringmaster.fabric.layout import InstrumentKind as InstrumentKind
+    from ringmaster.fabric.layout import LaneType as LaneType
+    from ringmaster.fabric.layout import ObjectKind as ObjectKind
+    from ringmaster.fabric.layout import Refusal as Refusal
+    from ringmaster.fabric.layout import Severity as Severity
+    from ringmaster.fabric.layout import SupplyState as SupplyState
+    from ringmaster.fabric.owner import Owner as Owner
+    from ringmaster.fabric.owner import Request as Request
+    from ringmaster.fabric.parameter import Limits as Limits
+    from ringmaster.fabric.parameter import Parameter as Parameter
+    from ringmaster.fabric.parameter import ParameterReading as ParameterReading
+    from ringmaster.fabric.setpoints import Setpoints as Setpoints
+    from ringmaster.fabric.stream import Lane as Lane
+    from ringmaster.fabric.stream import Stream as Stream
+    from ringmaster.fabric.supply import Chain as Chain
+    from ringmaster.fabric.supply import Supply as Supply
+    from ringmaster.fabric.window import ReadResult as ReadResult
+    from ringmaster.fabric.window import View as View
+    from ringmaster.fabric.window import Window as Window
+    from ringmaster.fabric.workspace import Workspace as Workspace
+    from ringmaster.fabric.workspace import attach as attach
 
 __version__ = "0.1.0"
 
 _MODULE_OF = {
-    "ApplicationState": "layout",
-    "Chain": "supply",
-    "Clock": "clock",
-    "ClockReading": "clock",
-    "Conversion": "conversion",
-    "CounterBlock": "counters",
-    "Grant": "grant",
-    "Group": "group",
-    "GroupReading": "group",
-    "Histogram": "histogram",
-    "InstrumentKind": "layout",
-    "Lane": "stream",
-    "LaneType": "layout",
-    "Limits": "parameter",
-    "ObjectKind": "layout",
+    "ApplicationState": "fabric.layout",
+    "Chain": "fabric.supply",
+    "Clock": "fabric.clock",
+    "ClockReading": "fabric.clock",
+    "Conversion": "fabric.conversion",
+    "CounterBlock": "fabric.counters",
+    "Grant": "fabric.grant",
+    "Group": "fabric.group",
+    "GroupReading": "fabric.group",
+    "Histogram": "fabric.histogram",
+    "InstrumentKind": "fabric.layout",
+    "Lane": "fabric.stream",
+    "LaneType": "fabric.layout",
+    "Limits": "fabric.parameter",
+    "ObjectKind": "fabric.layout",
     "ObjectNotFound": "errors",
-    "Orbit": "orbit",
-    "Owner": "owner",
+    "Orbit": "beam.orbit",
+    "Owner": "fabric.owner",
     "OwnerBusy": "errors",
-    "Parameter": "parameter",
-    "ParameterReading": "parameter",
-    "ReadResult": "window",
-    "Refusal": "layout",
-    "Request": "owner",
+    "Parameter": "fabric.parameter",
+    "ParameterReading": "fabric.parameter",
+    "ReadResult": "fabric.window",
+    "Refusal": "fabric.layout",
+    "Request": "fabric.owner",
     "RequestRefused": "errors",
     "RequestUnanswered": "errors",
-    "Setpoints": "setpoints",
-    "Severity": "layout",
-    "Stream": "stream",
-    "Supply": "supply",
-    "SupplyState": "layout",
+    "Setpoints": "fabric.setpoints",
+    "Severity": "fabric.layout",
+    "Stream": "fabric.stream",
+    "Supply": "fabric.supply",
+    "SupplyState": "fabric.layout",
     "UnitUnknown": "errors",
-    "View": "window",
-    "Window": "window",
-    "Workspace": "workspace",
+    "View": "fabric.window",
+    "Window": "fabric.window",
+    "Workspace": "fabric.workspace",
     "WorkspaceAbsent": "errors",
     "WorkspaceDamaged": "errors",
     "WorkspaceDead": "errors",
@@ -110,11 +110,11 @@ _MODULE_OF = {
     "WorkspaceHalfMade": "errors",
     "WorkspaceStopped": "errors",
     "WorkspaceVersion": "errors",
-    "attach": "workspace",
-    "find_tune": "tune",
-    "read_orbit": "orbit",
-    "read_tunes": "tune",
-    "spectrum": "tune",
+    "attach": "fabric.workspace",
+    "find_tune": "beam.tune",
+    "read_orbit": "beam.orbit",
+    "read_tunes": "beam.tune",
+    "spectrum": "beam.tune",
 }
 
 __all__ = sorted(_MODULE_OF)

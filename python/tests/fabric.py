@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster import layout
-from ringmaster._counters import COUNTERS, SET_NAMES
-from ringmaster.layout import ElementType, InstrumentKind, LaneType, ObjectKind, SegmentState
+from ringmaster.fabric import layout
+from ringmaster.fabric._counters import COUNTERS, SET_NAMES
+from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType, ObjectKind, SegmentState
 
 PAGE = 4096
 TURN_NONE = layout.TURN_NONE

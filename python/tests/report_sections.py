@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sections as benches make them, with figures that are known."""
 
-from ringmaster.bench.conditions import Spread, StallFloor
-from ringmaster.bench.headlines import Figure
-from ringmaster.bench.verdicts import Conditions, Headline
+from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.headlines import Figure
 from ringmaster.report.section import Bars, Lines, Quantiles, Section, Table
+from ringmaster.report.verdicts import Conditions, Headline
 
 ODD = 'a <script>alert("1 & 2")</script> [bold]x[/bold] </style> ]]> é'
 """Text that no page and no terminal may take for its own."""

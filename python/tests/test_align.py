@@ -19,11 +19,13 @@ import pytest
 from conftest import MakeOwner
 from test_cli import PACKAGE, ringmaster
 
-from ringmaster import attach, doros, layout
-from ringmaster.align import Aligner, Alignment
-from ringmaster.kick import find_onset, probability
-from ringmaster.kick_watch import KickWatch
-from ringmaster.layout import InstrumentKind, LaneType
+from ringmaster import attach
+from ringmaster.beam.align import Aligner, Alignment
+from ringmaster.beam.kick import find_onset, probability
+from ringmaster.beam.kick_watch import KickWatch
+from ringmaster.fabric import layout
+from ringmaster.fabric.layout import InstrumentKind, LaneType
+from ringmaster.recordings import doros
 
 DOROS = Path(__file__).parents[2] / "../shared/data/tbt/lhc_doros_50000turns.h5"
 TUNES = (0.2994, 0.1612)

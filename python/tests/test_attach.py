@@ -9,7 +9,7 @@ from conftest import MakeOwner
 
 import ringmaster
 from ringmaster.errors import WorkspaceWarning
-from ringmaster.layout import ABI_VERSION, ObjectKind, SegmentState
+from ringmaster.fabric.layout import ABI_VERSION, ObjectKind, SegmentState
 
 
 def test_an_absent_workspace_names_where_it_was_looked_for(root: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ringmaster.bench.headlines import Compared, Figure, NotAReport, exact, of_values
 from ringmaster.cli.bench import bench
 from ringmaster.report.compare import compare, read_both
+from ringmaster.report.headlines import Compared, Figure, NotAReport, exact, of_values
 
 
 def figure(median: float, low: float, high: float) -> Figure:

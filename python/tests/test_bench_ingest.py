@@ -11,7 +11,6 @@ from bench_windows import window
 
 from ringmaster.bench import added, end_to_end, ingest, instructions, load, polling, sizes
 from ringmaster.bench.added import Row as AddedRow
-from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.ingest import Options
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import held_of
@@ -20,7 +19,8 @@ from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.sizes import Row as SizesRow
 from ringmaster.bench.tables import section_of
 from ringmaster.cli.bench import PARTS
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
+from ringmaster.report.conditions import StallFloor
 from ringmaster.report.text import print_section
 
 FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster import demo_loop, demo_rate
 from ringmaster.bench import loop
-from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.loop import LOADS, RINGS, WAITS_S, Options, Second, Seen, away_share, section_of
 from ringmaster.cli.bench_loop import RINGS as CLI_RINGS
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
+from ringmaster.report.conditions import StallFloor
 from ringmaster.report.plain import as_json
 from ringmaster.report.text import print_section
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual import rate as virtual_rate
 
 TSC_HZ = 2e9
 WHOLE = 10**10
@@ -116,7 +117,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
     monkeypatch.setattr(loop, "cores", lambda: (0, 1))
     monkeypatch.setattr(loop, "_look_at_floor", look)
-    monkeypatch.setattr(demo_loop, "prepare", prepare)
+    monkeypatch.setattr(virtual_loop, "prepare", prepare)
     return monkeypatch
 
 
@@ -130,13 +131,13 @@ def starting(error: BaseException) -> object:
 
 
 def test_a_loop_that_never_starts_is_no_result(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(demo_rate, "start", starting(ProgramFailed("ringmaster-server ended with status 1: no room")))
+    machine.setattr(virtual_rate, "start", starting(ProgramFailed("ringmaster-server ended with status 1: no room")))
     with pytest.raises(NotMeasured, match="no room"):
         loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
 
 
 def test_ctrl_c_before_the_first_second_ends_in_good_order(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(demo_rate, "start", starting(KeyboardInterrupt()))
+    machine.setattr(virtual_rate, "start", starting(KeyboardInterrupt()))
     made = loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
     assert made.interrupted
     assert len(made.conditions.stall_floors if made.conditions else ()) == 1

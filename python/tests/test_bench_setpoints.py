@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from ringmaster.bench import parameters, setpoints, transmit_latency, transmit_rate
-from ringmaster.bench.headlines import of_values
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.parameters import Range, ranges_of
 from ringmaster.bench.pvaccess import Times, times_of
 from ringmaster.bench.transmit_rate import frame_bytes
-from ringmaster.bench.verdicts import Headline, as_json, number
 from ringmaster.report.compare import compare, read_both
+from ringmaster.report.headlines import of_values
 from ringmaster.report.text import print_section
+from ringmaster.report.verdicts import Headline, as_json, number
 
 
 def rate(sender: str, mpps: float, **more: object) -> transmit_rate.Window:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ringmaster.bench import twin as bench
-from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import TWIN_FUNCTIONS
+from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.text import print_section
 
 

@@ -6,7 +6,6 @@ import json
 import pytest
 from bench_windows import window
 
-from ringmaster.bench.conditions import StallFloor, class_of
 from ringmaster.bench.end_to_end import LONG, SHORT, order
 from ringmaster.bench.load import held_of, turn_rate_for
 from ringmaster.bench.loads import elettra
@@ -23,6 +22,7 @@ from ringmaster.bench.windows import (
     ratio_of,
     sub_rates,
 )
+from ringmaster.report.conditions import StallFloor, class_of
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ import pytest
 from conftest import MakeOwner
 from test_cli import ringmaster
 
-from ringmaster import Workspace, attach, recording
-from ringmaster.calibration import LAYOUT, VALUES, Calibration, Units
+from ringmaster import Workspace, attach
 from ringmaster.errors import ObjectNotFound, WorkspaceVersion
-from ringmaster.layout import Calibrated, ElementType, LaneType
+from ringmaster.fabric.calibration import LAYOUT, VALUES, Calibration, Units
+from ringmaster.fabric.layout import Calibrated, ElementType, LaneType
+from ringmaster.recordings import recording
 
 LANES = [("x1", "nm", LaneType.I32), ("y1", "nm", LaneType.I32), ("sum1", "counts", LaneType.I32)]
 UNITS = "x1\tnm\tmm\ny1\tnm\tmm\nsum1\tcounts\tcounts\n"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import MakeOwner
 
-from ringmaster.layout import ABI_VERSION, ElementType
+from ringmaster.fabric.layout import ABI_VERSION, ElementType
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -223,8 +223,8 @@ def test_c_programs_take_over_the_process(tmp_path: Path, arguments: list[str], 
 
 
 def test_texts_of_refusals_and_counters_are_plain_sentences() -> None:
-    from ringmaster._counters import COUNTERS
-    from ringmaster.grant import _WORDS
+    from ringmaster.fabric._counters import COUNTERS
+    from ringmaster.fabric.grant import _WORDS
 
     assert "is in the future; now is turn" in " ".join(_WORDS.values())
     texts = {counter.name: counter.text for counter in COUNTERS["guard"]}

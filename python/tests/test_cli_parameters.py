@@ -19,13 +19,13 @@ from conftest import MakeOwner
 from ruamel.yaml import YAML
 from test_cli import PACKAGE, ringmaster
 
-from ringmaster import snapshot
 from ringmaster.cli.put import _moving
-from ringmaster.layout import ElementType
-from ringmaster.owner import Owner
-from ringmaster.parameter import Limits, ParameterReading
-from ringmaster.snapshot import Snapshot, SnapshotInvalid, Tolerance
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.layout import ElementType
+from ringmaster.fabric.owner import Owner
+from ringmaster.fabric.parameter import Limits, ParameterReading
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.values import snapshot
+from ringmaster.values.snapshot import Snapshot, SnapshotInvalid, Tolerance
 
 LIMITS = Limits(control_low=-10, control_high=10, minor_high=5, major_high=8)
 

@@ -16,7 +16,7 @@ from ringmaster.cli.console import Canvas, Console
 from ringmaster.console import affinity
 from ringmaster.console.pages import PAGE_NAMES
 from ringmaster.console.view import PAGE_KEYS
-from ringmaster.layout import ElementType
+from ringmaster.fabric.layout import ElementType
 
 SIZES = ((80, 24), (200, 60))
 

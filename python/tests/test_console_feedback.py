@@ -13,7 +13,15 @@ from conftest import MakeOwner
 
 import ringmaster
 from ringmaster.console import screen
-from ringmaster.console.feedback import (
+from ringmaster.console.lines import plain, width_of
+from ringmaster.console.pages import PAGES, page_named
+from ringmaster.console.report import as_json
+from ringmaster.console.view import Action, View
+from ringmaster.console.watch import Wanted, Watch
+from ringmaster.fabric.layout import ElementType, LaneType
+from ringmaster.feedback.loop import Feedback
+from ringmaster.feedback.names import State
+from ringmaster.monitor.feedback import (
     FeedbackFigures,
     Motion,
     Motions,
@@ -23,14 +31,6 @@ from ringmaster.console.feedback import (
     read_feedback,
     read_motion,
 )
-from ringmaster.console.lines import plain, width_of
-from ringmaster.console.pages import PAGES, page_named
-from ringmaster.console.report import as_json
-from ringmaster.console.view import Action, View
-from ringmaster.console.watch import Wanted, Watch
-from ringmaster.feedback.loop import Feedback
-from ringmaster.feedback.names import State
-from ringmaster.layout import ElementType, LaneType
 
 TURN_RATE_HZ = 1_200_000.0
 PERIOD = 120

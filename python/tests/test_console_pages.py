@@ -17,8 +17,8 @@ from ringmaster.console.pages import PAGE_NAMES, page_named
 from ringmaster.console.pages.cores import histogram
 from ringmaster.console.view import View
 from ringmaster.console.watch import Wanted, Watch
-from ringmaster.histogram import HistogramReading
-from ringmaster.layout import ApplicationState, ElementType, InstrumentKind, LaneType, SupplyState
+from ringmaster.fabric.histogram import HistogramReading
+from ringmaster.fabric.layout import ApplicationState, ElementType, InstrumentKind, LaneType, SupplyState
 
 INSTRUMENTS = [f"bpm{i:03d}" for i in range(1, 97)]
 SIZES = [(80, 24), (120, 40), (200, 60)]

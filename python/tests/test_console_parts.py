@@ -10,12 +10,21 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster._counters import COUNTERS
+from ringmaster.beam.orbit import Orbit
+from ringmaster.beam.tune import spectrum
 from ringmaster.console import units
-from ringmaster.console.advice import ADVICE
-from ringmaster.console.driving import BY_SEVERITY, SupplyFigures
-from ringmaster.console.faults import FaultWatch
-from ringmaster.console.figures import (
+from ringmaster.console.history import History
+from ringmaster.console.lines import Column, Span, plain, table, width_of
+from ringmaster.console.marks import bar, bars, columns_up, curve, spark
+from ringmaster.console.pages import PAGES
+from ringmaster.console.spectrum import find_peaks, folded
+from ringmaster.console.view import Action, View
+from ringmaster.fabric._counters import COUNTERS
+from ringmaster.fabric.layout import SupplyState
+from ringmaster.monitor.advice import ADVICE
+from ringmaster.monitor.driving import BY_SEVERITY, SupplyFigures
+from ringmaster.monitor.faults import FaultWatch
+from ringmaster.monitor.figures import (
     ClockFigures,
     Reading,
     Unsent,
@@ -26,16 +35,7 @@ from ringmaster.console.figures import (
     read_steering,
     stream_figures,
 )
-from ringmaster.console.history import History
-from ringmaster.console.lines import Column, Span, plain, table, width_of
-from ringmaster.console.marks import bar, bars, columns_up, curve, spark
-from ringmaster.console.pages import PAGES
-from ringmaster.console.spectrum import find_peaks, folded
-from ringmaster.console.view import Action, View
-from ringmaster.layout import SupplyState
-from ringmaster.monitor import Monitor
-from ringmaster.orbit import Orbit
-from ringmaster.tune import spectrum
+from ringmaster.monitor.monitor import Monitor
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from conftest import MakeOwner
 import ringmaster
 from ringmaster.cli.main import cli
 from ringmaster.errors import WorkspaceError, WorkspaceWarning
-from ringmaster.inventory import describe, read
-from ringmaster.layout import ElementType
+from ringmaster.fabric.layout import ElementType
+from ringmaster.values.inventory import describe, read
 
 LIMIT_S = 120
 """A reader that hangs; one that waits for a core does not take that long."""

@@ -12,12 +12,13 @@ from conftest import MakeOwner
 from ruamel.yaml import YAML
 
 import ringmaster
-from ringmaster import demo_loop, demo_rate
 from ringmaster.console.watch import Watch
-from ringmaster.demo import CONFIGS
-from ringmaster.demo_closed import Closed
-from ringmaster.demo_loop import Loop
-from ringmaster.programs import Program
+from ringmaster.demo.closed import Closed
+from ringmaster.places import CONFIGS
+from ringmaster.programs.program import Program
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual import rate as virtual_rate
+from ringmaster.virtual.loop import Loop
 
 GOOD = Closed(
     simulated_time=False,
@@ -83,7 +84,7 @@ def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -
     from ringmaster.feedback.matrix import load_csv
     from ringmaster.feedback.server_file import instruments, read_yaml, supplies
 
-    matrix = load_csv(demo_loop.make_matrix(tmp_path, demo_loop.ELETTRA2))
+    matrix = load_csv(virtual_loop.make_matrix(tmp_path, virtual_loop.ELETTRA2))
     server = read_yaml(CONFIGS / "feedback.yaml")
     bpms = {name for name in instruments(server, "bpm") if name.startswith("bpm")}
     assert {row.partition("/")[0] for row in matrix.rows} == bpms
@@ -121,16 +122,16 @@ def delays(path: Path) -> list[float]:
 
 
 def test_every_plant_of_the_shipped_loops_gets_the_machines_own_delay(tmp_path: Path) -> None:
-    for shipped in (demo_loop.ELETTRA2, demo_loop.ELETTRA):
+    for shipped in (virtual_loop.ELETTRA2, virtual_loop.ELETTRA):
         path = tmp_path / shipped.feedback
         path.write_text((CONFIGS / shipped.feedback).read_text())
         before = delays(path)
-        demo_rate.add_delay(path, 120.04)
+        virtual_rate.add_delay(path, 120.04)
         after = delays(path)
         assert after == pytest.approx([delay + 120.0 for delay in before], abs=0.06)
 
 
-@pytest.mark.parametrize(("cores", "asked"), [(2, [("gain", demo_loop.SHARED_GAIN)]), (16, [])])
+@pytest.mark.parametrize(("cores", "asked"), [(2, [("gain", virtual_loop.SHARED_GAIN)]), (16, [])])
 def test_the_loop_is_gentle_where_cores_are_shared(
     cores: int, asked: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

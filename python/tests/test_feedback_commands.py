@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from test_cli import ringmaster
 
 from ringmaster.errors import WorkspaceAbsent
+from ringmaster.fabric.layout import ElementType
+from ringmaster.fabric.owner import Owner
+from ringmaster.fabric.workspace import attach
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.loop import Feedback, FeedbackAbsent, find_configuration
 from ringmaster.feedback.names import ActuatorFault, EnableCondition, RowFault, State, Withdrawal
@@ -31,9 +34,6 @@ from ringmaster.feedback.sensitivity import (
 from ringmaster.feedback.solution import mode_gain
 from ringmaster.feedback.spectrum import spectra, welch
 from ringmaster.feedback.why import explain, together
-from ringmaster.layout import ElementType
-from ringmaster.owner import Owner
-from ringmaster.workspace import attach
 
 Floats = NDArray[np.float64]
 ROWS = ("bpm01/x1", "bpm01/y1", "bpm02/x1", "bpm02/y1")

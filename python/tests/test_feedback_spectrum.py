@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.spectrum import USUAL_S, capture, held_s
-from ringmaster.stream import Stream
-from ringmaster.workspace import Workspace
 
 PERIOD = 100
 TURN_RATE_HZ = 1e6

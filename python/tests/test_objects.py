@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringmaster
-from ringmaster import layout, memory
-from ringmaster.counters import lost, refused
-from ringmaster.histogram import bucket_floor
-from ringmaster.layout import ElementType, Severity
+from ringmaster.fabric import layout, memory
+from ringmaster.fabric.counters import lost, refused
+from ringmaster.fabric.histogram import bucket_floor
+from ringmaster.fabric.layout import ElementType, Severity
 
 TURN_RATE = fabric.parameter(
     "server/turn_rate_hz", np.array([1157000.0]), "Hz", ElementType.F64, {"minor_low": 1e6}, severity=Severity.MINOR

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster import layout
 from ringmaster.cli.main import cli
-from ringmaster.layout import Severity
-from ringmaster.owner import Owner, Request
-from ringmaster.requesters import find_requesters
+from ringmaster.fabric import layout
+from ringmaster.fabric.layout import Severity
+from ringmaster.fabric.owner import Owner, Request
+from ringmaster.fabric.requesters import find_requesters
 
 LIMITS = ringmaster.Limits(control_low=-10, control_high=10, minor_high=5, major_high=8, hysteresis=1)
 
@@ -162,7 +162,7 @@ def test_what_is_not_open_says_so() -> None:
 
 
 @pytest.mark.parametrize("value", [[], np.zeros((2, 2, 2)), "x" * 20, object()])
-def test_what_is_no_parameter_is_refused(value: ringmaster.parameter.Value) -> None:
+def test_what_is_no_parameter_is_refused(value: ringmaster.fabric.parameter.Value) -> None:
     owner = Owner("ramp", "demo")
     with pytest.raises(ValueError, match="parameter is a number|longer than"):
         owner.parameter("ramp/x", value, room=10)

@@ -10,9 +10,9 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster import layout, memory
-from ringmaster.conversion import Conversion, same_unit
-from ringmaster.layout import ApplicationState, ElementType, ParameterFlags, Refusal, StopAction, SupplyState
+from ringmaster.fabric import layout, memory
+from ringmaster.fabric.conversion import Conversion, same_unit
+from ringmaster.fabric.layout import ApplicationState, ElementType, ParameterFlags, Refusal, StopAction, SupplyState
 
 LIMITS = {"control_low": -10.0, "control_high": 10.0}
 SETPOINT = fabric.parameter(
@@ -207,7 +207,7 @@ def test_what_the_operator_was_refused_is_reported_by_the_supplys_name(make_owne
 
 
 def test_every_refusal_has_its_words() -> None:
-    from ringmaster.grant import Offence
+    from ringmaster.fabric.grant import Offence
 
     for refusal in Refusal:
         assert Offence(refusal, 3, None, 1.5, 2.5, 0, 0, 0).reason.startswith("actuator 3: ")

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringmaster
-from ringmaster import doros
-from ringmaster.layout import InstrumentKind, LaneType
-from ringmaster.tune import fill_missing, find_tune, spectrum
+from ringmaster.beam.tune import fill_missing, find_tune, spectrum
+from ringmaster.fabric.layout import InstrumentKind, LaneType
+from ringmaster.recordings import doros
 
 DOROS = Path(__file__).parents[2] / "../shared/data/tbt/lhc_doros_50000turns.h5"
 

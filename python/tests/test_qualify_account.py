@@ -9,7 +9,7 @@ from types import FrameType
 
 import pytest
 
-from ringmaster.programs import Program, ProgramFailed
+from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 
 READY = """echo '{"ready": true}'"""

@@ -12,7 +12,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.cli.bench_rtt import LOADS as CLI_LOADS
 from ringmaster.cli.bench_traffic import KINDS as CLI_KINDS
 from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
-from ringmaster.layout import ElementType
+from ringmaster.fabric.layout import ElementType
 from ringmaster.qualify import interval_live
 from ringmaster.qualify.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
 from ringmaster.qualify.groups import ROW

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from ringmaster.cli.bench import bench
-from ringmaster.demo import cores
+from ringmaster.programs.cores import cores
 from ringmaster.qualify.carried import own_words
 from ringmaster.qualify.links import JUMBO_MTU, about, linked
 

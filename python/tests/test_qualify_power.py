@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.qualify import energy, power
 from ringmaster.qualify.core_state import frequencies_mhz, residency_shares, residency_us
 from ringmaster.qualify.cpu_time import Shares

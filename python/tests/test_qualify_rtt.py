@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from ringmaster.bench.conditions import Spread, StallFloor
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.cli.bench import bench
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.qualify import rtt
 from ringmaster.qualify.distribution import Distribution, beyond, histogram, probes_needed
 from ringmaster.qualify.placements import Placement, Placements
 from ringmaster.qualify.rtt_options import Options
 from ringmaster.qualify.rtt_run import Round, Variant, round_trips
 from ringmaster.qualify.rtt_section import Measured, section_of
+from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.plain import as_json, of_json
 from ringmaster.report.section import Section
 

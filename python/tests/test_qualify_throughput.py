@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringmaster.bench.conditions import Spread
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.verdicts import number
 from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
 from ringmaster.cli.bench_throughput import SIZES as CLI_SIZES
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.qualify import throughput, throughput_cases, throughput_section
 from ringmaster.qualify.cpu_time import CpuTime, Shares
 from ringmaster.qualify.links import Pair
@@ -24,7 +22,9 @@ from ringmaster.qualify.throughput_charts import charts
 from ringmaster.qualify.throughput_loss import Losses, locate
 from ringmaster.qualify.throughput_window import Cores, Look, Window, window_of, within
 from ringmaster.qualify.zero_loss import Search
+from ringmaster.report.conditions import Spread
 from ringmaster.report.section import Bars, Lines, Section
+from ringmaster.report.verdicts import number
 
 CORES = Cores((0,), 1)
 MEMIF = Case("memif", 64, 1500, 1)

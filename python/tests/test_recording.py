@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_cli import ringmaster
 
-from ringmaster import recording
+from ringmaster.recordings import recording
 
 DATASETS = {"horPositions": "f4", "verPositions": "f4", "horOscillationData": "i4", "verOscillationData": "i4"}
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from conftest import MakeOwner
 
-from ringmaster import remains
 from ringmaster.cli.main import cli
-from ringmaster.remains import Remains, StillOwned, find_remains, remove_remains, scratch_folder
+from ringmaster.programs import remains
+from ringmaster.programs.remains import Remains, StillOwned, find_remains, remove_remains, scratch_folder
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from report_sections import section
 from test_report_page import Page
 
-from ringmaster.bench.headlines import NotAReport
 from ringmaster.cli.bench import bench
 from ringmaster.report.compare import compare, overlaid, read_both, write_comparison
+from ringmaster.report.headlines import NotAReport
 from ringmaster.report.page import write_report
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles
 

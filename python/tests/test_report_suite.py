@@ -15,10 +15,11 @@ from report_sections import section
 from ringmaster.bench.log import NotMeasured
 from ringmaster.cli.bench import bench as command
 from ringmaster.cli.bench_suite import NAMES
-from ringmaster.report import findings, suite_benches
+from ringmaster.qualify import suite_benches
+from ringmaster.qualify.suite import PLANNED, Bench, Outcome, Planned, Say, Step, Watch, run_suite
+from ringmaster.qualify.suite_benches import AROUND_S, SUITE, fitted
+from ringmaster.report import findings
 from ringmaster.report.section import Section
-from ringmaster.report.suite import PLANNED, Bench, Outcome, Planned, Say, Step, Watch, run_suite
-from ringmaster.report.suite_benches import AROUND_S, SUITE, fitted
 
 Measure = Callable[[Say, Step], Section]
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ringmaster
-from ringmaster import layout
-from ringmaster.layout import LaneType
-from ringmaster.stream import Stream
-from ringmaster.window import ReadResult, Window
+from ringmaster.fabric import layout
+from ringmaster.fabric.layout import LaneType
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.window import ReadResult, Window
 
 NAME = "bpm01/turn"
 Setup = tuple[fabric.Owner, Stream]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from test_cli import ringmaster
 
 from ringmaster.errors import TwinArgument
+from ringmaster.fabric.layout import ElementType, LaneType
+from ringmaster.fabric.workspace import Workspace, attach
+from ringmaster.feedback.following_twin import Follower, change, follow
 from ringmaster.feedback.mapping import resolve
-from ringmaster.layout import ElementType, LaneType
 from ringmaster.twin import Twin, load_lattice
-from ringmaster.twin.follow import Follower, change, follow
-from ringmaster.workspace import Workspace, attach
 
 LANES = ("x1", "y1", "x2", "y2")
 MAPPING = {

@@ -18,7 +18,7 @@ from conftest import MakeOwner
 from ringmaster import Workspace, WorkspaceDead, WorkspaceStopped, attach
 from ringmaster.cli.main import COMMANDS, EXIT_CODES, cli
 from ringmaster.errors import ObjectNotFound, WorkspaceAbsent, WorkspaceError
-from ringmaster.layout import ElementType
+from ringmaster.fabric.layout import ElementType
 
 ASKING: dict[str, tuple[str, ...]] = {
     "ls": (),

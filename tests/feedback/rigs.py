@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ringmaster.simulate import Simulation, simulate
+from ringmaster.simulation import Simulation, simulate
 from ringmaster.twin import Twin, load_lattice
 from ringmaster.twin.response import orbit_response
 

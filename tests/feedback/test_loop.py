@@ -18,7 +18,7 @@ from rigs import FAST, LINES_HZ, Rig
 from ringmaster.feedback.law import Law, Plant, Tuning
 from ringmaster.feedback.names import State
 from ringmaster.feedback.sensitivity import Record, estimate, multi_sine
-from ringmaster.simulate import Simulation, line, simulate
+from ringmaster.simulation import Simulation, line, simulate
 
 CLOSE = "0.3:feedback/loop=1"
 SEEN_NM = 300.0

@@ -12,7 +12,7 @@ import pytest
 from rigs import TURN_RATE_HZ, Rig
 
 from ringmaster.errors import SimulationError
-from ringmaster.simulate import Simulation, line, simulate
+from ringmaster.simulation import Simulation, line, simulate
 
 AMPLITUDE_A = 0.01
 SQUARE = ("0:feedback/period_steps=100000", f"0.05:feedback/amplitude={AMPLITUDE_A}", "0.05:feedback/enable=1")

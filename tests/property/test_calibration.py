@@ -13,7 +13,7 @@ from cffi import FFI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringmaster.calibration import LAYOUT, VALUES, Calibration, Units
+from ringmaster.fabric.calibration import LAYOUT, VALUES, Calibration, Units
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / os.environ.get("BUILD_DIR", "build") / "src/fabric/libringmaster.so"

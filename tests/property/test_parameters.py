@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ringmaster
-from ringmaster._library import ffi, lib
-from ringmaster.conversion import Conversion
+from ringmaster.fabric._library import ffi, lib
+from ringmaster.fabric.conversion import Conversion
 
 NONE = math.nan
 numbers = st.floats(-1e6, 1e6)

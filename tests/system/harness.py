@@ -17,10 +17,10 @@ from typing import Any, ParamSpec
 
 import pytest
 
-from ringmaster._counters import COUNTERS
-from ringmaster.demo import cores
-from ringmaster.programs import Program
-from ringmaster.workspace import Workspace
+from ringmaster.fabric._counters import COUNTERS
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBEXEC = ROOT / "build/libexec"

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from harness import RING_CORE, SERVER_CORE, server, unique_name, wait_for
 
 from ringmaster import Workspace
-from ringmaster.counters import lost
-from ringmaster.programs import Program, attach_to
-from ringmaster.stream import Stream
+from ringmaster.fabric.counters import lost
+from ringmaster.fabric.stream import Stream
+from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ = 100_000
 """So slow that a busy machine keeps up."""

@@ -33,8 +33,8 @@ from harness import (
 )
 
 from ringmaster import Workspace
-from ringmaster.counters import CounterBlock, lost
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.counters import CounterBlock, lost
+from ringmaster.programs.program import Program, attach_to
 
 INSTRUMENTS = [f"bpm{i}" for i in range(1, 9)]
 TURN_RATE_HZ = 50_000

@@ -29,7 +29,7 @@ from harness import (
 
 from ringmaster import Workspace
 from ringmaster.errors import ObjectNotFound, WorkspaceError
-from ringmaster.programs import Program, attach_to
+from ringmaster.programs.program import Program, attach_to
 
 
 def adapted(file: str, folder: Path, name: str, core: int) -> Path:

@@ -23,7 +23,7 @@ from harness import (
 )
 
 from ringmaster import Workspace
-from ringmaster.programs import Program, attach_to
+from ringmaster.programs.program import Program, attach_to
 
 FIRST_TURN = 5_000_000
 TURN_RATE_HZ = 10_000

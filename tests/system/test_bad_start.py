@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from harness import SERVER_CORE, TIMEOUT_S, free_udp_port, kill_at_once, ringmaster, server, terminate, unique_name
 
-from ringmaster import layout
-from ringmaster.programs import attach_to, find_program
+from ringmaster.fabric import layout
+from ringmaster.places import find_program
+from ringmaster.programs.program import attach_to
 
 BUFFERS = "buffers: {turn_records: 16384, fast_records: 1024}\n"
 BPM = "{name: bpm01, kind: bpm, id: 1, port: door, source: 127.0.0.1}"

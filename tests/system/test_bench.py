@@ -11,12 +11,12 @@ import pytest
 from harness import again_if_starved
 
 from ringmaster.bench import latency_setups
-from ringmaster.bench.conditions import core_to_core_ns, stall_floor
 from ringmaster.bench.loads import Link, Load, Replayed, Ring, elettra, single
 from ringmaster.bench.measure import Setup
 from ringmaster.bench.transmit_setups import flooding, led
-from ringmaster.demo import cores
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import core_to_core_ns, stall_floor
 
 pytestmark = pytest.mark.usefixtures("root")
 

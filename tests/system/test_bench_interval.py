@@ -8,11 +8,12 @@ import pytest
 from bench_runs import interrupted
 from harness import ringmaster, ringmaster_json
 
-from ringmaster import demo
+from ringmaster.programs.cores import cores
+from ringmaster.virtual import ring
 
 pytestmark = [
     pytest.mark.usefixtures("root"),
-    pytest.mark.skipif(demo.cores()[0] == demo.cores()[1], reason="needs two cores, one for each end"),
+    pytest.mark.skipif(cores()[0] == cores()[1], reason="needs two cores, one for each end"),
 ]
 
 TURN_RATE_HZ = 20_000
@@ -51,10 +52,10 @@ def test_links_of_one_s_own_are_measured(tmp_path: Path) -> None:
 
 
 def test_a_running_server_s_instruments_are_looked_at(root: Path) -> None:
-    with demo.start(TURN_RATE_HZ):
-        said = ringmaster_json("bench", "interval", "--workspace", demo.WORKSPACE, "--seconds", "1", "--json")
+    with ring.start(TURN_RATE_HZ):
+        said = ringmaster_json("bench", "interval", "--workspace", ring.WORKSPACE, "--seconds", "1", "--json")
     averages, _singles, by_instrument = said["tables"]
-    assert averages["rows"][0][:2] == [demo.WORKSPACE, "9"]
+    assert averages["rows"][0][:2] == [ring.WORKSPACE, "9"]
     assert averages["rows"][0][3] == "50,000.0"
     assert said["demo.average_ns"] == pytest.approx(50_000, rel=0.1)
     assert {row[0] for row in by_instrument["rows"]} >= {"bpm01", "blm01", "llrf01"}

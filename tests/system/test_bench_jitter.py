@@ -9,8 +9,8 @@ import pytest
 from bench_runs import interrupted, marked, started
 from harness import TIMEOUT_S, ringmaster, ringmaster_json, veth_pair, wait_for
 
-from ringmaster.demo import cores
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
 from ringmaster.qualify import bare_clock
 
 pytestmark = [

@@ -4,7 +4,7 @@
 import pytest
 from harness import RING_CORE, SERVER_CORE, again_if_starved, ringmaster_json
 
-from ringmaster.demo_loop import LEAST_TURN_RATE_HZ
+from ringmaster.virtual.loop import LEAST_TURN_RATE_HZ
 
 pytestmark = [
     pytest.mark.usefixtures("root"),

@@ -5,7 +5,7 @@ import pytest
 from bench_runs import interrupted, windows
 from harness import ringmaster_json
 
-from ringmaster.demo import cores
+from ringmaster.programs.cores import cores
 
 pytestmark = [
     pytest.mark.usefixtures("root", "nothing_left"),

@@ -10,7 +10,7 @@ from bench_runs import interrupted, marked, started, windows
 from harness import TIMEOUT_S, ringmaster, ringmaster_json, wait_for
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.demo import cores
+from ringmaster.programs.cores import cores
 from ringmaster.qualify.links import linked
 from ringmaster.qualify.throughput_cases import Case
 from ringmaster.qualify.throughput_window import Cores, measure_window

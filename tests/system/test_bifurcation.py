@@ -25,7 +25,7 @@ from harness import (
 )
 
 from ringmaster import Workspace
-from ringmaster.programs import attach_to
+from ringmaster.programs.program import attach_to
 
 HOST, FAR = "10.99.0.1", "10.99.0.2"
 HOST_MAC = "02:00:00:00:00:01"

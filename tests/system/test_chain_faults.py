@@ -22,8 +22,8 @@ from living import (
 
 from ringmaster import Workspace
 from ringmaster.errors import RequestRefused
-from ringmaster.layout import Severity
-from ringmaster.programs import attach_to
+from ringmaster.fabric.layout import Severity
+from ringmaster.programs.program import attach_to
 
 TRIPPED, SATURATED, DEVIATES, LOST, JOINING = 1, 2, 4, 8, 16
 BEGIN_A = 2.0

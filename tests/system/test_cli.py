@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from harness import ROOT, TIMEOUT_S, ringmaster, ringmaster_json, wait_for
 
-from ringmaster import demo
+from ringmaster.virtual import ring
 
 TURN_RATE_HZ = 40_000
 RATES = ("turn", "low_latency", "fast", "loop_low_latency", "loop", "slow_low_latency", "slow")
@@ -50,9 +50,9 @@ def test_the_demo_ends_in_a_report_of_no_loss_and_the_right_tune(root: Path) -> 
 
 
 @pytest.fixture(scope="module")
-def live(root: Path) -> Iterator[demo.Demo]:
+def live(root: Path) -> Iterator[ring.VirtualRing]:
     """A ring and its server, in the workspace "demo", with more than enough turns to look at."""
-    with demo.start(TURN_RATE_HZ) as running:
+    with ring.start(TURN_RATE_HZ) as running:
         stream = running.ws.streams["bpm01/turn"]
         wait_for(lambda: len(stream.latest(20_000)) == 20_000, "20 000 turns")
         yield running
@@ -66,7 +66,7 @@ def test_check_says_what_a_configuration_amounts_to(root: Path, config: str) -> 
     assert "MiB" in shown
 
 
-def test_ls_lists_everything(live: demo.Demo) -> None:
+def test_ls_lists_everything(live: ring.VirtualRing) -> None:
     listed = ringmaster_json("ls", "--json")
     assert (listed["workspace"], listed["alive"]) == ("demo", True)
     streams = {entry["name"]: entry for entry in listed["objects"] if entry["kind"] == "stream"}
@@ -81,7 +81,7 @@ def test_ls_lists_everything(live: demo.Demo) -> None:
         assert word.removeprefix("stream/") in shown
 
 
-def test_get_reads_what_is_there(live: demo.Demo) -> None:
+def test_get_reads_what_is_there(live: ring.VirtualRing) -> None:
     got = ringmaster_json("get", "--json", "bpm01/*", "server/turn_rate_hz", "counters/stream/bpm01", "ring/tune_x")
     assert got["server/turn_rate_hz"]["value"] == TURN_RATE_HZ
     assert got["ring/tune_x"]["value"] == 0.2994
@@ -91,7 +91,7 @@ def test_get_reads_what_is_there(live: demo.Demo) -> None:
     assert "bpm01/turn" in ringmaster("get", "bpm01/trun", expect=7).stderr
 
 
-def test_top_looks_once(live: demo.Demo) -> None:
+def test_top_looks_once(live: ring.VirtualRing) -> None:
     seen = ringmaster_json("top", "--once", "--json")
     assert [stream["name"] for stream in seen["streams"]] == INSTRUMENTS
     assert all(stream["rate_hz"] > 0 and stream["lost"] == 0 for stream in seen["streams"])
@@ -112,7 +112,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prefix
 
 
-def test_the_c_example_needs_headers_and_library_alone(live: demo.Demo, installed: Path, tmp_path: Path) -> None:
+def test_the_c_example_needs_headers_and_library_alone(live: ring.VirtualRing, installed: Path, tmp_path: Path) -> None:
     description = next(installed.rglob("ringmaster.pc"))
     library = next(installed.rglob("libringmaster.so")).parent
     environment = os.environ | {
@@ -139,7 +139,7 @@ def test_the_c_example_needs_headers_and_library_alone(live: demo.Demo, installe
     assert words[9] == "nm"
 
 
-def test_the_python_example_prints_the_orbit(live: demo.Demo) -> None:
+def test_the_python_example_prints_the_orbit(live: ring.VirtualRing) -> None:
     command = [sys.executable, str(ROOT / "examples/orbit_rms.py")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None

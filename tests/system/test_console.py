@@ -15,8 +15,9 @@ from time import monotonic, sleep
 import pytest
 from harness import SERVER_CORE, TIMEOUT_S, command_line, kill_at_once, ringmaster, server, unique_name, wait_for
 
-from ringmaster import demo
-from ringmaster.programs import attach_to
+from ringmaster.programs.program import attach_to
+from ringmaster.programs.remains import release_workspace
+from ringmaster.virtual import ring
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX HERE: the console is not tested")
 
@@ -101,9 +102,9 @@ def shown(size: tuple[int, int], command: Sequence[str], **environment: str) -> 
 
 
 @pytest.fixture(scope="module")
-def live(root: Path) -> Iterator[demo.Demo]:
+def live(root: Path) -> Iterator[ring.VirtualRing]:
     """A ring and its server, with more than enough turns to look at."""
-    with demo.start(TURN_RATE_HZ) as running:
+    with ring.start(TURN_RATE_HZ) as running:
         stream = running.ws.streams["bpm01/turn"]
         wait_for(lambda: len(stream.latest(10_000)) == 10_000, "10 000 turns")
         yield running
@@ -111,7 +112,7 @@ def live(root: Path) -> Iterator[demo.Demo]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_every_page_fills_the_screen_and_fits(live: demo.Demo, size: tuple[int, int]) -> None:
+def test_every_page_fills_the_screen_and_fits(live: ring.VirtualRing, size: tuple[int, int]) -> None:
     with terminal(size) as top:
         for key, words in PAGES.items():
             top.press(key)
@@ -128,7 +129,7 @@ def test_every_page_fills_the_screen_and_fits(live: demo.Demo, size: tuple[int, 
         wait_for(lambda: top.ended, "its end")
 
 
-def test_arrows_tab_and_enter_lead_to_an_instrument(live: demo.Demo) -> None:
+def test_arrows_tab_and_enter_lead_to_an_instrument(live: ring.VirtualRing) -> None:
     with terminal((80, 24), "--page", "ports") as top:
         top.until("What became of")
         top.press("Right")
@@ -144,7 +145,7 @@ def test_arrows_tab_and_enter_lead_to_an_instrument(live: demo.Demo) -> None:
         top.until("What became of")
 
 
-def test_filter_sort_freeze_and_help(live: demo.Demo) -> None:
+def test_filter_sort_freeze_and_help(live: ring.VirtualRing) -> None:
     with terminal((80, 24), "--page", "streams") as top:
         top.until("bpm07", "by order")
         top.press("/", "b", "l", "m", "Enter")
@@ -166,7 +167,7 @@ def test_filter_sort_freeze_and_help(live: demo.Demo) -> None:
         top.until("The page of streams", "Keys", "freeze what is shown")
 
 
-def test_an_orbit_is_compared_with_a_reference(live: demo.Demo) -> None:
+def test_an_orbit_is_compared_with_a_reference(live: ring.VirtualRing) -> None:
     with terminal((120, 40), "--page", "orbit") as top:
         top.until("14 BPMs")
         top.press("o")
@@ -175,7 +176,7 @@ def test_an_orbit_is_compared_with_a_reference(live: demo.Demo) -> None:
         wait_for(lambda: "difference" not in top.screen, "the orbit itself")
 
 
-def test_colours_are_the_terminals_own_sixteen_or_none(live: demo.Demo) -> None:
+def test_colours_are_the_terminals_own_sixteen_or_none(live: ring.VirtualRing) -> None:
     with terminal((200, 60)) as top:
         top.until("Clock and beam", "tune")
         wait_for(lambda: {"32", "36", "35"} <= top.escapes, "green, cyan, magenta")
@@ -185,7 +186,7 @@ def test_colours_are_the_terminals_own_sixteen_or_none(live: demo.Demo) -> None:
         assert not [code for code in top.escapes if re.search(r"(^|;)[349][0-8]\b", code)]
 
 
-def test_it_keeps_off_the_servers_core(live: demo.Demo) -> None:
+def test_it_keeps_off_the_servers_core(live: ring.VirtualRing) -> None:
     with terminal((80, 24)) as top:
         top.until("Clock and beam")
         free = os.sched_getaffinity(0) - {SERVER_CORE}
@@ -196,7 +197,7 @@ def test_it_keeps_off_the_servers_core(live: demo.Demo) -> None:
 
 
 def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None:
-    config = demo.adapted("demo.yaml", tmp_path, TURN_RATE_HZ, SERVER_CORE)
+    config = ring.adapted("demo.yaml", tmp_path, TURN_RATE_HZ, SERVER_CORE)
     name = unique_name("console")
     config.write_text(config.read_text().replace("workspace: demo", f"workspace: {name}"))
     with server(config) as first:
@@ -211,7 +212,7 @@ def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None
                 wait_for(lambda: "last figures" not in top.screen, "new figures")
                 top.press("q")
                 wait_for(lambda: top.ended, "its end")
-    demo.remove_workspace(name)
+    release_workspace(name)
 
 
 def test_a_demo_counts_after_its_console_has_ended(tmp_path: Path) -> None:

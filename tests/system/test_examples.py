@@ -12,12 +12,14 @@ import pytest
 from harness import ROOT, TIMEOUT_S, ringmaster, wait_for
 
 import ringmaster as package
-from ringmaster import demo, demo_loop
+from ringmaster.places import CONFIGS
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual import ring
 
 
 @pytest.fixture(scope="module")
-def live(root: Path) -> Iterator[demo.Demo]:
-    with demo.start(40_000) as running:
+def live(root: Path) -> Iterator[ring.VirtualRing]:
+    with ring.start(40_000) as running:
         wait_for(lambda: running.ws.streams["bpm01/fast"].head, "the first records")
         yield running
 
@@ -28,14 +30,14 @@ def run(*command: str | Path) -> str:
     return done.stdout
 
 
-def test_orbits_in_python_and_in_c(live: demo.Demo) -> None:
+def test_orbits_in_python_and_in_c(live: ring.VirtualRing) -> None:
     lines = run(sys.executable, "examples/orbit_rms.py", "demo", "--prints", "2", "--lane", "y1").splitlines()
     assert [bool(re.fullmatch(r"turn \d+: \d+\.\d nm RMS", line)) for line in lines] == [True, True]
     line = run("build/examples/orbit_rms", "demo", "1", "turn", "y1")
     assert re.fullmatch(r"turn \d+ +7 of 7 BPMs  y1 RMS +\d+\.\d+ nm\n", line)
 
 
-def test_a_float_is_not_read_as_an_integer(live: demo.Demo) -> None:
+def test_a_float_is_not_read_as_an_integer(live: ring.VirtualRing) -> None:
     """Of one turn, as they have other types: i32 at full rate, f32 filtered."""
     for rate in ("turn", "fast"):
         line = run("build/examples/orbit_rms", "demo", "1", rate)
@@ -43,7 +45,7 @@ def test_a_float_is_not_read_as_an_integer(live: demo.Demo) -> None:
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "examples/bump.py"], ["build/examples/bump"]])
-def test_bumps(live: demo.Demo, command: list[str]) -> None:
+def test_bumps(live: ring.VirtualRing, command: list[str]) -> None:
     with subprocess.Popen([*command, "demo"], cwd=ROOT) as running:
         try:
             wait_for(_has_bump, "the bump's parameters")
@@ -58,9 +60,9 @@ def _has_bump() -> bool:
 
 
 def test_the_spectrum_of_a_loop(tmp_path: Path) -> None:
-    with demo_loop.prepare() as folder:
+    with virtual_loop.prepare() as folder:
         for name in ("feedback.yaml", "feedback-ring.yaml"):
-            shutil.copy(demo.CONFIGS / name, folder)
+            shutil.copy(CONFIGS / name, folder)
         files = (folder / "feedback.yaml", folder / "feedback-ring.yaml")
         options = ("--seconds", "1.2", "--out", tmp_path / "run", "--at", "0.5:feedback/loop=1")
         ringmaster("simulate", *files, "feedback", *options)

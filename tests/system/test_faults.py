@@ -21,8 +21,8 @@ from harness import (
 )
 
 from ringmaster import Window, Workspace
-from ringmaster.counters import lost
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.counters import lost
+from ringmaster.programs.program import Program, attach_to
 
 TURNS = 40_000
 TURN_RATE_HZ = 20_000

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from harness import RING_CORE, SERVER_CORE, wait_for
 
-from ringmaster import demo_loop, demo_rate
-from ringmaster.demo import FULL_TURN_RATE_HZ
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import load_csv
 from ringmaster.feedback.names import State
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual import rate as virtual_rate
+from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 
 SLOWER = 10
 AWAY_UM = 20.0
@@ -46,27 +47,27 @@ def reachable_orbit_nm(path: Path) -> np.ndarray:
     return wanted
 
 
-def assert_rows_have_an_age(loop: demo_loop.Loop) -> None:
+def assert_rows_have_an_age(loop: virtual_loop.Loop) -> None:
     """From the turn to its row more time passes than from the last of its inputs."""
     name = loop.figures().name
-    assert demo_rate.watch_cycles(loop, demo_rate.AGES_S).answers_after_us * 1e3 > loop.ws.histograms[
+    assert virtual_rate.watch_cycles(loop, virtual_rate.AGES_S).answers_after_us * 1e3 > loop.ws.histograms[
         f"latency/{name}"
     ].read().percentile_ns(50)
 
 
 def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) -> None:
-    with demo_loop.prepare() as folder:
-        make_slow(folder / demo_loop.ELETTRA2.feedback)
-        with demo_loop.start(folder, FULL_TURN_RATE_HZ / SLOWER, simulated=True) as loop:
+    with virtual_loop.prepare() as folder:
+        make_slow(folder / virtual_loop.ELETTRA2.feedback)
+        with virtual_loop.start(folder, FULL_TURN_RATE_HZ / SLOWER, simulated=True) as loop:
             name = loop.figures().name
             for what in loop.figures().disturbances:
-                loop.ws.put(f"machine/{what}", 0.0, timeout=demo_loop.TIMEOUT_S)
+                loop.ws.put(f"machine/{what}", 0.0, timeout=virtual_loop.TIMEOUT_S)
             wait_for(lambda: loop.figures().state == State.READY, lambda: f"ready: {loop.figures()}")
             assert_rows_have_an_age(loop)
             loop.take_golden()
-            feedback = Feedback(loop.ws, name, timeout_s=demo_loop.TIMEOUT_S)
+            feedback = Feedback(loop.ws, name, timeout_s=virtual_loop.TIMEOUT_S)
             feedback.put_array(
-                "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / demo_loop.ELETTRA2.matrix))
+                "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / virtual_loop.ELETTRA2.matrix))
             )
             wait_for(lambda: min(loop.figures().rms_um) > 0.8 * AWAY_UM, lambda: f"the error: {loop.figures()}")
             loop.put("loop", 1.0)

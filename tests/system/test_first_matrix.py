@@ -24,7 +24,7 @@ from ringmaster.feedback.compare import difference
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix, load_csv
 from ringmaster.feedback.names import State
-from ringmaster.programs import Program, attach_to
+from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ = 100_000
 PERIOD_TURNS = 100

@@ -23,7 +23,7 @@ from harness import (
 )
 
 from ringmaster import Workspace
-from ringmaster.programs import attach_to
+from ringmaster.programs.program import attach_to
 
 RECEIVER, SENDER = "10.99.0.1", "10.99.0.2"
 RATE_HZ = 10_000

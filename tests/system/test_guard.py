@@ -33,8 +33,8 @@ from living import (
 )
 
 from ringmaster import Workspace, attach
-from ringmaster.layout import ApplicationState
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.layout import ApplicationState
+from ringmaster.programs.program import Program, attach_to
 
 ROGUE = ROOT / "build/tests/rogue/rogue"
 

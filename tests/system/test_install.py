@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness import ROOT, TIMEOUT_S, wait_for
 
-from ringmaster import demo
+from ringmaster.virtual import ring
 
 PREFIX = "/opt/ringmaster"
 
@@ -51,10 +51,10 @@ def test_the_command_line_runs_with_its_own_programs_and_configurations(installe
     share = installed / "share/ringmaster"
     checked = run(installed, "ringmaster", "check", share / "configs/demo.yaml", cwd=tmp_path)
     assert "workspace demo" in checked
-    script = "import ringmaster.demo as demo; print(demo.__file__, demo.CONFIGS.exists())"
+    script = "from ringmaster.virtual import ring; print(ring.__file__, ring.CONFIGS.exists())"
     path = f"{share / 'python'}:{installed / 'lib/ringmaster/python'}"
     told = run(installed, "env", f"PYTHONPATH={path}", "/usr/bin/python3", "-c", script, cwd=tmp_path)
-    assert told == f"{share / 'python/ringmaster/demo.py'} True\n"
+    assert told == f"{share / 'python/ringmaster/virtual/ring.py'} True\n"
     assert "168 BPMs" in run(installed, "ringmaster", "twin", "elettra2_like", cwd=tmp_path)
     for completion in ("bash-completion/completions/ringmaster", "zsh/site-functions/_ringmaster"):
         assert "_RINGMASTER_COMPLETE" in (installed / "share" / completion).read_text()
@@ -64,7 +64,7 @@ def test_the_example_compiles_with_pkg_config_alone_and_runs(installed: Path, tm
     source = installed / "share/ringmaster/examples/orbit_rms.c"
     run(installed, "sh", "-c", f"cc {source} $(pkg-config --cflags --libs ringmaster) -o by_pkg_config", cwd=tmp_path)
     run(installed, "sh", "-c", f"cc {source} $(ringmaster flags --libs) -o by_flags", cwd=tmp_path)
-    with demo.start(40_000) as live:
+    with ring.start(40_000) as live:
         wait_for(lambda: live.ws.streams["bpm01/fast"].head, "the first records")
         for program in ("by_pkg_config", "by_flags"):
             assert "7 of 7 BPMs  x1 RMS" in run(installed, tmp_path / program, "demo", "1")

@@ -32,8 +32,8 @@ from harness import (
 )
 
 from ringmaster import Window, Workspace, WorkspaceDead, attach
-from ringmaster.counters import lost
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.counters import lost
+from ringmaster.programs.program import Program, attach_to
 
 INSTRUMENTS = ("bpm01", "bpm02", "bpm03")
 TURN_RATE_HZ = 4000

@@ -10,8 +10,8 @@ import pytest
 from harness import SERVER_CORE, VethPair, assert_sums_hold, nonzero, server, unique_name, wait_for
 from test_formats import RECEIVER, SENDER, send
 
-from ringmaster.monitor import Monitor
-from ringmaster.programs import attach_to
+from ringmaster.monitor.monitor import Monitor
+from ringmaster.programs.program import attach_to
 
 COUNT, RATE_HZ = 200, 1000
 KINDS = ("af_packet", "af_xdp")

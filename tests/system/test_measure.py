@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from harness import SERVER_CORE, TIMEOUT_S, ringmaster, ringmaster_json, unique_name
 
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
 
 HOT, COLD = 1024, 262144
 RATES = """\

@@ -9,8 +9,8 @@ import foreign_sender
 import numpy as np
 from harness import SERVER_CORE, TIMEOUT_S, VethPair, assert_sums_hold, nonzero, server, unique_name, wait_for
 
-from ringmaster.counters import CounterBlock
-from ringmaster.programs import attach_to
+from ringmaster.fabric.counters import CounterBlock
+from ringmaster.programs.program import attach_to
 
 TURN_RATE_HZ = 10_000
 TURNS = 14_000

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from harness import NOBODY, SERVER_CORE, free_udp_port, ringmaster, server, terminate, unique_name
 
-from ringmaster.programs import attach_to
-from ringmaster.workspace import COMMON_ROOT
+from ringmaster.fabric.workspace import COMMON_ROOT
+from ringmaster.programs.program import attach_to
 
 OWN_ROOT = COMMON_ROOT.with_name(f"{COMMON_ROOT.name}-65534")
 

@@ -21,8 +21,8 @@ from harness import (
 )
 
 from ringmaster import Workspace
-from ringmaster.layout import Calibrated, LaneType
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.layout import Calibrated, LaneType
+from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ = 20000
 FIRST_TURN = 1_000_000

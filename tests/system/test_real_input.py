@@ -21,8 +21,9 @@ from harness import (
     wait_for,
 )
 
-from ringmaster import Workspace, doros, find_tune
-from ringmaster.programs import attach_to
+from ringmaster import Workspace, find_tune
+from ringmaster.programs.program import attach_to
+from ringmaster.recordings import doros
 
 DOROS = ROOT / "../shared/data/tbt/lhc_doros_50000turns.h5"
 TURN_RATE_HZ = 11245

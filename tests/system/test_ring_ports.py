@@ -18,7 +18,7 @@ from harness import (
     wait_for,
 )
 
-from ringmaster.programs import Program, attach_to
+from ringmaster.programs.program import Program, attach_to
 
 TURNS, TURN_RATE_HZ, PERIOD = 20_000, 10_000, 10
 DPDK = Path("/var/run/dpdk")

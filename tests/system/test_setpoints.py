@@ -17,9 +17,9 @@ import pytest
 from harness import RING_CORE, SERVER_CORE, kill_at_once, server, unique_name, wait_for
 
 from ringmaster import Workspace
-from ringmaster._abi import ApplicationState
 from ringmaster.errors import RequestRefused
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric._abi import ApplicationState
+from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ = 10000
 SLEW = 20.0

@@ -9,8 +9,8 @@ import pytest
 from harness import RING_CORE, ROOT, SERVER_CORE, assert_sums_hold, server, unique_name, wait_for
 
 from ringmaster import Workspace
-from ringmaster.counters import lost, refused, refused_packets
-from ringmaster.programs import Program, attach_to
+from ringmaster.fabric.counters import lost, refused, refused_packets
+from ringmaster.programs.program import Program, attach_to
 
 LEAST = {"libera": (168, 10_000), "vendor": (28, 20_000), "mirror": (4, 40_000)}
 """Of each pair: how many instruments it has, and how many records of each have come before the ring is ended. At the

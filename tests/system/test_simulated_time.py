@@ -14,11 +14,12 @@ from threading import Event, Thread
 import pytest
 from harness import ringmaster
 
-from ringmaster import demo_loop
 from ringmaster.console.watch import Watch
-from ringmaster.demo import CONFIGS, FULL_TURN_RATE_HZ, adapted
-from ringmaster.programs import find_program
-from ringmaster.simulated import is_simulated, machine_turn_rate_hz
+from ringmaster.demo.closed import measure
+from ringmaster.fabric.simulated_time import is_simulated, machine_turn_rate_hz
+from ringmaster.places import CONFIGS, find_program
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
 
 STALL_S, BETWEEN_S = 0.05, 0.1
 
@@ -48,13 +49,13 @@ def stalled(*pids: int) -> Iterator[None]:
 @pytest.mark.usefixtures("root")
 def test_stalls_cost_time_and_no_cycle() -> None:
     with (
-        demo_loop.prepare() as directory,
-        demo_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
+        virtual_loop.prepare() as directory,
+        virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
     ):
         loop.figures()
         loop.take_golden()
         with stalled(loop.server.pid, loop.ring.pid):
-            closed = loop.measure(0.0, 0.0)
+            closed = measure(loop, 0.0, 0.0)
         assert is_simulated(loop.ws)
         assert machine_turn_rate_hz(loop.ws) == FULL_TURN_RATE_HZ
         ratio = Watch(loop.attach()).look().snapshot.real_time_ratio
@@ -72,8 +73,8 @@ def test_stalls_cost_time_and_no_cycle() -> None:
 def test_a_ring_whose_server_is_gone_says_so() -> None:
     """It has waited for setpoints, and none will come."""
     with (
-        demo_loop.prepare() as directory,
-        demo_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
+        virtual_loop.prepare() as directory,
+        virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
     ):
         loop.figures()
         os.kill(loop.server.pid, signal.SIGSTOP)
@@ -84,13 +85,13 @@ def test_a_ring_whose_server_is_gone_says_so() -> None:
         assert re.search(r"no setpoints for 10 s at turn \d+, expected some in each cycle", loop.ring.words)
 
 
-@pytest.mark.parametrize("shipped", [demo_loop.ELETTRA2, demo_loop.ELETTRA])
-def test_the_shipped_loops_can_be_simulated(shipped: demo_loop.Shipped, tmp_path: Path) -> None:
-    demo_loop.make_matrix(tmp_path, shipped)
+@pytest.mark.parametrize("shipped", [virtual_loop.ELETTRA2, virtual_loop.ELETTRA])
+def test_the_shipped_loops_can_be_simulated(shipped: virtual_loop.Shipped, tmp_path: Path) -> None:
+    virtual_loop.make_matrix(tmp_path, shipped)
     (tmp_path / shipped.feedback).write_text((CONFIGS / shipped.feedback).read_text())
     server = adapted(shipped.server, tmp_path, FULL_TURN_RATE_HZ, 0)
     overlay = adapted(shipped.overlay, tmp_path, FULL_TURN_RATE_HZ, 0)
-    demo_loop.simulate_time(server, overlay)
+    virtual_loop.simulate_time(server, overlay)
     for program, paths in (("ringmaster-server", [server]), ("ringmaster-instruments", [server, overlay])):
         checked = subprocess.run([find_program(program), "check", *paths], capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stderr

@@ -18,7 +18,7 @@ from harness import (
     wait_for,
 )
 
-from ringmaster.programs import attach_to
+from ringmaster.programs.program import attach_to
 
 TURN_RATE_HZ = 5_000
 TURNS = 6_000

@@ -12,8 +12,8 @@ from time import sleep
 import pytest
 from harness import TIMEOUT_S
 
-from ringmaster.demo import cores
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
 
 STALL_S = 0.4
 

@@ -14,7 +14,7 @@ import pytest
 from harness import SERVER_CORE, free_udp_port, nonzero, ringmaster, server, terminate, unique_name, wait_for
 
 from ringmaster import Workspace
-from ringmaster.programs import Program, attach_to
+from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ, FIRST_TURN = 1000, 1_000_000
 

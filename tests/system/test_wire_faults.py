@@ -23,7 +23,8 @@ from wires import (
     wait_until_ready,
 )
 
-from ringmaster.programs import Program, find_program
+from ringmaster.places import find_program
+from ringmaster.programs.program import Program
 
 
 def test_a_peer_that_never_comes_is_named(request: pytest.FixtureRequest, tmp_path: Path, root: Path) -> None:

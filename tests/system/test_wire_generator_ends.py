@@ -13,7 +13,7 @@ from harness import TIMEOUT_S, free_udp_port, veth_pair
 from wire_groups import assert_sums_hold, ended, generating, generator, receiving, rows_of, run
 from wires import Endpoints, interface, last_object, loopback, memif
 
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
 
 pytestmark = pytest.mark.usefixtures("root")
 

@@ -14,7 +14,7 @@ from harness import TIMEOUT_S, VethPair
 from wire_groups import assert_sums_hold, ended, generator, generator_words, receiving, rows_of
 from wires import FAR_CORE, KINDS, Endpoints, interface, last_object, loopback, memif, wait_until_ready
 
-from ringmaster.programs import Program
+from ringmaster.programs.program import Program
 
 INSTRUMENTS = 4
 SLOW_HZ = 20.0

@@ -12,7 +12,8 @@ import numpy as np
 from harness import TIMEOUT_S
 from wires import FAR_CORE, NEAR_CORE, Endpoints, last_object, wait_until_ready
 
-from ringmaster.programs import Program, find_program
+from ringmaster.places import find_program
+from ringmaster.programs.program import Program
 
 ROW = np.dtype([("link", "<u4"), ("datagrams", "<u4"), ("cycle", "<u8"), ("first", "<u8"), ("last", "<u8")])
 """A row of ``--cycles``."""

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from harness import TIMEOUT_S, VethPair, free_udp_port, wait_for
 
-from ringmaster.demo import cores
-from ringmaster.programs import Program, find_program
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import Program
 
 NEAR_CORE, FAR_CORE = cores()
 RATE_HZ = 200.0

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ringmaster.bench import headlines
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measure import WHOLE_CORE, Figure, Measured, Setup, measure
 from ringmaster.bench.setups import CHAINS
+from ringmaster.report import headlines
 
 HEADLINE = 96
 """Instruments of the figures that stand for all: the ring of Elettra."""

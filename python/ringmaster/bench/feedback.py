@@ -14,17 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 
-from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
-from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.openblas import Kernels, fastest
 from ringmaster.bench.printed import printed
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
-from ringmaster.demo import cores
-from ringmaster.libraries import find_library
-from ringmaster.programs import find_program
+from ringmaster.places import find_library, find_program
+from ringmaster.programs.cores import cores
 from ringmaster.report import published
+from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Section, Table
+from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
 
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
 LATENCY, FLOOR = "last_bpm_to_setpoint_ns", "stall_floor_ns"

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
-from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log
 from ringmaster.bench.windows import Window, compare, ratio_of, ratios_of
-from ringmaster.demo import cores
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import ProgramFailed
+from ringmaster.report.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, exact, of_values
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """In the order in which they are measured. The memory table needs no measurement, and is always there."""

@@ -17,7 +17,7 @@ from ringmaster.bench.added import HEADLINE, turn_records
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measure import Setup, measure
 from ringmaster.bench.setups import CHAINS
-from ringmaster.remains import scratch_folder
+from ringmaster.programs.remains import scratch_folder
 
 DATAGRAMS = 1024
 ROUNDS = 3

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from ringmaster.bench import latency_run
-from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
-from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.latency_edges import PARTS, Figures, Step, parts_of, undisturbed
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.latency_setups import VARIANTS, Variant
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
 from ringmaster.bench.windows import WHOLE_CORE
-from ringmaster.demo import cores
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import ProgramFailed
+from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import SETPOINT_TO_BPM_US
 from ringmaster.report.section import Quantiles, Section, Table
+from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
 
 TURN_RATE_HZ = 200_000.0
 PUBLISHED = {"source": SETPOINT_TO_BPM_US}

@@ -13,19 +13,20 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster.bench.conditions import busiest_share, run_times_ns
 from ringmaster.bench.latency_edges import NoStep, Step, around, find_step
 from ringmaster.bench.latency_setups import APPLICATION, BPM, CHAIN, LANE, Variant, edge_turns, ring, server
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.transmit_latency import HISTOGRAM
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.counters import lost
-from ringmaster.demo import LATENCY, cores
-from ringmaster.histogram import HistogramReading
-from ringmaster.programs import START_S, Program, attach_to
-from ringmaster.remains import scratch_folder
-from ringmaster.setpoints import SetpointVector
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.counters import lost
+from ringmaster.fabric.histogram import HistogramReading
+from ringmaster.fabric.setpoints import SetpointVector
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.monitor.monitor import RECEIVE_LATENCY
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import START_S, Program, attach_to
+from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import busiest_share, run_times_ns
 
 LOOK_TURNS, LOOK_S = 2400, 4e-3
 """Turns before and after an edge that are looked at, at most: a ring that was late shows it late."""
@@ -181,7 +182,7 @@ def _faults(ws: Workspace) -> dict[str, int]:
 
 
 def _histograms(ws: Workspace) -> tuple[HistogramReading, HistogramReading]:
-    return ws.histograms[HISTOGRAM].read(), ws.histograms[LATENCY].read()
+    return ws.histograms[HISTOGRAM].read(), ws.histograms[RECEIVE_LATENCY].read()
 
 
 def _cycles(ws: Workspace) -> tuple[int, int]:

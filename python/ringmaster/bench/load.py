@@ -8,14 +8,14 @@ times the load, the machine cannot show the load: the turn rate is lowered to wh
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ringmaster.bench.conditions import StallFloor, stall_floor
 from ringmaster.bench.end_to_end import words
 from ringmaster.bench.loads import Ring, elettra
 from ringmaster.bench.log import Log
 from ringmaster.bench.receivers import RINGMASTER, TESTPMD, has_testpmd
 from ringmaster.bench.setups import TURN_RATE_HZ
 from ringmaster.bench.windows import Window, measure_window
-from ringmaster.demo import cores
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import StallFloor, stall_floor
 
 HEADROOM = 1.3
 """By which testpmd's adjacent rate must exceed the load."""

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from ringmaster.bench.setups import TURN_RATE_HZ, UDP_PORT, Mapping, frame_bytes, lanes_of, server
-from ringmaster.layout import InstrumentKind
-from ringmaster.recording import RecordedInstrument, RecordedLane, write_replay
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, write_replay
 
 SOURCE = "10.20.0.1"
 REPLAYED_TURNS = 512

@@ -13,17 +13,19 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster import demo_loop, demo_rate
-from ringmaster.bench.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
-from ringmaster.bench.headlines import Figure, exact, of_values
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import Headline, conditions_of, number
-from ringmaster.demo import FULL_TURN_RATE_HZ, cores
-from ringmaster.demo_loop import ELETTRA, ELETTRA2, Loop, Shipped
 from ringmaster.feedback.names import State
-from ringmaster.programs import ProgramFailed
-from ringmaster.remains import scratch_folder
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import ProgramFailed
+from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
+from ringmaster.report.headlines import Figure, exact, of_values
 from ringmaster.report.section import Lines, Section, Table
+from ringmaster.report.verdicts import Headline, conditions_of, number
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual import rate as virtual_rate
+from ringmaster.virtual.loop import ELETTRA, ELETTRA2, Loop, Shipped
+from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 
 RINGS: Mapping[str, Shipped] = {"elettra": ELETTRA, "elettra2": ELETTRA2}
 LOADS = {
@@ -102,10 +104,12 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
     floor_s = min(FLOOR_S, options.seconds)
     try:
         _look_at_floor(seen, floor_s)
-        with demo_loop.prepare(shipped) as directory:
+        with virtual_loop.prepare(shipped) as directory:
             seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
-            log.note(f"the model's delay: {demo_rate.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more")
-            with demo_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
+            log.note(
+                f"the model's delay: {virtual_rate.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more"
+            )
+            with virtual_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
                 _run(loop, options, seen, log, step)
         _look_at_floor(seen, floor_s)
     except KeyboardInterrupt:
@@ -120,7 +124,7 @@ def measure(options: Options, say: Callable[[str], None], step: Callable[[], Non
 
 def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
     log.say("finding the turn rate …")
-    rate, achieved = demo_rate.find_turn_rate(directory, shipped)
+    rate, achieved = virtual_rate.find_turn_rate(directory, shipped)
     found = (
         f"turn rate: {rate / 1e3:.0f} of {FULL_TURN_RATE_HZ / 1e3:.0f} kHz; the last trial sent {achieved / 1e3:.0f}"
     )
@@ -153,7 +157,7 @@ def away_share(rows: np.ndarray, tsc_hz: float) -> float:
 
 
 def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], None]) -> None:
-    demo_loop.stable_rate_hz()
+    virtual_loop.stable_rate_hz()
     loop.figures()
     loop.take_golden()
     loop.soften()
@@ -164,7 +168,7 @@ def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], 
         log.note(
             f"the loop is {figures.mostly.name.lower()}: {'; '.join(figures.missing) or 'the feedback gives no cause'}"
         )
-    sleep(demo_loop.SETTLES_S)
+    sleep(virtual_loop.SETTLES_S)
     begun, waited = monotonic(), _waited_ns(loop)
     before = _counts(loop)
     while monotonic() - begun < options.seconds:

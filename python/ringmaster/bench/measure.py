@@ -14,9 +14,9 @@ from typing import Any
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.setups import Mapping, bpms, server
 from ringmaster.bench.workspace import own_name
-from ringmaster.demo import cores, remove_workspace
-from ringmaster.programs import Program
-from ringmaster.remains import scratch_folder
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import Program
+from ringmaster.programs.remains import release_workspace, scratch_folder
 
 TIMEOUT_S = 300.0
 WHOLE_CORE = 0.85
@@ -117,7 +117,7 @@ def measure(setup: Setup, options: Sequence[str] = (), prefix: Sequence[str] = (
     It makes a workspace of its own, of which nothing stays, even when it is interrupted.
     """
     with ExitStack() as stack:
-        stack.callback(remove_workspace, own_name() + SUFFIX)
+        stack.callback(release_workspace, own_name() + SUFFIX)
         directory = stack.enter_context(scratch_folder("bench"))
         config = Path(directory) / "measure.yaml"
         config.write_text(setup.configuration())

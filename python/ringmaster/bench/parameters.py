@@ -12,16 +12,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from statistics import median
 
-from ringmaster.bench.conditions import StallFloor, class_of, core_to_core_ns, stall_floor
-from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.printed import printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
-from ringmaster.demo import cores
-from ringmaster.programs import find_program
-from ringmaster.remains import scratch_folder
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import StallFloor, class_of, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Section, Table
+from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
 
 PROGRAM = "ringmaster-parameter-cost"
 READ_NS, WRITE_NS, VISIBLE_RATIO = 10.0, 30.0, 1.3

@@ -14,17 +14,18 @@ from time import monotonic, sleep
 
 from ringmaster.bench.loads import Link, Load
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.counters import CounterBlock, lost, refused_packets
-from ringmaster.demo import DRAIN_S, cores, remove_workspace
 from ringmaster.errors import WorkspaceError
-from ringmaster.layout import ObjectKind
-from ringmaster.monitor import Totals
-from ringmaster.programs import START_S, Program, ProgramFailed, attach_to
-from ringmaster.remains import scratch_folder
-from ringmaster.segment import Segment
-from ringmaster.workspace import Workspace, directory_of
+from ringmaster.fabric.counters import CounterBlock, lost, refused_packets
+from ringmaster.fabric.layout import ObjectKind
+from ringmaster.fabric.segment import Segment
+from ringmaster.fabric.workspace import Workspace, directory_of
+from ringmaster.monitor.monitor import Totals
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import START_S, Program, ProgramFailed, attach_to
+from ringmaster.programs.remains import release_workspace, scratch_folder
 
 RINGMASTER, TESTPMD = "ringmaster", "testpmd"
+DRAIN_S = 5.0
 SETTLE_S = 0.5
 
 
@@ -185,7 +186,7 @@ def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]
         link = Link(directory, workspace, sender_core, receiver_core)
         started = _server(load, link, turn_rate_hz) if receiver == RINGMASTER else _testpmd(link)
         program, ws = stack.enter_context(started)
-        stack.callback(remove_workspace, link.sender_workspace)
+        stack.callback(release_workspace, link.sender_workspace)
         sender = stack.enter_context(Program("ringmaster-instruments", *load.sender(link, turn_rate_hz)))
         segment = stack.enter_context(closing(_sender_segment(link.sender_workspace, sender)))
         infos = [info for info in segment.objects if info.kind == ObjectKind.COUNTERS]

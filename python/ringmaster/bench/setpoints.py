@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ringmaster.bench import transmit_latency, transmit_rate
-from ringmaster.bench.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
-from ringmaster.bench.headlines import Figure, of_values
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.printed import printed
-from ringmaster.bench.verdicts import Conditions, Headline, as_json, conditions_of, number
-from ringmaster.demo import cores
-from ringmaster.programs import find_program
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Section, Table
+from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
 
 PARTS = ("guard", "rate", "latency")
 RATIO, BOUND = 0.9, 1.0

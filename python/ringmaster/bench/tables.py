@@ -7,16 +7,16 @@ from typing import Any
 
 from ringmaster.bench import memory
 from ringmaster.bench.added import Row as AddedRow
-from ringmaster.bench.conditions import Spread
 from ringmaster.bench.ingest import Report
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import Held
 from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.receivers import STREAM_FAULTS
 from ringmaster.bench.sizes import Row as SizesRow
-from ringmaster.bench.verdicts import Headline, conditions_of
 from ringmaster.bench.windows import Comparison, Window, compare
+from ringmaster.report.conditions import Spread
 from ringmaster.report.section import Section, Table
+from ringmaster.report.verdicts import Headline, conditions_of
 
 Cells = Sequence[str]
 

@@ -13,17 +13,18 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ringmaster.bench.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.parameters import Range
 from ringmaster.bench.printed import printed
 from ringmaster.bench.transmit_setups import led
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.demo import cores
 from ringmaster.errors import WorkspaceError
-from ringmaster.programs import Program, ProgramFailed, attach_to, find_program
-from ringmaster.remains import scratch_folder
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import Program, ProgramFailed, attach_to
+from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 
 HISTOGRAM = "latency/setpoint"
 CASES = ((1, 1), (18, 8))

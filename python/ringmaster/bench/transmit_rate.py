@@ -21,15 +21,16 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.receivers import has_testpmd
 from ringmaster.bench.transmit_setups import flooding
 from ringmaster.bench.windows import WHOLE_CORE, is_disturbed
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.demo import cores
-from ringmaster.programs import START_S, Program, ProgramFailed, find_program
-from ringmaster.remains import scratch_folder
+from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.programs.program import START_S, Program, ProgramFailed
+from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 
 RINGMASTER, ROWS, TESTPMD = "ringmaster", "rows", "testpmd"
 CHAINS = 96

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ringmaster.bench.conditions import Spread, StallFloor, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.programs import ProgramNotFound
+from ringmaster.places import ProgramNotFound
+from ringmaster.report.conditions import Spread, StallFloor, stall_floor
 from ringmaster.twin import All, Kind, Radiation, Twin, TwinError, load_lattice, orbit_response
 from ringmaster.twin.response import Steerer
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of `ringmaster bench twin` as a section."""
 
-from ringmaster.bench.conditions import Spread
-from ringmaster.bench.headlines import Figure
 from ringmaster.bench.twin import PEER, Report
-from ringmaster.bench.verdicts import Headline, conditions_of
+from ringmaster.report.conditions import Spread
+from ringmaster.report.headlines import Figure
 from ringmaster.report.section import Section, Table
+from ringmaster.report.verdicts import Headline, conditions_of
 
 MILLISECONDS = 1e3
 

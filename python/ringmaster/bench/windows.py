@@ -17,11 +17,11 @@ from statistics import median
 from time import monotonic, sleep
 from typing import Protocol
 
-from ringmaster.bench.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 from ringmaster.bench.loads import Load
 from ringmaster.bench.receivers import RINGMASTER, TESTPMD, Running, Sent, running
-from ringmaster.demo import LATENCY, cores
-from ringmaster.monitor import Totals
+from ringmaster.monitor.monitor import RECEIVE_LATENCY, Totals
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
 
 WHOLE_CORE = 0.95
 """A window counts when sender and receiver both had this share of their cores."""
@@ -133,12 +133,12 @@ def observe(run: Running, seconds: float) -> Observed:
     """Looks on for so long."""
     pids = (run.sender.pid, run.receiver.pid)
     begin, times, before = monotonic(), [run_times_ns(pid) for pid in pids], run.totals()
-    latency = run.ws.histograms[LATENCY].read() if run.ws else None
+    latency = run.ws.histograms[RECEIVE_LATENCY].read() if run.ws else None
     rates = sub_rates(run, seconds)
     run.check()
     elapsed = monotonic() - begin
     sender, receiver = (busiest_share(past, run_times_ns(pid), elapsed) for past, pid in zip(times, pids, strict=True))
-    later = run.ws.histograms[LATENCY].read() if run.ws else None
+    later = run.ws.histograms[RECEIVE_LATENCY].read() if run.ws else None
     summary = later.since(latency).summary() if later and latency else None
     return Observed((sender, receiver), before, run.totals(), summary, rates)
 

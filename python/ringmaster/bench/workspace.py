@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ringmaster.demo import remove_workspace
+from ringmaster.programs.remains import release_workspace
 
 
 def own_name() -> str:
@@ -19,4 +19,4 @@ def own_workspace() -> Iterator[str]:
     try:
         yield own_name()
     finally:
-        remove_workspace(own_name())
+        release_workspace(own_name())

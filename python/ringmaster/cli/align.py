@@ -10,9 +10,9 @@ import click
 from ringmaster.cli.options import dead_option, examples, json_option, print_json, workspace_option
 
 if TYPE_CHECKING:
-    from ringmaster.align import Aligner, Alignment
-    from ringmaster.kick_watch import KickWatch
-    from ringmaster.workspace import Workspace
+    from ringmaster.beam.align import Aligner, Alignment
+    from ringmaster.beam.kick_watch import KickWatch
+    from ringmaster.fabric.workspace import Workspace
 
 Say = Callable[[str], None]
 
@@ -62,9 +62,9 @@ def align(
     A kick that is still in the rings is taken; otherwise one is waited for, or caused by --kick. Ctrl-C ends the
     waiting and keeps what was found. The server reads a changed configuration when it starts anew.
     """
-    from ringmaster.align import Aligner
-    from ringmaster.kick_watch import KickWatch
-    from ringmaster.workspace import attach
+    from ringmaster.beam.align import Aligner
+    from ringmaster.beam.kick_watch import KickWatch
+    from ringmaster.fabric.workspace import attach
 
     if output is not None and config is None:
         raise click.UsageError("--output is where --write writes to: say --write CONFIG.yaml too")
@@ -129,7 +129,7 @@ def _collect(
 
 def _present_offsets(ws: "Workspace") -> dict[str, int]:
     """Those that the server runs with; empty where it does not say."""
-    from ringmaster import turn_offsets
+    from ringmaster.beam import turn_offsets
 
     return turn_offsets.read(ws.texts["server/config"]) if "server/config" in ws.texts else {}
 
@@ -172,7 +172,7 @@ def _print_table(alignments: "list[Alignment]", present: dict[str, int]) -> None
 
 def _write(alignments: "list[Alignment]", present: dict[str, int], config: Path, output: Path, say: Say) -> None:
     """Writes the offsets that are sure and change."""
-    from ringmaster import turn_offsets
+    from ringmaster.beam import turn_offsets
 
     wanted = {a.name: _new_offset(a, present) for a in alignments if a.offset != 0}
     new = {name: offset for name, offset in wanted.items() if offset is not None}

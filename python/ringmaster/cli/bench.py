@@ -87,7 +87,7 @@ def ingest(
     on. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.ingest import Options, measure
-    from ringmaster.bench.verdicts import bar
+    from ringmaster.report.verdicts import bar
 
     options = Options(parts, windows, seconds, load_seconds, rounds)
     with bar("ingest", len(parts)) as (say, step):
@@ -130,7 +130,7 @@ def twin(paths: tuple[Path, ...], functions: tuple[str, ...], rounds: int, as_js
     keep_numpy_to_one_thread()
     from ringmaster.bench.log import NotMeasured
     from ringmaster.bench.twin import measure, steps
-    from ringmaster.bench.verdicts import bar
+    from ringmaster.report.verdicts import bar
 
     try:
         with bar("twin", steps(paths, functions)) as (say, step):

@@ -29,7 +29,7 @@ def compare(first: Path, second: Path, report: Path | None, as_json: bool) -> No
     and how they agree: "within" when each median lies in the other's spread, "overlap" when the spreads do, "apart"
     when not even that. With --report, a page has their tables side by side, and their charts in one another.
     """
-    from ringmaster.bench import headlines
+    from ringmaster.report import headlines
     from ringmaster.report.compare import compare as compare_runs
     from ringmaster.report.compare import read_both, write_comparison
 

@@ -67,7 +67,7 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 def measuring(name: str, steps: int) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
     """A bar meanwhile: gives how to say a line, and how to step on. What cannot be measured is said, exit code 1."""
     from ringmaster.bench.log import NotMeasured
-    from ringmaster.bench.verdicts import bar
+    from ringmaster.report.verdicts import bar
 
     try:
         with bar(name, steps) as watch:

@@ -10,7 +10,7 @@ from ringmaster.cli.options import examples, print_json, reads_a_workspace
 from ringmaster.cli.programs import become
 
 if TYPE_CHECKING:
-    from ringmaster.stream import Stream
+    from ringmaster.fabric.stream import Stream
 
 PREFIX = "calibration/"
 
@@ -46,7 +46,7 @@ def template(config: str) -> None:
 
 def _complete_instrument(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from ringmaster.errors import WorkspaceError
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
 
     try:
         with attach(context.params.get("workspace"), dead=True) as ws:
@@ -63,8 +63,8 @@ def _complete_instrument(context: click.Context, _: click.Parameter, incomplete:
 @reads_a_workspace
 def show(instruments: tuple[str, ...], workspace: str | None, dead: bool, as_json: bool) -> None:
     """Show the calibrations in a workspace: of these instruments, or of all."""
-    from ringmaster.naming import not_found
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.naming import not_found
+    from ringmaster.fabric.workspace import attach
 
     with attach(workspace, dead) as ws:
         streams = {stream.instrument: stream for stream in ws.streams.values() if stream.calibration is not None}

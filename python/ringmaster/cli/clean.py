@@ -10,7 +10,7 @@ import click
 from ringmaster.cli.options import examples, json_option, print_json
 
 if TYPE_CHECKING:
-    from ringmaster.remains import Remains
+    from ringmaster.programs.remains import Remains
 
 
 @click.command(
@@ -26,7 +26,7 @@ def clean(only_list: bool, yes: bool, as_json: bool) -> None:
     What a living program owns stays. A server takes over the rings of one that was killed; after this it begins with
     empty ones.
     """
-    from ringmaster.remains import find_remains
+    from ringmaster.programs.remains import find_remains
 
     found = find_remains()
     if not as_json:
@@ -61,7 +61,7 @@ def _agreed(found: "list[Remains]") -> bool:
 
 def _remove(found: "list[Remains]") -> "tuple[list[Remains], list[str]]":
     """Those that are gone, and the complaints of those that are not."""
-    from ringmaster.remains import StillOwned, remove_remains
+    from ringmaster.programs.remains import StillOwned, remove_remains
 
     removed, failed = [], []
     for one in found:

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from ringmaster.cli.options import examples
 
 if TYPE_CHECKING:
-    from ringmaster.workspace import Workspace
+    from ringmaster.fabric.workspace import Workspace
 
 VARIABLE = "_RINGMASTER_COMPLETE"
 
@@ -33,7 +33,7 @@ def completion(context: click.Context, shell: str) -> None:
 
 def complete_object(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the workspace's objects that begin so; none when it cannot be attached to."""
-    from ringmaster.inventory import short_name
+    from ringmaster.values.inventory import short_name
 
     return _complete(context, incomplete, lambda ws: [short_name(info) for info in ws.objects.values()])
 
@@ -52,7 +52,7 @@ def _complete(
     context: click.Context, incomplete: str, names: "Callable[[Workspace], list[str]]"
 ) -> list[CompletionItem]:
     from ringmaster.errors import WorkspaceError
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
 
     try:
         with attach(context.params.get("workspace"), dead=True) as ws:

@@ -23,7 +23,7 @@ from ringmaster.console.lines import STYLES, Line
 from ringmaster.console.pages import PAGES
 from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Frame, Wanted, Watch
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.workspace import Workspace
 
 DEFAULT_RATE_HZ = 4.0
 

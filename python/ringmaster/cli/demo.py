@@ -13,14 +13,15 @@ from ringmaster.cli.options import examples, print_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ringmaster.demo import Demo, Report
-    from ringmaster.demo_closed import Closed
-    from ringmaster.demo_loop import Loop
+    from ringmaster.demo.closed import Closed
+    from ringmaster.demo.report import Report
+    from ringmaster.virtual.loop import Loop
+    from ringmaster.virtual.ring import VirtualRing
 
 DEFAULT_S = 20.0
 RINGS = ("both", "turns", "loop")
 FULL_RATE_HZ = 1_157_000.0
-"""ringmaster.demo.FULL_TURN_RATE_HZ, which is dear to import."""
+"""ringmaster.virtual.ring.FULL_TURN_RATE_HZ, which is dear to import."""
 
 
 @click.command(epilog=examples("ringmaster demo", "DEMO_SECONDS=20 ringmaster demo", "ringmaster demo --ring turns"))
@@ -52,7 +53,7 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str) -> None:
         _live_turns(turn_rate) if ring == "turns" else _live_loop(turn_rate)
         return
     seconds = seconds or DEFAULT_S
-    from ringmaster.programs import ProgramFailed
+    from ringmaster.programs.program import ProgramFailed
 
     share = seconds / 2 if ring == "both" else seconds
     report = None if ring == "loop" else _turns(share, turn_rate)
@@ -72,12 +73,12 @@ def _say(text: str) -> None:
         click.echo(f"demo: {text}", err=True)
 
 
-def _hint(running: "Demo") -> str:
+def _hint(running: "VirtualRing") -> str:
     return "\n".join(line.partition(": ")[2] for line in running.server.words.splitlines() if "no huge pages" in line)
 
 
 def _say_rate(rate: float, achieved: float) -> None:
-    from ringmaster.demo import FULL_TURN_RATE_HZ
+    from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 
     if rate == FULL_TURN_RATE_HZ:
         _say("this machine carries it")
@@ -90,7 +91,7 @@ def _say_rate(rate: float, achieved: float) -> None:
 
 
 def _turns_rate() -> float:
-    from ringmaster.demo import FULL_TURN_RATE_HZ, find_turn_rate
+    from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, find_turn_rate
 
     _say(f"trying the full turn rate, {FULL_TURN_RATE_HZ / 1e3:.0f} kHz × 9 instruments …")
     rate, achieved = find_turn_rate()
@@ -99,13 +100,14 @@ def _turns_rate() -> float:
 
 
 def _live_turns(turn_rate: float | None) -> None:
-    from ringmaster import demo as ring
     from ringmaster.cli.console import Console
+    from ringmaster.demo.report import finish
+    from ringmaster.virtual import ring
 
     with ring.start(turn_rate or _turns_rate()) as running:
         _say(_hint(running))
         Console(running.attach()).run()
-        report = running.finish()
+        report = finish(running)
     for fault in report.faults:
         _say(f"wrong: {fault}")
     click.echo(_summary(report))
@@ -114,15 +116,16 @@ def _live_turns(turn_rate: float | None) -> None:
 
 
 def _turns(seconds: float, turn_rate: float | None) -> "Report":
-    from ringmaster import demo as ring
+    from ringmaster.demo.report import finish
+    from ringmaster.virtual import ring
 
     with ring.start(turn_rate or _turns_rate()) as running:
         _say(_hint(running))
         _run(running, seconds)
-        return running.finish()
+        return finish(running)
 
 
-def _run(running: "Demo", seconds: float) -> None:
+def _run(running: "VirtualRing", seconds: float) -> None:
     """Lets it run; a progress bar where somebody looks. Ctrl-C ends it early and keeps what was counted."""
     from rich.console import Console
     from rich.progress import Progress
@@ -140,14 +143,14 @@ def _run(running: "Demo", seconds: float) -> None:
 
 
 def _live_loop(turn_rate: float | None) -> None:
-    from ringmaster import demo_loop
+    from ringmaster.virtual import loop as virtual_loop
 
     if not _is_enough(turn_rate):
         _live_turns(turn_rate)
         return
-    with demo_loop.prepare() as directory:
+    with virtual_loop.prepare() as directory:
         rate = turn_rate or FULL_RATE_HZ
-        with demo_loop.start(directory, rate, simulated=_is_simulated(directory, rate)) as loop:
+        with virtual_loop.start(directory, rate, simulated=_is_simulated(directory, rate)) as loop:
             _say(_hint(loop))
             loop.figures()
             _show(loop)
@@ -161,11 +164,11 @@ def _show(loop: "Loop") -> None:
     """The console; meanwhile the orbit that there is becomes the golden one, which takes some seconds."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ringmaster import demo_loop
     from ringmaster.cli.console import DEFAULT_RATE_HZ, Console
+    from ringmaster.virtual import loop as virtual_loop
 
     loop.soften()
-    rate_hz = DEFAULT_RATE_HZ if loop.simulated else demo_loop.stable_rate_hz() or DEFAULT_RATE_HZ
+    rate_hz = DEFAULT_RATE_HZ if loop.simulated else virtual_loop.stable_rate_hz() or DEFAULT_RATE_HZ
     with ThreadPoolExecutor(1) as pool:
         golden = pool.submit(loop.take_golden)
         Console(loop.attach(), page="feedback", rate_hz=rate_hz).run()
@@ -174,8 +177,8 @@ def _show(loop: "Loop") -> None:
 
 def _is_simulated(directory: "Path", turn_rate: float) -> bool:
     """Whether the ring has to wait for the loop, as this machine does not carry it in real time."""
-    from ringmaster.demo_loop import ELETTRA2
-    from ringmaster.demo_rate import CARRIES, add_delay, try_real_time
+    from ringmaster.virtual.loop import ELETTRA2
+    from ringmaster.virtual.rate import CARRIES, add_delay, try_real_time
 
     _say("a ring like Elettra 2.0: trying 168 BPMs and 528 correctors at 9.6 kHz in real time …")
     carried = try_real_time(directory, turn_rate)
@@ -196,7 +199,7 @@ def _is_simulated(directory: "Path", turn_rate: float) -> bool:
 
 def _is_enough(turn_rate: float | None) -> bool:
     """Whether the loop may be tried at this rate: one that is not known yet may be."""
-    from ringmaster.demo_loop import LEAST_TURN_RATE_HZ
+    from ringmaster.virtual.loop import LEAST_TURN_RATE_HZ
 
     if turn_rate is None or turn_rate >= LEAST_TURN_RATE_HZ:
         return True
@@ -205,12 +208,12 @@ def _is_enough(turn_rate: float | None) -> bool:
 
 
 def _loop(seconds: float, turn_rate: float | None) -> "Closed | None":
-    from ringmaster import demo_loop
+    from ringmaster.virtual import loop as virtual_loop
 
     if not _is_enough(turn_rate):
         return None
     rate = turn_rate or FULL_RATE_HZ
-    with demo_loop.prepare() as directory:
+    with virtual_loop.prepare() as directory:
         simulated = _is_simulated(directory, rate)
         closed = _measured(directory, rate, seconds, simulated)
         if closed.host_was_late:
@@ -221,15 +224,16 @@ def _loop(seconds: float, turn_rate: float | None) -> "Closed | None":
 
 
 def _measured(directory: "Path", turn_rate: float, seconds: float, simulated: bool) -> "Closed":
-    from ringmaster import demo_loop
+    from ringmaster.demo.closed import measure
+    from ringmaster.virtual import loop as virtual_loop
 
-    with demo_loop.start(directory, turn_rate, simulated=simulated) as loop:
+    with virtual_loop.start(directory, turn_rate, simulated=simulated) as loop:
         loop.figures()
         if not simulated:
-            demo_loop.stable_rate_hz()
+            virtual_loop.stable_rate_hz()
         loop.take_golden()
         loop.soften()
-        return loop.measure(0.35 * seconds, 0.65 * seconds)
+        return measure(loop, 0.35 * seconds, 0.65 * seconds)
 
 
 def _say_closed(closed: "Closed") -> None:

@@ -177,7 +177,7 @@ def reset(**where: Any) -> None:
 def _complete_setting(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Short names of what can be set."""
     from ringmaster.errors import WorkspaceError
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
 
     prefix = f"{context.params.get('name') or 'feedback'}/"
     try:

@@ -13,10 +13,10 @@ from ringmaster.cli.feedback_options import a_feedback, output_option, rf_option
 from ringmaster.cli.options import examples
 
 if TYPE_CHECKING:
+    from ringmaster.fabric.workspace import Workspace
     from ringmaster.feedback.loop import Feedback
     from ringmaster.feedback.matrix import Matrix
     from ringmaster.feedback.measured import Plan, Progress, Response
-    from ringmaster.workspace import Workspace
 
 NAMED = 5
 """So many names are told, of those that are left out."""
@@ -80,9 +80,9 @@ def measure(
 
     Each supply is waited for, by its readback. At the end it is back where it stood, after Ctrl-C and errors too.
     """
+    from ringmaster.fabric.workspace import attach
     from ringmaster.feedback.loop import Feedback, runs
     from ringmaster.feedback.measured import Plan
-    from ringmaster.workspace import attach
 
     plan = Plan(math.nan, hz, seconds, settle, averages)
     asked = Asked(plan, _amplitudes(amplitudes), supplies, readings, rate)

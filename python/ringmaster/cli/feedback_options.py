@@ -42,8 +42,8 @@ def a_feedback(command: Command) -> Command:
 @contextmanager
 def attached(workspace: str | None, name: str, configuration: Path | None) -> "Iterator[Feedback]":
     """The feedback that these options mean."""
+    from ringmaster.fabric.workspace import attach
     from ringmaster.feedback.loop import Feedback
-    from ringmaster.workspace import attach
 
     with attach(workspace) as ws:
         yield Feedback(ws, name, configuration)

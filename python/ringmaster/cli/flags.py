@@ -10,7 +10,7 @@ from ringmaster.cli.options import examples
 
 def _include() -> Path:
     """The folder of the public headers: of a checkout, or of what `make install` made."""
-    from ringmaster.libraries import CHECKOUT
+    from ringmaster.places import CHECKOUT
 
     places = (CHECKOUT / "include", CHECKOUT.parents[1] / "include")
     found = next((place for place in places if (place / "ringmaster/abi.h").exists()), None)
@@ -22,7 +22,7 @@ def _include() -> Path:
 
 def _library() -> Path:
     """The folder of libringmaster.so."""
-    from ringmaster.libraries import find_library
+    from ringmaster.places import find_library
 
     found = Path(find_library("libringmaster.so"))
     if not found.exists():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ringmaster.errors import WorkspaceError
-    from ringmaster.workspace import Workspace
+    from ringmaster.fabric.workspace import Workspace
 
 
 @click.command(
@@ -48,8 +48,8 @@ def get(
     element of a parameter. With --output the
     newest records of streams go to a file (HDF5), with their units and their calibration.
     """
-    from ringmaster.inventory import read_all, units_of
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values.inventory import read_all, units_of
 
     with attach(workspace, dead) as ws:
         if output is not None:
@@ -71,7 +71,7 @@ def get(
 def _trouble(ws: "Workspace", name: str) -> "WorkspaceError | None":
     """Why what an object says is not of now."""
     from ringmaster.errors import WorkspaceError
-    from ringmaster.value_format import split_name
+    from ringmaster.values.value_format import split_name
 
     try:
         ws.check(ws.objects[name if name in ws.objects else split_name(name)[0]].owner)
@@ -81,9 +81,9 @@ def _trouble(ws: "Workspace", name: str) -> "WorkspaceError | None":
 
 
 def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int) -> None:
-    from ringmaster import export
-    from ringmaster.inventory import matching, short_name
-    from ringmaster.layout import ObjectKind
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.recordings import export
+    from ringmaster.values.inventory import matching, short_name
 
     infos = {info.name: info for name in names for info in matching(ws, name) if info.kind == ObjectKind.STREAM}
     if not infos:
@@ -95,7 +95,7 @@ def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int)
 
 def _value(reading: dict[str, Any]) -> str:
     """A parameter's value, in the colour of its severity."""
-    from ringmaster.layout import Severity
+    from ringmaster.fabric.layout import Severity
 
     severity = Severity[reading["severity"].upper()]
     alarm = f"  ({severity.name.lower()} alarm)" if severity else ""
@@ -109,7 +109,7 @@ def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) ->
     elif "value" in reading:
         click.echo(f"{name} = {_value(reading)}")
     elif "members" in reading:
-        from ringmaster import time_format
+        from ringmaster.values import time_format
 
         turn = "" if reading["turn"] is None else f", turn {reading['turn']}"
         last = f", last at {time_format.clock_time(reading['timestamp_tai_ns'])}{turn}" if reading["changes"] else ""
@@ -126,7 +126,7 @@ def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) ->
 
 def _rows(reading: dict[str, Any], units: dict[str, str]) -> "Iterator[tuple[str, str]]":
     """Of an object with several numbers: what each is called, and its value with its unit."""
-    from ringmaster.value_format import show
+    from ringmaster.values.value_format import show
 
     for key, value in reading.items():
         if key == "physical":

@@ -12,9 +12,9 @@ from ringmaster.cli.options import examples, print_json, reads_a_workspace, seve
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ringmaster.layout import ObjectKind
-    from ringmaster.segment import ObjectInfo
-    from ringmaster.workspace import Workspace
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.fabric.segment import ObjectInfo
+    from ringmaster.fabric.workspace import Workspace
 
 
 @click.command(
@@ -36,8 +36,8 @@ def ls(patterns: tuple[str, ...], requesters: bool, workspace: str | None, dead:
     if requesters:
         _print_requesters(workspace, as_json)
         return
-    from ringmaster.inventory import describe, matching, whole
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values.inventory import describe, matching, whole
 
     with attach(workspace, dead) as ws:
         wanted = patterns or ("*",)
@@ -56,9 +56,9 @@ def _print_requesters(workspace: str | None, as_json: bool) -> None:
 
     from rich.console import Console
 
-    from ringmaster._library import lib
-    from ringmaster.requesters import find_requesters
-    from ringmaster.workspace import directory_of
+    from ringmaster.fabric._library import lib
+    from ringmaster.fabric.requesters import find_requesters
+    from ringmaster.fabric.workspace import directory_of
 
     path = directory_of(workspace)
     places = find_requesters(path)
@@ -112,8 +112,8 @@ def _table(*columns: str) -> "Table":
 
 def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.console import units
-    from ringmaster.inventory import whole
-    from ringmaster.layout import ObjectKind
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.values.inventory import whole
 
     table = _table("\nSTREAM", "\nKIND", ">\nRATE", ">\nHEAD", ">\nRECORDS", "\nFILTER", "\nLANES")
     names = _short_names(infos, ObjectKind.STREAM)
@@ -131,9 +131,9 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
-    from ringmaster.inventory import whole
-    from ringmaster.layout import ObjectKind
-    from ringmaster.value_format import show
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.values.inventory import whole
+    from ringmaster.values.value_format import show
 
     table = _table("\nPARAMETER", "\nVALUE", "\nUNIT", "\nSET", "\nDESCRIPTION")
     for name in _short_names(infos, ObjectKind.PARAMETER):
@@ -150,8 +150,8 @@ def _parameters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _counters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
-    from ringmaster.inventory import whole
-    from ringmaster.layout import ObjectKind
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.values.inventory import whole
 
     table = _table("\nCOUNTERS", "\nNOT ZERO")
     for name in _short_names(infos, ObjectKind.COUNTERS):
@@ -163,7 +163,7 @@ def _counters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _others(infos: "dict[str, ObjectInfo]") -> "Table":
-    from ringmaster.layout import ObjectKind
+    from ringmaster.fabric.layout import ObjectKind
 
     shown = (ObjectKind.STREAM, ObjectKind.PARAMETER, ObjectKind.COUNTERS)
     table = _table("\nOTHER", "\nKIND", "\nDESCRIPTION")
@@ -174,7 +174,7 @@ def _others(infos: "dict[str, ObjectInfo]") -> "Table":
 
 
 def _short_names(infos: "dict[str, ObjectInfo]", kind: "ObjectKind") -> list[str]:
-    from ringmaster.inventory import short_name
+    from ringmaster.values.inventory import short_name
 
     return [short_name(info) for info in infos.values() if info.kind == kind]
 

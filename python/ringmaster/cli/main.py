@@ -39,7 +39,7 @@ from ringmaster.errors import (
     WorkspaceVersion,
     WorkspaceWarning,
 )
-from ringmaster.naming import without_controls
+from ringmaster.fabric.naming import without_controls
 
 EXIT_CODES: dict[type[WorkspaceError], int] = {
     WorkspaceAbsent: 3,

@@ -9,7 +9,7 @@ from ringmaster.cli.complete import complete_parameter
 from ringmaster.cli.options import examples, json_option, print_json, severity_style, workspace_option
 
 if TYPE_CHECKING:
-    from ringmaster.changes import Change
+    from ringmaster.values.changes import Change
 
 
 @click.command(
@@ -50,7 +50,7 @@ def monitor(
     """
     from contextlib import closing
 
-    from ringmaster.changes import Watch
+    from ringmaster.values.changes import Watch
 
     with closing(Watch(workspace, names, unit)) as watch:
         shown = missed = 0
@@ -82,8 +82,8 @@ def monitor(
 
 
 def _print(change: "Change", width: int) -> None:
-    from ringmaster import time_format
-    from ringmaster.value_format import show
+    from ringmaster.values import time_format
+    from ringmaster.values.value_format import show
 
     reading = change.reading
     assert reading is not None

@@ -18,7 +18,7 @@ class ProgramMissing(click.ClickException):
 
 def locate(program: str) -> str:
     """Path of ``program`` in $RINGMASTER_LIBEXEC, or on the PATH."""
-    from ringmaster.programs import ProgramNotFound, find_program
+    from ringmaster.places import ProgramNotFound, find_program
 
     try:
         return find_program(program)

@@ -9,8 +9,8 @@ from ringmaster.cli.complete import complete_writable
 from ringmaster.cli.options import examples, json_option, print_json, severity_style, workspace_option
 
 if TYPE_CHECKING:
-    from ringmaster.parameter import ParameterReading, Value
-    from ringmaster.workspace import Workspace
+    from ringmaster.fabric.parameter import ParameterReading, Value
+    from ringmaster.fabric.workspace import Workspace
 
 
 @click.command(
@@ -45,8 +45,8 @@ def put(
     NAME[3:5] are elements 3 and 4; several values may be given with blanks or commas between.
     """
     from ringmaster.errors import RequestRefused
-    from ringmaster.value_format import parse, plain, show, split_name
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values.value_format import parse, plain, show, split_name
 
     with attach(workspace) as ws:
         base, first, count = split_name(name) if name not in ws.parameters else (name, 0, None)

@@ -52,7 +52,7 @@ def replay(
 
     FILE is an LHC DOROS recording (HDF5).
     """
-    from ringmaster import recording
+    from ringmaster.recordings import recording
 
     instruments = recording.read_recording(file)
     if describe:

@@ -82,7 +82,7 @@ def simulate(
     docs/simulation.md says what lies in --out, and how to look at it from Python. Ctrl-C ends it early and keeps what
     was done.
     """
-    from ringmaster.simulate import PROGRAM, arguments
+    from ringmaster.simulation.run import PROGRAM, arguments
 
     if len(files) > 2:
         raise click.UsageError("expected CONFIG APPLICATION, or CONFIG OVERLAY APPLICATION")
@@ -107,9 +107,9 @@ def _split(split: float | None, at: tuple[str, ...]) -> float:
 def _run_and_draw(command: list[str], out: Path, plot: Path, split: float, as_json: bool) -> None:
     import subprocess
 
-    from ringmaster.programs import find_program
-    from ringmaster.simulate import PROGRAM, Simulation
-    from ringmaster.simulate_plot import check_suffix, draw
+    from ringmaster.places import find_program
+    from ringmaster.simulation.plot import check_suffix, draw
+    from ringmaster.simulation.run import PROGRAM, Simulation
 
     check_suffix(plot)
     done = subprocess.run([find_program(PROGRAM), *command], stdout=subprocess.PIPE, text=True)

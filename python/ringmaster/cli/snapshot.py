@@ -11,8 +11,8 @@ from ringmaster.cli.complete import complete_parameter
 from ringmaster.cli.options import examples, json_option, print_json, reads_a_workspace, workspace_option
 
 if TYPE_CHECKING:
-    from ringmaster.restoring import Step
-    from ringmaster.snapshot import Snapshot, Tolerance
+    from ringmaster.values.restoring import Step
+    from ringmaster.values.snapshot import Snapshot, Tolerance
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 LIVE = "live"
@@ -38,8 +38,8 @@ def save(
 
     Members of a group are saved as they were between two changes of it. FILE "-" is standard output.
     """
-    from ringmaster import snapshot
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values import snapshot
 
     if file.exists() and not force:
         raise click.ClickException(f"{file} exists; --force writes over it")
@@ -54,7 +54,7 @@ def save(
 
 def _tolerance(_context: click.Context, _parameter: click.Parameter, words: str | None) -> "Tolerance":
     """Reads "0.01", absolute, or "1%", a share."""
-    from ringmaster.snapshot import Tolerance
+    from ringmaster.values.snapshot import Tolerance
 
     if words is None:
         return Tolerance()
@@ -74,7 +74,7 @@ class Trouble(click.ClickException):
 
 
 def _read(file: Path) -> "Snapshot":
-    from ringmaster import snapshot
+    from ringmaster.values import snapshot
 
     try:
         return snapshot.read(file)
@@ -114,8 +114,8 @@ def diff(
     Exit status: 0 when nothing differs, 1 when something does, more when it could not be found out. Of what is live
     only FILE's parameters are looked at.
     """
-    from ringmaster import snapshot
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values import snapshot
 
     if other not in (LIVE, "-") and not Path(other).exists():
         patterns, other = (other, *patterns), LIVE  # `diff FILE PATTERN`: what is no file names parameters
@@ -171,8 +171,8 @@ def restore(
     What is as it was is left alone. Says what was refused, and why, and what is no longer there; then the exit status
     is 1. Owners are asked for one parameter after another, those of a group together.
     """
-    from ringmaster import restoring, snapshot
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.values import restoring, snapshot
 
     saved = snapshot.read(file)
     with attach(workspace) as ws:

@@ -51,7 +51,7 @@ def top(workspace: str | None, dead: bool, as_json: bool, page: str, rate: float
     another one, and attaches anew when the server was restarted. With --json it looks once: docs/console.md says what
     stands in it.
     """
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
 
     if not once and not as_json:
         from ringmaster.cli.console import Console

@@ -55,12 +55,12 @@ def follow(
     tells machine − model as NAME/residual_x and NAME/residual_y (µm), their RMS, and what was used. It can set no
     supply. Several may follow at once, with other lattices or changes.
     """
+    from ringmaster.fabric.workspace import SUPPLY_NAMES, attach
+    from ringmaster.feedback.following_twin import Follower, change, follow
     from ringmaster.feedback.golden import rate_of
     from ringmaster.feedback.mapping import read_mapping, resolve
     from ringmaster.feedback.server_file import names_of_server, of_workspace
     from ringmaster.twin import Twin, load_lattice
-    from ringmaster.twin.follow import Follower, change, follow
-    from ringmaster.workspace import SUPPLY_NAMES, attach
 
     twin = Twin(load_lattice(lattice))
     if flat or not len(twin.lattice.get_cavities()):

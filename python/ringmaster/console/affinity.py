@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.workspace import Workspace
 
 
 def server_cores(ws: Workspace) -> set[int]:

@@ -4,10 +4,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ringmaster.counters import CounterBlock
-from ringmaster.stream import Stream
-from ringmaster.window import Window
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.counters import CounterBlock
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.window import Window
+from ringmaster.fabric.workspace import Workspace
 
 
 class LaneValue(NamedTuple):

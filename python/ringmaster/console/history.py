@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ringmaster.histogram import HistogramReading
+from ringmaster.fabric.histogram import HistogramReading
 
 if TYPE_CHECKING:
-    from ringmaster.monitor import Snapshot
+    from ringmaster.monitor.monitor import Snapshot
 
 SECONDS = 60
 LATENCIES = (50.0, 99.0, 99.9, 100.0)

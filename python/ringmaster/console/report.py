@@ -4,11 +4,11 @@
 from dataclasses import asdict
 from typing import Any
 
-from ringmaster.console.faults import Fault
-from ringmaster.console.feedback import FeedbackFigures
-from ringmaster.console.figures import PathFigures, PortFigures
-from ringmaster.monitor import Snapshot
-from ringmaster.orbit import Orbit
+from ringmaster.beam.orbit import Orbit
+from ringmaster.monitor.faults import Fault
+from ringmaster.monitor.feedback import FeedbackFigures
+from ringmaster.monitor.figures import PathFigures, PortFigures
+from ringmaster.monitor.monitor import Snapshot
 
 SCHEMA = 1
 """Goes up when a key is taken away or changes its meaning; new keys may come any time."""

@@ -6,7 +6,7 @@ from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
 from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
 from ringmaster.console.view import PAGE_KEYS, View
 from ringmaster.console.watch import Frame
-from ringmaster.monitor import Snapshot
+from ringmaster.monitor.monitor import Snapshot
 
 MARGIN = 1
 TAB_GAP = 2

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.bpm import bpm_streams, common_turn, position_lanes
-from ringmaster.tune import TUNE_BPMS, TUNE_TURNS, find_tune, spectrum
-from ringmaster.workspace import Workspace
+from ringmaster.beam.bpm import bpm_streams, common_turn, position_lanes
+from ringmaster.beam.tune import TUNE_BPMS, TUNE_TURNS, find_tune, spectrum
+from ringmaster.fabric.workspace import Workspace
 
 PEAKS = 3
 LOWEST = 0.02

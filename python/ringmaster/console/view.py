@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Protocol
 
-from ringmaster.console.feedback import FeedbackFigures, presses
-from ringmaster.orbit import Orbit
+from ringmaster.beam.orbit import Orbit
+from ringmaster.monitor.feedback import FeedbackFigures, presses
 
 PAGE_KEYS = "1234567890-"
 """The key of each page; it stays the same when other pages are hidden."""

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from time import monotonic
 
+from ringmaster.beam.orbit import Orbit, read_orbit
 from ringmaster.console.detail import Details, read_details
-from ringmaster.console.feedback import FeedbackFigures, Motions, find_feedback, read_motion
 from ringmaster.console.history import History
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
 from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
+from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.feedback.names import State
-from ringmaster.monitor import Monitor, Snapshot
-from ringmaster.orbit import Orbit, read_orbit
-from ringmaster.workspace import Workspace, attach
+from ringmaster.monitor.feedback import FeedbackFigures, Motions, find_feedback, read_motion
+from ringmaster.monitor.monitor import Monitor, Snapshot
 
 RATE_WINDOW_S = 1.0
 """Rates are over this time, however often the screen changes."""

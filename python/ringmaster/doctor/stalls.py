@@ -38,7 +38,7 @@ class Watched:
 def measure(workspace: str, watched: Sequence[Watched]) -> tuple[Watched, ...]:
     """Asks the running server. Without one, or before its first turns, they stay as they are."""
     from ringmaster.errors import WorkspaceError
-    from ringmaster.workspace import attach
+    from ringmaster.fabric.workspace import attach
 
     try:
         with attach(workspace) as ws:

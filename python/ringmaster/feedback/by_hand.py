@@ -11,13 +11,13 @@ from time import sleep
 import numpy as np
 
 from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered, WorkspaceError
+from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.golden import matching
 from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
 from ringmaster.feedback.readings import Readings
 from ringmaster.feedback.stopping import Pause, stopped_at_pauses
 from ringmaster.feedback.timeout import Timeout
-from ringmaster.workspace import Workspace
 
 _GO_S = 10.0
 """So long a request is made again that was refused or forgotten: a chain that is lost for a moment, a busy host."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
+from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.names import RowFault
-from ringmaster.workspace import Workspace
 
 Floats = NDArray[np.float64]
 WANTED_WEIGHT = 100.0

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
+from ringmaster.fabric.parameter import Parameter
+from ringmaster.fabric.request import Requester
+from ringmaster.fabric.workspace import ANSWER_TIMEOUT_S, Workspace
 from ringmaster.feedback.matrix import Matrix, load_csv
 from ringmaster.feedback.names import WITHDRAWN, State, Withdrawal
 from ringmaster.feedback.server_file import applications
-from ringmaster.parameter import Parameter
-from ringmaster.request import Requester
-from ringmaster.workspace import ANSWER_TIMEOUT_S, Workspace
 
 Floats = NDArray[np.float64]
 MOST_VALUES = 512

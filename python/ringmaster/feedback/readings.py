@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.golden import matching, rate_of
 from ringmaster.feedback.names import LENGTHS
 from ringmaster.feedback.stopping import Pause
-from ringmaster.layout import InstrumentKind
-from ringmaster.stream import Stream
-from ringmaster.workspace import Workspace
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster.fabric.stream import Stream
 from ringmaster.feedback import plots
 from ringmaster.feedback.law import Law
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import MULTI_SINE_LINES, Excitation, State
-from ringmaster.stream import Stream
 
 Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]

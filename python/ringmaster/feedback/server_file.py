@@ -9,7 +9,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.workspace import Workspace
 
 CONFIG = "server/config"
 

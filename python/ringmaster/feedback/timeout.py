@@ -3,7 +3,7 @@
 
 from time import monotonic
 
-from ringmaster.workspace import Workspace
+from ringmaster.fabric.workspace import Workspace
 
 HANG_S = 60.0
 """A server that lives and has sent no cycle for so long hangs."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.layout import ApplicationState
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import (
     ACTUATOR_FAULTS,
@@ -22,7 +23,6 @@ from ringmaster.feedback.names import (
     bit_names,
     bits,
 )
-from ringmaster.layout import ApplicationState
 
 MOST_NAMED = 12
 """Names that are listed of one kind; of more there are too many to read."""

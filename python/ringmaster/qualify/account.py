@@ -8,7 +8,7 @@ import json
 from time import monotonic, sleep
 from typing import Any
 
-from ringmaster.programs import START_S, Program, ProgramFailed
+from ringmaster.programs.program import START_S, Program, ProgramFailed
 
 LOOK_S = 0.01
 _READY = '"ready"'

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.programs import Program, ProgramFailed
+from ringmaster.programs.program import Program, ProgramFailed
+from ringmaster.programs.remains import scratch_folder
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.groups import ROW, Rows, read_rows
 from ringmaster.qualify.links import Endpoints, Pair
-from ringmaster.remains import scratch_folder
 
 GENERATOR, RECEIVER = "ringmaster-generator", "ringmaster-receiver"
 WARM_UP_S = 0.5

@@ -7,11 +7,11 @@ running machine, from the stamps that the server put into the records of its str
 
 from collections.abc import Callable
 
-from ringmaster.bench.conditions import core_to_core_ns, stall_floor
 from ringmaster.bench.log import Log, NotMeasured, attempt
 from ringmaster.qualify.carried import place
 from ringmaster.qualify.interval_run import Options, Report, begin, run_once
 from ringmaster.qualify.interval_section import section, words
+from ringmaster.report.conditions import core_to_core_ns, stall_floor
 from ringmaster.report.section import Section
 
 __all__ = ["Options", "measure", "steps"]

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 from time import sleep
 
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.layout import InstrumentKind
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.qualify.interval_tables import (
     Observed,
     averages_table,
@@ -22,8 +24,6 @@ from ringmaster.qualify.interval_tables import (
 )
 from ringmaster.qualify.intervals import Instrument, of_stamps
 from ringmaster.report.section import Section
-from ringmaster.stream import Stream
-from ringmaster.workspace import Workspace, attach
 
 RECORDS = 1 << 14
 """That a look takes of each stream, at most; a quarter of its ring, too."""

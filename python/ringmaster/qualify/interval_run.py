@@ -3,10 +3,10 @@
 
 from dataclasses import dataclass, field
 
-from ringmaster.bench.conditions import StallFloor
-from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
 from ringmaster.qualify.links import linked, mtu_of
+from ringmaster.report.conditions import StallFloor
+from ringmaster.report.verdicts import Conditions, conditions_of
 
 TURN_RATE_HZ = 1e9 / 864
 """Of the paper's Figure 11."""

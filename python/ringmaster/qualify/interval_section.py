@@ -3,8 +3,6 @@
 
 from dataclasses import asdict
 
-from ringmaster.bench.headlines import of_values
-from ringmaster.bench.verdicts import Headline
 from ringmaster.qualify.carried import Carried, common_words
 from ringmaster.qualify.interval_run import Measured, Options, Report
 from ringmaster.qualify.interval_tables import (
@@ -16,7 +14,9 @@ from ringmaster.qualify.interval_tables import (
     singles_table,
 )
 from ringmaster.qualify.intervals import of_caught
+from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Section
+from ringmaster.report.verdicts import Headline
 
 MEASURED = """\
 Each instrument sends a datagram in every turn; the receiver stamps every datagram as it is taken from the link. The \

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringmaster.bench.headlines import of_values
-from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify.intervals import Counted, Instrument, together
+from ringmaster.report.headlines import of_values
 from ringmaster.report.published import INTER_PACKET_NS
 from ringmaster.report.section import Bars, Chart, Quantiles, Table
+from ringmaster.report.verdicts import Headline, number
 
 BINS = 15
 SHARES = (0.5, 0.99, 0.999, 1.0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.histogram import SUBBITS
+from ringmaster.fabric.histogram import SUBBITS
 from ringmaster.qualify.groups import Floats
 
 NS = 1e9

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify.bare_clock import Bare
 from ringmaster.qualify.bins import MOST, quantile
 from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
 from ringmaster.qualify.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
 from ringmaster.qualify.links import linked, mtu_of
+from ringmaster.report.verdicts import Conditions, conditions_of
 
 FLAT_OUT_S = 1.0
 CARRIED_SHARE = 0.8

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import mean
 
-from ringmaster.bench.headlines import Figure, of_values
-from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify.bins import MOST, quantile, share_words, shares, tail
 from ringmaster.qualify.carried import Carried, common_words
 from ringmaster.qualify.groups import Floats
 from ringmaster.qualify.jitter_run import Measured, Options, Report, pooled
 from ringmaster.qualify.links import about
 from ringmaster.report import published
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import JITTER_DPDK_PERCENT, JITTER_ROWS
 from ringmaster.report.section import Quantiles, Section, Table
+from ringmaster.report.verdicts import Headline, number
 
 MEASURED = """\
 A group of datagrams per link and cycle, one of each instrument, at a fixed rate; each datagram stamped as it is taken \

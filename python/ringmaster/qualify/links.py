@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.programs import find_program
-from ringmaster.remains import scratch_folder
+from ringmaster.places import find_program
+from ringmaster.programs.remains import scratch_folder
 
 DPDK_KINDS = ("memif", "af_xdp", "af_packet")
 """Polled without a system call, or through a driver of DPDK."""

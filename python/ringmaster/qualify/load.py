@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from time import sleep
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.programs import Program, ProgramFailed
+from ringmaster.programs.program import Program, ProgramFailed
 
 WORKER_MEMORY = "64m"
 """Of each memory worker: more than it finds in a cache, and little for a machine."""

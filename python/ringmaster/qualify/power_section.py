@@ -3,12 +3,12 @@
 
 from collections.abc import Callable, Sequence
 
-from ringmaster.bench.headlines import Figure, of_values
-from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify import cpu_time
 from ringmaster.qualify.power_windows import STATES, Window
 from ringmaster.report import published
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline, number
 
 ROUNDS = "rounds"
 NONE = "–"

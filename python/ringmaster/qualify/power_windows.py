@@ -13,9 +13,9 @@ from time import monotonic, sleep
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.receivers import RINGMASTER, Running, alone, running
 from ringmaster.bench.setups import TURN_RATE_HZ, Mapping
+from ringmaster.fabric.workspace import Workspace
 from ringmaster.qualify import cpu_time
 from ringmaster.qualify.power_meter import Meter, Taken
-from ringmaster.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.bench.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
-from ringmaster.programs import Program, ProgramFailed
+from ringmaster.programs.program import Program, ProgramFailed
+from ringmaster.programs.remains import scratch_folder
 from ringmaster.qualify.account import account, complaint, wait_until_ready
 from ringmaster.qualify.distribution import Times
 from ringmaster.qualify.links import Pair
 from ringmaster.qualify.placements import Placement
-from ringmaster.remains import scratch_folder
+from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 
 LOOK_S = 0.25
 """Between two looks at who has the cores: rarely, for whoever looks needs a core too."""

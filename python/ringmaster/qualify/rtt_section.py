@@ -4,9 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from ringmaster.bench.conditions import StallFloor
 from ringmaster.bench.log import Log
-from ringmaster.bench.verdicts import Conditions, conditions_of
 from ringmaster.qualify import rtt_tables
 from ringmaster.qualify.distribution import Distribution
 from ringmaster.qualify.links import about
@@ -14,7 +12,9 @@ from ringmaster.qualify.placements import Placements
 from ringmaster.qualify.rtt_options import Options
 from ringmaster.qualify.rtt_run import Round
 from ringmaster.qualify.rtt_tables import Pooled
+from ringmaster.report.conditions import StallFloor
 from ringmaster.report.section import Section
+from ringmaster.report.verdicts import Conditions, conditions_of
 
 
 @dataclass

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
-from ringmaster.bench.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.verdicts import conditions_of, number
-from ringmaster.programs import ProgramFailed
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.qualify import throughput_section as tell
 from ringmaster.qualify.carried import own_words
 from ringmaster.qualify.links import Pair, linked
@@ -21,7 +19,9 @@ from ringmaster.qualify.throughput_charts import charts
 from ringmaster.qualify.throughput_window import Cores, Window, measure_window
 from ringmaster.qualify.zero_loss import Search, Trial, most_trials, search
 from ringmaster.report import published
+from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.section import Section
+from ringmaster.report.verdicts import conditions_of, number
 
 FLOOR_S = 0.5
 FANOUT_TRIES = 4

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from ringmaster.bench.headlines import of_values
-from ringmaster.bench.verdicts import Headline, number
 from ringmaster.qualify import cpu_time
 from ringmaster.qualify.throughput_cases import Case, senders_words
 from ringmaster.qualify.throughput_loss import Losses
 from ringmaster.qualify.throughput_window import Window
 from ringmaster.qualify.zero_loss import Search
 from ringmaster.report import published
+from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline, number
 
 ROUNDS = "windows"
 NONE = "–"

@@ -13,16 +13,16 @@ from statistics import fmean
 from time import monotonic, sleep
 from typing import Any
 
-from ringmaster.bench.conditions import run_times_ns
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.windows import WHOLE_CORE
-from ringmaster.programs import START_S, Program, ProgramFailed
+from ringmaster.programs.program import START_S, Program, ProgramFailed
 from ringmaster.qualify import cpu_time
 from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 from ringmaster.qualify.cpu_time import CpuTime, Shares
 from ringmaster.qualify.links import Pair
 from ringmaster.qualify.throughput_cases import Case, link_text
 from ringmaster.qualify.throughput_loss import Losses, locate
+from ringmaster.report.conditions import run_times_ns
 
 GROUP = 32
 """Datagrams of a cycle, one of each instrument: a burst, and a batch of udp-32."""

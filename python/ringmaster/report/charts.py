@@ -12,10 +12,10 @@ from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ringmaster.bench.verdicts import number
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles
 from ringmaster.report.sketch import known
 from ringmaster.report.svg import FAINT, INK, for_page, looks, stand_in
+from ringmaster.report.verdicts import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ringmaster.bench.headlines import Compared, Figure, NotAReport, as_json, figure_words, figures_of
-from ringmaster.bench.verdicts import condition_words
 from ringmaster.report.figures import figure
+from ringmaster.report.headlines import Compared, Figure, NotAReport, as_json, figure_words, figures_of
 from ringmaster.report.markup import Html, element, table
 from ringmaster.report.page import DATA, document
 from ringmaster.report.plain import NotASection, finite, of_json
 from ringmaster.report.section import Bars, Chart, Section, Table
+from ringmaster.report.verdicts import condition_words
 
 PAGE, COMPARED = "compare.html", "compare.json"
 TITLE = "Ringmaster: two runs side by side"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from ringmaster import __version__
-from ringmaster.libraries import CHECKOUT
+from ringmaster.places import CHECKOUT
 
 UNKNOWN = "unknown"
 LIMIT_S = 10.0

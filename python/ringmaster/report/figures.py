@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from ringmaster.bench.verdicts import number
 from ringmaster.report import charts as drawing
 from ringmaster.report.markup import Html, element, table
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Table
 from ringmaster.report.sketch import known, quantile_table
 from ringmaster.report.svg import colour, looks
+from ringmaster.report.verdicts import number
 
 MOST_ROWS = 40
 """Of a table of points; of more there are those in the JSON."""

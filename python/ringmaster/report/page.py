@@ -11,13 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ringmaster.bench.verdicts import HEADLINE_HEAD, Headline, condition_words, headline_cells
 from ringmaster.report.facts import facts as facts_of_this_machine
 from ringmaster.report.figures import figures
 from ringmaster.report.findings import findings_part
 from ringmaster.report.markup import Html, element, table
 from ringmaster.report.plain import as_json, finite
 from ringmaster.report.section import Section
+from ringmaster.report.verdicts import HEADLINE_HEAD, Headline, condition_words, headline_cells
 
 PAGE, DATA = "report.html", "report.json"
 TITLE = "Ringmaster: what this machine can do"

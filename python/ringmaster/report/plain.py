@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ringmaster.bench.conditions import Spread, StallFloor
-from ringmaster.bench.headlines import figure_of
-from ringmaster.bench.verdicts import Conditions, Headline
-from ringmaster.bench.verdicts import as_json as headlines_as_json
+from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.headlines import figure_of
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
+from ringmaster.report.verdicts import Conditions, Headline
+from ringmaster.report.verdicts import as_json as headlines_as_json
 
 KINDS: dict[str, type[Chart]] = {"quantiles": Quantiles, "lines": Lines, "bars": Bars}
 """Of charts, as JSON calls them."""

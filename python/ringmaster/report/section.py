@@ -7,7 +7,7 @@ A bench makes a ``Section``; the terminal, the JSON and the page are made from i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ringmaster.bench.verdicts import Conditions, Headline
+from ringmaster.report.verdicts import Conditions, Headline
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@
 import math
 from collections.abc import Sequence
 
-from ringmaster.bench.verdicts import number
 from ringmaster.report.section import Quantiles, Table
+from ringmaster.report.verdicts import number
 
 SHARES = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 HEAD = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999")

@@ -5,7 +5,7 @@ import sys
 
 from rich.console import Console
 
-from ringmaster.bench import verdicts
+from ringmaster.report import verdicts
 from ringmaster.report.plain import as_json
 from ringmaster.report.section import Quantiles, Section, Table
 from ringmaster.report.sketch import LEGEND, sketch

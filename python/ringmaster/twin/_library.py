@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import LatticeAbsent, LatticeInvalid, TwinArgument, TwinError, TwinNoAnswer
-from ringmaster.libraries import find_library
-from ringmaster.naming import without_controls
-from ringmaster.programs import ProgramNotFound
+from ringmaster.fabric.naming import without_controls
+from ringmaster.places import ProgramNotFound, find_library
 from ringmaster.twin._declarations import DECLARATIONS
 
 NAME = "libringmaster-twin.so"

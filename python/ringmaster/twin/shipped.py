@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ringmaster.errors import LatticeAbsent
-from ringmaster.libraries import CHECKOUT
+from ringmaster.places import CHECKOUT
 
 INSTALLED = Path("ringmaster/lattices")
 

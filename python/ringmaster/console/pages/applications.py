@@ -4,14 +4,14 @@
 from time import CLOCK_TAI, clock_gettime_ns
 
 from ringmaster.console import units
-from ringmaster.console.driving import ApplicationFigures
-from ringmaster.console.faults import TEXTS
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, wrapped
 from ringmaster.console.marks import spark
 from ringmaster.console.pages.common import SortKey, bad, chosen, number, sorted_by, spark_width, visible, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
-from ringmaster.layout import ApplicationState
+from ringmaster.fabric.layout import ApplicationState
+from ringmaster.monitor.driving import ApplicationFigures
+from ringmaster.monitor.faults import TEXTS
 
 NAME = "applications"
 SORTS: dict[str, SortKey[ApplicationFigures]] = {

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster.console import units
-from ringmaster.console.figures import CoreFigures
 from ringmaster.console.lines import Column, Line, Span, heading, line, table
 from ringmaster.console.marks import bar, columns_up, spark
 from ringmaster.console.pages.common import SortKey, chosen, sorted_by, spark_width
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
-from ringmaster.histogram import HistogramReading, bucket_floor
+from ringmaster.fabric.histogram import HistogramReading, bucket_floor
+from ringmaster.monitor.figures import CoreFigures
 
 NAME = "cores"
 SORTS: dict[str, SortKey[CoreFigures]] = {

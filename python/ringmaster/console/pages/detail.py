@@ -2,10 +2,10 @@
 """Everything about one instrument."""
 
 from ringmaster.console import units
-from ringmaster.console.advice import ADVICE
 from ringmaster.console.detail import CounterValue, Details
 from ringmaster.console.lines import Column, Line, Span, beside, heading, line, table, wrapped
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.advice import ADVICE
 
 WIDE = 150
 """From this width on the newest record stands beside the counters."""

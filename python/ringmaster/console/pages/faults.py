@@ -4,10 +4,10 @@
 from collections.abc import Sequence
 
 from ringmaster.console import units
-from ringmaster.console.faults import Fault
 from ringmaster.console.lines import Line, Span, heading, line, wrapped
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.faults import Fault
 
 NAME = "faults"
 ABOUT = (

@@ -7,21 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ringmaster.console import units
-from ringmaster.console.feedback import (
-    BANDS_HZ,
-    LINES_HZ,
-    FeedbackFigures,
-    LeftOut,
-    Motion,
-    Motions,
-    decibel,
-)
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, width_of, wrapped
 from ringmaster.console.marks import curve, spark
 from ringmaster.console.pages.common import spark_width
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 from ringmaster.feedback.names import Loop, State
+from ringmaster.monitor.feedback import BANDS_HZ, LINES_HZ, FeedbackFigures, LeftOut, Motion, Motions, decibel
 
 NAME = "feedback"
 ABOUT = (

@@ -2,11 +2,11 @@
 """The links: the kernel's share of the traffic, mirrored networks, and which core gets whose datagrams."""
 
 from ringmaster.console import units
-from ringmaster.console.figures import PathFigures, PortFigures, Steering
 from ringmaster.console.lines import Column, Line, Span, heading, line, table
 from ringmaster.console.pages.common import bad, number, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.figures import PathFigures, PortFigures, Steering
 
 NAME = "links"
 ABOUT = (

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ringmaster.beam.orbit import Orbit
 from ringmaster.console import units
 from ringmaster.console.lines import Line, Span, heading, line
 from ringmaster.console.marks import bar_width, bars
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
-from ringmaster.orbit import Orbit
 
 NAME = "orbit"
 ABOUT = (

@@ -2,14 +2,14 @@
 """The ports: what came, and what became of it."""
 
 from ringmaster.console import units
-from ringmaster.console.advice import ADVICE
-from ringmaster.console.faults import TEXTS
-from ringmaster.console.figures import PortFigures
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, wrapped
 from ringmaster.console.marks import spark
 from ringmaster.console.pages.common import SortKey, bad, chosen, number, sorted_by, spark_width, visible, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.advice import ADVICE
+from ringmaster.monitor.faults import TEXTS
+from ringmaster.monitor.figures import PortFigures
 
 NAME = "ports"
 SORTS: dict[str, SortKey[PortFigures]] = {

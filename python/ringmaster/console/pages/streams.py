@@ -2,12 +2,12 @@
 """The instruments: one line each, and on demand everything about one."""
 
 from ringmaster.console import units
-from ringmaster.console.figures import StreamFigures
 from ringmaster.console.lines import Column, Line, Span, alarming, heading, line, table
 from ringmaster.console.marks import spark
 from ringmaster.console.pages.common import SortKey, bad, chosen, more, number, sorted_by, spark_width, visible, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.figures import StreamFigures
 
 NAME = "streams"
 SORTS: dict[str, SortKey[StreamFigures]] = {

@@ -5,14 +5,14 @@ import math
 from collections import Counter
 
 from ringmaster.console import units
-from ringmaster.console.advice import ADVICE
-from ringmaster.console.driving import SEVERE, ChainFigures, SupplyFigures
-from ringmaster.console.faults import TEXTS
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, wrapped
 from ringmaster.console.marks import bar
 from ringmaster.console.pages.common import SortKey, bad, chosen, more, sorted_by, visible, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.advice import ADVICE
+from ringmaster.monitor.driving import SEVERE, ChainFigures, SupplyFigures
+from ringmaster.monitor.faults import TEXTS
 
 NAME = "supplies"
 SORTS: dict[str, SortKey[SupplyFigures]] = {
