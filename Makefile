@@ -65,10 +65,12 @@ format: .venv/dev ## format C and Python
 	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
 	@.venv/bin/ruff format --config python/pyproject.toml .
 
-generate: ## remake the files made from counters.toml, abi.json and the twin's headers
+generate: build/build.ninja ## remake the files made from counters.toml, abi.json, the twin's headers and the keys' schemas
 	@$(PYTHON) tools/generate_counters.py
 	@$(PYTHON) tools/generate_abi.py
 	@$(PYTHON) tools/generate_declarations.py
+	@ninja -C build tools/keys/write_keys
+	@$(PYTHON) tools/generate_keys.py build/tools/keys/write_keys
 
 abi: build/build.ninja ## freeze a new layout of shared memory, after raising RM_ABI_VERSION
 	@ninja -C build src/fabric/abi/abi_dump

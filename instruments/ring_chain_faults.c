@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "ring_resolve.h"
 
 /** What each kind of fault may and must say besides. */
@@ -89,20 +90,26 @@ static enum rm_code find_supply(struct rm_resolve *resolve, uint32_t index) {
     return RM_OK;
 }
 
-static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
-    struct rm_ring_file_chain_fault const *from = &resolve->file->chain_faults[index];
+static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
+    struct rm_ring_file_chain_fault *from = &resolve->file->chain_faults[index];
     struct rm_chain_fault *to = &resolve->config->supplies.faults[index].fault;
+    if (!rm_yaml_fill(&rm_ring_chain_fault_schema, from, true))
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
     *to = (struct rm_chain_fault){
         .kind = from->fault,
-        .from_s = from->from_s == NULL ? 0 : *from->from_s,
+        .from_s = *from->from_s,
         .to_s = INFINITY,
-        .probability = from->probability == NULL ? 1 : *from->probability,
+        .probability = *from->probability,
         .limit = from->limit == NULL ? 0 : *from->limit,
         .other_id = from->id == NULL ? 0 : *from->id,
     };
     if (from->for_s != NULL)
         to->to_s = to->from_s + *from->for_s;
-    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {check_keys, check_numbers, find_chains,
+    return RM_OK;
+}
+
+static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
+    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {check_keys, take_fault, check_numbers, find_chains,
                                                                      find_supply};
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);

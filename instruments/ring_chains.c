@@ -10,8 +10,6 @@
 #include "ring_resolve.h"
 #include "wire/arp.h"
 
-static double const TIMEOUT_MS = 100;
-
 /** One that the configuration gives none has the MAC that its address makes: the server finds it by broadcast. */
 static void take_mac(struct rm_config_chain const *from, struct rm_ring_chain *to) {
     static uint8_t const broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
@@ -48,7 +46,9 @@ static enum rm_code add_chain(struct rm_resolve *resolve, uint32_t described) {
         .answer_port = machine->port[from->port].udp_port,
         .answers = from->readback,
         .first = supplies->supply_count,
-        .config = {.id = from->id, .supply_count = from->supply_count, .timeout_s = 1e-3 * TIMEOUT_MS},
+        .config = {.id = from->id,
+                   .supply_count = from->supply_count,
+                   .timeout_s = 1e-3 * rm_yaml_default(&rm_ring_chain_schema, "timeout_ms")},
     };
     strcpy(to->name, from->name);
     strcpy(to->entry, from->entry);
@@ -64,9 +64,10 @@ static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_chain const *from = &resolve->file->chains[index];
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
     bool found = false;
-    if (from->timeout_ms != NULL && !(*from->timeout_ms >= 0 && *from->timeout_ms <= 1e9))
-        return rm_resolve_fail(resolve, "chains", index, "timeout_ms", "found %g, expected 0 (never) to 1e9",
-                               *from->timeout_ms);
+    struct rm_yaml_key const *timeout_ms = rm_yaml_key_at(&rm_ring_chain_schema, "timeout_ms");
+    if (from->timeout_ms != NULL && !rm_yaml_in_range(timeout_ms, *from->timeout_ms))
+        return rm_resolve_fail(resolve, "chains", index, "timeout_ms", "found %g, expected 0 (never) to %g",
+                               *from->timeout_ms, timeout_ms->max);
     for (uint32_t c = 0; c < supplies->chain_count; ++c) {
         struct rm_ring_chain *chain = &supplies->chains[c];
         if (!rm_resolve_means(from->name, chain->name, chain->entry))

@@ -12,7 +12,6 @@
 #include "ring_resolve.h"
 
 static double const MACHINE_MAX_LAG_MS = 5.0, MAX_LAG_MOST_MS = 1e6;
-static uint64_t const DEFAULT_FIRST_TURN = 1000000;
 
 void rm_ring_flow_default(struct rm_flow *flow) {
     /* The MAC is locally administered: a kernel that sees the frames leaves them alone. */
@@ -70,10 +69,10 @@ static enum rm_code resolve_lock_step(struct rm_resolve *resolve) {
 static enum rm_code resolve_head(struct rm_resolve *resolve) {
     struct rm_ring_file const *file = resolve->file;
     struct rm_ring_config *config = resolve->config;
-    config->first_turn = file->first_turn == NULL ? DEFAULT_FIRST_TURN : *file->first_turn;
-    config->udp_checksum = file->udp_checksum != NULL && *file->udp_checksum;
+    config->first_turn = *file->first_turn;
+    config->udp_checksum = *file->udp_checksum;
     config->beam.turn_rate_hz = resolve->machine->turn_rate_hz;
-    config->beam.seed = file->seed == NULL ? 1 : *file->seed;
+    config->beam.seed = *file->seed;
     snprintf(config->workspace, sizeof config->workspace, "%s", resolve->machine->workspace);
     if (config->first_turn > RM_RING_FIRST_TURN_MAX)
         return rm_yaml_fail(resolve->error, resolve->path, "first_turn", "found %llu, expected at most 2^62",
@@ -129,10 +128,13 @@ bool rm_resolve_means(char const *name, char const *own, char const *entry) {
     return strcmp(name, "all") == 0 || strcmp(name, entry) == 0 || fnmatch(name, own, 0) == 0;
 }
 
+/** Without an overlay all is as its schema has it. */
 static enum rm_code load_overlay(char const *path, struct rm_ring_file **file, struct rm_errors *errors) {
-    static struct rm_ring_file none;
-    *file = path == NULL ? &none : NULL;
-    return path == NULL ? RM_OK : rm_yaml_load_all(path, &rm_ring_schema, (void **)file, errors);
+    void *data = NULL;
+    enum rm_code const code = path == NULL ? rm_yaml_load_nothing(&rm_ring_schema, &data, errors)
+                                           : rm_yaml_load_all(path, &rm_ring_schema, &data, errors);
+    *file = data;
+    return code;
 }
 
 static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_ring_file const *file,
@@ -166,7 +168,7 @@ enum rm_code rm_ring_config_load_all(struct rm_ring_files const *files, struct r
     enum rm_code code = rm_code_first(described, load_overlay(files->overlay, &file, errors));
     if (code == RM_OK)
         code = resolve_files(files, file, config, errors);
-    if (files->overlay != NULL && file != NULL)
+    if (file != NULL)
         rm_yaml_free(&rm_ring_schema, file);
     if (code != RM_OK)
         rm_ring_config_free(config);

@@ -149,27 +149,34 @@ static enum rm_code check_formats(struct rm_resolve *resolve, uint32_t index) {
     return RM_OK;
 }
 
-static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
-    struct rm_ring_file_fault const *from = &resolve->file->faults[index];
+static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
+    struct rm_ring_file_fault *from = &resolve->file->faults[index];
     struct rm_ring_fault *to = &resolve->config->faults[index];
+    if (!rm_yaml_fill(&rm_ring_fault_schema, from, true))
+        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
     to->network = from->network == NULL ? RM_RING_BOTH_NETWORKS : (int32_t)*from->network;
     to->fault = (struct rm_fault){
         .kind = from->fault,
         .at_turn = from->at_turn == NULL ? RM_TURN_NONE : *from->at_turn,
         .probability = from->probability == NULL ? 0 : *from->probability,
         .turns = from->turns == NULL ? rules[from->fault].otherwise_turns : *from->turns,
-        .duration = from->duration == NULL ? 1 : *from->duration,
-        .unseen = from->unseen != NULL && *from->unseen,
-        .order = from->order == NULL ? RM_FRAGMENTS_SHUFFLED : *from->order,
+        .duration = *from->duration,
+        .unseen = *from->unseen,
+        .order = *from->order,
     };
-    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {find_instrument, check_foreign_keys, check_when,
-                                                                     check_turns, check_formats};
+    return RM_OK;
+}
+
+static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
+    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {
+        find_instrument, check_foreign_keys, take_fault, check_when, check_turns, check_formats,
+    };
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);
         if (code != RM_OK)
             return code;
     }
-    return check_network(resolve, index, to->network);
+    return check_network(resolve, index, resolve->config->faults[index].network);
 }
 
 enum rm_code rm_resolve_faults(struct rm_resolve *resolve) {

@@ -81,7 +81,7 @@ struct rm_ring_file {
     struct rm_ring_file_machine *machine;
 };
 
-extern cyaml_schema_value_t const rm_ring_schema;
+extern cyaml_schema_value_t const rm_ring_schema, rm_ring_fault_schema;
 
 /** The kind of port for a word, "memif", which may be one that cannot send: false. */
 bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind);

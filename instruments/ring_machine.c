@@ -11,62 +11,61 @@
 #include "kind_lanes.h"
 #include "ring_resolve.h"
 
-enum { STEP_TURNS = 120, STEP_TURNS_MOST = 1000000, TOPUP_TURNS = 2000 };
-
-static double const REFRESH_MS = 200, BLEND_MS = 20, CORNER_HZ = 10, WANDER = 0.001;
-
 /** One number of a part of the machine. */
 struct machine_key {
     char const *key;
-    size_t from; /**< offset of a double * in the part */
-    size_t to;   /**< offset of a double in struct rm_ring_machine */
-    double otherwise, low, high;
-    double scale; /**< from the key's unit */
+    /** Offset of a double * in the part. */
+    size_t from;
+    /** Offset of a double in struct rm_ring_machine. */
+    size_t to;
+    /** From the key's unit. */
+    double scale;
 };
 
-#define MACHINE_KEY(part, name, to, otherwise, low, high, scale)                                                       \
-    { #name, offsetof(struct part, name), offsetof(struct rm_ring_machine, to), otherwise, low, high, scale }
+#define MACHINE_KEY(part, name, to, scale)                                                                             \
+    { #name, offsetof(struct part, name), offsetof(struct rm_ring_machine, to), scale }
 
 static struct machine_key const machine_keys[] = {
-    MACHINE_KEY(rm_ring_file_machine, refresh_ms, refresh_s, REFRESH_MS, 1, 1e6, 1e-3),
-    MACHINE_KEY(rm_ring_file_machine, blend_ms, blend_s, BLEND_MS, 0, 1e5, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine, refresh_ms, refresh_s, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine, blend_ms, blend_s, 1e-3),
     {0},
 };
 
 static struct machine_key const filter_keys[] = {
-    MACHINE_KEY(rm_ring_file_machine_filter, delay_us, bpm_delay_s, 0, 0, 1e6, 1e-6),
-    MACHINE_KEY(rm_ring_file_machine_filter, bandwidth_hz, bpm_bandwidth_hz, 0, 0, 1e9, 1),
+    MACHINE_KEY(rm_ring_file_machine_filter, delay_us, bpm_delay_s, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_filter, bandwidth_hz, bpm_bandwidth_hz, 1),
     {0},
 };
 
 static struct machine_key const error_keys[] = {
-    MACHINE_KEY(rm_ring_file_machine_errors, beta_beat, errors.beta_beat, 0, 0, 0.5, 1),
-    MACHINE_KEY(rm_ring_file_machine_errors, bpm_gain, errors.bpm_gain, 0, 0, 0.4, 1),
-    MACHINE_KEY(rm_ring_file_machine_errors, bpm_offset_um, errors.bpm_offset_m, 0, 0, 5000, 1e-6),
-    MACHINE_KEY(rm_ring_file_machine_errors, bpm_roll_mrad, errors.bpm_roll_rad, 0, 0, 500, 1e-3),
-    MACHINE_KEY(rm_ring_file_machine_errors, bpm_crosstalk, errors.bpm_crosstalk, 0, 0, 0.4, 1),
-    MACHINE_KEY(rm_ring_file_machine_errors, corrector_gain, errors.corrector_gain, 0, 0, 0.4, 1),
-    MACHINE_KEY(rm_ring_file_machine_errors, corrector_roll_mrad, errors.corrector_roll_rad, 0, 0, 500, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine_errors, beta_beat, errors.beta_beat, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_gain, errors.bpm_gain, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_offset_um, errors.bpm_offset_m, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_roll_mrad, errors.bpm_roll_rad, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_crosstalk, errors.bpm_crosstalk, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, corrector_gain, errors.corrector_gain, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, corrector_roll_mrad, errors.corrector_roll_rad, 1e-3),
     {0},
 };
 
-static enum rm_code check_within(struct rm_resolve *resolve, char const *key, double value, double low, double high) {
+static enum rm_code check_within(struct rm_resolve *resolve, char const *key, double value) {
     char place[80];
-    if (value >= low && value <= high)
-        return RM_OK;
     snprintf(place, sizeof place, "machine.%s", key);
-    return rm_yaml_fail(resolve->error, resolve->path, place, "found %g, expected %g to %g", value, low, high);
+    struct rm_yaml_key const *known = rm_yaml_key_at(&rm_ring_schema, place);
+    if (rm_yaml_in_range(known, value))
+        return RM_OK;
+    return rm_yaml_fail(resolve->error, resolve->path, place, "found %g, expected %g to %g", value, known->min,
+                        known->max);
 }
 
-/** The numbers of a part, which may be absent: NULL. */
+/** The numbers of a part. */
 static enum rm_code resolve_numbers(struct rm_resolve *resolve, char const *part, void const *from,
                                     struct machine_key const *keys) {
     for (struct machine_key const *key = keys; key->key != NULL; ++key) {
         char name[60];
-        double const *given = from == NULL ? NULL : *(double *const *)(void const *)((char const *)from + key->from);
-        double const value = given == NULL ? key->otherwise : *given;
+        double const value = **(double *const *)(void const *)((char const *)from + key->from);
         snprintf(name, sizeof name, "%s%s", part, key->key);
-        enum rm_code const code = check_within(resolve, name, value, key->low, key->high);
+        enum rm_code const code = check_within(resolve, name, value);
         if (code != RM_OK)
             return code;
         *(double *)(void *)((char *)&resolve->config->machine + key->to) = value * key->scale;
@@ -132,12 +131,12 @@ static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = one->plane == RM_RING_FILE_X ? 'x' : 'y',
                                         .per_unit = 1e-6 * one->urad_per_unit,
-                                        .eddy_hz = one->eddy_hz == NULL ? 0 : *one->eddy_hz};
+                                        .eddy_hz = *one->eddy_hz};
         snprintf(place, sizeof place, "correctors[%u].urad_per_unit", c);
-        code = check_within(resolve, place, one->urad_per_unit, -1e6, 1e6);
+        code = check_within(resolve, place, one->urad_per_unit);
         snprintf(place, sizeof place, "correctors[%u].eddy_hz", c);
         if (code == RM_OK)
-            code = check_within(resolve, place, to->eddy_hz, 0, 1e9);
+            code = check_within(resolve, place, to->eddy_hz);
         snprintf(place, sizeof place, "machine.correctors[%u].supplies", c);
         if (code == RM_OK)
             code = resolve_group(resolve, place, one->elements, one->supplies, to);
@@ -155,7 +154,7 @@ static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = 'q', .per_unit = one->per_unit};
         snprintf(place, sizeof place, "strengths[%u].per_unit", s);
-        code = check_within(resolve, place, one->per_unit, -10, 10);
+        code = check_within(resolve, place, one->per_unit);
         snprintf(place, sizeof place, "machine.strengths[%u].supplies", s);
         if (code == RM_OK)
             code = resolve_group(resolve, place, one->elements, one->supplies, to);
@@ -170,8 +169,8 @@ static enum rm_code resolve_rf(struct rm_resolve *resolve) {
     machine->rf_supply = -1;
     if (from == NULL)
         return RM_OK;
-    machine->rf_hz_per_unit = from->hz_per_unit == NULL ? 1 : *from->hz_per_unit;
-    enum rm_code code = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit, -1e6, 1e6);
+    machine->rf_hz_per_unit = *from->hz_per_unit;
+    enum rm_code code = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit);
     if (code == RM_OK)
         code = resolve_supplies(resolve, "machine.rf.supply", from->supply, &rf);
     if (code == RM_OK && rf.supply_count != 1)
@@ -190,17 +189,17 @@ static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_fil
     struct rm_ring_machine *machine = &resolve->config->machine;
     enum rm_code code = RM_OK;
     machine->disturbances.mains_count = from->mains_count;
-    machine->disturbances.mains_wander = from->mains_wander == NULL ? WANDER : *from->mains_wander;
+    machine->disturbances.mains_wander = *from->mains_wander;
     for (uint32_t m = 0; code == RM_OK && m < from->mains_count; ++m) {
-        code = check_within(resolve, "disturbances.mains.hz", from->mains[m].hz, 0, 1e6);
+        code = check_within(resolve, "disturbances.mains.hz", from->mains[m].hz);
         if (code == RM_OK)
-            code = check_within(resolve, "disturbances.mains.orbit_um", from->mains[m].orbit_um, 0, 1000);
+            code = check_within(resolve, "disturbances.mains.orbit_um", from->mains[m].orbit_um);
         machine->disturbances.mains[m].hz = from->mains[m].hz;
         machine->disturbances.mains[m].orbit_m = 1e-6 * from->mains[m].orbit_um;
     }
     if (code != RM_OK)
         return code;
-    return check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander, 0, 0.1);
+    return check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander);
 }
 
 static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_file_ground const *from) {
@@ -208,11 +207,11 @@ static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_fi
     if (from == NULL)
         return RM_OK;
     machine->disturbances.ground_rms_m = 1e-9 * from->rms_nm;
-    machine->disturbances.ground_corner_hz = from->corner_hz == NULL ? CORNER_HZ : *from->corner_hz;
-    enum rm_code const code = check_within(resolve, "disturbances.ground.rms_nm", from->rms_nm, 0, 1e5);
+    machine->disturbances.ground_corner_hz = *from->corner_hz;
+    enum rm_code const code = check_within(resolve, "disturbances.ground.rms_nm", from->rms_nm);
     if (code != RM_OK)
         return code;
-    return check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz, 1e-3, 1000);
+    return check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz);
 }
 
 static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_file_steps const *from) {
@@ -221,8 +220,8 @@ static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_fil
         return RM_OK;
     machine->disturbances.step_rad = 1e-6 * from->urad;
     machine->disturbances.step_every_s = from->every_s;
-    enum rm_code const code = check_within(resolve, "disturbances.steps.urad", from->urad, 0, 100);
-    return code == RM_OK ? check_within(resolve, "disturbances.steps.every_s", from->every_s, 1e-3, 1e6) : code;
+    enum rm_code const code = check_within(resolve, "disturbances.steps.urad", from->urad);
+    return code == RM_OK ? check_within(resolve, "disturbances.steps.every_s", from->every_s) : code;
 }
 
 static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring_file_insertion const *from) {
@@ -231,17 +230,20 @@ static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring
         return RM_OK;
     machine->disturbances.insertion_at = strdup(from->at);
     machine->disturbances.insertion_rad = 1e-6 * from->urad;
-    machine->disturbances.insertion_ramp_s = from->ramp_s == NULL ? 2 : *from->ramp_s;
-    machine->disturbances.insertion_every_s = from->every_s == NULL ? 20 : *from->every_s;
+    machine->disturbances.insertion_ramp_s = *from->ramp_s;
+    machine->disturbances.insertion_every_s = *from->every_s;
     if (machine->disturbances.insertion_at == NULL)
         return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
-    enum rm_code code = check_within(resolve, "disturbances.insertion.urad", from->urad, -100, 100);
+    enum rm_code code = check_within(resolve, "disturbances.insertion.urad", from->urad);
     if (code == RM_OK)
-        code =
-            check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s, 1e-3, 1e6);
+        code = check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s);
     if (code != RM_OK)
         return code;
-    return check_within(resolve, "disturbances.insertion.ramp_s", machine->disturbances.insertion_ramp_s, 0,
+    if (machine->disturbances.insertion_ramp_s >= 0 &&
+        machine->disturbances.insertion_ramp_s <= machine->disturbances.insertion_every_s)
+        return RM_OK;
+    return rm_yaml_fail(resolve->error, resolve->path, "machine.disturbances.insertion.ramp_s",
+                        "found %g, expected 0 to %g", machine->disturbances.insertion_ramp_s,
                         machine->disturbances.insertion_every_s);
 }
 
@@ -251,9 +253,9 @@ static enum rm_code resolve_topup(struct rm_resolve *resolve, struct rm_ring_fil
         return RM_OK;
     machine->disturbances.topup_rad = 1e-6 * from->urad;
     machine->disturbances.topup_every_s = from->every_s;
-    machine->disturbances.topup_turns = from->turns == NULL ? TOPUP_TURNS : *from->turns;
-    enum rm_code const code = check_within(resolve, "disturbances.topup.urad", from->urad, -1000, 1000);
-    return code == RM_OK ? check_within(resolve, "disturbances.topup.every_s", from->every_s, 1e-3, 1e6) : code;
+    machine->disturbances.topup_turns = *from->turns;
+    enum rm_code const code = check_within(resolve, "disturbances.topup.urad", from->urad);
+    return code == RM_OK ? check_within(resolve, "disturbances.topup.every_s", from->every_s) : code;
 }
 
 static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
@@ -319,12 +321,12 @@ enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
         return RM_OK;
     machine->present = true;
     machine->seed = from->seed == NULL ? resolve->config->beam.seed : *from->seed;
-    machine->bpms = strdup(from->bpms == NULL ? "BPM*" : from->bpms);
+    machine->bpms = strdup(from->bpms);
     machine->supply_count = resolve->config->supplies.supply_count;
-    machine->step_turns = from->step_turns == NULL ? STEP_TURNS : *from->step_turns;
+    machine->step_turns = *from->step_turns;
     if (machine->bpms == NULL)
         return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
-    enum rm_code code = check_within(resolve, "step_turns", machine->step_turns, 1, STEP_TURNS_MOST);
+    enum rm_code code = check_within(resolve, "step_turns", machine->step_turns);
     if (code == RM_OK)
         code = resolve_numbers(resolve, "", from, machine_keys);
     if (code == RM_OK)

@@ -10,7 +10,7 @@
 #include "ring_resolve.h"
 #include "wire/address.h"
 
-enum { DEFAULT_MTU = 1500, VLAN_MOST = 4094 };
+enum { VLAN_MOST = 4094 };
 
 /** One port while it is resolved. */
 struct outlet {
@@ -170,7 +170,7 @@ static enum rm_code take_flow(struct outlet const *outlet) {
 static enum rm_code take_common(struct outlet const *outlet) {
     struct rm_resolve *resolve = outlet->resolve;
     struct rm_ring_file const *file = resolve->file;
-    outlet->to->mtu = file->mtu == NULL ? DEFAULT_MTU : *file->mtu;
+    outlet->to->mtu = *file->mtu;
     if (outlet->to->mtu < RM_MTU_LEAST || outlet->to->mtu > RM_MTU_MOST)
         return rm_yaml_fail(resolve->error, resolve->path, "mtu", "found %u, expected %d to %d", outlet->to->mtu,
                             RM_MTU_LEAST, RM_MTU_MOST);

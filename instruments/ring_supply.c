@@ -9,42 +9,49 @@
 #include "base/fail.h"
 #include "ring_resolve.h"
 
-static double const REGULATION_LEAST_HZ = 1, SAFE_SLEW_LEAST = 1e-9;
+static double const REGULATION_LEAST_HZ = 1;
 
 /** One number of a supply. */
 struct supply_key {
     char const *key;
-    size_t from; /**< offset of a double * in struct rm_ring_file_supply */
-    size_t to;   /**< offset of a double in struct rm_supply_config */
-    double low, high;
-    double scale; /**< from the key's unit */
+    /** Offset of a double * in struct rm_ring_file_supply. */
+    size_t from;
+    /** Offset of a double in struct rm_supply_config. */
+    size_t to;
+    /** From the key's unit. */
+    double scale;
 };
 
-#define SUPPLY_KEY(name, to, low, high, scale)                                                                         \
-    { #name, offsetof(struct rm_ring_file_supply, name), offsetof(struct rm_supply_config, to), low, high, scale }
+#define SUPPLY_KEY(name, to, scale)                                                                                    \
+    { #name, offsetof(struct rm_ring_file_supply, name), offsetof(struct rm_supply_config, to), scale }
 
 static struct supply_key const keys[] = {
-    SUPPLY_KEY(resolution, resolution, 0, 1e9, 1),
-    SUPPLY_KEY(delay_us, delay_s, 0, 1e6, 1e-6),
-    SUPPLY_KEY(regulation_hz, regulation_hz, 0, 1e7, 1),
-    SUPPLY_KEY(drift_ppm, drift_ppm, 0, 1000, 1),
-    SUPPLY_KEY(bandwidth_hz, bandwidth_hz, 0, 1e9, 1),
-    SUPPLY_KEY(slew, slew, 1e-9, INFINITY, 1),
-    SUPPLY_KEY(noise, noise, 0, 1e9, 1),
-    SUPPLY_KEY(initial, initial, -INFINITY, INFINITY, 1),
-    SUPPLY_KEY(safe, safe, -INFINITY, INFINITY, 1),
-    SUPPLY_KEY(safe_slew, safe_slew, SAFE_SLEW_LEAST, INFINITY, 1),
+    SUPPLY_KEY(resolution, resolution, 1),
+    SUPPLY_KEY(delay_us, delay_s, 1e-6),
+    SUPPLY_KEY(regulation_hz, regulation_hz, 1),
+    SUPPLY_KEY(drift_ppm, drift_ppm, 1),
+    SUPPLY_KEY(bandwidth_hz, bandwidth_hz, 1),
+    SUPPLY_KEY(slew, slew, 1),
+    SUPPLY_KEY(noise, noise, 1),
+    SUPPLY_KEY(initial, initial, 1),
+    SUPPLY_KEY(safe, safe, 1),
+    SUPPLY_KEY(safe_slew, safe_slew, 1),
 };
 
 /** An ideal supply of the configuration: off is 0, so its range reaches there. */
 static struct rm_supply_config derive(struct rm_config_supply const *from) {
-    return (struct rm_supply_config){
+    struct rm_supply_config to = {
         .low = fmin(from->low, 0),
         .high = fmax(from->high, 0),
         .slew = INFINITY,
         .safe = from->safe,
         .safe_slew = from->safe_slew_per_s,
     };
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
+        if (rm_yaml_key_at(&rm_ring_supply_schema, keys[k].key)->fallback != NULL)
+            *(double *)(void *)((char *)&to + keys[k].to) =
+                rm_yaml_default(&rm_ring_supply_schema, keys[k].key) * keys[k].scale;
+    return to;
 }
 
 static enum rm_code fail(struct rm_resolve *resolve, uint32_t entry, char const *key, double value, double low,
@@ -56,8 +63,9 @@ static enum rm_code check_entry(struct rm_resolve *resolve, uint32_t entry) {
     struct rm_ring_file_supply const *from = &resolve->file->supplies[entry];
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k) {
         double const *given = *(double *const *)(void const *)((char const *)from + keys[k].from);
-        if (given != NULL && !(*given >= keys[k].low && *given <= keys[k].high))
-            return fail(resolve, entry, keys[k].key, *given, keys[k].low, keys[k].high);
+        struct rm_yaml_key const *key = rm_yaml_key_at(&rm_ring_supply_schema, keys[k].key);
+        if (given != NULL && !rm_yaml_in_range(key, *given))
+            return fail(resolve, entry, keys[k].key, *given, key->min, key->max);
     }
     if (from->regulation_hz != NULL && *from->regulation_hz != 0 && *from->regulation_hz < REGULATION_LEAST_HZ)
         return fail(resolve, entry, "regulation_hz", *from->regulation_hz, REGULATION_LEAST_HZ, 1e7);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "events.h"
+#include "events_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,35 +8,28 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/yaml.h"
-
-/** One entry of a file. */
-struct file_event {
-    double at;
-    char *set;
-};
-
-struct file_events {
-    struct file_event *event;
-    unsigned event_count;
-};
 
 static cyaml_schema_field_t const event_fields[] = {
-    CYAML_FIELD_FLOAT("at", CYAML_FLAG_DEFAULT, struct file_event, at),
-    CYAML_FIELD_STRING_PTR("set", CYAML_FLAG_POINTER, struct file_event, set, 1, 512),
+    CYAML_FIELD_FLOAT(
+        RM_KEY("at", "When, since the start of the simulation.", .unit = "s", .example = "0.5", RM_RANGE(0, INFINITY)),
+        CYAML_FLAG_DEFAULT, struct rm_file_event, at),
+    CYAML_FIELD_STRING_PTR(RM_KEY("set", "What: NAME=VALUE of a setting, a knob of the machine, or drop=INSTRUMENT.",
+                                  .example = "feedback/loop=1"),
+                           CYAML_FLAG_POINTER, struct rm_file_event, set, 1, 512),
     CYAML_FIELD_END,
 };
 
 static cyaml_schema_value_t const event_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct file_event, event_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct rm_file_event, event_fields)};
 
 static cyaml_schema_field_t const file_fields[] = {
-    CYAML_FIELD_SEQUENCE("events", CYAML_FLAG_POINTER, struct file_events, event, &event_schema, 0, 1 << 20),
+    CYAML_FIELD_SEQUENCE(RM_KEY("events", "What happens when."), CYAML_FLAG_POINTER, struct rm_file_events, event,
+                         &event_schema, 0, 1 << 20),
     CYAML_FIELD_END,
 };
 
-static cyaml_schema_value_t const file_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct file_events, file_fields)};
+cyaml_schema_value_t const rm_events_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_file_events, file_fields)};
 
 /** Adds NAME=VALUE at a time; `what` is what a message calls it. */
 static enum rm_code add(struct rm_events *events, double at, char const *assignment, char const *what,
@@ -73,8 +67,8 @@ enum rm_code rm_events_add(struct rm_events *events, char const *text, struct rm
 
 enum rm_code rm_events_load(struct rm_events *events, char const *path, struct rm_error *error) {
     void *data = NULL;
-    enum rm_code code = rm_yaml_load(path, &file_schema, &data, error);
-    struct file_events const *file = data;
+    enum rm_code code = rm_yaml_load(path, &rm_events_schema, &data, error);
+    struct rm_file_events const *file = data;
     for (unsigned i = 0; code == RM_OK && i < file->event_count; ++i) {
         struct rm_error reason;
         code = add(events, file->event[i].at, file->event[i].set, file->event[i].set, &reason);
@@ -84,7 +78,7 @@ enum rm_code rm_events_load(struct rm_events *events, char const *path, struct r
             code = rm_yaml_fail(error, path, key, "%s", reason.text);
         }
     }
-    rm_yaml_free(&file_schema, data);
+    rm_yaml_free(&rm_events_schema, data);
     return code;
 }
 

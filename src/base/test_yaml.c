@@ -34,19 +34,19 @@ struct shop {
 static cyaml_strval_t const colours[] = {{"red", RED}, {"green", GREEN}, {"blue", BLUE}};
 
 static cyaml_schema_field_t const item_fields[] = {
-    CYAML_FIELD_ENUM("colour", CYAML_FLAG_STRICT, struct item, colour, colours, CYAML_ARRAY_LEN(colours)),
-    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, struct item, name, 1, 8),
-    CYAML_FIELD_UINT("id", CYAML_FLAG_DEFAULT, struct item, id),
-    CYAML_FIELD_INT_PTR("offset", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct item, offset),
-    CYAML_FIELD_BOOL_PTR("visible", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct item, visible),
+    CYAML_FIELD_ENUM(RM_KEY("colour", ""), CYAML_FLAG_STRICT, struct item, colour, colours, CYAML_ARRAY_LEN(colours)),
+    CYAML_FIELD_STRING_PTR(RM_KEY("name", ""), CYAML_FLAG_POINTER, struct item, name, 1, 8),
+    CYAML_FIELD_UINT(RM_KEY("id", ""), CYAML_FLAG_DEFAULT, struct item, id),
+    CYAML_FIELD_INT_PTR(RM_KEY("offset", ""), CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct item, offset),
+    CYAML_FIELD_BOOL_PTR(RM_KEY("visible", ""), CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct item, visible),
     CYAML_FIELD_END,
 };
 
 static cyaml_schema_value_t const item_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct item, item_fields)};
 
 static cyaml_schema_field_t const shop_fields[] = {
-    CYAML_FIELD_FLOAT_PTR("rate", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct shop, rate),
-    CYAML_FIELD_SEQUENCE("items", CYAML_FLAG_POINTER, struct shop, items, &item_schema, 1, 3),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("rate", ""), CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct shop, rate),
+    CYAML_FIELD_SEQUENCE(RM_KEY("items", ""), CYAML_FLAG_POINTER, struct shop, items, &item_schema, 1, 3),
     CYAML_FIELD_END,
 };
 
@@ -233,21 +233,24 @@ static void a_file_that_is_too_large(void **state) {
     expect_error(file, RM_E_CONFIG, " is larger than a configuration may be (1048576 bytes)");
 }
 
+struct flags {
+    enum colour set;
+};
+
+static cyaml_schema_field_t const flags_fields[] = {
+    CYAML_FIELD_FLAGS(RM_KEY("set", ""), CYAML_FLAG_STRICT, struct flags, set, colours, CYAML_ARRAY_LEN(colours)),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const flags_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct flags, flags_fields)};
+
 /* What the walk over the document does not know, libcyaml still refuses, and its own words arrive. */
 static void passes_on_what_libcyaml_says(void **state) {
     struct file const *const file = *state;
-    struct flags {
-        enum colour set;
-    };
-    static cyaml_schema_field_t const fields[] = {
-        CYAML_FIELD_FLAGS("set", CYAML_FLAG_STRICT, struct flags, set, colours, CYAML_ARRAY_LEN(colours)),
-        CYAML_FIELD_END,
-    };
-    static cyaml_schema_value_t const schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct flags, fields)};
     write_text(file, "set: [red, pink]\n");
     void *data = NULL;
     struct rm_error error = {.text = ""};
-    assert_int_equal(rm_yaml_load(file->path, &schema, &data, &error), RM_E_CONFIG);
+    assert_int_equal(rm_yaml_load(file->path, &flags_schema, &data, &error), RM_E_CONFIG);
     assert_null(data);
     assert_non_null(strstr(error.text, "f.yaml: Invalid value: Load: Unknown flag: pink"));
     assert_null(strchr(error.text, '\n'));

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/yaml_check.h"
 #include "base/yaml_document.h"
+#include "base/yaml_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,13 @@ static enum rm_code load(struct rm_yaml_document const *document, cyaml_schema_v
     *data = NULL;
     cyaml_err_t const result =
         cyaml_load_data((uint8_t const *)document->text, document->text_bytes, &config, schema, data, NULL);
-    if (result == CYAML_OK)
+    if (result == CYAML_OK && rm_yaml_fill(schema, *data, false))
         return RM_OK;
+    if (result == CYAML_OK) {
+        rm_yaml_free(schema, *data);
+        *data = NULL;
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", document->path);
+    }
     enum rm_code const code = result == CYAML_ERR_OOM ? RM_E_NO_SPACE : RM_E_CONFIG;
     return rm_fail(error, code, "%s: %s: %s", document->path, cyaml_strerror(result), captured.text);
 }
@@ -58,6 +64,18 @@ enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *sche
     }
     if (code != RM_OK)
         rm_errors_add(errors, &error);
+    return code;
+}
+
+enum rm_code rm_yaml_load_nothing(cyaml_schema_value_t const *schema, void **data, struct rm_errors *errors) {
+    *data = cyaml_mem(NULL, NULL, schema->data_size);
+    if (*data != NULL && rm_yaml_fill(schema, memset(*data, 0, schema->data_size), false))
+        return RM_OK;
+    rm_yaml_free(schema, *data);
+    *data = NULL;
+    struct rm_error error;
+    enum rm_code const code = rm_fail(&error, RM_E_NO_SPACE, "no memory for what is not configured");
+    rm_errors_add(errors, &error);
     return code;
 }
 

@@ -20,8 +20,10 @@
 #include <ringmaster/error.h>
 
 #include "base/errors.h"
+#include "base/yaml_key.h"
 
-/** Loads `path` by `schema` (a CYAML_FLAG_POINTER one) into freshly allocated `*data`. A wrong key, type, range or
+/** Loads `path` by `schema` (a CYAML_FLAG_POINTER one, its keys made by RM_KEY) into freshly allocated `*data`; what is
+ * not in the file gets its default. A wrong key, type, range or
  * enumeration, a missing or repeated key, or no YAML at all gives RM_E_CONFIG and one line of text "FILE:LINE:COLUMN:
  * what is wrong, what was expected"; an unreadable file RM_E_SYSTEM. */
 enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, void **data, struct rm_error *error);
@@ -29,6 +31,9 @@ enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, 
 /** The same, with all that is against the schema added to `errors` instead of the first of it. */
 enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
                               struct rm_errors *errors);
+
+/** What a file without a key would give: all that is optional, by default. */
+enum rm_code rm_yaml_load_nothing(cyaml_schema_value_t const *schema, void **data, struct rm_errors *errors);
 
 /** Frees what rm_yaml_load gave. NULL is allowed. */
 void rm_yaml_free(cyaml_schema_value_t const *schema, void *data);

@@ -20,7 +20,6 @@ static char const OPERATOR[] = "operator";
 enum {
     DEFAULT_DEADLINE_PERIODS = 2,
     DEFAULT_FRESHNESS_PERIODS = 20,
-    DEFAULT_WATCHDOG_CYCLES = 10, /* fixed: protection does not depend on the host */
     WATCHDOG_CYCLES_MAX = 1000000,
 };
 
@@ -126,7 +125,7 @@ static enum rm_code resolve_configuration(struct resolving const *resolving) {
 static enum rm_code resolve_process(struct resolving const *resolving) {
     struct rm_file_application const *const written = resolving->written;
     struct rm_config_application *const application = application_of(resolving);
-    application->hosted = written->hosted != NULL && *written->hosted;
+    application->hosted = *written->hosted;
     application->core = written->core == NULL ? -1 : (int32_t)*written->core;
     if (application->hosted && written->core != NULL)
         return fail(resolving, "core", "a hosted application runs on the core of its role, take this key out");
@@ -167,9 +166,8 @@ static enum rm_code resolve_deadlines(struct resolving const *resolving) {
         written->deadline_turns == NULL ? DEFAULT_DEADLINE_PERIODS * period : *written->deadline_turns;
     application->freshness_turns =
         written->freshness_turns == NULL ? (uint64_t)DEFAULT_FRESHNESS_PERIODS * period : *written->freshness_turns;
-    application->watchdog_cycles =
-        written->watchdog_cycles == NULL ? DEFAULT_WATCHDOG_CYCLES : *written->watchdog_cycles;
-    application->stop = written->stop == NULL ? RM_STOP_HOLD : *written->stop;
+    application->watchdog_cycles = *written->watchdog_cycles;
+    application->stop = *written->stop;
     if (application->deadline_turns == 0 || application->deadline_turns > LONGEST_PERIOD)
         return fail(resolving, "deadline_turns", "found %u, expected 1 to %u turns", application->deadline_turns,
                     LONGEST_PERIOD);
@@ -278,7 +276,7 @@ static enum rm_code add_operator(struct rm_config_file const *file, struct rm_co
         .period_turns = period,
         .deadline_turns = DEFAULT_DEADLINE_PERIODS * period,
         .freshness_turns = (uint64_t)DEFAULT_FRESHNESS_PERIODS * period,
-        .watchdog_cycles = DEFAULT_WATCHDOG_CYCLES,
+        .watchdog_cycles = (uint32_t)rm_yaml_default(&rm_config_application_schema, "watchdog_cycles"),
         .stop = RM_STOP_HOLD,
     };
     strcpy(operator->name, OPERATOR);

@@ -11,6 +11,6 @@ enum rm_code rm_config_resolve_calibration(struct rm_config_file const *file, st
         return rm_config_fail(config, error, "calibration.file",
                               "with the configuration's folder before it the path is longer than %d bytes",
                               RM_CONFIG_PATH_BYTES - 1);
-    config->calibration.apply = written->apply == NULL ? RM_CALIBRATED_IN_READING : *written->apply;
+    config->calibration.apply = *written->apply;
     return RM_OK;
 }

@@ -222,7 +222,7 @@ static enum rm_code make_mac(struct rm_config_resolving_chain const *resolving) 
 static enum rm_code make_udp_port(struct rm_config_resolving_chain const *resolving) {
     struct rm_file_chain const *const written = resolving->written;
     struct rm_config_chain *const chain = chain_of(resolving);
-    chain->udp_port = written->udp_port == NULL ? RM_CONFIG_SETPOINT_UDP_PORT : *written->udp_port;
+    chain->udp_port = *written->udp_port;
     chain->readback = written->readback == NULL || *written->readback;
     if (chain->udp_port == 0)
         return fail(resolving, "udp_port", "found 0, expected 1 to %d", UINT16_MAX);

@@ -10,19 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double const DEFAULT_TURN_RATE_HZ = 1157000;
 static double const LARGEST_TURN_RATE_HZ = 100e6;
 
 static enum rm_code resolve_head(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     if (!rm_config_name_is_good(file->workspace))
         return rm_config_fail(config, error, "workspace", "found \"%s\", " RM_CONFIG_NAME_RULE, file->workspace);
     strcpy(config->workspace, file->workspace);
-    config->turn_rate_hz = file->turn_rate_hz == NULL ? DEFAULT_TURN_RATE_HZ : *file->turn_rate_hz;
+    config->turn_rate_hz = *file->turn_rate_hz;
     if (config->turn_rate_hz <= 0 || config->turn_rate_hz > LARGEST_TURN_RATE_HZ)
         return rm_config_fail(config, error, "turn_rate_hz", "found %g Hz, expected more than 0, up to %g Hz",
                               config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
-    config->simulated_time = file->simulated_time != NULL && *file->simulated_time;
-    config->keep_after_stop = file->keep_after_stop != NULL && *file->keep_after_stop;
+    config->simulated_time = *file->simulated_time;
+    config->keep_after_stop = *file->keep_after_stop;
     return RM_OK;
 }
 

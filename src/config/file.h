@@ -196,7 +196,7 @@ struct rm_config_file {
     uint32_t applications_count;
 };
 
-/** The schema of struct rm_config_file. */
-extern cyaml_schema_value_t const rm_config_schema;
+/** The schema of struct rm_config_file, and of two of its entries, whose defaults are asked for. */
+extern cyaml_schema_value_t const rm_config_schema, rm_config_port_schema, rm_config_application_schema;
 
 #endif

@@ -97,8 +97,7 @@ static enum rm_code check_offset(struct resolving const *resolving, int64_t offs
 /* Everything but name and id. */
 static enum rm_code resolve_common(struct resolving const *resolving, struct rm_config_instrument *instrument) {
     struct rm_file_instrument const *const written = resolving->written;
-    *instrument = (struct rm_config_instrument){
-        .kind = written->kind, .turn_offset = written->turn_offset == NULL ? 0 : *written->turn_offset};
+    *instrument = (struct rm_config_instrument){.kind = written->kind, .turn_offset = *written->turn_offset};
     enum rm_code code = find_port(resolving, "port", written->port, &instrument->port);
     code = rm_code_first(code, read_source(resolving, "source", written->source, &instrument->source_ipv4));
     if (code == RM_OK)

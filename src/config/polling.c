@@ -7,11 +7,10 @@ enum rm_code rm_config_resolve_polling(struct rm_config_file const *file, struct
                                        struct rm_error *error) {
     struct rm_file_polling const *const written = file->polling;
     struct rm_config_polling *const polling = &config->polling;
-    *polling = (struct rm_config_polling){.target_packets = 4, .longest_wait_ns = 2000};
-    if (written != NULL && written->target_packets != NULL)
-        polling->target_packets = *written->target_packets;
-    if (written != NULL && written->longest_wait_ns != NULL)
-        polling->longest_wait_ns = *written->longest_wait_ns;
+    *polling = (struct rm_config_polling){
+        .target_packets = *written->target_packets,
+        .longest_wait_ns = *written->longest_wait_ns,
+    };
     if (polling->target_packets > MOST_PACKETS)
         return rm_config_fail(config, error, "polling.target_packets",
                               "found %u, expected 0 (never wait) to %d packets", polling->target_packets, MOST_PACKETS);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fail.h"
 #include "config/resolve.h"
 #include "wire/address.h"
 
 #include <string.h>
-
-static uint16_t const DEFAULT_UDP_PORT = 4660; /* 0x1234 */
 
 enum {
     MEMIF = 1 << RM_PORT_MEMIF,
@@ -89,7 +88,7 @@ static enum rm_code resolve_socket(struct rm_config *config, struct rm_error *er
                                     "found \"%s\", expected a path that begins with /", port->socket);
     struct rm_port_config *const resolved = &config->port[index].port;
     strcpy(resolved->socket_path, port->socket);
-    resolved->memif_server = port->role == NULL || *port->role == RM_MEMIF_SERVER;
+    resolved->memif_server = *port->role == RM_MEMIF_SERVER;
     return RM_OK;
 }
 
@@ -107,11 +106,11 @@ static enum rm_code resolve_address(struct rm_config *config, struct rm_error *e
 static enum rm_code resolve_numbers(struct rm_config *config, struct rm_error *error, uint32_t index,
                                     struct rm_file_port const *port) {
     struct rm_config_port *const resolved = &config->port[index];
-    resolved->port.queues = port->queues == NULL ? 1 : *port->queues;
+    resolved->port.queues = *port->queues;
     if (resolved->port.queues < 1 || resolved->port.queues > RM_CONFIG_QUEUES_MAX)
         return rm_config_fail_entry(config, error, "ports", index, "queues", "found %u, expected 1 to %d",
                                     resolved->port.queues, RM_CONFIG_QUEUES_MAX);
-    resolved->udp_port = port->udp_port == NULL ? DEFAULT_UDP_PORT : *port->udp_port;
+    resolved->udp_port = *port->udp_port;
     if (resolved->udp_port == 0)
         return rm_config_fail_entry(config, error, "ports", index, "udp_port", "found 0, expected 1 to %d", UINT16_MAX);
     return RM_OK;
@@ -120,7 +119,7 @@ static enum rm_code resolve_numbers(struct rm_config *config, struct rm_error *e
 static enum rm_code resolve_spread(struct rm_config *config, struct rm_error *error, uint32_t index,
                                    struct rm_file_port const *port) {
     struct rm_port_config *const resolved = &config->port[index].port;
-    resolved->spread = port->spread != NULL && *port->spread;
+    resolved->spread = *port->spread;
     if (resolved->spread && resolved->queues == 1)
         return rm_config_fail_entry(config, error, "ports", index, "spread",
                                     "there is one queue to spread to, expected the key \"queues\" with 2 to %d",
@@ -132,12 +131,12 @@ static enum rm_code resolve_spread(struct rm_config *config, struct rm_error *er
 static enum rm_code resolve_frames(struct rm_config *config, struct rm_error *error, uint32_t index,
                                    struct rm_file_port const *port) {
     struct rm_config_port *const resolved = &config->port[index];
-    resolved->port.longest_frame = port->longest_frame == NULL ? RM_LONGEST_FRAME : *port->longest_frame;
+    resolved->port.longest_frame = *port->longest_frame;
     if (resolved->port.longest_frame < LONGEST_FRAME_LEAST || resolved->port.longest_frame > RM_LONGEST_FRAME_MAX)
         return rm_config_fail_entry(config, error, "ports", index, "longest_frame",
                                     "found %u bytes, expected %d to %d, without FCS", resolved->port.longest_frame,
                                     LONGEST_FRAME_LEAST, RM_LONGEST_FRAME_MAX);
-    resolved->local_senders = port->local_senders != NULL && *port->local_senders;
+    resolved->local_senders = *port->local_senders;
     resolved->vlan = port->vlan == NULL ? RM_CONFIG_ANY_VLAN : *port->vlan;
     if (port->vlan != NULL && *port->vlan > VLAN_LAST)
         return rm_config_fail_entry(config, error, "ports", index, "vlan", "found %u, expected 0 to %d", *port->vlan,
@@ -228,7 +227,7 @@ typedef enum rm_code resolver(struct rm_config *config, struct rm_error *error, 
                               struct rm_file_port const *port);
 
 static enum rm_code resolve_port(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                 struct rm_file_port const *port) {
+                                 struct rm_file_port *port) {
     static resolver *const resolvers[] = {resolve_numbers, resolve_place,  resolve_spread,
                                           resolve_frames,  resolve_groups, resolve_exception_path};
     enum rm_code code = resolve_name(config, error, index, port->name);
@@ -237,6 +236,8 @@ static enum rm_code resolve_port(struct rm_config *config, struct rm_error *erro
     enum rm_code const keys = check_keys(config, error, index, port);
     if (keys != RM_OK)
         return keys; /* the others take what the kind needs for granted */
+    if (!rm_yaml_fill(&rm_config_port_schema, port, true))
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++)
         code = rm_code_first(code, resolvers[i](config, error, index, port));
     return code == RM_OK ? check_shared(config, error, index) : code;

@@ -64,7 +64,7 @@ static enum rm_code resolve_name(struct rm_config *config, struct rm_error *erro
 
 static enum rm_code resolve_from(struct rm_config *config, struct rm_error *error, uint32_t index, char const *from) {
     config->rate[index].from = RM_CONFIG_FROM_TURN;
-    if (from == NULL || strcmp(from, "turn") == 0)
+    if (strcmp(from, "turn") == 0)
         return RM_OK;
     config->rate[index].from = find_rate(config, from);
     if (config->rate[index].from != config->rate_count)

@@ -2,7 +2,7 @@
 /* When setpoints go out. Who leads is resolved with the applications. */
 #include "config/resolve.h"
 
-enum { PERIOD_TURNS_MAX = 65536, LOST_CYCLES_LEAST = 2, LOST_CYCLES_MAX = 10000, DEFAULT_LOST_CYCLES = 10 };
+enum { PERIOD_TURNS_MAX = 65536, LOST_CYCLES_LEAST = 2, LOST_CYCLES_MAX = 10000 };
 
 /* Setpoints and chains come together, or not at all. */
 static enum rm_code check_pair(struct rm_config_file const *file, struct rm_config const *config,
@@ -27,8 +27,8 @@ enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, stru
     struct rm_config_setpoints *const setpoints = &config->setpoints;
     *setpoints = (struct rm_config_setpoints){
         .period_turns = written->period_turns,
-        .phase_turns = written->phase_turns == NULL ? 0 : *written->phase_turns,
-        .lost_cycles = written->lost_cycles == NULL ? DEFAULT_LOST_CYCLES : *written->lost_cycles,
+        .phase_turns = *written->phase_turns,
+        .lost_cycles = *written->lost_cycles,
     };
     if (setpoints->period_turns == 0 || setpoints->period_turns > PERIOD_TURNS_MAX)
         return rm_config_fail(config, error, "setpoints.period_turns", "found %u, expected 1 to %d turns",

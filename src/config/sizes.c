@@ -25,11 +25,10 @@ static enum rm_code check_range(struct rm_config const *config, struct rm_error 
 static enum rm_code resolve_buffers(struct rm_file_buffers const *written, struct rm_config *config,
                                     struct rm_error *error) {
     struct rm_config_buffers *const buffers = &config->buffers;
-    *buffers = (struct rm_config_buffers){.turn_records = 1u << 20, .fast_records = 1u << 17};
-    if (written != NULL && written->turn_records != NULL)
-        buffers->turn_records = *written->turn_records;
-    if (written != NULL && written->fast_records != NULL)
-        buffers->fast_records = *written->fast_records;
+    *buffers = (struct rm_config_buffers){
+        .turn_records = *written->turn_records,
+        .fast_records = *written->fast_records,
+    };
     enum rm_code const code =
         check_power(config, error, "buffers.turn_records", "records", buffers->turn_records, 1u << 14, LARGEST_RING);
     if (code != RM_OK)
@@ -37,27 +36,15 @@ static enum rm_code resolve_buffers(struct rm_file_buffers const *written, struc
     return check_power(config, error, "buffers.fast_records", "records", buffers->fast_records, 1u << 10, LARGEST_RING);
 }
 
-static void take(uint32_t const *written, uint32_t *value) {
-    if (written != NULL)
-        *value = *written;
-}
-
 static void take_turn_window(struct rm_file_turn_window const *written, struct rm_config *config) {
-    struct rm_config_turn_window *const window = &config->turn_window;
-    *window = (struct rm_config_turn_window){.ahead_turns = 2048,
-                                             .late_turns = 4096,
-                                             .silence_turns = 1u << 18,
-                                             .quorum = 0,
-                                             .phase_turns = 2048,
-                                             .gap_turns = 32};
-    if (written != NULL) {
-        take(written->ahead_turns, &window->ahead_turns);
-        take(written->late_turns, &window->late_turns);
-        take(written->silence_turns, &window->silence_turns);
-        take(written->quorum, &window->quorum);
-        take(written->gap_turns, &window->gap_turns);
-        take(written->phase_turns, &window->phase_turns);
-    }
+    config->turn_window = (struct rm_config_turn_window){
+        .ahead_turns = *written->ahead_turns,
+        .late_turns = *written->late_turns,
+        .silence_turns = *written->silence_turns,
+        .quorum = *written->quorum,
+        .phase_turns = *written->phase_turns,
+        .gap_turns = *written->gap_turns,
+    };
 }
 
 static enum rm_code check_turn_window(struct rm_config const *config, struct rm_error *error) {

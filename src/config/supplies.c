@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SETTLE_CYCLES_MAX = 1000000, DEFAULT_SETTLE_CYCLES = 100 };
+enum { SETTLE_CYCLES_MAX = 1000000 };
 
 static double const DEFAULT_TOLERANCE = 0.01; /* of the range */
 
@@ -158,7 +158,7 @@ static enum rm_code resolve_tolerance(struct resolving const *resolving, struct 
     struct rm_file_supply const *const written = resolving->written;
     supply->tolerance =
         written->tolerance == NULL ? DEFAULT_TOLERANCE * (supply->high - supply->low) : *written->tolerance;
-    supply->settle_cycles = written->settle_cycles == NULL ? DEFAULT_SETTLE_CYCLES : *written->settle_cycles;
+    supply->settle_cycles = *written->settle_cycles;
     if (supply->tolerance <= 0)
         return fail(resolving, "tolerance", "found %g, expected more than 0 %s", supply->tolerance, written->unit);
     if (supply->settle_cycles > SETTLE_CYCLES_MAX)

@@ -79,10 +79,10 @@ static struct rm_field describe_field(struct rm_file_field const *written) {
         return (struct rm_field){.present = false};
     return (struct rm_field){
         .present = true,
-        .in = written->in == NULL ? RM_IN_TURN : *written->in,
+        .in = *written->in,
         .at = written->at,
         .type = written->type,
-        .shift = or_else(written->shift, 0),
+        .shift = *written->shift,
         .bits = or_else(written->bits, 0),
     };
 }
@@ -106,7 +106,7 @@ static void describe_lists(struct rm_file_layout const *written, struct rm_layou
 
 static void describe(struct rm_file_layout const *written, struct rm_layout_description *description) {
     *description = (struct rm_layout_description){
-        .byte_order = written->byte_order == NULL ? RM_LITTLE_ENDIAN : *written->byte_order,
+        .byte_order = *written->byte_order,
         .bytes = or_else(written->bytes, 0),
         .instrument_count = 1,
         .turn_count = 1,

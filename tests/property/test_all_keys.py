@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""configs/all-keys.yaml and the JSON schemas beside it say of every key what the parsers do."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGS = ROOT / "configs"
+LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
+MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
+KINDS = ("server", "ring", "events")
+"""Kinds of file, in the order of the document."""
+PLACE = tuple[str | int, ...]
+
+
+def yaml() -> YAML:
+    return YAML(typ="safe", pure=True)
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((CONFIGS / f"schema/{kind}.schema.json").read_text())
+    return schema
+
+
+@pytest.fixture
+def parts() -> dict[str, Any]:
+    """The documents of all-keys.yaml, by their kinds."""
+    text = (CONFIGS / "all-keys.yaml").read_text()
+    return dict(zip(KINDS, yaml().load_all(text), strict=True))
+
+
+def said(program: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    command: list[str | Path] = [LIBEXEC / program, "check", *files]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
+    """By the program that loads this kind."""
+    for name, part in parts.items():
+        with (folder / f"{name}.yaml").open("w") as file:
+            yaml().dump(part, file)
+    if kind == "server":
+        return said("ringmaster-server", folder / "server.yaml")
+    return said("ringmaster-instruments", folder / "server.yaml", folder / "ring.yaml")
+
+
+def keys(schema: dict[str, Any], place: PLACE = ()) -> Iterator[tuple[PLACE, dict[str, Any]]]:
+    """Every key with its place in the document, where lists have one entry of all keys."""
+    for name, key in schema.get("properties", {}).items():
+        yield (*place, name), key
+        yield from keys(key, (*place, name))
+    if "items" in schema:
+        yield from keys(schema["items"], (*place, 0))
+
+
+def holder(part: Any, place: PLACE) -> Any:
+    """The mapping that the last key of the place is in; None where it is commented out."""
+    for step in place[:-1]:
+        if isinstance(step, str) and step not in part:
+            return None
+        part = part[step]
+    return part if place[-1] in part else None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_stands_in_the_document(kind: str) -> None:
+    document = (CONFIGS / "all-keys.yaml").read_text().split("\n---\n")[1 + KINDS.index(kind)]
+    for place, _ in keys(schema_of(kind)):
+        assert re.search(rf"^[ #-]*{place[-1]}:", document, re.MULTILINE), place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_default_is_one_that_the_schema_takes(kind: str) -> None:
+    for place, key in keys(schema_of(kind)):
+        assert key["description"], place
+        if "default" in key:
+            jsonschema.validate(key["default"], {**key, "required": []})
+
+
+@pytest.mark.parametrize("kind", ["server", "ring"])
+def test_a_default_that_is_left_out_means_the_same(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
+    written = check(parts, tmp_path, kind)
+    assert written.returncode == 0, written.stderr
+    for place, key in reversed(list(keys(schema_of(kind)))):
+        if "default" in key and (mapping := holder(parts[kind], place)) is not None:
+            assert key["default"] in (mapping[place[-1]], {}), place
+            del mapping[place[-1]]
+    left_out = check(parts, tmp_path, kind)
+    assert (left_out.returncode, left_out.stdout) == (0, written.stdout), left_out.stderr
+
+
+def beyond(key: dict[str, Any]) -> Iterator[float]:
+    """Numbers just out of the range."""
+    if "maximum" in key:
+        yield key["maximum"] + 1
+    if "exclusiveMinimum" in key:
+        yield key["exclusiveMinimum"]
+    elif "minimum" in key and (key["type"] == "number" or key["minimum"] > 0):
+        yield key["minimum"] - 1
+
+
+@pytest.mark.parametrize("kind", ["server", "ring"])
+def test_a_number_out_of_its_range_is_refused(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
+    assert check(parts, tmp_path, kind).returncode == 0
+    taken = []
+    for place, key in keys(schema_of(kind)):
+        if holder(parts[kind], place) is None:
+            continue
+        for number in beyond(key):
+            changed = copy.deepcopy(parts)
+            holder(changed[kind], place)[place[-1]] = number
+            if check(changed, tmp_path, kind).returncode == 0:
+                taken.append((place, number))
+    assert taken == []
+
+
+def shipped() -> list[Path]:
+    return sorted(
+        path for path in CONFIGS.glob("*.yaml") if MODELINE.search(path.read_text()) and path.name != "all-keys.yaml"
+    )
+
+
+@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.name)
+def test_what_is_shipped_is_as_its_schema_says(path: Path) -> None:
+    text = path.read_text()
+    modeline = MODELINE.search(text)
+    assert modeline is not None
+    jsonschema.validate(yaml().load(text), json.loads((CONFIGS / modeline[1]).read_text()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_keys_are_as_their_schema_says(kind: str, parts: dict[str, Any]) -> None:
+    jsonschema.validate(parts[kind], schema_of(kind))
+
+
+def test_a_typing_mistake_is_refused(parts: dict[str, Any]) -> None:
+    parts["server"]["ports"][0]["sockt"] = parts["server"]["ports"][0].pop("socket")
+    with pytest.raises(jsonschema.ValidationError, match="sockt"):
+        jsonschema.validate(parts["server"], schema_of("server"))
