@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/feedback/controllers.h"
-#include "apps/feedback/product.h"
+#include "apps/feedback/law/controllers.h"
+#include "apps/feedback/law/product.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 

@@ -24,7 +24,7 @@
 
 #include <ringmaster/counters.h>
 
-#include "apps/feedback/names.h"
+#include "apps/feedback/state/names.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "fabric/clock_writer.h"

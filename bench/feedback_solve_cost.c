@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/feedback/solution.h"
+#include "apps/feedback/matrix/solution.h"
 
 enum { BPMS = 168, PER_PLANE = 264, ROWS = 2 * BPMS, COLUMNS = 2 * PER_PLANE, ROUNDS_MOST = 1000 };
 

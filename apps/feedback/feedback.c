@@ -8,20 +8,20 @@
  *
  * Sums are of whole numbers, so the order of arrivals leaves no trace; all else is computed in a fixed order.
  */
-#include "feedback.h"
+#include "state/feedback.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "ask.h"
-#include "comparison.h"
-#include "excitation.h"
-#include "gap.h"
+#include "io/ask.h"
+#include "io/excitation.h"
+#include "io/outputs.h"
+#include "io/rows.h"
+#include "io/settings.h"
+#include "io/tell.h"
 #include "open.h"
-#include "outputs.h"
-#include "rows.h"
-#include "settings.h"
-#include "tell.h"
+#include "state/comparison.h"
+#include "state/gap.h"
 
 /** All is in `memory`. */
 struct state {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
-#include "feedback.h"
+#include "files/fail.h"
+#include "state/feedback.h"
 
 /** Time for what a lost beam took with it, beyond `return_s`. */
 static double const TIMEOUT_S = 2.0;

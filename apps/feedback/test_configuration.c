@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "solution.h"
-#include "test_file.h"
+#include "files/test_file.h"
+#include "matrix/solution.h"
 
 static char const MATRIX[] = ",ps/f1x,ps/f2x,ps/f1y,ps/s1x,ps/s1y,ps/rf,ps/spare\n"
                              "b1/x1,10,2,0.1,5,0,100,1\n"

@@ -12,18 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuators.h"
-#include "comparison.h"
-#include "delivery.h"
-#include "enable_conditions.h"
-#include "excite.h"
-#include "forward.h"
-#include "golden.h"
-#include "names.h"
-#include "rf.h"
-#include "states.h"
-#include "unload.h"
-#include "watch.h"
+#include "loop/forward.h"
+#include "loop/golden.h"
+#include "loop/rf.h"
+#include "loop/unload.h"
+#include "state/actuators.h"
+#include "state/comparison.h"
+#include "state/delivery.h"
+#include "state/enable_conditions.h"
+#include "state/excite.h"
+#include "state/names.h"
+#include "state/states.h"
+#include "state/watch.h"
 
 enum { TIMEOUT = 3 };
 

@@ -131,7 +131,7 @@ def test_decibels_are_of_amplitudes() -> None:
 
 
 def test_the_application_tells_all_that_is_read() -> None:
-    tables = Path(__file__).resolve().parents[2] / "apps" / "feedback" / "names.c"
+    tables = Path(__file__).resolve().parents[2] / "apps/feedback/state/names.c"
     assert set(NUMBERS) <= set(re.findall(r'\{\.name = "(\w+)"', tables.read_text()))
 
 

@@ -23,7 +23,7 @@ from ringmaster.feedback.names import (
     bits,
 )
 
-ROOM = Path(__file__).resolve().parents[2] / "apps" / "feedback"
+ROOM = Path(__file__).resolve().parents[2] / "apps/feedback/state"
 HEADER = (ROOM / "names.h").read_text()
 TABLES = (ROOM / "names.c").read_text()
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "apps/feedback/names.h"
+#include "apps/feedback/state/names.h"
 #include "host/host_program.h"
 #include "machine.h"
 

@@ -2,8 +2,8 @@
 /** The feedback's law behind plain functions, for tests that are not written in C. */
 #include <stdlib.h>
 
-#include "apps/feedback/controllers.h"
-#include "apps/feedback/law.h"
+#include "apps/feedback/law/controllers.h"
+#include "apps/feedback/law/law.h"
 
 /** Plant and tuning as numbers. */
 struct property_design {

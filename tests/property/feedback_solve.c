@@ -2,7 +2,7 @@
 /** The feedback's singular values for test_feedback_solve.py: arrays in, arrays out. */
 #include <string.h>
 
-#include "apps/feedback/solve.h"
+#include "apps/feedback/matrix/solve.h"
 
 int property_feedback_solve(struct feedback_problem const *problem, double *inverse, double *spectrum, double *gain);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The feedback's own file, as apps/feedback/configuration.h describes it: what predictions need of it."""
+"""The feedback's own file, as apps/feedback/files/configuration.h describes it: what predictions need of it."""
 
 import re
 from dataclasses import dataclass, replace

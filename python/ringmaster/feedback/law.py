@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control law and its plant, from what apps/feedback/law.h says of them: what the loop ought to do.
+"""The control law and its plant, from what apps/feedback/law/law.h says of them: what the loop ought to do.
 
 Nothing here is shared with the C code, so that each can find the other wrong: the plant is a state space that is held
 and sampled by a matrix exponential, the law a formula at each frequency.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the feedback's numbers mean, as apps/feedback/names.h has them."""
+"""What the feedback's numbers mean, as apps/feedback/state/names.h has them."""
 
 from enum import IntEnum, IntFlag
 from typing import TypeVar
@@ -7,7 +7,7 @@ from typing import TypeVar
 Flag = TypeVar("Flag", bound=IntFlag)
 
 LENGTHS = {"nm": 1.0, "um": 1e3, "µm": 1e3, "mm": 1e6, "m": 1e9}
-"""In nm: units that a reading may have, as apps/feedback/inputs.c has them."""
+"""In nm: units that a reading may have, as apps/feedback/state/inputs.c has them."""
 
 
 class State(IntEnum):

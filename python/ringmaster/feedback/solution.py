@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What regularisation leaves of a mode: apps/feedback/solve.h."""
+"""What regularisation leaves of a mode: apps/feedback/matrix/solve.h."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The feedback's own file, as `configuration:` of the application names it; docs/feedback.md has all keys.
+ *
+ *     matrix: response.csv                # rows BPM readings, columns actuators; matrix.h
+ *     golden: golden.csv                  # NAME,nm per row; absent: 0
+ *     golden_speed: 100                   # µm/s at which another golden orbit is approached
+ *     weights: weights.csv                # NAME,weight of rows and actuators; absent: 1
+ *     coupled: false                      # true: one matrix of both planes
+ *     per: mode                           # mode or corrector
+ *     modes: 0                            # first value of the setting
+ *     tikhonov: 0.01                      # first value of the setting
+ *     families:
+ *       - name: fast
+ *         actuators: ["sr/ps/cf_*"]       # names or patterns with *
+ *         plant: {bandwidth_hz: 5000, second_hz: 0, delay_us: 150}
+ *         proportional: 0.0
+ *         integral_hz: 150
+ *         predictor: true
+ *         resonators: [50, 100, 150]      # of those below; absent: none
+ *         unload_to: slow                 # or absent
+ *         crossover_hz: 1
+ *       - name: slow                      # integral_hz and proportional absent: takes only what is handed over
+ *         actuators: ["sr/ps/cs_*"]
+ *         plant: {bandwidth_hz: 300, delay_us: 150}
+ *     resonators:                         # absent: none
+ *       - {hz: 50, width_hz: 0.625, leak_hz: 0.0025}   # absent: these, in proportion to the frequency
+ *     mains_hz: 50                        # which of them is measured, when they track
+ *     rf: {actuator: sr/rf/frequency, hz: 10, gain: 0.3, slew: 2}   # every 1/hz s; slew in its unit per s
+ *     enable_conditions:
+ *       beam: {lanes: [sum1, sum2], least: 1e5, drop: 0.5}   # mean of these; drop: lost so much of it in a cycle
+ *       bpms: 0.9                         # share of rows that must be in use
+ *       actuators: 0.9
+ *       saturated: 4                      # so many actuators at a limit are allowed …
+ *       saturated_s: 0.5                  # … for so long
+ *       initial_error_um: 500
+ *       missing: 0.3                      # share of inputs missing in one cycle that holds
+ *     watch: {missing_cycles: 3, frozen_cycles: 10, jump_um: 500, invalid_status: 0x0000, return_s: 1}
+ *     gate: {input: timing01/raw, lane: flags1, bit: 0, cycles: 30}   # held so long from the bit's rise
+ *     feed_forward:
+ *       - {input: id01/raw, lane: x1, table: id01.csv}   # columns: the lane's value, then actuators
+ *     shadow: {inputs: [c01_a/raw, c01_b/raw]}   # readbacks of another system: first lanes are setpoints, as actuators
+ *     soft_start_s: 1
+ *
+ * Paths are from the file's own folder. `matrix` and `families` must be there, and of a family its name, actuators and
+ * plant. Values above are examples; defaults stand in configuration.c and in docs/feedback.md.
+ */
+#ifndef FEEDBACK_CONFIGURATION_H
+#define FEEDBACK_CONFIGURATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ringmaster/error.h>
+
+#include "../law/law.h"
+#include "matrix.h"
+
+enum {
+    FEEDBACK_FAMILIES_MAX = 8,
+    FEEDBACK_PATTERNS_MAX = 64,
+    FEEDBACK_TABLES_MAX = 16,
+};
+
+struct feedback_family {
+    char name[32];
+    char *patterns[FEEDBACK_PATTERNS_MAX];
+    uint32_t pattern_count;
+    /** The family has a law of its own. */
+    bool acts;
+    /** Of its plant. */
+    double bandwidth_hz, second_hz, delay_s;
+
+    struct feedback_tuning tuning;
+    /** Family, or −1. */
+    int32_t unload_to;
+
+    double crossover_hz;
+};
+
+struct feedback_table {
+    char input[64], lane[16];
+    char *path;
+};
+
+struct feedback_configuration {
+    char *path;
+    /** Loaded. */
+    struct feedback_matrix matrix;
+    /** [row] */
+    double *golden_nm, *row_weight;
+    /** [column] */
+    double *column_weight;
+
+    double golden_speed_um_s;
+    bool coupled, per_corrector;
+    uint32_t modes;
+    double tikhonov;
+    struct feedback_family family[FEEDBACK_FAMILIES_MAX];
+    uint32_t family_count;
+    /** Of the resonators' frequencies that which is measured. */
+    double mains_hz;
+
+    struct {
+        /** Of the matrix, or −1: there is none. */
+        int32_t column;
+
+        double hz, gain, slew;
+    } rf;
+    struct {
+        char beam_lane[4][16];
+        /** 0: the beam is not asked. */
+        uint32_t beam_lanes;
+
+        double beam_least, beam_drop;
+        /** How long after the beam's loss the loop goes on by itself. 0: never. */
+        double beam_rearm_s;
+        /** Shares. */
+        double bpms, actuators;
+
+        uint32_t saturated;
+        double saturated_s, initial_error_um, missing;
+    } enable_conditions;
+    struct {
+        /** frozen_cycles 0: never. */
+        uint32_t missing_cycles, frozen_cycles;
+
+        double jump_um;
+        /** Mask of status bits that must be 0. */
+        uint32_t invalid_status;
+        /** A row comes back after so long without a fault. */
+        double return_s;
+    } watch;
+    struct {
+        /** Input "" : no gate. */
+        char input[64], lane[16];
+
+        uint32_t bit, cycles;
+    } gate;
+    struct feedback_table table[FEEDBACK_TABLES_MAX];
+    uint32_t table_count;
+    char *shadow_input[FEEDBACK_PATTERNS_MAX];
+    uint32_t shadow_inputs;
+    double soft_start_s;
+};
+
+/** Reads the file and all that it names. Errors have file, line and what was expected. */
+enum rm_code feedback_configuration_load(char const *path, struct feedback_configuration *configuration,
+                                         struct rm_error *error);
+void feedback_configuration_free(struct feedback_configuration *configuration);
+
+/** Family of each column of the matrix, or −1; the RF's column has none, whatever pattern would find it. RM_E_CONFIG
+ * when a pattern finds nobody, or a column is in two. */
+enum rm_code feedback_families_assign(struct feedback_configuration const *configuration, int32_t *family,
+                                      struct rm_error *error);
+
+/** Matrix column of each actuator that the application has. RM_E_CONFIG when an actuator has none, or when a column
+ * that a family or the RF takes has no actuator. Columns that nobody takes need none. */
+enum rm_code feedback_actuators_find(struct feedback_configuration const *configuration, char const *const *actuator,
+                                     uint32_t actuators, uint32_t *column, struct rm_error *error);
+
+/** Whether the pattern, in which each * stands for any bytes or none, is the whole name. */
+bool feedback_matches(char const *pattern, char const *name);
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Between the stepping thread and the solver beside: what shall be solved, and what was. */
+#ifndef FEEDBACK_ASK_H
+#define FEEDBACK_ASK_H
+
+#include "../state/feedback.h"
+
+/** Settles which rows and columns shall take part, and asks for a solution when that is not what was asked for last. */
+void feedback_ask(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_step const *given);
+
+/** The loop takes a new solution, if there is one. */
+void feedback_take_answer(struct feedback *feedback);
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is excited in the next cycle, and where: a mode's error, or an actuator, also while the loop is not on. What
+ * the signal is, excite.h has. */
+#ifndef FEEDBACK_EXCITATION_H
+#define FEEDBACK_EXCITATION_H
+
+#include "../state/feedback.h"
+
+void feedback_excitation_prepare(struct feedback *feedback, struct rm_application_setup const *setup,
+                                 struct rm_step const *given);
+
+#endif
