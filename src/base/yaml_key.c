@@ -28,7 +28,8 @@ struct rm_yaml_key const *rm_yaml_key_at(cyaml_schema_value_t const *schema, cha
 }
 
 double rm_yaml_default(cyaml_schema_value_t const *schema, char const *place) {
-    return strtod(rm_yaml_key_at(schema, place)->fallback, NULL);
+    char const *const fallback = rm_yaml_key_at(schema, place)->fallback;
+    return fallback == NULL ? 0 : strtod(fallback, NULL);
 }
 
 bool rm_yaml_in_range(struct rm_yaml_key const *key, double value) {

@@ -51,7 +51,7 @@ static inline struct rm_yaml_key const *rm_yaml_key_of(cyaml_schema_field_t cons
 /** The key at a place of a mapping, "chains[1].supplies[0].slew"; numbers of entries may be left out. NULL: none. */
 struct rm_yaml_key const *rm_yaml_key_at(cyaml_schema_value_t const *schema, char const *place);
 
-/** The default of the number at a place, which has one. */
+/** The default of the number at a place; 0 where it has none. */
 double rm_yaml_default(cyaml_schema_value_t const *schema, char const *place);
 
 /** False where the key has a range and `value` is out of it. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/feedback/files/configuration_file.h"
 #include "config/file.h"
 #include "instruments/ring_file.h"
 #include "keys.h"
@@ -14,6 +15,7 @@ static struct file_kind const kinds[] = {
     {"ring", "What only its virtual ring has: `ringmaster virtual CONFIGURATION FILE`.", &rm_ring_schema},
     {"events", "What happens when in a simulation: `ringmaster simulate CONFIGURATION --events FILE`.",
      &rm_events_schema},
+    {"feedback", "The orbit feedback's own file, which its entry of `applications` names.", &feedback_schema},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -81,6 +81,11 @@ static void write_words(struct sheet *sheet, cyaml_schema_value_t const *value) 
     fputc(']', sheet->to);
 }
 
+/** Words that YAML takes for no text. */
+static bool is_truth(cyaml_schema_value_t const *value) {
+    return strcmp(value->enumeration.strings[0].str, "false") == 0;
+}
+
 static void write_members(struct sheet *sheet, cyaml_schema_value_t const *value, struct rm_yaml_key const *key) {
     switch (value->type) {
     case CYAML_INT:
@@ -93,7 +98,10 @@ static void write_members(struct sheet *sheet, cyaml_schema_value_t const *value
         write_type(sheet, "boolean");
         break;
     case CYAML_ENUM:
-        write_words(sheet, value);
+        if (is_truth(value))
+            write_type(sheet, "boolean");
+        else
+            write_words(sheet, value);
         break;
     case CYAML_STRING:
         write_type(sheet, "string");
@@ -116,8 +124,7 @@ static void write_members(struct sheet *sheet, cyaml_schema_value_t const *value
 }
 
 static void write_default(struct sheet *sheet, cyaml_schema_value_t const *value, char const *text) {
-    bool const is_text = value->type == CYAML_STRING ||
-                         (value->type == CYAML_ENUM && strcmp(text, "true") != 0 && strcmp(text, "false") != 0);
+    bool const is_text = value->type == CYAML_STRING || (value->type == CYAML_ENUM && !is_truth(value));
     begin_member(sheet, "default");
     if (is_text)
         write_text(sheet->to, text);

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yaml_key.h"
 #include "fail.h"
-
-static double const MOST = 1e9;
-static double const HZ_MOST = 1e7;
 
 /** Of a line's frequency, and of the width: law.h says why. */
 static double const WIDTH_SHARE = 0.0125;
@@ -24,25 +22,22 @@ struct resolve {
     enum rm_code code;
 };
 
-static double number(struct resolve *resolve, char const *key, double const *given, double otherwise, double low,
-                     double high) {
-    double const value = given == NULL ? otherwise : *given;
-    if (resolve->code == RM_OK && !(value >= low && value <= high))
-        resolve->code =
-            feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %g, expected %g to %g", value, low, high);
+/** Within the range that the schema gives the key. */
+static double check_number(struct resolve *resolve, char const *key, double value) {
+    struct rm_yaml_key const *known = rm_yaml_key_at(&feedback_schema, key);
+    if (resolve->code == RM_OK && !rm_yaml_in_range(known, value))
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %.10g, expected %.10g to %.10g",
+                                           value, known->min, known->max);
     return value;
 }
 
-static uint32_t whole(struct resolve *resolve, char const *key, uint32_t const *given, uint32_t otherwise, uint32_t low,
-                      uint32_t high) {
-    uint32_t const value = given == NULL ? otherwise : *given;
-    if (resolve->code == RM_OK && (value < low || value > high))
-        resolve->code =
-            feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %u, expected %u to %u", value, low, high);
-    return value;
+static double number(struct resolve *resolve, char const *key, double const *given) {
+    return check_number(resolve, key, given == NULL ? rm_yaml_default(&feedback_schema, key) : *given);
 }
 
-static bool either(bool const *given, bool otherwise) { return given == NULL ? otherwise : *given; }
+static uint32_t whole(struct resolve *resolve, char const *key, uint32_t const *given) {
+    return (uint32_t)check_number(resolve, key, *given);
+}
 
 static char *copy(struct resolve *resolve, char const *text) {
     char *made = strdup(text);
@@ -82,14 +77,14 @@ static void check_resonators(struct resolve *resolve) {
     for (uint32_t r = 0; r < resolve->file->resonators_count && resolve->code == RM_OK; ++r) {
         struct feedback_file_resonator const *of = &resolve->file->resonators[r];
         snprintf(key, sizeof key, "resonators[%u].hz", r);
-        number(resolve, key, of->hz, 0, 1e-3, HZ_MOST);
+        number(resolve, key, of->hz);
         if (resolve->code == RM_OK && find_resonator(resolve->file, *of->hz) != of)
             resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key,
                                                "%g Hz is there twice, expected it once", *of->hz);
         snprintf(key, sizeof key, "resonators[%u].width_hz", r);
-        number(resolve, key, of->width_hz, width_of(of), 1e-9, HZ_MOST);
+        check_number(resolve, key, width_of(of));
         snprintf(key, sizeof key, "resonators[%u].leak_hz", r);
-        number(resolve, key, of->leak_hz, leak_of(of), 0, HZ_MOST);
+        check_number(resolve, key, leak_of(of));
     }
 }
 
@@ -120,9 +115,9 @@ static void take_law(struct resolve *resolve, uint32_t family) {
     struct feedback_file_family const *from = &resolve->file->families[family];
     struct feedback_family *to = &resolve->to->family[family];
     to->acts = from->proportional != NULL || from->integral_hz != NULL;
-    to->tuning.proportional = number(resolve, key_of(family, "proportional").text, from->proportional, 0, 0, 100);
-    to->tuning.integral_hz = number(resolve, key_of(family, "integral_hz").text, from->integral_hz, 0, 0, HZ_MOST);
-    to->tuning.predicts = either(from->predictor, true);
+    to->tuning.proportional = number(resolve, key_of(family, "proportional").text, from->proportional);
+    to->tuning.integral_hz = number(resolve, key_of(family, "integral_hz").text, from->integral_hz);
+    to->tuning.predicts = *from->predictor;
     take_resonators(resolve, family);
     if (resolve->code == RM_OK && !to->acts && to->tuning.resonator_count > 0)
         resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "resonators").text,
@@ -132,9 +127,9 @@ static void take_law(struct resolve *resolve, uint32_t family) {
 static void take_plant(struct resolve *resolve, uint32_t family) {
     struct feedback_file_plant const *from = &resolve->file->families[family].plant;
     struct feedback_family *to = &resolve->to->family[family];
-    to->bandwidth_hz = number(resolve, key_of(family, "plant.bandwidth_hz").text, from->bandwidth_hz, 0, 0, MOST);
-    to->second_hz = number(resolve, key_of(family, "plant.second_hz").text, from->second_hz, 0, 0, MOST);
-    to->delay_s = 1e-6 * number(resolve, key_of(family, "plant.delay_us").text, from->delay_us, 0, 0, 1e6);
+    to->bandwidth_hz = number(resolve, key_of(family, "plant.bandwidth_hz").text, from->bandwidth_hz);
+    to->second_hz = number(resolve, key_of(family, "plant.second_hz").text, from->second_hz);
+    to->delay_s = 1e-6 * number(resolve, key_of(family, "plant.delay_us").text, from->delay_us);
 }
 
 static void take_family(struct resolve *resolve, uint32_t family) {
@@ -169,7 +164,7 @@ static void take_unloading(struct resolve *resolve, uint32_t family) {
     if (from->crossover_hz == NULL && resolve->code == RM_OK)
         resolve->code =
             feedback_yaml_fail(resolve->yaml, resolve->error, key.text, "expected `crossover_hz` beside it");
-    to->crossover_hz = number(resolve, key_of(family, "crossover_hz").text, from->crossover_hz, 1, 1e-4, 1e5);
+    to->crossover_hz = number(resolve, key_of(family, "crossover_hz").text, from->crossover_hz);
 }
 
 /* What is handed over must come to rest somewhere, and a family without a law must be given something. */
@@ -203,7 +198,7 @@ static void take_families(struct resolve *resolve) {
 static void take_mains(struct resolve *resolve) {
     struct feedback_file const *file = resolve->file;
     double const otherwise = file->resonators_count == 0 ? 50 : *file->resonators[0].hz;
-    resolve->to->mains_hz = number(resolve, "mains_hz", file->mains_hz, otherwise, 1e-3, HZ_MOST);
+    resolve->to->mains_hz = check_number(resolve, "mains_hz", file->mains_hz == NULL ? otherwise : *file->mains_hz);
     bool const absent = file->resonators_count > 0 && find_resonator(file, resolve->to->mains_hz) == NULL;
     if (resolve->code == RM_OK && absent)
         resolve->code =
@@ -215,9 +210,9 @@ static void take_rf(struct resolve *resolve) {
     static struct feedback_file_rf const absent;
     struct feedback_file_rf const *from = resolve->file->rf == NULL ? &absent : resolve->file->rf;
     resolve->to->rf.column = -1; /* until there is a matrix */
-    resolve->to->rf.hz = number(resolve, "rf.hz", from->hz, 10, 1e-3, 1e5);
-    resolve->to->rf.gain = number(resolve, "rf.gain", from->gain, 0.3, 0, 2);
-    resolve->to->rf.slew = number(resolve, "rf.slew", from->slew, 1, 1e-9, MOST);
+    resolve->to->rf.hz = number(resolve, "rf.hz", from->hz);
+    resolve->to->rf.gain = number(resolve, "rf.gain", from->gain);
+    resolve->to->rf.slew = number(resolve, "rf.slew", from->slew);
 }
 
 static void take_beam(struct resolve *resolve, struct feedback_file_beam const *from) {
@@ -227,38 +222,30 @@ static void take_beam(struct resolve *resolve, struct feedback_file_beam const *
         snprintf(resolve->to->enable_conditions.beam_lane[l], sizeof resolve->to->enable_conditions.beam_lane[l], "%s",
                  from->lanes[l]);
     resolve->to->enable_conditions.beam_lanes = from->lanes_count;
-    resolve->to->enable_conditions.beam_least =
-        number(resolve, "enable_conditions.beam.least", from->least, 0, 0, 1e18);
-    resolve->to->enable_conditions.beam_drop = number(resolve, "enable_conditions.beam.drop", from->drop, 0.5, 0, 1);
-    resolve->to->enable_conditions.beam_rearm_s =
-        number(resolve, "enable_conditions.beam.rearm_s", from->rearm_s, 0, 0, 3600);
+    resolve->to->enable_conditions.beam_least = number(resolve, "enable_conditions.beam.least", from->least);
+    resolve->to->enable_conditions.beam_drop = number(resolve, "enable_conditions.beam.drop", from->drop);
+    resolve->to->enable_conditions.beam_rearm_s = number(resolve, "enable_conditions.beam.rearm_s", from->rearm_s);
 }
 
 static void take_enable_conditions(struct resolve *resolve) {
-    static struct feedback_file_enable_conditions const absent;
-    struct feedback_file_enable_conditions const *from =
-        resolve->file->enable_conditions == NULL ? &absent : resolve->file->enable_conditions;
+    struct feedback_file_enable_conditions const *from = resolve->file->enable_conditions;
     take_beam(resolve, from->beam);
-    resolve->to->enable_conditions.bpms = number(resolve, "enable_conditions.bpms", from->bpms, 0.9, 0, 1);
-    resolve->to->enable_conditions.actuators =
-        number(resolve, "enable_conditions.actuators", from->actuators, 0.9, 0, 1);
-    resolve->to->enable_conditions.saturated =
-        whole(resolve, "enable_conditions.saturated", from->saturated, 4, 0, UINT32_MAX);
-    resolve->to->enable_conditions.saturated_s =
-        number(resolve, "enable_conditions.saturated_s", from->saturated_s, 0.5, 0, 1e6);
+    resolve->to->enable_conditions.bpms = number(resolve, "enable_conditions.bpms", from->bpms);
+    resolve->to->enable_conditions.actuators = number(resolve, "enable_conditions.actuators", from->actuators);
+    resolve->to->enable_conditions.saturated = whole(resolve, "enable_conditions.saturated", from->saturated);
+    resolve->to->enable_conditions.saturated_s = number(resolve, "enable_conditions.saturated_s", from->saturated_s);
     resolve->to->enable_conditions.initial_error_um =
-        number(resolve, "enable_conditions.initial_error_um", from->initial_error_um, 500, 0, MOST);
-    resolve->to->enable_conditions.missing = number(resolve, "enable_conditions.missing", from->missing, 0.3, 0, 1);
+        number(resolve, "enable_conditions.initial_error_um", from->initial_error_um);
+    resolve->to->enable_conditions.missing = number(resolve, "enable_conditions.missing", from->missing);
 }
 
 static void take_watch(struct resolve *resolve) {
-    static struct feedback_file_watch const absent;
-    struct feedback_file_watch const *from = resolve->file->watch == NULL ? &absent : resolve->file->watch;
-    resolve->to->watch.missing_cycles = whole(resolve, "watch.missing_cycles", from->missing_cycles, 3, 0, UINT32_MAX);
-    resolve->to->watch.frozen_cycles = whole(resolve, "watch.frozen_cycles", from->frozen_cycles, 10, 0, UINT32_MAX);
-    resolve->to->watch.jump_um = number(resolve, "watch.jump_um", from->jump_um, 500, 1e-3, MOST);
-    resolve->to->watch.invalid_status = whole(resolve, "watch.invalid_status", from->invalid_status, 0, 0, 0xFFFF);
-    resolve->to->watch.return_s = number(resolve, "watch.return_s", from->return_s, 1, 0, 1e6);
+    struct feedback_file_watch const *from = resolve->file->watch;
+    resolve->to->watch.missing_cycles = whole(resolve, "watch.missing_cycles", from->missing_cycles);
+    resolve->to->watch.frozen_cycles = whole(resolve, "watch.frozen_cycles", from->frozen_cycles);
+    resolve->to->watch.jump_um = number(resolve, "watch.jump_um", from->jump_um);
+    resolve->to->watch.invalid_status = whole(resolve, "watch.invalid_status", from->invalid_status);
+    resolve->to->watch.return_s = number(resolve, "watch.return_s", from->return_s);
 }
 
 static void take_gate(struct resolve *resolve) {
@@ -267,8 +254,8 @@ static void take_gate(struct resolve *resolve) {
         return;
     snprintf(resolve->to->gate.input, sizeof resolve->to->gate.input, "%s", from->input);
     snprintf(resolve->to->gate.lane, sizeof resolve->to->gate.lane, "%s", from->lane);
-    resolve->to->gate.bit = whole(resolve, "gate.bit", from->bit, 0, 0, 31);
-    resolve->to->gate.cycles = whole(resolve, "gate.cycles", from->cycles, 30, 1, UINT32_MAX);
+    resolve->to->gate.bit = whole(resolve, "gate.bit", from->bit);
+    resolve->to->gate.cycles = whole(resolve, "gate.cycles", from->cycles);
 }
 
 static void take_tables(struct resolve *resolve) {
@@ -295,12 +282,12 @@ static void take_shadow(struct resolve *resolve) {
 enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
                                             struct feedback_configuration *configuration, struct rm_error *error) {
     struct resolve resolve = {yaml, file, configuration, error, RM_OK};
-    configuration->golden_speed_um_s = number(&resolve, "golden_speed", file->golden_speed, 100, 1e-6, MOST);
-    configuration->coupled = either(file->coupled, false);
-    configuration->per_corrector = file->per != NULL && *file->per == FEEDBACK_PER_CORRECTOR;
-    configuration->modes = whole(&resolve, "modes", file->modes, 0, 0, UINT32_MAX);
-    configuration->tikhonov = number(&resolve, "tikhonov", file->tikhonov, 0.01, 0, 1);
-    configuration->soft_start_s = number(&resolve, "soft_start_s", file->soft_start_s, 1, 0, 1e6);
+    configuration->golden_speed_um_s = number(&resolve, "golden_speed", file->golden_speed);
+    configuration->coupled = *file->coupled;
+    configuration->per_corrector = *file->per == FEEDBACK_PER_CORRECTOR;
+    configuration->modes = whole(&resolve, "modes", file->modes);
+    configuration->tikhonov = number(&resolve, "tikhonov", file->tikhonov);
+    configuration->soft_start_s = number(&resolve, "soft_start_s", file->soft_start_s);
     check_resonators(&resolve);
     if (resolve.code == RM_OK)
         take_families(&resolve);

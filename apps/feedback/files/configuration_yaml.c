@@ -8,6 +8,7 @@
 
 #include <yaml.h>
 
+#include "base/yaml_key.h"
 #include "csv.h"
 #include "fail.h"
 
@@ -67,6 +68,8 @@ enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedbac
         return feedback_yaml_tell(yaml, captured.text, error);
     if (data == NULL)
         return feedback_fail(error, RM_E_CONFIG, "%s: is empty, expected the keys matrix and families", yaml->path);
+    if (!rm_yaml_fill(&feedback_schema, data, false))
+        return feedback_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", yaml->path);
     return RM_OK;
 }
 
