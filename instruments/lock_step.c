@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lock_step.h"
 
-#include <time.h>
-
 #include "base/timebase.h"
 
 static double const SPIN_SECONDS = 200e-6; /**< a server with a core of its own has answered by then */
-static long const NAP_NS = 50 * 1000;
 
 /* A host that takes the core away for seconds is no server that hangs: the ring has looked so often meanwhile, too. */
 static uint64_t const LEAST_LOOKS = 1000;
@@ -18,22 +15,15 @@ bool rm_lock_step_needs(struct rm_lock_step_config const *config, rm_turn turn, 
     return true;
 }
 
-void rm_lock_step_go_on(struct rm_lock_step *lock_step) { lock_step->waits = false; }
+void rm_lock_step_go_on(struct rm_lock_step *lock_step) { rm_idle_end(&lock_step->idle); }
 
 bool rm_lock_step_wait(struct rm_lock_step *lock_step) {
     uint64_t const now = rm_tsc();
-    if (!lock_step->waits) {
-        lock_step->waits = true;
-        lock_step->waits_tsc = now;
+    if (lock_step->idle.since_tsc == 0)
         lock_step->looks = 0;
-    }
-    double const seconds = (double)(now - lock_step->waits_tsc) / lock_step->tsc_hz;
-    if (++lock_step->looks > LEAST_LOOKS && seconds > RM_LOCK_STEP_SECONDS)
+    else if (++lock_step->looks > LEAST_LOOKS &&
+             (double)(now - lock_step->idle.since_tsc) / lock_step->tsc_hz > RM_LOCK_STEP_SECONDS)
         return false;
-    struct timespec const nap = {.tv_nsec = NAP_NS};
-    if (seconds > SPIN_SECONDS)
-        nanosleep(&nap, NULL);
-    else
-        rm_pause();
+    rm_idle_wait(&lock_step->idle, now, (uint64_t)(SPIN_SECONDS * lock_step->tsc_hz));
     return true;
 }

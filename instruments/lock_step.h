@@ -17,6 +17,8 @@
 
 #include <ringmaster/record.h>
 
+#include "base/idle.h"
+
 enum { RM_LOCK_STEP_PERIOD_MAX = 1000000, RM_LOCK_STEP_SECONDS = 10 };
 
 struct rm_lock_step_config {
@@ -29,10 +31,8 @@ struct rm_lock_step_config {
 struct rm_lock_step {
     struct rm_lock_step_config config;
     double tsc_hz;
-    bool waits;
-    /** Since then, … */
-    uint64_t waits_tsc;
-    /** … and it has looked so often since. */
+    struct rm_idle idle;
+    /** Since that began. */
     uint64_t looks;
 };
 

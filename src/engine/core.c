@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/idle.h"
 #include "base/timebase.h"
 #include "net/port.h"
 
@@ -22,13 +23,17 @@ static void show_wait(struct rm_core *core) {
 }
 
 /** Between the cycle that ended at `now` with `work` and the next, which begins when this returns. */
-static uint64_t pause_after(struct rm_core *core, uint32_t work, uint64_t now) {
+static uint64_t pause_after(struct rm_core *core, struct rm_idle *idle, uint32_t work, uint64_t now) {
     uint64_t const before = core->polling.wait_ticks;
     uint64_t const wait = rm_polling_next(&core->polling, work);
     if (wait != before)
         show_wait(core);
     if (wait == 0) {
-        if (work == 0)
+        if (work != 0)
+            rm_idle_end(idle);
+        else if (core->spin_ticks != 0)
+            rm_idle_wait(idle, now, core->spin_ticks);
+        else
             rm_pause();
         return now;
     }
@@ -42,6 +47,7 @@ static uint64_t pause_after(struct rm_core *core, uint32_t work, uint64_t now) {
 static void cycle(struct rm_core *core) {
     uint64_t before = rm_tsc();
     uint64_t longest = 0;
+    struct rm_idle idle = {0};
     while (!atomic_load_explicit(core->stop, memory_order_relaxed)) {
         uint32_t work = 0;
         for (uint32_t i = 0; i < core->duty_count; ++i)
@@ -51,7 +57,7 @@ static void cycle(struct rm_core *core) {
         rm_counter_add(core->counters, work ? RM_CORE_BUSY_TICKS : RM_CORE_IDLE_TICKS, now - before);
         if (work)
             rm_counter_add(core->counters, RM_CORE_BUSY_LOOPS, 1);
-        uint64_t const next = pause_after(core, work, now);
+        uint64_t const next = pause_after(core, &idle, work, now);
         if (next - before > longest) {
             longest = next - before;
             rm_counter_set(core->counters, RM_CORE_LONGEST_GAP_TICKS, longest);

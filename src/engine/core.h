@@ -2,7 +2,7 @@
 /** A core of the engine: one thread, pinned, that turns its roles over in a duty cycle.
  *
  * A role is a duty function that does a little work and says how much. Several roles may share a core: each gets its
- * turn. Between two cycles the core waits as polling.h says. The cycle ends when `*stop` is set.
+ * turn. Between two cycles the core waits as polling.h says, and in simulated time longer. The cycle ends when `*stop` is set.
  */
 #ifndef RM_ENGINE_CORE_H
 #define RM_ENGINE_CORE_H
@@ -34,6 +34,9 @@ struct rm_core {
     struct rm_duty duty[RM_CORE_DUTIES_MAX];
     uint32_t duty_count;
     struct rm_polling polling;
+    /** In simulated time, without work for so long, it naps: the ring waits for it, and it for the ring (base/idle.h).
+     * 0: never. */
+    uint64_t spin_ticks;
     double ns_per_tick;
     /** Set "core". */
     rm_counter *counters;

@@ -7,6 +7,7 @@
 #include "engine/spread.h"
 
 static double const FOLLOW_SECONDS = 0.01;
+static double const SPIN_SECONDS = 200e-6; /**< in simulated time: a ring with a core of its own goes on by then */
 static double const HOUSEKEEPING_SECONDS = 0.1;
 static double const FRAGMENT_SECONDS = 0.05; /**< a fragment is waited for so long: a 10 kHz group is 500 groups on */
 
@@ -271,6 +272,7 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
     core->cpu = server->store.core[index];
     core->counters = rm_store_memory(&server->store, server->store.core_counters[index]);
     core->ns_per_tick = 1e9 / server->tsc_hz;
+    core->spin_ticks = config->simulated_time ? (uint64_t)(SPIN_SECONDS * server->tsc_hz) : 0;
     core->polling = (struct rm_polling){
         .target_packets = config->polling.target_packets,
         .longest_wait_ticks = (uint64_t)(config->polling.longest_wait_ns * 1e-9 * server->tsc_hz),
@@ -282,7 +284,7 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
             return rm_config_fail_entry(config, error, "roles", role, "core", "core %u has more than %d roles",
                                         core->cpu, RM_CORE_DUTIES_MAX);
         core->duty[core->duty_count++] = duty_of(server, role);
-        if (hurries(config->role[role].kind))
+        if (hurries(config->role[role].kind) || config->simulated_time)
             core->polling.target_packets = 0;
     }
     return RM_OK;
