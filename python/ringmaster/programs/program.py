@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that runs beside us until it is stopped, and the workspace that it makes."""
 
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -45,6 +46,17 @@ def _signals_later() -> Iterator[None]:
             handlers[signal.Signals(sent)](sent, frame)
 
 
+def _ends_with_us(program: str) -> tuple[str, ...]:
+    """Words before a command that is to be ended when this process is killed, and can stop nothing itself.
+
+    The kernel watches the thread that starts it, so another thread than the main one, which may end long before the
+    process, starts what it starts without.
+    """
+    if threading.current_thread() is not threading.main_thread() or not all(map(shutil.which, ("setpriv", program))):
+        return ()
+    return ("setpriv", "--pdeathsig", "TERM")
+
+
 class Program:
     """A program, ours or a peer's, that runs until it is stopped; its words are kept in a file.
 
@@ -53,11 +65,12 @@ class Program:
 
     def __init__(self, name: str, *arguments: str | Path, prefix: Sequence[str] = ()) -> None:
         self.name = name
-        command = [*prefix, find_program(name) if name.startswith("ringmaster-") else name, *map(str, arguments)]
+        path = find_program(name) if name.startswith("ringmaster-") else name
+        command = [*prefix, path, *map(str, arguments)]
         with _signals_later():  # an interrupt within Popen would leave a child that nobody knows
             self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
             self._process = subprocess.Popen(
-                command,
+                [*_ends_with_us(command[0]), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=self._words,
                 stderr=subprocess.STDOUT,
