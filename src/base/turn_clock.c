@@ -44,8 +44,30 @@ static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
     clock->advanced_ticks = 0.0;
 }
 
+/** The given rate, or the nearest that is within bounds: those of the nominal one are the outer ones. */
+static void set_rate(struct rm_turn_clock *clock, double ticks_per_turn) {
+    double const nominal = clock->nominal_ticks_per_turn;
+    double const measured = fmin(fmax(ticks_per_turn, clock->least_ticks_per_turn), clock->most_ticks_per_turn);
+    clock->ticks_per_turn = fmin(fmax(measured, nominal / clock->rate_range), nominal * clock->rate_range);
+    clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
+}
+
+/** Two steps with no window between them: the rate is so far off that from one reading of slow instruments to the next
+ * the clock leaves what it believes. No window can mend that, so the rate between the two steps is taken. A turn counter
+ * that was set makes no such rate: it must be one that was measured over a longer time (rm_turn_clock_bound). */
+static void learn_from_steps(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
+    if (!clock->anchored || clock->point_turn != RM_TURN_NONE || tsc <= clock->tsc ||
+        turn < clock->turn + RM_TURN_CLOCK_CAPTURE)
+        return;
+    double const measured = (double)(tsc - clock->tsc) / (double)(turn - clock->turn);
+    if (measured >= clock->least_ticks_per_turn && measured <= clock->most_ticks_per_turn)
+        set_rate(clock, measured);
+}
+
 void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc) {
     bool const sure = clock->sure_tsc != 0 && tsc - clock->sure_tsc < clock->sure_ticks;
+    if (!sure && isfinite(clock->most_ticks_per_turn))
+        learn_from_steps(clock, turn, tsc);
     clock->anchored = true;
     clock->turn = turn;
     clock->tsc = tsc;
@@ -55,14 +77,6 @@ void rm_turn_clock_step(struct rm_turn_clock *clock, rm_turn turn, uint64_t tsc)
     clock->point_turn = RM_TURN_NONE;
     clock->residual_ticks = 0.0;
     open_window(clock, turn);
-}
-
-/** The given rate, or the nearest that is within bounds: those of the nominal one are the outer ones. */
-static void set_rate(struct rm_turn_clock *clock, double ticks_per_turn) {
-    double const nominal = clock->nominal_ticks_per_turn;
-    double const measured = fmin(fmax(ticks_per_turn, clock->least_ticks_per_turn), clock->most_ticks_per_turn);
-    clock->ticks_per_turn = fmin(fmax(measured, nominal / clock->rate_range), nominal * clock->rate_range);
-    clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
 }
 
 void rm_turn_clock_bound(struct rm_turn_clock *clock, double ticks_per_turn, double tolerance) {

@@ -16,7 +16,7 @@
  * engine steps it (rm_turn_clock_step). A rate that held lately then stays, and only the phase is new: steps come in
  * bursts, amid turns that are late, and a rate learnt from those is wrong by percents, with which the clock runs off
  * again. One that has not held for half a second is learnt again: so long a machine that goes on at another rate is
- * without its clock.
+ * without its clock. Where steps follow one another without a window between them, it is learnt from the steps.
  *
  * A virtual ring whose time waits for the loop has no rate. For it the clock *follows* (rm_turn_clock_follow): it
  * stands at the newest turn between two arrivals, and `ticks_per_turn` is only the average.

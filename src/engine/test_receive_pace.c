@@ -140,11 +140,37 @@ static void a_backlog_at_the_start_is_harmless(void **state) {
     }
 }
 
+/** Instruments that send seldom, after stalls have taken the rate to the end of what it may be: from one reading to the
+ * next the clock is wrong by more than it believes, so that every reading steps it. */
+static void a_wrong_rate_is_learnt_anew_from_steps(void **state) {
+    (void)state;
+    enum { PERIOD = 12800, RANGE_PERCENT = 3 };
+    double const wrong[] = {1.0 + RANGE_PERCENT / 100.0, 1.0 / (1.0 + RANGE_PERCENT / 100.0)};
+    for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+        struct rig *rig = rig_make(&(struct rig_config){
+            .instruments = 8, .capacity = 1 << 14, .chain_capacity = 1024, .late_turns = 8, .period = PERIOD});
+        struct rm_turn_clock *const clock = &rig->receive.gate.clock;
+        clock->rate_range = 1.0 + RANGE_PERCENT / 100.0;
+        for (uint64_t reading = 0; reading < 1000; ++reading) {
+            rm_turn const turn = (100 + reading) * PERIOD;
+            rig_set_tsc(rig_tsc_of(turn));
+            rig_send_all(rig, turn);
+            assert_null(rig_poll(rig));
+            if (reading == 300) {
+                clock->ticks_per_turn = wrong[k] * RIG_TICKS_PER_TURN;
+                clock->turns_per_tick = 1.0 / clock->ticks_per_turn;
+            }
+        }
+        assert_float_equal(clock->ticks_per_turn, RIG_TICKS_PER_TURN, 0.001 * RIG_TICKS_PER_TURN);
+        rig_free(rig);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_backlog_at_the_start_is_harmless), cmocka_unit_test(any_rate_is_learnt),
         cmocka_unit_test(a_changing_rate_is_followed),        cmocka_unit_test(a_stalled_sender_catches_up),
-        cmocka_unit_test(a_stalled_receiver_finds_back),
+        cmocka_unit_test(a_stalled_receiver_finds_back),      cmocka_unit_test(a_wrong_rate_is_learnt_anew_from_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
