@@ -44,6 +44,7 @@ def ring(make_owner: MakeOwner) -> None:
             fabric.counters("port/ring", "port", received=10000, decoded=9993),
             fabric.counters("core/1", "core", core=1, longest_gap_ticks=5000),
             fabric.counters("sender/bpm01", "sender", sent=10000, waits=3, longest_wait_ticks=2000),
+            fabric.counters("supply/c01", "supply", setpoints=66),
             fabric.clock(anchored=1, ticks_per_turn_bits=2000.0, tsc_hz_bits=2e9, tai_ns=10**18),
             fabric.histogram("latency/ring", {100: 10}, 1000),
         ]
@@ -134,6 +135,10 @@ def test_get_reads_one_object_or_many() -> None:
     assert re.search(r"^  y1 +-9999 nm$", ringmaster("get", "bpm01/turn").stdout, re.MULTILINE)
     assert re.search(r"^  decoded +9993 packets$", ringmaster("get", "counters/port/*").stdout, re.MULTILINE)
     assert re.search(r"^  turn_rate_hz +1000000.0 Hz$", ringmaster("get", "clock").stdout, re.MULTILINE)
+    for key in ("turn_tsc", "tai_tsc", "measured_ticks_per_turn"):
+        assert re.search(rf"^  {key} .* ticks$", ringmaster("get", "clock").stdout, re.MULTILINE)
+    # A counter has the name of what a vector of setpoints is under.
+    assert re.search(r"^  setpoints +66 datagrams$", ringmaster("get", "counters/supply/c01").stdout, re.MULTILINE)
     missing = ringmaster("get", "bpm01/trun", expect=7)
     assert "did you mean 'bpm01/turn'" in missing.stderr
 

@@ -129,9 +129,9 @@ def _rows(reading: dict[str, Any], units: dict[str, str]) -> "Iterator[tuple[str
     from ringmaster.values.value_format import show
 
     for key, value in reading.items():
-        if key == "physical":
+        if key == "physical" and isinstance(value, dict):
             yield from ((f"{lane} (calibrated)", show(one["value"], one["unit"])) for lane, one in value.items())
-        elif key in ("lanes", "setpoints"):
+        elif isinstance(value, dict):  # lanes, setpoints; a counter may be called so, too
             yield from ((member, show(one, units.get(member, ""))) for member, one in value.items())
         elif isinstance(value, float):
             yield key, show(value, units.get(key, ""))

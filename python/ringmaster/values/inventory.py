@@ -139,6 +139,13 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         raise WorkspaceDamaged(f"{info.name!r} of {info.owner} is damaged: {error}; start {info.owner} anew") from None
 
 
+_CLOCK_UNITS = {
+    **dict.fromkeys(("turn_rate_hz", "measured_turn_rate_hz", "tsc_hz"), "Hz"),
+    **dict.fromkeys(("turn_tsc", "tai_tsc", "residual_ticks", "ticks_per_turn", "measured_ticks_per_turn"), "ticks"),
+    "tai_ns": "ns",
+}
+
+
 def units_of(ws: Workspace, name: str) -> dict[str, str]:
     """Units of the numbers that an object has several of: lanes, counters, setpoints, the clock."""
     info = ws.objects.get(name)
@@ -152,7 +159,7 @@ def units_of(ws: Workspace, name: str) -> dict[str, str]:
     if info.kind == ObjectKind.SETPOINTS:
         return {supply: ws.supplies[supply].setpoint.unit for supply in ws.supplies} | {"tsc": "ticks"}
     if info.kind == ObjectKind.CLOCK:
-        return {"turn_rate_hz": "Hz", "tsc_hz": "Hz", "residual_ticks": "ticks", "ticks_per_turn": "ticks"}
+        return _CLOCK_UNITS
     return {}
 
 
