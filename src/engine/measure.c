@@ -164,12 +164,13 @@ static enum rm_code check_accepted(struct measurement const *measurement, struct
         return RM_OK;
     uint64_t const decoded = rm_counter_get(measurement->queue->counters, RM_PORT_DECODED);
     return rm_fail(error, RM_E_SYSTEM,
-                   "of %" PRIu64 " datagrams %" PRIu64 " were decoded and %" PRIu64 " accepted (late %" PRIu64
-                   ", duplicate %" PRIu64 ", turn ahead %" PRIu64 ", turn behind %" PRIu64 "), and %" PRIu64
+                   "of %" PRIu64 " datagrams %" PRIu64 " were decoded and %" PRIu64 " accepted (out of order %" PRIu64
+                   ", duplicate %" PRIu64 ", turn ahead %" PRIu64 ", turn behind %" PRIu64
+                   ", turn out of range %" PRIu64 "), and %" PRIu64
                    " turns were skipped; expected all and none, for other figures say nothing",
                    measurement->received, decoded, accepted, sum(measurement, RM_STREAM_OUT_OF_ORDER),
                    sum(measurement, RM_STREAM_DUPLICATE), sum(measurement, RM_STREAM_TURN_AHEAD),
-                   sum(measurement, RM_STREAM_TURN_BEHIND), skipped);
+                   sum(measurement, RM_STREAM_TURN_BEHIND), sum(measurement, RM_STREAM_TURN_OUT_OF_RANGE), skipped);
 }
 
 static enum rm_code pin(struct rm_config const *config, uint32_t role, struct rm_error *error) {
