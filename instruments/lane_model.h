@@ -19,7 +19,7 @@ struct rm_lane_model {
 
 #define RM_POISSON_MEAN_MAX 8.0
 
-/** The models of one instrument's lanes, in the order of kind_lanes.h; `model` has RM_LANES entries, unused ones become
+/** The models of one instrument's lanes, in the order of config/kind_lanes.h; `model` has RM_LANES entries, unused ones become
  * zero. `place` is where the instrument stands on the ring, 0–1 of the circumference; `key` seeds what differs from one
  * to the next. The second BPM of an electronics stands `half` a spacing further. */
 void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "kind_lanes.h"
+#include "config/kind_lanes.h"
+#include "lane_names.h"
 
 uint32_t rm_payload_bytes(struct rm_virtual_group const *group, struct rm_virtual_instrument const *first) {
     struct rm_layout const *layout = group->format->layout;
@@ -16,7 +17,7 @@ uint32_t rm_payload_bytes(struct rm_virtual_group const *group, struct rm_virtua
 struct rm_lane_source rm_lane_source_find(unsigned kind, struct rm_layout_lane const *lane) {
     uint32_t count;
     uint32_t const found = rm_virtual_lane_find(kind, lane->name);
-    struct rm_virtual_lane const *lanes = rm_virtual_lanes(kind, &count);
+    struct rm_kind_lane const *lanes = rm_kind_lanes(kind, &count);
     return (struct rm_lane_source){
         .lane = found,
         .factor = found == RM_KIND_LANE_NONE ? 0 : (float)rm_unit_ratio(lanes[found].unit, lane->unit),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "kind_lanes.h"
+#include "lane_names.h"
 #include "ring_resolve.h"
 
 /** One number of a part of the machine. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "kind_lanes.h"
+#include "lane_names.h"
 #include "ring_resolve.h"
 
 static char const RESPONSES[] = "responses";

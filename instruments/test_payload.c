@@ -11,7 +11,8 @@
 
 #include <ringmaster/stream.h>
 
-#include "kind_lanes.h"
+#include "config/kind_lanes.h"
+#include "lane_names.h"
 #include "wire/native.h"
 
 enum { MOST = 8, PERIOD = 116 };
@@ -40,7 +41,7 @@ static struct bench *make(struct rm_format format, unsigned kind, uint32_t count
         bench->instruments[i].kind = (uint8_t)kind;
         bench->instruments[i].id = (uint16_t)(i + 40);
         bench->instruments[i].status = (uint16_t)(0x8001 | (i + 40) << 2);
-        rm_virtual_lanes(kind, &bench->instruments[i].lane_count);
+        rm_kind_lanes(kind, &bench->instruments[i].lane_count);
     }
     bench->group = (struct rm_virtual_group){.count = count, .period_turns = period, .format = &bench->format};
     return bench;
@@ -155,7 +156,7 @@ static void every_kind_fits_a_layout_with_its_own_lanes(void **state) {
     (void)state;
     for (unsigned kind = RM_KIND_BPM; kind <= RM_KIND_POWER_SUPPLY; ++kind) {
         uint32_t count;
-        struct rm_virtual_lane const *own = rm_virtual_lanes(kind, &count);
+        struct rm_kind_lane const *own = rm_kind_lanes(kind, &count);
         struct rm_layout_description described = {
             .instrument_count = 1,
             .instrument_stride = 8 + 4 * count,
