@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The chains of a ring: those of the configuration that answer through one of its ports. */
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "ring_resolve.h"
 #include "wire/arp.h"
 
@@ -152,7 +152,7 @@ uint32_t rm_resolve_choose(struct rm_resolve const *resolve, char const *text, u
     if (count != 0)
         return count;
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
-        if (fnmatch(text, resolve->machine->supply[resolve->described_supply[s]].name, 0) == 0)
+        if (rm_pattern_matches(text, resolve->machine->supply[resolve->described_supply[s]].name))
             chosen[count++] = s;
     return count;
 }

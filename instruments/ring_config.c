@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring_config.h"
 
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "ring_file.h"
 #include "ring_resolve.h"
 
@@ -125,7 +125,7 @@ enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list,
 }
 
 bool rm_resolve_means(char const *name, char const *own, char const *entry) {
-    return strcmp(name, "all") == 0 || strcmp(name, entry) == 0 || fnmatch(name, own, 0) == 0;
+    return strcmp(name, "all") == 0 || strcmp(name, entry) == 0 || rm_pattern_matches(name, own);
 }
 
 /** Without an overlay all is as its schema has it. */

@@ -36,10 +36,10 @@ static cyaml_schema_value_t const ripple_schema = {
 static cyaml_schema_value_t const number_schema = {CYAML_VALUE_FLOAT(PLAIN, double)};
 
 static cyaml_schema_field_t const supply_fields[] = {
-    CYAML_FIELD_STRING_PTR(
-        RM_KEY("supplies", "Which: chains, \"c*/1-4\" of each, or names of supplies; * stands for any characters.",
-               .example = "\"c*\""),
-        TEXT, struct rm_ring_file_supply, supplies, 1, SUPPLY_LONGEST),
+    CYAML_FIELD_STRING_PTR(RM_KEY("supplies",
+                                  "Which: chains, \"c*/1-4\" of each, or names of supplies; patterns may be.",
+                                  .example = "\"c*\""),
+                           TEXT, struct rm_ring_file_supply, supplies, 1, SUPPLY_LONGEST),
     CYAML_FIELD_SEQUENCE(RM_KEY("range", "What it can, in the setpoint's unit; around 0.",
                                 .otherwise = "its limits, and 0", .example = "[-10, 10]"),
                          MAYBE, struct rm_ring_file_supply, range, &number_schema, 2, 2),

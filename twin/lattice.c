@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lattice_parts.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/pattern.h"
 
 static enum rm_code no_memory(uint32_t count, struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for a lattice of %u elements; free some memory", count);
@@ -70,7 +70,7 @@ uint32_t rm_lattice_find(struct rm_lattice const *lattice, char const *pattern, 
     for (uint32_t i = 0; i < lattice->count; ++i) {
         struct rm_element const *const element = &lattice->elements[i];
         if ((kind != RM_ELEMENT_KINDS && element->kind != kind) ||
-            (pattern != NULL && fnmatch(pattern, element->name, 0) != 0))
+            (pattern != NULL && !rm_pattern_matches(pattern, element->name)))
             continue;
         if (found < most)
             indices[found] = i;

@@ -3,6 +3,7 @@
  * all have its period. */
 #include "base/fail.h"
 #include "base/nearest.h"
+#include "base/pattern.h"
 #include "config/instrument_rates.h"
 #include "config/resolve.h"
 
@@ -135,7 +136,7 @@ static enum rm_code take_fitting(struct taking const *taking, struct rm_config_i
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i <= count && code == RM_OK; i++) {
         char const *const name = i == 0 ? rm_instrument_own_rate(instrument->period_turns) : rate[i - 1].name;
-        if (!rm_config_matches(wanted, name))
+        if (!rm_pattern_matches(wanted, name))
             continue;
         char stream[RM_CONFIG_INPUT_BYTES];
         snprintf(stream, sizeof stream, "%s/%s", instrument->name, name);
@@ -165,7 +166,7 @@ static enum rm_code take_pattern(struct taking const *taking) {
         return fail_nothing(taking);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < config->instrument_count && code == RM_OK; i++)
-        if (rm_config_matches(front, config->instrument[i].name))
+        if (rm_pattern_matches(front, config->instrument[i].name))
             code = take_fitting(taking, &config->instrument[i]);
     return code == RM_OK && taking->application->input_count == before ? fail_nothing(taking) : code;
 }
@@ -176,7 +177,7 @@ enum rm_code rm_config_take_inputs(struct rm_config *config, uint32_t applicatio
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->inputs_count && code == RM_OK; i++) {
         struct taking const taking = {config, own, written, i, file->inputs[i], error};
-        code = strchr(taking.stream, '*') == NULL ? take_name(&taking) : take_pattern(&taking);
+        code = rm_is_pattern(taking.stream) ? take_pattern(&taking) : take_name(&taking);
     }
     return code;
 }

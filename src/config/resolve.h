@@ -119,9 +119,6 @@ bool rm_config_name_is_good(char const *name);
 /** Digits of the numbers that a `count` appends to a name: as many as it has itself, two at least. */
 int rm_config_count_digits(uint32_t count);
 
-/** True when the pattern, in which * stands for any characters, fits the whole name. */
-bool rm_config_matches(char const *pattern, char const *name);
-
 /** Writes the path to use for a file that the configuration names: relative to the folder that the configuration lies
  * in. False when it is too long. */
 bool rm_config_locate(struct rm_config const *config, char const *named, char path[RM_CONFIG_PATH_BYTES]);

@@ -439,13 +439,12 @@ static cyaml_schema_field_t const application_fields[] = {
     CYAML_FIELD_ENUM_PTR(
         RM_KEY("stop", "What its supplies then do: stay, or go to their safe values.", .fallback = "hold"), MAYBE_WORD,
         struct rm_file_application, stop, stop_actions, CYAML_ARRAY_LEN(stop_actions)),
-    CYAML_FIELD_SEQUENCE(RM_KEY("inputs", "Streams that it is fed with, in this order; * stands for any characters.",
+    CYAML_FIELD_SEQUENCE(RM_KEY("inputs", "Streams that it is fed with, in this order: names or patterns.",
                                 .otherwise = "none", .example = "[\"bpm*/fast\"]"),
                          MAYBE, struct rm_file_application, inputs, &input_schema, 1, INPUTS_MAX),
-    CYAML_FIELD_SEQUENCE(RM_KEY("supplies", "Supplies that it sets, in this order; * stands for any characters.",
-                                .example = "[\"sr/ps/*\"]"),
-                         CYAML_FLAG_POINTER, struct rm_file_application, supplies, &supply_name_schema, 1,
-                         RM_CONFIG_SUPPLIES_MAX),
+    CYAML_FIELD_SEQUENCE(
+        RM_KEY("supplies", "Supplies that it sets, in this order: names or patterns.", .example = "[\"sr/ps/*\"]"),
+        CYAML_FLAG_POINTER, struct rm_file_application, supplies, &supply_name_schema, 1, RM_CONFIG_SUPPLIES_MAX),
     CYAML_FIELD_SEQUENCE(RM_KEY("settings", "First values of its settings.", .otherwise = "the code's own"), MAYBE,
                          struct rm_file_application, settings, &setting_schema, 1, SETTINGS_MAX),
     CYAML_FIELD_END,

@@ -2,6 +2,7 @@
 /* Which supplies an application sets: by name, or by a pattern in which * stands for anything. */
 #include "base/fail.h"
 #include "base/nearest.h"
+#include "base/pattern.h"
 #include "config/resolve.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ static enum rm_code fail_nothing(struct taking const *taking) {
     char guess[128];
     for (uint32_t i = 0; i < config->supply_count; i++)
         rm_nearest_offer(&nearest, config->supply[i].name);
-    if (strchr(taking->pattern, '*') != NULL)
+    if (rm_is_pattern(taking->pattern))
         snprintf(problem, sizeof problem,
                  "no supply matches \"%s\", expected the names of supplies, with * for any characters, such as \"%s\"",
                  taking->pattern, config->supply[0].name);
@@ -62,7 +63,7 @@ static enum rm_code take(struct taking const *taking) {
     bool nothing = true;
     for (uint32_t i = 0; i < config->supply_count; i++) {
         struct rm_config_supply *const supply = &config->supply[i];
-        if (!rm_config_matches(taking->pattern, supply->name))
+        if (!rm_pattern_matches(taking->pattern, supply->name))
             continue;
         if (supply->application != 0)
             return fail_taken(taking, supply);

@@ -16,29 +16,6 @@ int rm_config_count_digits(uint32_t count) {
     return digits < 2 ? 2 : digits; /* "bpm01" */
 }
 
-/* Where it does not fit, the last * swallows one character more. */
-bool rm_config_matches(char const *pattern, char const *name) {
-    char const *star = NULL;
-    char const *swallowed = NULL;
-    while (*name != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            swallowed = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            name = ++swallowed;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 bool rm_config_locate(struct rm_config const *config, char const *named, char path[RM_CONFIG_PATH_BYTES]) {
     char const *const slash = strrchr(config->source_path, '/');
     int const folder_bytes = named[0] == '/' || slash == NULL ? 0 : (int)(slash - config->source_path) + 1;

@@ -158,7 +158,4 @@ enum rm_code feedback_families_assign(struct feedback_configuration const *confi
 enum rm_code feedback_actuators_find(struct feedback_configuration const *configuration, char const *const *actuator,
                                      uint32_t actuators, uint32_t *column, struct rm_error *error);
 
-/** Whether the pattern, in which each * stands for any bytes or none, is the whole name. */
-bool feedback_matches(char const *pattern, char const *name);
-
 #endif

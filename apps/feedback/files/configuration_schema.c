@@ -39,9 +39,8 @@ static cyaml_schema_field_t const plant_fields[] = {
 static cyaml_schema_field_t const family_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("name", "Its name.", .example = "fast"), TEXT, struct feedback_file_family, name, 1,
                            31),
-    CYAML_FIELD_SEQUENCE(
-        RM_KEY("actuators", "Its actuators; * stands for any characters.", .example = "[\"sr/ps/ch_*\"]"), TEXT,
-        struct feedback_file_family, actuators, &name_schema, 1, FEEDBACK_PATTERNS_MAX),
+    CYAML_FIELD_SEQUENCE(RM_KEY("actuators", "Its actuators: names or patterns.", .example = "[\"sr/ps/ch_*\"]"), TEXT,
+                         struct feedback_file_family, actuators, &name_schema, 1, FEEDBACK_PATTERNS_MAX),
     CYAML_FIELD_MAPPING(RM_KEY("plant", "From a setpoint to the orbit."), CYAML_FLAG_OPTIONAL,
                         struct feedback_file_family, plant, plant_fields),
     CYAML_FIELD_FLOAT_PTR(

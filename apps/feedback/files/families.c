@@ -4,30 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "configuration_file.h"
 #include "fail.h"
-
-bool feedback_matches(char const *pattern, char const *name) {
-    char const *star = NULL; /* the last one, to which it goes back when what follows does not fit */
-    char const *from = NULL;
-    while (*name != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            from = name;
-        } else if (*pattern == *name) {
-            ++pattern;
-            ++name;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            name = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        ++pattern;
-    return *pattern == '\0';
-}
 
 /* The file is read again for the place; when it is gone by now, the key is said without it. */
 static enum rm_code fail_pattern(struct feedback_configuration const *configuration, uint32_t family, uint32_t pattern,
@@ -49,7 +28,7 @@ static enum rm_code assign(struct feedback_configuration const *configuration, u
     char what[384];
     bool found = false;
     for (uint32_t c = 0; c < matrix->columns; ++c) {
-        if ((int32_t)c == configuration->rf.column || !feedback_matches(pattern, matrix->column_name[c]))
+        if ((int32_t)c == configuration->rf.column || !rm_pattern_matches(pattern, matrix->column_name[c]))
             continue;
         found = true;
         if (family[c] >= 0 && family[c] != (int32_t)f) {
@@ -84,7 +63,7 @@ static bool is_taken(struct feedback_configuration const *configuration, uint32_
         return true;
     for (uint32_t f = 0; f < configuration->family_count; ++f)
         for (uint32_t p = 0; p < configuration->family[f].pattern_count; ++p)
-            if (feedback_matches(configuration->family[f].patterns[p], configuration->matrix.column_name[column]))
+            if (rm_pattern_matches(configuration->family[f].patterns[p], configuration->matrix.column_name[column]))
                 return true;
     return false;
 }

@@ -14,7 +14,7 @@ static void check(struct feedback_configuration const *configuration) {
         if (family->pattern_count == 0 || family->unload_to >= (int32_t)configuration->family_count)
             abort();
         for (uint32_t p = 0; p < family->pattern_count; ++p)
-            if (feedback_matches(family->patterns[p], "") && family->patterns[p][0] != '*')
+            if (rm_pattern_matches(family->patterns[p], "") && family->patterns[p][0] != '*')
                 abort();
     }
     if (!(configuration->enable_conditions.bpms >= 0 && configuration->enable_conditions.bpms <= 1))
