@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--to", required=True, action="append", help="HOST:PORT; give it again for a second network")
     parser.add_argument("--source", required=True, action="append", help="address to send from, for each network")
     parser.add_argument("--count", type=int, required=True, help="datagrams")
-    parser.add_argument("--first", type=int, default=60_000, help="the first count")
+    parser.add_argument("--first", type=int, default=64_000, help="the first count")
     parser.add_argument("--rate", type=float, required=True, help="datagrams per second")
     parser.add_argument("--bpms", type=int, default=168)
     parser.add_argument("--loss", type=float, action="append", help="share of native datagrams lost, for each network")
