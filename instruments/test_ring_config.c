@@ -207,7 +207,7 @@ static void shipped_files_are_good(void **state) {
         {"application", NULL},
         {"demo", NULL},
         {"elettra", NULL},
-        {"elettra2-supplies", NULL},
+        {"../src/config/test_elettra2_supplies", NULL},
         {"feedback", NULL},
         {"libera", NULL},
         {"loopback", NULL},

@@ -73,6 +73,27 @@ struct feedback_file_shadow {
     uint32_t inputs_count;
 };
 
+/** Of the design, for `ringmaster feedback matrix twin` alone: the feedback itself has its matrix. */
+struct feedback_file_correctors {
+    char *elements;
+    enum feedback_file_plane { FEEDBACK_FILE_X, FEEDBACK_FILE_Y } plane;
+    char *actuators;
+    double *urad_per_unit;
+};
+
+struct feedback_file_lattice_rf {
+    char *actuator;
+    double *hz_per_unit;
+};
+
+struct feedback_file_lattice {
+    char *bpms;
+    char *rows;
+    struct feedback_file_correctors *correctors;
+    uint32_t correctors_count;
+    struct feedback_file_lattice_rf *rf;
+};
+
 enum feedback_file_per { FEEDBACK_PER_MODE, FEEDBACK_PER_CORRECTOR };
 
 struct feedback_file {
@@ -95,6 +116,7 @@ struct feedback_file {
     uint32_t feed_forward_count;
     struct feedback_file_shadow *shadow;
     double *soft_start_s;
+    struct feedback_file_lattice *lattice;
 };
 
 extern cyaml_schema_value_t const feedback_schema;

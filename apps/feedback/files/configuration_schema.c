@@ -180,6 +180,46 @@ static cyaml_schema_field_t const shadow_fields[] = {
     CYAML_FIELD_END,
 };
 
+static cyaml_strval_t const planes[] = {{"x", FEEDBACK_FILE_X}, {"y", FEEDBACK_FILE_Y}};
+
+static cyaml_schema_field_t const correctors_fields[] = {
+    CYAML_FIELD_STRING_PTR(RM_KEY("elements", "Elements of the lattice, by a pattern.", .example = "\"CF_*\""), TEXT,
+                           struct feedback_file_correctors, elements, 1, PATH_LONGEST),
+    CYAML_FIELD_ENUM(RM_KEY("plane", "Which way they kick.", .example = "x"), CYAML_FLAG_STRICT,
+                     struct feedback_file_correctors, plane, planes, CYAML_ARRAY_LEN(planes)),
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("actuators", "Their actuators: names, or ranges of numbers.", .example = "\"sr/ps/cfx_[01-72]\""), TEXT,
+        struct feedback_file_correctors, actuators, 1, PATH_LONGEST),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("urad_per_unit", "Kick per unit of the setpoint.", .unit = "µrad", .fallback = "1"),
+                          MAYBE, struct feedback_file_correctors, urad_per_unit),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const correctors_schema = {
+    CYAML_VALUE_MAPPING(PLAIN, struct feedback_file_correctors, correctors_fields)};
+
+static cyaml_schema_field_t const lattice_rf_fields[] = {
+    CYAML_FIELD_STRING_PTR(RM_KEY("actuator", "The one that moves the frequency.", .example = "sr/rf/frequency"), TEXT,
+                           struct feedback_file_lattice_rf, actuator, 1, NAME_LONGEST),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("hz_per_unit", "Frequency per unit of its setpoint.", .unit = "Hz", .fallback = "1"),
+                          MAYBE, struct feedback_file_lattice_rf, hz_per_unit),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_field_t const lattice_fields[] = {
+    CYAML_FIELD_STRING_PTR(RM_KEY("bpms", "Elements that are BPMs, by a pattern.", .fallback = "*BPM*"), MAYBE,
+                           struct feedback_file_lattice, bpms, 1, PATH_LONGEST),
+    CYAML_FIELD_STRING_PTR(RM_KEY("rows", "Their readings, x and y of the first, x and y of the second.",
+                                  .otherwise = "those of the server's instruments",
+                                  .example = "\"bpm[01-84]/{x1,y1,x2,y2}\""),
+                           MAYBE, struct feedback_file_lattice, rows, 1, PATH_LONGEST),
+    CYAML_FIELD_SEQUENCE(RM_KEY("correctors", "Which element is which actuator."), TEXT, struct feedback_file_lattice,
+                         correctors, &correctors_schema, 1, FEEDBACK_PATTERNS_MAX),
+    CYAML_FIELD_MAPPING_PTR(RM_KEY("rf", "Which actuator is the frequency of the RF.", .otherwise = "none"), MAYBE,
+                            struct feedback_file_lattice, rf, lattice_rf_fields),
+    CYAML_FIELD_END,
+};
+
 static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("matrix", "The response matrix, a file.", .example = "response.csv"), TEXT,
                            struct feedback_file, matrix, 1, PATH_LONGEST),
@@ -225,6 +265,10 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("soft_start_s", "In which the gain rises from 0.", .unit = "s", .fallback = "1", RM_RANGE(0, 1e6)),
         MAYBE, struct feedback_file, soft_start_s),
+    CYAML_FIELD_MAPPING_PTR(RM_KEY("lattice",
+                                   "Which element of the design is what: of `ringmaster feedback matrix twin`.",
+                                   .otherwise = "none"),
+                            MAYBE, struct feedback_file, lattice, lattice_fields),
     CYAML_FIELD_END,
 };
 

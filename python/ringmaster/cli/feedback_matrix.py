@@ -94,8 +94,8 @@ def twin(
 ) -> None:
     """Compute the response matrix of LATTICE as designed: a file, or elettra2_like.
 
-    A mapping says which element is which BPM reading and which actuator. The file of a virtual ring with a key
-    `machine` will do, too, with --server.
+    A mapping says which element is which BPM reading and which actuator. The feedback's own file with a key `lattice`
+    will do, too.
     """
     from ringmaster.feedback.from_twin import twin_matrix
     from ringmaster.feedback.mapping import corrector_of, read_mapping, resolve

@@ -94,10 +94,12 @@ def names_of(written: str | Sequence[str], known: Sequence[str] = ()) -> tuple[s
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """The file, or the key `machine` of a virtual ring's, whose correctors have `supplies`."""
+    """The file, or the key `lattice` of the feedback's own."""
     read = read_yaml(path)
+    if isinstance(read, dict) and "lattice" in read:
+        read = read["lattice"]
     if not isinstance(read, dict):
-        raise ValueError(f"{path}: found no keys `bpms`, `rows` and `correctors`")
+        raise ValueError(f"{path}: found no keys `bpms`, `rows` and `correctors`, nor a key `lattice` that has them")
     return read
 
 

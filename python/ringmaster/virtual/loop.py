@@ -57,19 +57,18 @@ class Shipped:
     overlay: str
     """What only the virtual ring has."""
     feedback: str
-    lattice: str
-    """Which BPM and corrector is which element."""
+    """Its own file, which says which BPM and corrector is which element, too."""
     matrix: str
     """As the feedback's own file names it."""
 
 
 ELETTRA2 = Shipped(
     *("feedback", "feedback.yaml", "feedback-ring.yaml"),
-    *("feedback-elettra2.yaml", "feedback-elettra2-lattice.yaml", "elettra2-response.csv"),
+    *("feedback-elettra2.yaml", "elettra2-response.csv"),
 )
 ELETTRA = Shipped(
     *("elettra", "elettra.yaml", "elettra-ring.yaml"),
-    *("feedback-elettra.yaml", "feedback-elettra-lattice.yaml", "elettra-response.csv"),
+    *("feedback-elettra.yaml", "elettra-response.csv"),
 )
 
 
@@ -217,7 +216,7 @@ def make_matrix(directory: Path, shipped: Shipped) -> Path:
     twin = Twin(lattice)
     twin.enable_6d()
     path = directory / shipped.matrix
-    save_csv(path, twin_matrix(twin, resolve(lattice, read_mapping(CONFIGS / shipped.lattice))))
+    save_csv(path, twin_matrix(twin, resolve(lattice, read_mapping(CONFIGS / shipped.feedback))))
     return path
 
 
