@@ -39,6 +39,7 @@ def ring(make_owner: MakeOwner) -> None:
             fabric.stream("bpm01/turn", capacity=16384),
             fabric.stream("bpm01/fast", period=12),
             fabric.parameter("server/turn_rate_hz", np.array([1157000.0]), "Hz", ElementType.F64),
+            fabric.parameter("c01/readback", np.array([np.float32(0.1)], "<f8"), "A", ElementType.F64),
             fabric.text("server/config", "workspace: demo\n"),
             fabric.counters("stream/bpm01", "stream", accepted=9990, out_of_order=2, skipped=12, duplicate=1),
             fabric.counters("port/ring", "port", received=10000, decoded=9993),
@@ -125,6 +126,7 @@ def test_ls_shows_what_there_is() -> None:
 @pytest.mark.usefixtures("ring")
 def test_get_reads_one_object_or_many() -> None:
     assert ringmaster("get", "server/turn_rate_hz").stdout == "server/turn_rate_hz = 1157000.0 Hz\n"
+    assert ringmaster("get", "c01/readback").stdout == "c01/readback = 0.1 A\n"  # of single precision
     assert ringmaster("get", "server/config").stdout == "server/config:\nworkspace: demo\n\n"
     both = json.loads(ringmaster("get", "bpm01/*", "counters/port/*", "--json").stdout)
     assert list(both) == ["stream/bpm01/turn", "stream/bpm01/fast", "counters/port/ring"]

@@ -96,11 +96,17 @@ def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int)
 def _value(reading: dict[str, Any]) -> str:
     """A parameter's value, in the colour of its severity."""
     from ringmaster.fabric.layout import Severity
+    from ringmaster.values.value_format import show
 
+    value = reading["value"]
+    if isinstance(value, float):
+        value = show(value)
+    elif isinstance(value, list):  # all of it, where put and monitor show the first ones
+        value = f"[{', '.join(map(show, value))}]"
     severity = Severity[reading["severity"].upper()]
     alarm = f"  ({severity.name.lower()} alarm)" if severity else ""
     unit = "" if reading["unit"] == "utf-8" else reading["unit"]
-    return click.style(f"{reading['value']} {unit}".rstrip() + alarm, **severity_style(severity))
+    return click.style(f"{value} {unit}".rstrip() + alarm, **severity_style(severity))
 
 
 def _print_reading(name: str, reading: dict[str, Any], units: dict[str, str]) -> None:

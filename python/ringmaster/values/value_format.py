@@ -35,8 +35,15 @@ def _show(value: Value) -> str:
             flat = [*flat[: SHOWN - 2], f"… {len(flat)} in all …", *flat[-2:]]
         return f"[{', '.join(flat)}]"
     if isinstance(value, float):
-        return repr(value) if len(repr(value)) <= SHORT else f"{value:.9g}"
+        return repr(value) if len(repr(value)) <= SHORT else _shortened(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def _shortened(value: float) -> str:
+    """Nine digits; of what was single precision, as setpoints and readbacks are, those that it has."""
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+    return str(single) if float(single) == value else f"{value:.9g}"
 
 
 def split_name(words: str) -> tuple[str, int, int | None]:
