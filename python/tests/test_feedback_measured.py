@@ -18,7 +18,8 @@ from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType, ParameterFlags, SupplyState
 from ringmaster.feedback import by_hand, readings
 from ringmaster.feedback.follower import NotFollowed, wait_until
-from ringmaster.feedback.measured import collect
+from ringmaster.feedback.matrix import Matrix
+from ringmaster.feedback.measured import Response, collect
 from ringmaster.feedback.readings import Readings, mean_of_records
 from ringmaster.feedback.stopping import stopped_at_pauses
 
@@ -200,3 +201,15 @@ def test_an_ignored_signal_stays_ignored() -> None:
             pause(0)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_one_average_has_no_standard_error_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    from ringmaster.cli.feedback_matrix_measure import _tell
+
+    matrix = Matrix(("bpm1/x1",), ("ps/h1",), np.array([[1000.0]]))
+    _tell(Response(matrix, np.array([[np.nan]]), 5.0), Path("made.csv"))
+    assert (
+        "RMS of elements 1000 nm per unit, standard error not known: it takes two --averages" in capsys.readouterr().out
+    )
+    _tell(Response(matrix, np.array([[2.0]]), 5.0), Path("made.csv"))
+    assert "standard error 2 nm per unit; noise 5 nm" in capsys.readouterr().out

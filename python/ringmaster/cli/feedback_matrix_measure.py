@@ -255,9 +255,7 @@ def _write(found: "Response", before: Any, rf: str | None, output: Path, errors:
         made = Matrix(before.rows, before.columns, values, before.rf)
     if rf in made.columns:
         made = Matrix(made.rows, made.columns, made.values, rf)
-    sizes = (
-        f"RMS of elements {_rms(found.matrix.values):.6g}, of their standard errors {_rms(found.error):.3g} nm per unit"
-    )
+    sizes = f"RMS of elements {_rms(found.matrix.values):.6g} nm per unit, of their standard errors {_error(found)}"
     save_csv(output, made, [about, sizes])
     if errors is not None:
         save_csv(errors, Matrix(made.rows, made.columns, np.nan_to_num(spread)), ["standard errors", about])
@@ -270,6 +268,11 @@ def _rms(values: Any) -> float:
     return float(np.sqrt(np.mean(np.square(finite)))) if finite.size else float("nan")
 
 
+def _error(found: "Response") -> str:
+    error = _rms(found.error)
+    return f"{error:.3g} nm per unit" if error == error else "not known: it takes two --averages"
+
+
 def _tell(found: "Response", output: Path) -> None:
     """What was measured and how well; what was not is an error."""
     from ringmaster.feedback.by_hand import weak
@@ -278,7 +281,7 @@ def _tell(found: "Response", output: Path) -> None:
     _left_out("readings, of which nothing came at times", found.silent)
     click.echo(
         f"{output}: {len(made.columns)} supplies measured, {len(made.rows)} readings; RMS of elements "
-        f"{_rms(made.values):.4g}, standard error {_rms(found.error):.3g} nm per unit; noise {found.noise_nm:.3g} nm"
+        f"{_rms(made.values):.4g} nm per unit, standard error {_error(found)}; noise {found.noise_nm:.3g} nm"
     )
     if few := weak(found):
         click.echo(
