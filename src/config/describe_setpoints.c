@@ -104,10 +104,11 @@ static void print_supplies(struct rm_config const *config, uint32_t first, FILE 
     double const cycle_s = config->setpoints.period_turns / config->turn_rate_hz;
     fprintf(out, "  %-5u ", count);
     print_range(supply->name, config->supply[last].name, out);
-    fprintf(out, ", set by %s\n        %g to %g %s, %g %s/s (%.3g a cycle); safe at %g, by %g %s/s;",
+    fprintf(out, ", set by %s\n        %g to %g %s, %g %s/s (%.3g %s a cycle); safe at %g %s, by %g %s/s;",
             config->application[supply->application].name, supply->low, supply->high, supply->unit, supply->slew_per_s,
-            supply->unit, supply->slew_per_s * cycle_s, supply->safe, supply->safe_slew_per_s, supply->unit);
-    fprintf(out, " answers within %g after %u cycles", supply->tolerance, supply->settle_cycles);
+            supply->unit, supply->slew_per_s * cycle_s, supply->unit, supply->safe, supply->unit,
+            supply->safe_slew_per_s, supply->unit);
+    fprintf(out, " answers within %g %s after %u cycles", supply->tolerance, supply->unit, supply->settle_cycles);
     if (supply->conversion.unit[0] != '\0')
         fprintf(out, "; %g to %g %s", rm_convert(&supply->conversion, supply->low),
                 rm_convert(&supply->conversion, supply->high), supply->conversion.unit);
