@@ -83,7 +83,8 @@ def _named(lattice: "Lattice", patterns: list[str]) -> Points:
     each = [find(lattice, pattern) for pattern in patterns]
     for pattern, found in zip(patterns, each, strict=True):
         if not len(found):
-            raise TwinArgument(f"no element of {lattice.name} is named {pattern}; `lattice.names` lists them")
+            listed = "`lattice.names`, or `ringmaster twin LATTICE --at '*'`, lists them"
+            raise TwinArgument(f"no element of {lattice.name} is named {pattern}; {listed}")
     return np.unique(np.concatenate(each)).astype(np.uint32)
 
 
