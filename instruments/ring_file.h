@@ -16,7 +16,8 @@
 /* The other end of one of the server's ports: what cannot be told from that, or is not so. */
 struct rm_ring_file_port {
     char *name;
-    enum rm_port_kind *kind; /* NULL: the one that belongs to the server's */
+    /** NULL: the one that belongs to the server's. */
+    enum rm_port_kind *kind;
     char *socket;
     enum rm_memif_role *role;
     char *interface;

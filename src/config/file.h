@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The configuration file as it is written, loaded by libcyaml: names are still names, and what may be absent is a
- * pointer. docs/configuration.md describes the keys. */
+ * pointer, which is NULL only where the schema has no default. docs/configuration.md describes the keys. */
 #ifndef RM_CONFIG_FILE_H
 #define RM_CONFIG_FILE_H
 
@@ -30,7 +30,8 @@ struct rm_file_port {
     uint32_t *longest_frame;
     uint16_t *vlan;
     bool *local_senders;
-    char **multicast; /* NULL: none */
+    /** NULL: none. */
+    char **multicast;
     uint32_t multicast_count;
     char *answer;
     char *kernel_interface;
@@ -38,7 +39,7 @@ struct rm_file_port {
 
 struct rm_file_rate {
     char *name;
-    char *from; /* NULL: turn */
+    char *from;
     char *filter;
     uint32_t decimation;
     uint64_t *records;
@@ -56,14 +57,16 @@ struct rm_file_polling {
 
 struct rm_file_mirror {
     char *port;
-    char *source; /* NULL: the same */
+    /** NULL: the same. */
+    char *source;
 };
 
 struct rm_file_lane {
     char *name;
     char *unit;
     enum rm_lane_type type;
-    enum rm_reduction *reduction; /* NULL: the kind's own, or fir */
+    /** NULL: the kind's own, or fir. */
+    enum rm_reduction *reduction;
 };
 
 struct rm_file_instrument {
@@ -73,10 +76,12 @@ struct rm_file_instrument {
     char *port;
     char *source;
     int64_t *turn_offset;
-    struct rm_file_lane *lanes; /* NULL: the format's, or the kind's own */
+    /** NULL: the format's, or the kind's own. */
+    struct rm_file_lane *lanes;
     uint32_t lanes_count;
-    char *format;    /* NULL: native */
-    uint32_t *count; /* NULL: one */
+    char *format;
+    /** NULL: one. */
+    uint32_t *count;
     uint32_t *period_turns;
     struct rm_file_mirror *mirror;
 };
@@ -100,7 +105,8 @@ struct rm_file_role {
     uint32_t core;
     char **ports;
     uint32_t ports_count;
-    char **first; /* NULL: none */
+    /** NULL: none. */
+    char **first;
     uint32_t first_count;
     char *application;
 };
@@ -108,7 +114,8 @@ struct rm_file_role {
 struct rm_file_setpoints {
     uint32_t period_turns;
     uint32_t *phase_turns;
-    char *lead; /* NULL: nobody */
+    /** NULL: nobody. */
+    char *lead;
     uint32_t *lost_cycles;
 };
 
@@ -120,9 +127,11 @@ struct rm_file_conversion {
 
 struct rm_file_supply {
     char *name;
-    uint32_t *count; /* NULL: one */
+    /** NULL: one. */
+    uint32_t *count;
     char *unit;
-    double *limits; /* two */
+    /** Two. */
+    double *limits;
     uint32_t limits_count;
     double slew;
     double *safe;
@@ -134,11 +143,13 @@ struct rm_file_supply {
 
 struct rm_file_chain {
     char *name;
-    uint32_t *count; /* NULL: one */
+    /** NULL: one. */
+    uint32_t *count;
     uint16_t id;
     char *port;
     char *address;
-    char *mac; /* NULL: broadcast */
+    /** NULL: broadcast. */
+    char *mac;
     uint16_t *udp_port;
     bool *readback;
     struct rm_file_supply *supplies;
@@ -162,9 +173,11 @@ struct rm_file_application {
     uint64_t *freshness_turns;
     uint32_t *watchdog_cycles;
     enum rm_stop_action *stop;
-    char **inputs; /* names, or patterns with * */
+    /** Names, or patterns with *. */
+    char **inputs;
     uint32_t inputs_count;
-    char **supplies; /* names, or patterns with * */
+    /** Names, or patterns with *. */
+    char **supplies;
     uint32_t supplies_count;
     struct rm_file_setting *settings;
     uint32_t settings_count;
@@ -177,7 +190,8 @@ struct rm_config_file {
     bool *keep_after_stop;
     struct rm_file_port *ports;
     uint32_t ports_count;
-    struct rm_file_instrument *instruments; /* NULL: only chains that answer */
+    /** NULL: only chains that answer. */
+    struct rm_file_instrument *instruments;
     uint32_t instruments_count;
     struct rm_file_buffers *buffers;
     struct rm_file_turn_window *turn_window;
