@@ -135,7 +135,7 @@ ADVICE: dict[EnableCondition, str] = {
     EnableCondition.GATED: "It goes on by itself when the gate opens; `ringmaster feedback set gate 0` ignores the "
     "gate.",
     EnableCondition.LATE: "It goes on by itself when data come again. `ringmaster top` shows which BPMs do not send.",
-    EnableCondition.NOT_SENT: "It goes on by itself when the server sends its rows again. "
+    EnableCondition.NOT_SENT: "It goes on by itself when the server sends its setpoint vectors again. "
     "`ringmaster get transmit guard/feedback` tells what the server does with them.",
 }
 
