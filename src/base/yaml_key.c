@@ -107,8 +107,10 @@ bool rm_yaml_fill(cyaml_schema_value_t const *schema, void *data, bool late) {
             if (*pointer == NULL && wanted && !fill_field(field, pointer))
                 return false;
             value = *pointer;
+            if (value == NULL)
+                continue;
         }
-        if (value != NULL && !fill_inside(field, data, value))
+        if (!fill_inside(field, data, value))
             return false;
     }
     return true;

@@ -80,7 +80,7 @@ def test_a_table_of_the_shipped_loop(monkeypatch: pytest.MonkeyPatch, capsys: py
 
     def shorter(*names: str | Path, seconds: float, at: Sequence[str], **options: str) -> Simulation:
         settings = [f"{float(time) / 40:g}:{setting}" for time, _, setting in (word.partition(":") for word in at)]
-        whole = simulate(*names, seconds=seconds / 40, at=settings, **options)  # type: ignore[arg-type, misc]
+        whole = simulate(*names, seconds=seconds / 40, at=settings, **options)  # type: ignore[arg-type]
         return Simulation(whole.folder, {**whole.summary, "rate_hz": whole.rate_hz / 40})
 
     monkeypatch.setitem(example["run"].__globals__, "simulate", shorter)
