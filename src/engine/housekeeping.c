@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/housekeeping.h"
+/* The housekeeping role: what must be done now and then, and not on the hot path. */
+#include <stdlib.h>
 
-uint32_t rm_housekeeping_duty(void *role, uint64_t tsc) {
-    struct rm_housekeeping *housekeeping = role;
+#include "engine/role.h"
+#include "engine/server_state.h"
+
+static double const HOUSEKEEPING_SECONDS = 0.1;
+
+struct housekeeping {
+    uint64_t due_tsc;
+    uint64_t period_ticks;
+    uint32_t port_count;
+    struct rm_server_port const *port; /**< whose own totals are read into their sets "port" */
+};
+
+/** Returns 0: it never counts as work. */
+static uint32_t housekeeping_duty(void *made, uint64_t tsc) {
+    struct housekeeping *const housekeeping = made;
     if (tsc < housekeeping->due_tsc)
         return 0;
     housekeeping->due_tsc = tsc + housekeeping->period_ticks;
     for (uint32_t i = 0; i < housekeeping->port_count; ++i) {
         struct rm_port_totals totals;
-        rm_port_totals(housekeeping->port[i], &totals);
-        rm_counter_set(housekeeping->counters[i], RM_PORT_KERNEL_MISSED, totals.missed + totals.errors);
+        rm_port_totals(housekeeping->port[i].port, &totals);
+        rm_counter_set(housekeeping->port[i].counters, RM_PORT_KERNEL_MISSED, totals.missed + totals.errors);
     }
     return 0;
 }
+
+static enum rm_code housekeeping_make(struct rm_server *server, uint32_t index, void **made, struct rm_error *error) {
+    (void)index;
+    struct housekeeping *const housekeeping = *made = malloc(sizeof *housekeeping);
+    if (housekeeping == NULL)
+        return rm_server_no_memory(error);
+    *housekeeping = (struct housekeeping){.period_ticks = (uint64_t)(HOUSEKEEPING_SECONDS * server->tsc_hz),
+                                          .port_count = server->config->port_count,
+                                          .port = server->port};
+    return RM_OK;
+}
+
+struct rm_role const rm_role_housekeeping = {.make = housekeeping_make, .duty = housekeeping_duty, .free = free};

@@ -187,7 +187,7 @@ static enum rm_code measure_all(struct measurement *measurement, bool by_turn, s
                                 uint32_t figures, struct rm_error *error) {
     struct rm_config const *config = measurement->config;
     uint32_t const role = rm_measure_role(config);
-    measurement->receive = measurement->server->receive[role];
+    measurement->receive = measurement->server->role[role];
     measurement->queue = &measurement->receive->queue[0];
     measurement->begin_tsc = rm_tsc();
     measurement->ticks_per_datagram =

@@ -25,10 +25,8 @@ enum rm_code rm_server_no_memory(struct rm_error *error) {
 static bool allocate(struct rm_server *server, struct rm_config const *config) {
     server->port = calloc(config->port_count, sizeof *server->port);
     server->instrument = calloc(config->instrument_count, sizeof(void *));
-    server->receive = calloc(config->role_count, sizeof(void *));
-    server->spread = calloc(config->role_count, sizeof(void *));
-    server->hosted = calloc(config->role_count, sizeof(void *));
-    return server->port && server->instrument && server->receive && server->spread && server->hosted;
+    server->role = calloc(config->role_count, sizeof(void *));
+    return server->port && server->instrument && server->role;
 }
 
 static struct rm_decimator_input decimator_input(struct rm_config_instrument const *instrument) {
@@ -196,6 +194,7 @@ void rm_server_stop(struct rm_server *server) {
     rm_server_close_applications(server);
     rm_control_thread_stop(server->control_thread);
     rm_server_free_roles(server);
+    rm_server_free_setpoints(server);
     rm_server_close_ports(server);
     for (uint32_t i = 0; server->instrument != NULL && i < server->config->instrument_count; ++i)
         free_instrument(server->instrument[i]);

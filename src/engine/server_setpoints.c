@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The transmit role and the control thread: what they are given of the configuration, the segment and the ports. */
-#include "engine/server_state.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/role.h"
+#include "engine/server_state.h"
 #include "fabric/segment_map.h"
 #include "wire/arp.h"
 
@@ -113,7 +113,8 @@ bool rm_server_transmit_tells(struct rm_server const *server) {
     return server->config->chain_count != 0 && !clock_is_published(server);
 }
 
-enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error) {
+static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void **role, struct rm_error *error) {
+    (void)index;
     struct rm_config const *const config = server->config;
     struct rm_server_setpoints *const made = &server->setpoints;
     struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
@@ -144,7 +145,9 @@ enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *
         return finder.code;
     rm_control_thread_show_nothing(made->setpoint, config->supply_count);
     rm_control_thread_show_nothing(made->readback, config->supply_count);
-    return rm_transmit_new(&setup, &server->transmit, error);
+    enum rm_code const code = rm_transmit_new(&setup, &server->transmit, error);
+    *role = server->transmit;
+    return code;
 }
 
 /** The server's segment as others see an owner's: the same memory, under the name that requests are addressed to. */
@@ -194,8 +197,12 @@ enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_
     return rm_control_thread_start(&setup, &server->control_thread, error);
 }
 
+static void transmit_free(void *role) { rm_transmit_free(role); }
+
+struct rm_role const rm_role_transmit = {
+    .make = transmit_make, .duty = rm_transmit_duty, .free = transmit_free, .latency_critical = true};
+
 void rm_server_free_setpoints(struct rm_server *server) {
-    rm_transmit_free(server->transmit);
     free(server->setpoints.chain);
     free(server->setpoints.grant);
     free(server->setpoints.guard_counters);

@@ -3,7 +3,8 @@
  *
  *     server.c         the order of things, and instruments
  *     server_ports.c   ports, with what each must know of the instruments behind it
- *     server_roles.c   roles and the cores they run on
+ *     server_roles.c   the table of roles (role.h), and the cores they run on
+ *     role_receive.c, spread.c, housekeeping.c, role_exception_path.c   a role each
  *     server_setpoints.c   the transmit role and the control thread
  *     server_applications.c   hosted applications
  */
@@ -16,7 +17,6 @@
 #include "engine/control_thread.h"
 #include "engine/core.h"
 #include "engine/exception_path.h"
-#include "engine/housekeeping.h"
 #include "engine/receive.h"
 #include "engine/store.h"
 #include "engine/transmit.h"
@@ -56,8 +56,6 @@ struct rm_server_setpoints {
     struct rm_owner owner;
 };
 
-struct rm_hosted;
-
 struct rm_server {
     struct rm_config const *config;
     enum rm_simd simd;
@@ -71,20 +69,14 @@ struct rm_server {
     struct rm_server_port *port;
     /** As config->instrument. */
     struct rm_instrument **instrument;
-    /** As config->role; NULL for other roles. */
-    struct rm_receive **receive;
-    /** As config->role; NULL for other roles. */
-    struct rm_spread_role **spread;
-    /** As config->role; NULL for other roles. */
-    struct rm_hosted **hosted;
+    /** What each role of config->role has made of itself (role.h). */
+    void **role;
 
-    struct rm_housekeeping housekeeping;
-    struct rm_exception_path exception_path;
     /** Of this life: TAI nanoseconds at its start. */
     uint64_t generation;
 
     struct rm_server_setpoints setpoints;
-    /** NULL without chains. */
+    /** The transmit role's, whose file frees it; NULL without chains. */
     struct rm_transmit *transmit;
 
     struct rm_control_thread *control_thread;
@@ -120,14 +112,10 @@ void rm_server_free_roles(struct rm_server *server);
 
 /** True where there are chains and no instrument tells the turn: then the transmit role publishes the clock. */
 bool rm_server_transmit_tells(struct rm_server const *server);
-enum rm_code rm_server_make_transmit(struct rm_server *server, struct rm_error *error);
 enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_error *error);
 void rm_server_free_setpoints(struct rm_server *server);
 
-/** A role `application`: made with the others, opened once the control thread has made the applications' folders;
- * closed when the cores have stopped. */
-enum rm_code rm_server_make_application(struct rm_server *server, uint32_t role, struct rm_error *error);
-struct rm_duty rm_server_application_duty(struct rm_server *server, uint32_t role);
+/** Hosted applications: opened once the control thread has made their folders, closed when the cores have stopped. */
 enum rm_code rm_server_open_applications(struct rm_server *server, struct rm_error *error);
 void rm_server_close_applications(struct rm_server *server);
 
