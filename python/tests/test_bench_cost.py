@@ -27,7 +27,7 @@ def figure(name: str, added_ns: float) -> dict[str, object]:
 
 
 def said(instruments: int = 96, simd: str = "AVX-512", **more: object) -> str:
-    """What `ringmaster-server measure` prints."""
+    """What `ringmaster-measure` prints."""
     whole = {
         "instruments": instruments,
         "frame_bytes": 106,
@@ -48,16 +48,16 @@ def log() -> Log:
     return Log(said.append)
 
 
-def fake_server(directory: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Puts a program of ours in place of the server."""
-    program = directory / "ringmaster-server"
+def fake_program(directory: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Puts a program of ours in place of it."""
+    program = directory / "ringmaster-measure"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("RINGMASTER_LIBEXEC", str(directory))
 
 
 def test_the_figures_are_read_from_among_the_words() -> None:
-    measured = of_words(f"EAL: no huge pages\n{said()}\nringmaster-server: done", 0)
+    measured = of_words(f"EAL: no huge pages\n{said()}\nringmaster-measure: done", 0)
     assert (measured.instruments, measured.simd, measured.figure("cold").added_ns.median) == (96, "AVX-512", 9.0)
 
 
@@ -68,13 +68,13 @@ def test_words_without_figures_are_no_measurement(words: str) -> None:
 
 
 def test_a_failure_tells_the_last_words() -> None:
-    with pytest.raises(NotMeasured, match="status 1: ringmaster-server: no memory"):
-        of_words("first\nringmaster-server: no memory", 1)
+    with pytest.raises(NotMeasured, match="status 1: ringmaster-measure: no memory"):
+        of_words("first\nringmaster-measure: no memory", 1)
 
 
 def test_a_run_hands_over_a_configuration_and_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept.json"
-    fake_server(tmp_path, monkeypatch, f"cp $2 {kept}; test $1 = measure && test $3 = --rounds && echo '{said()}'")
+    fake_program(tmp_path, monkeypatch, f"cp $1 {kept}; test $2 = --rounds && echo '{said()}'")
     measured = measure(Setup(8, "low_latency", 1 << 14), ["--rounds", "5"])
     assert 0 <= measured.core_share <= 1.1
     config = json.loads(kept.read_text())
@@ -91,7 +91,7 @@ def test_both_chains_are_the_servers_default() -> None:
 def test_a_program_that_fails_leaves_a_note_and_no_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
-    fake_server(tmp_path, monkeypatch, "echo it is broken; exit 1")
+    fake_program(tmp_path, monkeypatch, "echo it is broken; exit 1")
     assert list(added.run(3, log)) == []
     assert log.notes
     assert all("it is broken" in note for note in log.notes)
@@ -135,15 +135,15 @@ ANNOTATED = """
 Ir
 --------------------------------------------------------------------------------
 
- 1,100 ( 1.00%)  < measure.c:fill (7x) [/usr/bin/ringmaster-server]
- 1,100 ( 1.00%)  *  feed.c:write_frame [/usr/bin/ringmaster-server]
+ 1,100 ( 1.00%)  < measure.c:fill (7x) [/usr/bin/ringmaster-measure]
+ 1,100 ( 1.00%)  *  feed.c:write_frame [/usr/bin/ringmaster-measure]
 
- 400,000 (40.00%)  < measure.c:hot (3x) [/usr/bin/ringmaster-server]
- 409,600 (41.00%)  < measure.c:cold (1x) [/usr/bin/ringmaster-server]
- 819,200 (81.00%)  *  measure.c:drain_whole [/usr/bin/ringmaster-server]
+ 400,000 (40.00%)  < measure.c:hot (3x) [/usr/bin/ringmaster-measure]
+ 409,600 (41.00%)  < measure.c:cold (1x) [/usr/bin/ringmaster-measure]
+ 819,200 (81.00%)  *  measure.c:drain_whole [/usr/bin/ringmaster-measure]
 
- 81,920 ( 8.00%)  < measure.c:drain_times (2x) [/usr/bin/ringmaster-server]
- 81,920 ( 8.00%)  *  measure.c:drain_unseen [/usr/bin/ringmaster-server]
+ 81,920 ( 8.00%)  < measure.c:drain_times (2x) [/usr/bin/ringmaster-measure]
+ 81,920 ( 8.00%)  *  measure.c:drain_unseen [/usr/bin/ringmaster-measure]
 """
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ringmaster-server: run a configuration, check it, or measure what it costs. */
+/** ringmaster-server: run a configuration, or check it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "config/config.h"
 #include "engine/application_check.h"
 #include "engine/calibrate_store.h"
-#include "engine/measure.h"
 #include "engine/server.h"
 #include "engine/version.h"
 
@@ -18,18 +17,11 @@ static char const USAGE[] =
     "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
     "       ringmaster-server check CONFIG.yaml    check a configuration and its applications' own, and say\n"
     "                                              what it would make\n"
-    "       ringmaster-server measure CONFIG.yaml [--datagrams N] [--rounds N] [--lanes N]\n"
-    "                                 [--simd scalar|avx2|avx512] [--order random|turn]\n"
-    "                                              what its first receive role costs per packet, as JSON\n"
     "       ringmaster-server --version | --help\n"
-    "\n"
-    "measure needs no sender: the role's port is of kind ring, and each fill of N datagrams is drained by the role,\n"
-    "or given back unread, by turns. Without --datagrams: 1024, from the caches, and 262144, from memory.\n"
     "\n"
     "Examples:\n"
     "  ringmaster-server check configs/demo.yaml\n"
     "  ringmaster-server run configs/loopback.yaml\n"
-    "  ringmaster-server measure configs/measure.yaml --rounds 51\n"
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
@@ -88,21 +80,6 @@ static int check(struct rm_config const *config) {
     return status;
 }
 
-static int measure(int argc, char **argv) {
-    struct rm_measure_options options;
-    if (!rm_measure_options_read(argc, argv, &options)) {
-        fputs("ringmaster-server: `ringmaster-server --help` shows how\n", stderr);
-        return EXIT_USAGE;
-    }
-    struct rm_config *config;
-    struct rm_error error;
-    if (rm_config_load(options.config_path, &config, &error) != RM_OK)
-        return fail(&error);
-    enum rm_code const code = rm_measure(config, &options, stdout, &error);
-    rm_config_free(config);
-    return code == RM_OK ? EXIT_GOOD : fail(&error);
-}
-
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("ringmaster-server %s\n", RM_VERSION);
@@ -112,8 +89,6 @@ int main(int argc, char **argv) {
         fputs(USAGE, stdout);
         return EXIT_GOOD;
     }
-    if (argc >= 2 && strcmp(argv[1], "measure") == 0)
-        return measure(argc - 1, argv + 1);
     bool const running = argc == 3 && strcmp(argv[1], "run") == 0;
     if (!running && !(argc == 3 && strcmp(argv[1], "check") == 0)) {
         fputs(USAGE, stderr);

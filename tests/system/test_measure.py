@@ -36,7 +36,7 @@ def configuration(folder: Path, port: str = "kind: ring, vlan: 7", entry: str = 
 
 
 def server(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
-    command = [find_program("ringmaster-server"), "measure", *map(str, arguments)]
+    command = [find_program("ringmaster-measure"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
 
 
@@ -124,7 +124,7 @@ def test_wrong_options_are_refused(root: Path, tmp_path: Path, option: str, valu
 
 
 def test_an_interruption_leaves_nothing(root: Path, tmp_path: Path) -> None:
-    command = [find_program("ringmaster-server"), "measure", str(configuration(tmp_path)), "--rounds", "10000"]
+    command = [find_program("ringmaster-measure"), str(configuration(tmp_path)), "--rounds", "10000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         running.stderr.readline()  # about progress

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Added cost: what the receive role takes per packet beyond polling the packet and freeing it.
 
-`ringmaster-server measure` fills a port in memory and empties it by turns through the whole receive role (decode,
+`ringmaster-measure` fills a port in memory and empties it by turns through the whole receive role (decode,
 checks, tag, ring, filters, counters) and by polling and freeing alone, in random order of the instruments; the
 difference of adjacent rounds is the added cost. "hot" keeps to a few packet buffers, "cold" goes through 64 MiB and
 more, so that every frame comes from memory.

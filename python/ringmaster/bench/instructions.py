@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions per packet: the figure of added cost that does not depend on the machine.
 
-callgrind counts what `ringmaster-server measure` executes. The two functions that empty the port count with all that
+callgrind counts what `ringmaster-measure` executes. The two functions that empty the port count with all that
 they call; each of their calls takes the same number of packets. valgrind knows no AVX-512, so the filters are those for
 AVX2.
 """
@@ -24,7 +24,7 @@ ROUNDS = 3
 RINGS_BYTES = 96 << 20
 """Small: valgrind keeps books of every page, and instructions do not depend on the rings' size."""
 FULL, POLL = "drain_whole", "drain_unseen"
-"""What `ringmaster-server measure` calls the two: through the role, and polled and freed alone."""
+"""What `ringmaster-measure` calls the two: through the role, and polled and freed alone."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running `ringmaster-server measure`: the receive role on datagrams that lie in memory, beside poll and free."""
+"""Running `ringmaster-measure`: the receive role on datagrams that lie in memory, beside poll and free."""
 
 import json
 import resource
@@ -81,9 +81,9 @@ def parse(text: str) -> Measured:
         }
         measured = Measured(**fields, rates=tuple(said["rates"]), figures=figures)
     except (ValueError, KeyError, TypeError) as error:
-        raise NotMeasured(f"ringmaster-server measure printed no figures: {error!r}") from error
+        raise NotMeasured(f"ringmaster-measure printed no figures: {error!r}") from error
     if not measured.figures:
-        raise NotMeasured("ringmaster-server measure printed no figures")
+        raise NotMeasured("ringmaster-measure printed no figures")
     return measured
 
 
@@ -122,11 +122,11 @@ def measure(setup: Setup, options: Sequence[str] = (), prefix: Sequence[str] = (
         config = Path(directory) / "measure.yaml"
         config.write_text(setup.configuration())
         begin, cpu_s = monotonic(), _children_cpu_s()
-        with Program("ringmaster-server", "measure", config, *options, prefix=prefix) as program:
+        with Program("ringmaster-measure", config, *options, prefix=prefix) as program:
             try:
                 status = program.wait(TIMEOUT_S)
             except subprocess.TimeoutExpired as error:
-                raise NotMeasured(f"ringmaster-server measure did not end in {TIMEOUT_S:.0f} s") from error
+                raise NotMeasured(f"ringmaster-measure did not end in {TIMEOUT_S:.0f} s") from error
             measured = of_words(program.words, status)
     return replace(measured, core_share=(_children_cpu_s() - cpu_s) / (monotonic() - begin))
 
@@ -141,5 +141,5 @@ def of_words(words: str, status: int) -> Measured:
     """From all that the program said, progress and figures, and its exit status. Raises NotMeasured."""
     lines = words.splitlines()
     if status != 0:
-        raise NotMeasured(f"ringmaster-server measure ended with status {status}: {(lines or ['it said nothing'])[-1]}")
+        raise NotMeasured(f"ringmaster-measure ended with status {status}: {(lines or ['it said nothing'])[-1]}")
     return parse(next((line for line in reversed(lines) if line.startswith("{")), ""))

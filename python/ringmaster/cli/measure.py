@@ -35,8 +35,8 @@ def measure(config: str, as_json: bool, **options: int | str | None) -> None:
     """
     given = [f"--{name}={value}" for name, value in options.items() if value is not None]
     if as_json:
-        become("ringmaster-server", "measure", *given, config)
-    done = subprocess.run([locate("ringmaster-server"), "measure", *given, config], stdout=subprocess.PIPE, check=False)
+        become("ringmaster-measure", *given, config)
+    done = subprocess.run([locate("ringmaster-measure"), *given, config], stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)
     _print(json.loads(done.stdout))

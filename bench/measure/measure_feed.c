@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure_feed.h"
+#include "bench/measure/measure_feed.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a receive role costs per packet on this machine, beside "poll and free": `ringmaster-server measure`.
+/** What a receive role costs per packet on this machine, beside "poll and free": `ringmaster-measure`.
  *
  * One thread, one core, no other process: the port is a ring (RM_PORT_RING), which gives back what was sent into it. A
  * fill of N frames is sent, untimed; then it is drained against the clock, and two kinds of drain take turns:
@@ -16,8 +16,8 @@
  *     measure.c           fills, drains, rounds
  *     measure_report.c    quartiles, JSON
  */
-#ifndef RM_ENGINE_MEASURE_H
-#define RM_ENGINE_MEASURE_H
+#ifndef RM_BENCH_MEASURE_H
+#define RM_BENCH_MEASURE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ struct rm_measure_options {
     bool by_turn;
 };
 
-/** Reads the arguments behind "measure". False when they are wrong, said on standard error. */
+/** Reads the command line. False when they are wrong, said on standard error. */
 bool rm_measure_options_read(int count, char **arguments, struct rm_measure_options *options);
 
 /** Measures, and prints one JSON object. Changes the configuration: its port, and a workspace of its own that vanishes

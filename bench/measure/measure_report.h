@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The figures of a measurement, and how they are printed. */
-#ifndef RM_ENGINE_MEASURE_REPORT_H
-#define RM_ENGINE_MEASURE_REPORT_H
+#ifndef RM_BENCH_MEASURE_REPORT_H
+#define RM_BENCH_MEASURE_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Every instrument sends once per turn, in an order that is another for each turn, or always that of the configuration.
  * A turn may be cut by the end of a fill: the next goes on where it stopped.
  */
-#ifndef RM_ENGINE_MEASURE_FEED_H
-#define RM_ENGINE_MEASURE_FEED_H
+#ifndef RM_BENCH_MEASURE_FEED_H
+#define RM_BENCH_MEASURE_FEED_H
 
 #include <stdbool.h>
 #include <stdint.h>

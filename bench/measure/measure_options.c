@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure.h"
+#include "bench/measure/measure.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 static bool wrong(char const *option, char const *found, char const *expected) {
-    fprintf(stderr, "ringmaster-server: measure: --%s: found \"%s\", expected %s\n", option, found, expected);
+    fprintf(stderr, "ringmaster-measure: --%s: found \"%s\", expected %s\n", option, found, expected);
     return false;
 }
 
@@ -69,7 +69,7 @@ bool rm_measure_options_read(int count, char **arguments, struct rm_measure_opti
         if (!read_option(which, optarg, options))
             return false;
     if (optind + 1 != count) {
-        fprintf(stderr, "ringmaster-server: measure: expected one configuration, found %d\n", count - optind);
+        fprintf(stderr, "ringmaster-measure: expected one configuration, found %d\n", count - optind);
         return false;
     }
     options->config_path = arguments[optind];

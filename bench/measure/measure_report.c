@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure_report.h"
+#include "bench/measure/measure_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "bench/measure/measure_feed.h"
 #include "config/instrument_rates.h"
-#include "engine/measure_feed.h"
 
 enum {
     LINE_BYTES = 64,

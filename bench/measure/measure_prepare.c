@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure.h"
+#include "bench/measure/measure.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure.h"
+#include "bench/measure/measure.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "engine/measure_feed.h"
-#include "engine/measure_report.h"
+#include "bench/measure/measure_feed.h"
+#include "bench/measure/measure_report.h"
 #include "engine/server.h"
 #include "engine/server_state.h"
 
@@ -104,7 +104,7 @@ static enum rm_code look_up(struct measurement *measurement, struct rm_measure_f
         return rm_fail(error, RM_E_SYSTEM, "measuring was interrupted; nothing is left behind");
     if (rm_monotonic_ns() >= measurement->progress_ns) {
         measurement->progress_ns += PROGRESS_NS;
-        fprintf(stderr, "ringmaster-server: %s, %u datagrams a fill: %u of %u rounds\n", figure->name,
+        fprintf(stderr, "ringmaster-measure: %s, %u datagrams a fill: %u of %u rounds\n", figure->name,
                 figure->datagrams, round, WARM_UP_ROUNDS + figure->rounds);
     }
     return RM_OK;
