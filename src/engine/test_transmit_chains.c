@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "engine/test_transmit_rig.h"
+#include "engine/transmit_state.h"
 
 enum { GRANT_NUMBER = 5001 };
 
@@ -185,6 +186,15 @@ static void a_readback_that_stays_away_deviates(void **state) {
     rig_free(rig);
 }
 
+/** An answer of the first chain to this turn, and no other; half a cycle passes. */
+static void answer_for(struct rig *rig, rm_turn turn) {
+    struct rm_record record = {.turn = turn};
+    rm_stream_writer_put(&rig->chain[0].ring[0].writer, &record);
+    rm_stream_writer_publish(&rig->chain[0].ring[0].writer, rig->tsc);
+    rig->chain[0].mute = true;
+    rig_pass(rig, RIG_CYCLE / 2);
+}
+
 static void wrong_answers_and_complaints_are_counted(void **state) {
     (void)state;
     struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 11});
@@ -204,12 +214,26 @@ static void wrong_answers_and_complaints_are_counted(void **state) {
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_GAPS), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_STOPPED), 4);
     /* An answer to a cycle that never was. */
-    struct rm_record record = {.turn = rig_next_turn(rig) + 100ul * RIG_PERIOD};
-    rm_stream_writer_put(&rig->chain[0].ring[0].writer, &record);
-    rm_stream_writer_publish(&rig->chain[0].ring[0].writer, rig->tsc);
-    rig->chain[0].mute = true;
-    rig_pass(rig, RIG_CYCLE / 2);
+    answer_for(rig, rig_next_turn(rig) + 100ul * RIG_PERIOD);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 4);
+    rig_free(rig);
+}
+
+/** A chain whose core was taken away answers a cycle that is no longer remembered: late, and not wrong. */
+static void an_answer_that_comes_far_too_late_is_not_wrong(void **state) {
+    (void)state;
+    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 11});
+    rig_pass_cycles(rig, 4);
+    rm_turn const asked = rig_next_turn(rig);
+    rig->chain[0].mute = true;
+    rig_pass_cycles(rig, RM_TRANSMIT_WINDOW + 1);
+    answer_for(rig, asked);
+    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 0);
+    assert_true(rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED) > 0);
+    answer_for(rig, asked + 1); /* between two cycles, but as old */
+    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 0);
+    answer_for(rig, rig_next_turn(rig) - 2 * RIG_PERIOD + 1); /* between two that are remembered */
+    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 1);
     rig_free(rig);
 }
 
@@ -286,6 +310,7 @@ int main(void) {
         cmocka_unit_test(a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap),
         cmocka_unit_test(a_readback_that_stays_away_deviates),
         cmocka_unit_test(wrong_answers_and_complaints_are_counted),
+        cmocka_unit_test(an_answer_that_comes_far_too_late_is_not_wrong),
         cmocka_unit_test(a_full_link_is_tried_again_and_no_number_is_wasted),
         cmocka_unit_test(many_chains_are_sent_and_heard_each_cycle),
     };

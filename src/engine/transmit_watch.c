@@ -208,16 +208,19 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
     judge(transmit, link, &answer);
 }
 
-/** The newest answer, if it is to a cycle in which the chain got no datagram. Who follows a silent stream moves its
- * head too; then there is no record. */
+/** The newest answer, if it is to a cycle in which the chain got no datagram. An answer to a cycle before those that
+ * are remembered comes too late, and was counted as unanswered. A stream that is silent has a head that moves on with
+ * the clock; then there is no record. */
 static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn head) {
+    rm_turn oldest = RM_TURN_NONE;
     for (uint64_t back = 0; back < RM_TRANSMIT_WINDOW; ++back) {
         uint32_t const place = (uint32_t)((transmit->cycle - back) % RM_TRANSMIT_WINDOW);
         if (transmit->turn_of[place] == head && link->said[place] != 0)
             return;
+        oldest = transmit->turn_of[place] < oldest ? transmit->turn_of[place] : oldest;
     }
     struct rm_record record;
-    if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
+    if (head >= oldest && rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
         rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
 }
 
