@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -146,8 +147,16 @@ def verdict(parts: list[Results]) -> tuple[str, int]:
     return "\n".join(lines), 1 if total["failed"] else 0
 
 
+def hear_interrupts() -> None:
+    """A shell starts what it puts into the background deaf to Ctrl-C, and programs that tests start inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def main() -> int:
     """Returns the exit status."""
+    hear_interrupts()
     MESON_LOG.unlink(missing_ok=True)
     meson_status = run_meson()
     meson = with_status(meson_results(MESON_LOG), meson_status)
