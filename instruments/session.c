@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "chain_duty.h"
 #include "members.h"
@@ -26,19 +24,6 @@ struct run {
     struct rm_chain_duty duty; /**< where there are chains */
     double tsc_hz;
 };
-
-static enum rm_code pin(int32_t core, struct rm_error *error) {
-    if (core == RM_RING_ANY_CORE)
-        return RM_OK;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (core < CPU_SETSIZE)
-        CPU_SET((size_t)core, &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        return rm_fail(error, RM_E_CONFIG, "cannot run on core %d: %s; `nproc` and `taskset -p $$` say which there are",
-                       core, strerror(errno));
-    return RM_OK;
-}
 
 /** Whether DPDK is needed. */
 static bool needs_net(struct rm_ring_config const *ring) {
@@ -214,7 +199,7 @@ static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
 
 static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
-    enum rm_code code = pin(ring->core, error);
+    enum rm_code code = ring->core == RM_RING_ANY_CORE ? RM_OK : rm_pin((uint32_t)ring->core, error);
     if (code == RM_OK)
         code = start_net(ring, error);
     if (code != RM_OK)

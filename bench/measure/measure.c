@@ -2,13 +2,13 @@
 #include "bench/measure/measure.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "bench/measure/measure_feed.h"
 #include "bench/measure/measure_report.h"
@@ -174,12 +174,10 @@ static enum rm_code check_accepted(struct measurement const *measurement, struct
 }
 
 static enum rm_code pin(struct rm_config const *config, uint32_t role, struct rm_error *error) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(config->role[role].core, &only);
-    if (sched_setaffinity(0, sizeof only, &only) == 0)
+    struct rm_error why;
+    if (rm_pin(config->role[role].core, &why) == RM_OK)
         return RM_OK;
-    return rm_config_fail_entry(config, error, "roles", role, "core", "this process may not run there");
+    return rm_config_fail_entry(config, error, "roles", role, "core", "%s", why.text);
 }
 
 /** What runs once the server is open. */

@@ -26,8 +26,9 @@ static void list_cores(cpu_set_t const *cores, char list[128]) {
 
 enum rm_code rm_pin(uint32_t core, struct rm_error *error) {
     cpu_set_t allowed, only;
-    CPU_ZERO(&only);
-    CPU_SET(core, &only);
+    CPU_ZERO(&only); /* a core beyond the set is none: the kernel says so */
+    if (core < CPU_SETSIZE)
+        CPU_SET(core, &only);
     bool const known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
     if (sched_setaffinity(0, sizeof only, &only) == 0)
         return RM_OK;

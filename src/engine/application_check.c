@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "config/instrument_rates.h"
 #include "engine/application_setup.h"
 #include "host/host_program.h"
@@ -39,11 +40,9 @@ static void describe_input(struct rm_config_instrument const *instrument, uint32
 
 static enum rm_code init_program(struct rm_config const *config, struct rm_config_application const *application,
                                  struct rm_host_program *program, struct rm_error *error) {
-    size_t const bytes = (application->input_count + 1ul) * sizeof(struct rm_stream);
-    struct rm_stream *const stream = aligned_alloc(RM_CACHE_LINE, bytes);
+    struct rm_stream *const stream = rm_zeroed(application->input_count + 1ul, sizeof *stream);
     if (stream == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory");
-    memset(stream, 0, bytes);
     for (uint32_t i = 0; i < application->input_count; ++i) {
         struct rm_config_instrument const *const instrument = instrument_of(config, application->input[i]);
         if (instrument == NULL)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** ringmaster-application: one application of a configuration, in a process of its own. */
-#include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include <ringmaster/workspace.h>
 
 #include "base/fail.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "base/user.h"
 #include "config/config.h"
@@ -116,13 +115,10 @@ static enum rm_code pin(struct rm_config const *config, uint32_t index, struct r
     int32_t const core = config->application[index].core;
     if (core < 0)
         return RM_OK;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET((unsigned)core, &only);
-    if (sched_setaffinity(0, sizeof only, &only) == 0)
+    struct rm_error why;
+    if (rm_pin((uint32_t)core, &why) == RM_OK)
         return RM_OK;
-    return rm_config_fail_entry(config, error, "applications", index - 1, "core",
-                                "this process may not run on core %d: %s", (int)core, strerror(errno));
+    return rm_config_fail_entry(config, error, "applications", index - 1, "core", "%s", why.text);
 }
 
 /** Between two turns: nothing on a core of its own, where a sleep would be what makes it late. */

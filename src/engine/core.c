@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/idle.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
 
@@ -67,13 +67,9 @@ static void cycle(struct rm_core *core) {
 }
 
 static enum rm_code pin(struct rm_core *core) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(core->cpu, &only);
-    int const reason = pthread_setaffinity_np(pthread_self(), sizeof only, &only);
-    if (reason != 0)
-        return rm_fail(&core->error, RM_E_SYSTEM, "core %u: this process may not run there: %s", core->cpu,
-                       strerror(reason));
+    enum rm_code const code = rm_pin(core->cpu, &core->error);
+    if (code != RM_OK)
+        return code;
     char name[16];
     snprintf(name, sizeof name, "rm-core-%u", core->cpu % 10000);
     pthread_setname_np(pthread_self(), name);

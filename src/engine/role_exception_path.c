@@ -2,6 +2,7 @@
 /* The exception path: the ports that punt frames to it. What it does is exception_path.h. */
 #include <stdlib.h>
 
+#include "base/zeroed.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
 
@@ -25,7 +26,7 @@ static struct rm_slow_port slow_port_of(struct rm_server_port const *port, struc
 static enum rm_code exception_path_make(struct rm_server *server, uint32_t index, void **made, struct rm_error *error) {
     (void)index;
     struct rm_config const *config = server->config;
-    struct rm_exception_path *const exception_path = *made = rm_server_zeroed(sizeof *exception_path);
+    struct rm_exception_path *const exception_path = *made = rm_zeroed(1, sizeof *exception_path);
     if (exception_path == NULL)
         return rm_server_no_memory(error);
     exception_path->port = calloc(config->port_count, sizeof *exception_path->port);

@@ -2,6 +2,7 @@
 /* The receive role: its queues, instruments and turn gate, as the configuration has them. What it does is receive.h. */
 #include <stdlib.h>
 
+#include "base/zeroed.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
 
@@ -130,7 +131,7 @@ static bool is_first(struct rm_config const *config, uint32_t role) {
 static enum rm_code receive_make(struct rm_server *server, uint32_t index, void **made, struct rm_error *error) {
     struct rm_config const *config = server->config;
     struct rm_config_role const *role = &config->role[index];
-    struct rm_receive *receive = rm_server_zeroed(sizeof *receive);
+    struct rm_receive *receive = rm_zeroed(1, sizeof *receive);
     *made = receive;
     if (receive == NULL || !receive_allocate(receive, role->queue_count, config->instrument_count))
         return rm_server_no_memory(error);

@@ -6,17 +6,12 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "config/instrument_rates.h"
 #include "engine/server_state.h"
 #include "fabric/workspace_leave.h"
 
 enum { NATIVE_COUNTER_BITS = 64 };
-
-void *rm_server_zeroed(size_t bytes) {
-    size_t const whole = (bytes + RM_CACHE_LINE - 1) / RM_CACHE_LINE * RM_CACHE_LINE;
-    void *memory = aligned_alloc(RM_CACHE_LINE, whole);
-    return memory != NULL ? memset(memory, 0, whole) : NULL;
-}
 
 enum rm_code rm_server_no_memory(struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for the server's own state");
@@ -67,7 +62,7 @@ static void init_counting(struct rm_counting *counting, struct rm_config_instrum
 static enum rm_code make_paths(struct rm_server *server, uint32_t index, struct rm_error *error) {
     struct rm_instrument *made = server->instrument[index];
     for (uint32_t i = 0; server->config->instrument[index].mirror.present && i < RM_NETWORKS; ++i) {
-        made->path[i] = rm_server_zeroed(sizeof *made->path[i]);
+        made->path[i] = rm_zeroed(1, sizeof *made->path[i]);
         if (made->path[i] == NULL ||
             !rm_mirror_path_init(made->path[i],
                                  rm_store_memory(&server->store, server->store.instrument[index].path[i])))
@@ -130,7 +125,7 @@ static enum rm_code open_all(struct rm_server *server, struct rm_error *error) {
 
 enum rm_code rm_server_open(struct rm_config const *config, enum rm_simd simd, struct rm_server **server,
                             struct rm_error *error) {
-    struct rm_server *made = rm_server_zeroed(sizeof *made);
+    struct rm_server *made = rm_zeroed(1, sizeof *made);
     if (made == NULL) {
         rm_server_no_memory(error);
         return RM_E_NO_SPACE;

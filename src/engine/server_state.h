@@ -87,8 +87,6 @@ struct rm_server {
     atomic_bool stop;
 };
 
-/** Zeroed memory on a cache line of its own; NULL when there is none. */
-void *rm_server_zeroed(size_t bytes);
 enum rm_code rm_server_no_memory(struct rm_error *error);
 
 /** Starts the network and opens all ports. */

@@ -162,8 +162,8 @@ static void an_impossible_cpu_is_an_error(void **state) {
         struct role role = {.every = 1, .last = 1, .stop = &bench.stop};
         bench.core.duty[bench.core.duty_count++] = (struct rm_duty){role_duty, &role};
         bench.core.cpu = cpu[i];
-        assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_E_SYSTEM);
-        assert_int_equal(bench.error.code, RM_E_SYSTEM);
+        assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_E_ARGUMENT);
+        assert_int_equal(bench.error.code, RM_E_ARGUMENT);
         char expected[32];
         snprintf(expected, sizeof expected, "core %u: ", cpu[i]);
         assert_non_null(strstr(bench.error.text, expected));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "wire/frame.h"
 #include "wire/native.h"
 
@@ -26,11 +27,10 @@ void rig_set_tsc(uint64_t tsc) { tsc_now = tsc; }
 uint64_t rig_tsc_of(rm_turn turn) { return TSC_START + turn * RIG_TICKS_PER_TURN; }
 
 static void *zeroed(size_t bytes) {
-    size_t const whole = (bytes + RM_CACHE_LINE - 1) / RM_CACHE_LINE * RM_CACHE_LINE;
-    void *memory = aligned_alloc(RM_CACHE_LINE, whole);
+    void *const memory = rm_zeroed(1, bytes);
     if (memory == NULL)
         abort();
-    return memset(memory, 0, whole);
+    return memory;
 }
 
 /* What net/port.h promises, as far as the receive role asks for it. */

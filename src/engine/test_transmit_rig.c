@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "fabric/clock_writer.h"
 #include "wire/frame.h"
 #include <ringmaster/segment.h>
@@ -23,10 +24,10 @@ static void require(bool held) {
 }
 
 static void *zeroed(size_t bytes) {
-    size_t const whole = (bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
-    void *const memory = aligned_alloc(RM_CACHE_LINE, whole);
-    require(memory != NULL);
-    return memset(memory, 0, whole);
+    void *const memory = rm_zeroed(1, bytes);
+    if (memory == NULL)
+        abort();
+    return memory;
 }
 
 struct rm_setpoints *rig_make_vectors(uint32_t actuators) {

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "engine/guard_setup.h"
 #include "engine/transmit_state.h"
 
@@ -17,13 +18,6 @@ enum { ALONE_LOOKS = 1000 };
 
 static double const SANE_LATENCY_SECONDS =
     1.0; /**< a vector's TSC is its application's word: what is older is no time */
-
-/** Zeroed, with cache lines of its own. */
-static void *zeroed(size_t count, size_t bytes) {
-    size_t const whole = (count * bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
-    void *const memory = aligned_alloc(RM_CACHE_LINE, whole);
-    return memory != NULL ? memset(memory, 0, whole) : NULL;
-}
 
 static double cycles_per_second(struct rm_config const *config) {
     return config->turn_rate_hz / (double)config->setpoints.period_turns;
@@ -39,18 +33,18 @@ static uint32_t longest_vector(struct rm_config const *config) {
 
 static bool allocate(struct rm_transmit *transmit) {
     struct rm_config const *const config = transmit->setup.config;
-    transmit->source = zeroed(transmit->application_count, sizeof *transmit->source);
-    transmit->mailbox = zeroed(transmit->application_count, sizeof *transmit->mailbox);
-    transmit->link = zeroed(transmit->chain_count, sizeof *transmit->link);
-    transmit->sender = zeroed(transmit->chain_count, sizeof *transmit->sender);
-    transmit->supply = zeroed(transmit->supply_count, sizeof *transmit->supply);
-    transmit->sent = zeroed(transmit->supply_count, sizeof *transmit->sent);
-    transmit->moved = zeroed(transmit->supply_count, sizeof *transmit->moved);
-    transmit->caught = zeroed(transmit->supply_count, sizeof *transmit->caught);
-    transmit->noted = zeroed(transmit->supply_count, sizeof *transmit->noted);
-    transmit->state = zeroed(transmit->supply_count, sizeof *transmit->state);
-    transmit->answering = zeroed(transmit->chain_count, sizeof *transmit->answering);
-    transmit->vector = zeroed(longest_vector(config), sizeof *transmit->vector);
+    transmit->source = rm_zeroed(transmit->application_count, sizeof *transmit->source);
+    transmit->mailbox = rm_zeroed(transmit->application_count, sizeof *transmit->mailbox);
+    transmit->link = rm_zeroed(transmit->chain_count, sizeof *transmit->link);
+    transmit->sender = rm_zeroed(transmit->chain_count, sizeof *transmit->sender);
+    transmit->supply = rm_zeroed(transmit->supply_count, sizeof *transmit->supply);
+    transmit->sent = rm_zeroed(transmit->supply_count, sizeof *transmit->sent);
+    transmit->moved = rm_zeroed(transmit->supply_count, sizeof *transmit->moved);
+    transmit->caught = rm_zeroed(transmit->supply_count, sizeof *transmit->caught);
+    transmit->noted = rm_zeroed(transmit->supply_count, sizeof *transmit->noted);
+    transmit->state = rm_zeroed(transmit->supply_count, sizeof *transmit->state);
+    transmit->answering = rm_zeroed(transmit->chain_count, sizeof *transmit->answering);
+    transmit->vector = rm_zeroed(longest_vector(config), sizeof *transmit->vector);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
            transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
            transmit->answering && transmit->vector;
@@ -115,7 +109,7 @@ static enum rm_code make(struct rm_transmit *transmit, struct rm_error *error) {
 
 enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_transmit **transmit,
                              struct rm_error *error) {
-    struct rm_transmit *const made = zeroed(1, sizeof *made);
+    struct rm_transmit *const made = rm_zeroed(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the transmit role");
     made->setup = *setup;

@@ -5,18 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-static struct rm_gate_fast_path *new_lanes(uint16_t count) {
-    struct rm_gate_fast_path *const lanes = aligned_alloc(alignof(struct rm_gate_fast_path), count * sizeof *lanes);
-    if (lanes != NULL)
-        memset(lanes, 0, count * sizeof *lanes);
-    return lanes;
-}
+#include "base/zeroed.h"
 
 bool rm_gate_init(struct rm_gate *gate, uint16_t queues) {
     atomic_init(&gate->state, RM_GATE_CLOSED);
     gate->queues = queues;
-    gate->receive = new_lanes(queues);
-    gate->send = new_lanes(queues);
+    gate->receive = rm_zeroed(queues, sizeof(struct rm_gate_fast_path));
+    gate->send = rm_zeroed(queues, sizeof(struct rm_gate_fast_path));
     if (gate->receive != NULL && gate->send != NULL)
         return true;
     rm_gate_free(gate);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "net/memif_socket.h"
 
 enum {
@@ -138,14 +139,10 @@ static void *keep_connected(void *argument) {
 }
 
 static bool make_rings(struct rm_memif_link *link, uint32_t longest) {
-    size_t const receive_bytes = link->offer.receive_rings * sizeof *link->receive;
-    size_t const send_bytes = link->offer.send_rings * sizeof *link->send;
-    link->receive = aligned_alloc(alignof(struct rm_memif_ring), receive_bytes);
-    link->send = aligned_alloc(alignof(struct rm_memif_ring), send_bytes);
+    link->receive = rm_zeroed(link->offer.receive_rings, sizeof *link->receive);
+    link->send = rm_zeroed(link->offer.send_rings, sizeof *link->send);
     if (link->receive == NULL || link->send == NULL)
         return false;
-    memset(link->receive, 0, receive_bytes);
-    memset(link->send, 0, send_bytes);
     bool good = true;
     for (uint16_t i = 0; i < link->offer.receive_rings; ++i)
         good = rm_memif_ring_init(&link->receive[i], longest) && good;

@@ -16,6 +16,7 @@
 #include <rte_mempool.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "net/dpdk_device.h"
 #include "net/memif_link.h"
 #include "net/port_kind.h"
@@ -222,16 +223,12 @@ static bool make_up_mac(uint8_t mac[6]) {
 
 static enum rm_code make_parts(struct memif_port *memif, struct rm_port_config const *config,
                                struct rm_memif_offer const *offer, struct rm_error *error) {
-    size_t const lane_bytes = offer->receive_rings * sizeof *memif->lane;
-    size_t const out_bytes = (config->queues + 1u) * (size_t)RM_BURST * offer->send_bytes;
     memif->out_bytes = offer->send_bytes;
-    memif->lane = aligned_alloc(alignof(struct lane), lane_bytes);
-    memif->out = aligned_alloc(RM_MEMIF_LINE_BYTES, out_bytes);
+    memif->lane = rm_zeroed(offer->receive_rings, sizeof *memif->lane);
+    memif->out = rm_zeroed((config->queues + 1u) * (size_t)RM_BURST, offer->send_bytes);
     if (memif->lane == NULL || memif->out == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for the buffers of %u queues; free some memory",
                        config->name, config->queues);
-    memset(memif->lane, 0, lane_bytes);
-    memset(memif->out, 0, out_bytes);
     if (!make_up_mac(memif->mac))
         return rm_fail(error, RM_E_SYSTEM, "port '%s': the kernel gives no random number: %s", config->name,
                        strerror(errno));

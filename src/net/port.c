@@ -5,18 +5,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "net/dpdk_device.h"
 #include "net/port_kind.h"
-
-static void *zeroed(size_t bytes) {
-    void *const memory = aligned_alloc(64, bytes);
-    return memory == NULL ? NULL : memset(memory, 0, bytes);
-}
 
 /** What port.c does for all kinds, as far as this one wants it. */
 static bool make_parts(struct rm_port *port, struct rm_port_config const *config) {
     port->queues = config->queues;
-    port->counts = zeroed((config->queues + 1u) * sizeof(struct rm_port_counts));
+    port->counts = rm_zeroed(config->queues + 1u, sizeof(struct rm_port_counts));
     port->has_spread = config->spread;
     port->has_exception_path = config->exception_path;
     return port->counts != NULL && (!config->spread || rm_spread_make(&port->spread, config->queues)) &&
@@ -26,7 +22,7 @@ static bool make_parts(struct rm_port *port, struct rm_port_config const *config
 
 struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct rm_port_config const *config,
                             struct rm_error *error) {
-    struct rm_port *const port = zeroed(bytes);
+    struct rm_port *const port = rm_zeroed(1, bytes);
     if (port == NULL || !make_parts(port, config)) {
         if (port != NULL)
             rm_port_free(port);

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "wire/layout_parts.h"
 
 enum {
     HEAD_WORDS = 4,    /**< turn and tag, before the lanes of a record */
     VECTOR_BYTES = 64, /**< the lanes of one record that one load can bring */
-    LAYOUT_ALIGNMENT = 64,
 };
 
 struct rm_layout_place rm_layout_place_of(struct rm_layout const *layout, enum rm_field_scope scope, uint32_t at,
@@ -163,10 +163,9 @@ enum rm_code rm_layout_compile(struct rm_layout_description const *description, 
     enum rm_code code = rm_layout_measure(description, &shape, error);
     if (code != RM_OK)
         return code;
-    struct rm_layout *const made = aligned_alloc(LAYOUT_ALIGNMENT, sizeof *made);
+    struct rm_layout *const made = rm_zeroed(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a layout");
-    memset(made, 0, sizeof *made);
     made->shape = shape;
     made->described = *description;
     compile_moves(made);
