@@ -199,7 +199,9 @@ static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
 
 static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
-    enum rm_code code = ring->core == RM_RING_ANY_CORE ? RM_OK : rm_pin((uint32_t)ring->core, error);
+    enum rm_code code = RM_OK;
+    if (ring->core != RM_RING_ANY_CORE && rm_pin((uint32_t)ring->core, error) != RM_OK)
+        code = error->code = RM_E_CONFIG; /* the file or the option says which */
     if (code == RM_OK)
         code = start_net(ring, error);
     if (code != RM_OK)

@@ -134,8 +134,10 @@ static bool gather(struct rm_host_control_thread *control_thread) {
     uint64_t const end = rm_monotonic_ns() + GATHER_NS;
     while (control_thread->request_count < RM_REQUEST_SLOTS) {
         struct rm_request *request = &control_thread->request[control_thread->request_count];
+        /* The time first: what came before the end is found then, although this thread lost its core in between. */
+        bool const over = rm_monotonic_ns() >= end;
         if (!rm_inbox_take(control_thread->inbox, request)) {
-            if (rm_monotonic_ns() >= end)
+            if (over)
                 break;
             rm_pause();
             continue;

@@ -143,18 +143,34 @@ static void test_settings(void **state) {
     asker_close(&asker);
 }
 
-/** Two that one asks for together change in one step: apart, the second would be refused. */
+/** Asks for a gain that only goes with a smaller offset, and for the offset. False where the host took the core away in
+ * between, so that the two were apart: then the gain is refused, and the offset is as it was again. */
+static bool asked_together(struct test *test, struct asker *asker, uint64_t *group) {
+    uint64_t const GATHER_NS = 300000; /* as docs/applications.md promises */
+    *group = atomic_load(&test->host->settings.group->sequence);
+    uint64_t const begin_ns = rm_monotonic_ns();
+    uint64_t const first = ask(asker, "app/gain", 5.0);
+    uint64_t const second = ask(asker, "app/offset", 0.125);
+    bool const apart = rm_monotonic_ns() - begin_ns >= GATHER_NS;
+    enum rm_verdict const verdict = reply_to(test, asker, first).verdict;
+    assert_int_equal(reply_to(test, asker, second).verdict, RM_VERDICT_DONE);
+    if (verdict == RM_VERDICT_DONE)
+        return true;
+    assert_true(apart);
+    assert_int_equal(reply_to(test, asker, ask(asker, "app/offset", 10.0)).verdict, RM_VERDICT_DONE);
+    return false;
+}
+
+/** Two that one asks for together change in one step: apart, the first would be refused. */
 static void test_settings_together(void **state) {
     struct test *test = *state;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"offset", 10.0};
     open_host(test);
     struct asker asker = asker_open();
-    uint64_t const group = atomic_load(&test->host->settings.group->sequence);
-    uint64_t const first = ask(&asker, "app/gain", 5.0);
-    uint64_t const second = ask(&asker, "app/offset", 0.125);
-    assert_int_equal(reply_to(test, &asker, first).verdict, RM_VERDICT_DONE);
-    assert_int_equal(reply_to(test, &asker, second).verdict, RM_VERDICT_DONE);
+    uint64_t group;
+    while (!asked_together(test, &asker, &group)) {
+    }
     assert_true(setting(test, TEST_GAIN) == 5.0 && setting(test, TEST_OFFSET) == 0.125);
     assert_int_equal(atomic_load(&test->host->settings.group->sequence), group + 2);
     asker_close(&asker);
