@@ -21,7 +21,7 @@ from test_cli import PACKAGE, ringmaster
 
 from ringmaster.cli.put import _moving
 from ringmaster.fabric.layout import ElementType
-from ringmaster.fabric.owner import Owner
+from ringmaster.fabric.owner import Judge, Owner, Request
 from ringmaster.fabric.parameter import Limits, ParameterReading
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.values import snapshot
@@ -46,6 +46,7 @@ class Ramp:
         self.comment = own("ramp/comment", "fine", writable=True, setting=True, room=64)
         self.own_choice = own("ramp/own", 3.0, setting=True)
         self.reading = own("ramp/reading", 7.25, "A", limits=LIMITS)
+        self.judge: Judge | None = None
         self._over = Event()
         self.owner.open()
         self._thread = Thread(target=self._serve)
@@ -53,7 +54,7 @@ class Ramp:
 
     def _serve(self) -> None:
         while not self._over.is_set():
-            self.owner.serve(timeout=0.02, turn=4711)
+            self.owner.serve(timeout=0.02, judge=self.judge, turn=4711)
 
     def stop(self) -> None:
         """Ends answering: from now on only the test touches the owner."""
@@ -263,6 +264,27 @@ def test_restore_says_what_is_refused_and_what_is_gone(ramp: Ramp, tmp_path: Pat
         assert reason in words
     only = ringmaster("restore", str(file), "ramp/mode")
     assert "1 unchanged" in only.stderr
+
+
+def test_restore_asks_once_more_for_what_the_rest_of_its_group_stood_in_the_way_of(ramp: Ramp, tmp_path: Path) -> None:
+    """An owner of this kind takes one request after the other: the mode goes only with the rate, which comes later."""
+    file = tmp_path / "pair.yaml"
+    group = {"group": "ramp/settings"}
+    entries: dict[str, snapshot.Entry] = {
+        "ramp/mode": {"value": 2, **group},
+        "ramp/rate": {"value": 2.0, "unit": "A/s", **group},
+    }
+    snapshot.write(Snapshot("demo", "2026-03-01T00:00:00Z", 5, entries), file)
+    asked: list[str] = []
+
+    def judge(request: Request) -> str | None:
+        asked.append(request.parameter)
+        return "the rate is low" if request.parameter == "ramp/mode" and ramp.rate.value != 2.0 else None
+
+    ramp.judge = judge
+    assert "2 set" in ringmaster("restore", str(file), "--timeout", "30").stderr
+    assert asked == ["ramp/mode", "ramp/rate", "ramp/mode"]
+    assert (ramp.mode.value, ramp.rate.value) == (2, 2.0)
 
 
 def test_restore_gives_no_permission_and_asks_no_owner_that_has_ended(ramp: Ramp, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 """Asking the owner of a parameter to set it: ``Workspace.put`` and what it takes."""
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -73,6 +75,17 @@ def _packed_text(parameter: Parameter, value: Wanted) -> npt.NDArray[np.generic]
     return np.frombuffer(raw.ljust(parameter.count, b"\0"), np.uint8)
 
 
+def _parts(values: npt.NDArray[np.generic]) -> Iterator[tuple[int, bytes]]:
+    """Values as requests carry them: where each part begins, and its bytes."""
+    part = lib.RM_REQUEST_VALUE_BYTES // values.itemsize
+    for begin in range(0, values.size, part):
+        yield begin, values[begin : begin + part].tobytes()
+
+
+def _refusal(parameter: Parameter, reply: Any) -> str:
+    return text(reply.reason) or f"{parameter.name}: {parameter.owner} refused, and says not why"
+
+
 class Requester:
     """Who asks. It has a segment of its own in the workspace's folder ``requests``, which it removes when closed."""
 
@@ -93,13 +106,46 @@ class Requester:
 
     def put(self, parameter: Parameter, values: npt.NDArray[np.generic], first: int, timeout: float) -> None:
         """Asks for elements from ``first`` on to be set, and waits. Raises RequestRefused or RequestUnanswered."""
-        part = lib.RM_REQUEST_VALUE_BYTES // values.itemsize
-        for begin in range(0, values.size, part):
-            self._put(parameter, np.ascontiguousarray(values[begin : begin + part]), first + begin, timeout)
+        for begin, content in _parts(values):
+            self._put(parameter, content, first + begin, timeout)
 
-    def _put(self, parameter: Parameter, values: npt.NDArray[np.generic], first: int, timeout: float) -> None:
+    def put_together(self, wanted: Sequence[tuple[Parameter, npt.NDArray[np.generic]]], timeout: float) -> list[str]:
+        """Asks for several parameters at once, so that an owner who takes them together sees one change, and waits.
+
+        Returns for each the reason why it was refused, "" where it was done. Raises RequestUnanswered where an owner
+        does not answer one of them. Beyond fifteen requests, the first answers are waited for before more are sent.
+        """
+        reasons = dict.fromkeys((parameter.name for parameter, _ in wanted), "")
+        give_up = monotonic() + timeout
+        waiting: deque[tuple[Parameter, int]] = deque()
+
+        def hear_one() -> None:
+            parameter, number = waiting.popleft()
+            reason = self._reason(parameter, number, give_up)
+            reasons[parameter.name] = reasons[parameter.name] or reason
+
+        for parameter, begin, content in [(it, *part) for it, values in wanted for part in _parts(values)]:
+            if len(waiting) == lib.RM_REQUEST_SLOTS - 1:
+                hear_one()
+            number = ffi.new("uint64_t *")
+            name = parameter.name.encode()
+            call(lib.rm_requests_post, self._owner, self._workspace, name, begin, content, len(content), number)
+            waiting.append((parameter, number[0]))
+        while waiting:
+            hear_one()
+        return list(reasons.values())
+
+    def _reason(self, parameter: Parameter, number: int, give_up: float) -> str:
+        """Waits for the reply to a request: "" or why it was refused."""
         reply = ffi.new("struct rm_reply *")
-        content = values.tobytes()
+        while not lib.rm_requests_reply(self._owner, self._workspace, parameter.owner.encode(), number, reply):
+            if monotonic() >= give_up:
+                raise RequestUnanswered(f"{parameter.name}: {parameter.owner} has not answered in time")
+            sleep(0.0001)
+        return "" if reply.verdict == lib.RM_VERDICT_DONE else _refusal(parameter, reply)
+
+    def _put(self, parameter: Parameter, content: bytes, first: int, timeout: float) -> None:
+        reply = ffi.new("struct rm_reply *")
         name, wait_ns = parameter.name.encode(), round(timeout * 1e9)
         asked: tuple[Any, ...] = (self._owner, self._workspace, name, first, content, len(content), wait_ns, reply)
         try:
@@ -107,7 +153,7 @@ class Requester:
         except OwnerBusy as error:
             raise RequestUnanswered(str(error)) from None
         if reply.verdict != lib.RM_VERDICT_DONE:
-            raise RequestRefused(text(reply.reason) or f"{parameter.name}: {parameter.owner} refused, and says not why")
+            raise RequestRefused(_refusal(parameter, reply))
 
     def close(self) -> None:
         """Removes the segment."""

@@ -2,13 +2,15 @@
 """Restoring a snapshot: asking the owners of its parameters for the values that they had."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
-from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceDead, WorkspaceError, WorkspaceStopped
+from ringmaster.errors import RequestUnanswered, WorkspaceDead, WorkspaceError, WorkspaceStopped
 from ringmaster.fabric.conversion import same_unit
 from ringmaster.fabric.parameter import Parameter
+from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.values import snapshot
 from ringmaster.values.snapshot import Entry
@@ -32,12 +34,21 @@ class Step:
 
 
 def restore(ws: Workspace, entries: dict[str, Entry], timeout: float, dry_run: bool) -> Iterator[Step]:
-    """Asks for one parameter after another, members of a group next to each other."""
-    for name in sorted(entries, key=lambda name: (str(entries[name].get("group") or name), name)):
-        yield _step(ws, name, entries[name], timeout, dry_run)
+    """Asks for what differs: for members of a group together, as settings that only go together must be set."""
+    names = sorted(entries, key=lambda name: (str(entries[name].get("group") or name), name))
+    for _, members in groupby(names, key=lambda name: entries[name].get("group") or name):
+        changes: dict[str, Step] = {}
+        for name in members:
+            step = _judge(ws, name, entries[name])
+            if step.outcome == "would set" and not dry_run:
+                changes[name] = step
+            else:
+                yield step
+        yield from _ask(ws, changes, {name: _value(entries[name]) for name in changes}, timeout)
 
 
-def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool) -> Step:
+def _judge(ws: Workspace, name: str, entry: Entry) -> Step:
+    """What there is to do for one parameter, before anything is asked for."""
     if name not in ws.parameters:
         return Step(name, "gone", f"there is no such parameter now; it was {_show(entry)}", entry.get("group"))
     parameter = ws.parameters[name]
@@ -52,16 +63,29 @@ def _step(ws: Workspace, name: str, entry: Entry, timeout: float, dry_run: bool)
     reason = _never(ws, parameter, entry)
     if reason:
         return Step(name, "refused", reason, group)
-    if dry_run:
-        return Step(name, "would set", difference.words, group)
+    return Step(name, "would set", difference.words, group)
+
+
+def _ask(ws: Workspace, changes: dict[str, Step], values: dict[str, Wanted], timeout: float) -> Iterator[Step]:
+    """Asks for all together; once more for what was refused, since what was done meanwhile may be why it now goes."""
     try:
-        wanted = entry["value"]
-        ws.put(name, np.array(wanted) if isinstance(wanted, list) else wanted, timeout=timeout)
-    except RequestUnanswered as error:
-        return Step(name, "unanswered", str(error).removeprefix(f"{name}: "), group)
-    except (RequestRefused, WorkspaceError, ValueError) as error:
-        return Step(name, "refused", str(error).removeprefix(f"{name}: "), group)
-    return Step(name, "set", difference.words, group)
+        reasons = ws.put_together(values, timeout)
+        refused = [name for name, reason in reasons.items() if reason]
+        if 0 < len(refused) < len(reasons):
+            reasons |= ws.put_together({name: values[name] for name in refused}, timeout)
+    except (RequestUnanswered, WorkspaceError, ValueError) as error:
+        outcome = "unanswered" if isinstance(error, RequestUnanswered) else "refused"
+        for name, step in changes.items():
+            yield replace(step, outcome=outcome, words=str(error).removeprefix(f"{name}: "))
+        return
+    for name, step in changes.items():
+        words = reasons[name].removeprefix(f"{name}: ")
+        yield replace(step, outcome="refused", words=words) if words else replace(step, outcome="set")
+
+
+def _value(entry: Entry) -> Wanted:
+    value: Wanted = entry["value"]
+    return value
 
 
 def _never(ws: Workspace, parameter: Parameter, entry: Entry) -> str | None:
