@@ -43,10 +43,15 @@ static void flush_fast_paths(struct rm_receive *receive, uint64_t tsc) {
     receive->flushed = true;
 }
 
+/** A counter that comes round sooner than another's agrees with clocks that the other knows to be wrong. */
+static bool may_anchor(struct rm_receive const *receive, struct rm_counting const *counting) {
+    return counting->tells || (receive->anchor_lap_turns != 0 && counting->lap_turns >= receive->anchor_lap_turns);
+}
+
 /** Tells the gate of a refused turn, if this instrument has a vote, and does what the quorum then wants. */
 static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn,
                                  uint64_t tsc, struct rm_burst_sum *sum) {
-    if (!instrument->counting.tells && !receive->short_counters)
+    if (!may_anchor(receive, &instrument->counting))
         return RM_GATE_REFUSED;
     flush_fast_paths(receive, tsc);
     enum rm_gate_outcome const outcome =
@@ -79,7 +84,7 @@ static rm_turn turn_by_tai(struct rm_receive const *receive) {
 /** The first turn that anchors the clock. False when this instrument cannot say. */
 static bool anchor(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter, uint64_t tsc) {
     struct rm_counting *counting = &instrument->counting;
-    if (!counting->tells && !receive->short_counters) {
+    if (!may_anchor(receive, counting)) {
         rm_counter_add(instrument->counters, RM_STREAM_UNANCHORED, 1);
         return false;
     }

@@ -86,8 +86,9 @@ struct rm_receive {
     uint32_t touched_count;
     /** 0 between bursts. */
     uint32_t held_count;
-    /** No instrument has a counter that tells the clock: TAI does, roughly. */
-    bool short_counters;
+    /** Counters that come round after so many turns or more anchor the clock and vote, and TAI says roughly where they
+     * are: the longest of the role, where no instrument has a counter that tells. 0: those that tell, alone. */
+    uint64_t anchor_lap_turns;
     /** All fast paths were, in this burst. */
     bool flushed;
     /** Some may have taken what is not counted yet. */

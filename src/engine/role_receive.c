@@ -56,9 +56,12 @@ static void collect_instruments(struct rm_server *server, uint32_t role, struct 
     }
     if (receive->vote_count > 0)
         return;
-    receive->short_counters = true;
     for (uint32_t i = 0; i < receive->instrument_count; ++i)
-        receive->vote[receive->vote_count++] = &receive->instrument[i]->vote;
+        if (receive->instrument[i]->counting.lap_turns > receive->anchor_lap_turns)
+            receive->anchor_lap_turns = receive->instrument[i]->counting.lap_turns;
+    for (uint32_t i = 0; i < receive->instrument_count; ++i)
+        if (receive->instrument[i]->counting.lap_turns == receive->anchor_lap_turns)
+            receive->vote[receive->vote_count++] = &receive->instrument[i]->vote;
 }
 
 /** The reassembly that a queue before this one has for the same port, or NULL. */

@@ -59,7 +59,7 @@ static struct group group_make(uint32_t natives) {
         rm_counting_init(&instrument->counting, 16, true, 1, 0);
         rig_know(group.rig, 0, GROUP_SOURCE, (uint16_t)(GROUP_ID + i), i, NULL);
     }
-    receive->short_counters = natives == 0;
+    receive->anchor_lap_turns = natives == 0 ? 1u << 16 : 0;
     receive->vote_count = natives == 0 ? BLOCKS : natives;
     receive->vote = natives == 0 ? receive->vote : receive->vote + BLOCKS;
     return group;
@@ -146,6 +146,33 @@ static void a_role_of_short_counters_takes_its_turns_from_tai(void **state) {
         expect(group.rig, i, RM_STREAM_ACCEPTED, 200000);
         expect(group.rig, i, RM_STREAM_SKIPPED, 0);
     }
+    group_free(&group);
+}
+
+/** A counter of 16 bits agrees with every clock that is right within its lap: the longer one says which lap it is. */
+static void of_short_counters_the_longest_set_the_clock(void **state) {
+    (void)state;
+    struct group group = group_make(1);
+    group_connect(&group);
+    struct rm_receive *const receive = &group.rig->receive;
+    struct rm_counting *const longer = &group.rig->instrument[BLOCKS]->counting;
+    rm_counting_init(longer, 32, true, 1, 0);
+    receive->anchor_lap_turns = longer->lap_turns;
+    rm_turn const start = (1ull << 31) + 12345;
+    group_run(&group, start, 2 * TURNS); /* cannot say where it is */
+    expect(group.rig, 0, RM_STREAM_UNANCHORED, 2 * TURNS);
+    for (rm_turn turn = start + 10; turn < start + 210000; turn += TURNS) { /* three laps of 16 bits */
+        run(group.rig, turn, TURNS, 1u << BLOCKS, 0);
+        group_send(&group, turn);
+        assert_null(rig_poll(group.rig));
+    }
+    assert_int_equal(rig_head(group.rig, BLOCKS) & 0xFFFFFFFF, (start + 209999) & 0xFFFFFFFF);
+    for (uint32_t i = 0; i < BLOCKS; ++i) {
+        assert_int_equal(rig_head(group.rig, i), rig_head(group.rig, BLOCKS));
+        expect(group.rig, i, RM_STREAM_SKIPPED, 0);
+        expect(group.rig, i, RM_STREAM_ACCEPTED, 209990);
+    }
+    expect_refusals(group.rig, BLOCKS, 0, 0);
     group_free(&group);
 }
 
@@ -310,6 +337,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_group_needs_a_clock_that_others_set),
         cmocka_unit_test(a_role_of_short_counters_takes_its_turns_from_tai),
+        cmocka_unit_test(of_short_counters_the_longest_set_the_clock),
         cmocka_unit_test(what_is_not_configured_is_counted),
         cmocka_unit_test(a_datagram_of_one_id_is_refused_whole),
         cmocka_unit_test(an_instrument_in_the_wrong_format_is_refused),
