@@ -43,9 +43,9 @@ char const rm_simulate_usage[] =
     "  --json              print simulation.json on standard output\n"
     "\n"
     "Examples:\n"
-    "  ringmaster-simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --seconds 0.1 --out /tmp/ramp \\\n"
+    "  ringmaster-simulate configs/supplies.yaml ramp --seconds 0.1 --out /tmp/ramp \\\n"
     "      --at 0.02:ramp/target=2.5\n"
-    "  ringmaster-simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --replay /tmp/ramp --out /tmp/again\n"
+    "  ringmaster-simulate configs/supplies.yaml ramp --replay /tmp/ramp --out /tmp/again\n"
     "\n"
     "Ctrl-C ends it early and keeps what was done.\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";

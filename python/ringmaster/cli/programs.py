@@ -50,9 +50,9 @@ def check(config: str) -> None:
 @click.command(
     epilog=examples(
         "ringmaster virtual configs/demo.yaml configs/demo-ring.yaml",
-        "ringmaster virtual configs/demo.yaml configs/demo-faults.yaml --check",
+        "ringmaster virtual configs/demo.yaml configs/demo-ring.yaml --check",
         "ringmaster virtual configs/loopback.yaml --turn-rate 1000 --seconds 5 --json",
-        "ringmaster virtual configs/supplies.yaml configs/supplies-ring.yaml --ports supplies",
+        "ringmaster virtual configs/supplies.yaml --ports supplies",
     )
 )
 @click.argument("config", type=click.Path())

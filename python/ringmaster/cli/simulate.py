@@ -43,7 +43,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
         "    --at 1:feedback/loop=1 --at 2:drop=bpm07 --at 2.5:trip=sr/ps/cfx_01_01",
         "ringmaster simulate configs/feedback.yaml configs/feedback-ring.yaml feedback --replay run --shuffle 1 \\",
         "    --out again && cmp run/setpoints.f64 again/setpoints.f64",
-        "ringmaster simulate configs/supplies.yaml configs/supplies-ring.yaml ramp --cycles 10000 --out ramp --json",
+        "ringmaster simulate configs/supplies.yaml ramp --cycles 10000 --out ramp --json",
     )
 )
 @click.argument("files", metavar="CONFIG [OVERLAY]", type=click.Path(), nargs=-1, required=True)
