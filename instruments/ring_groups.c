@@ -73,7 +73,7 @@ static bool belongs(struct rm_resolve *resolve, struct rm_virtual_group const *g
 }
 
 /** Bits that a format has for the id. */
-static uint32_t id_bits(struct rm_field const *id) {
+static uint32_t id_bits(struct rm_layout_field const *id) {
     uint32_t const whole = id->type == RM_FIELD_U8 ? 8 : id->type == RM_FIELD_U16 ? 16 : 24;
     return id->bits != 0 ? id->bits : whole - id->shift;
 }
@@ -94,7 +94,7 @@ static enum rm_code check_member(struct rm_resolve *resolve, struct rm_virtual_g
     if (layout == NULL)
         return RM_OK;
     struct rm_layout_description const *format_described = rm_layout_described(layout);
-    struct rm_field const *id = &format_described->id;
+    struct rm_layout_field const *id = &format_described->id;
     if (format_described->counter.in == RM_IN_DATAGRAM &&
         one->turn_error != resolve->config->instruments[group->first].turn_error)
         return fail(resolve, instrument,

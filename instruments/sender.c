@@ -19,7 +19,7 @@ struct sender {
     struct rm_sender_setup const *setup;
     atomic_bool const *stop;
     struct rm_pace pace;
-    struct rm_schedule schedule;
+    struct rm_sender_schedule schedule;
     struct rm_sender_group *groups;
     struct rm_sender_link *links;
     struct rm_sender_desk desk;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sender_schedule.h"
 
-void rm_schedule_add(struct rm_schedule *schedule, struct rm_virtual_group const *group) {
+void rm_schedule_add(struct rm_sender_schedule *schedule, struct rm_virtual_group const *group) {
     struct rm_section *last = &schedule->section[schedule->count];
     if (schedule->count == 0 || last[-1].period != group->period_turns) {
         *last = (struct rm_section){.first_instrument = group->first, .period = group->period_turns};
@@ -15,7 +15,7 @@ void rm_schedule_add(struct rm_schedule *schedule, struct rm_virtual_group const
     last->instrument_count += group->count;
 }
 
-void rm_schedule_seek(struct rm_schedule *schedule, uint64_t index) {
+void rm_schedule_seek(struct rm_sender_schedule *schedule, uint64_t index) {
     for (uint32_t s = 0; s < schedule->count; ++s) {
         struct rm_section *section = &schedule->section[s];
         uint64_t const beyond = (schedule->first_turn + index) % section->period;
@@ -23,7 +23,7 @@ void rm_schedule_seek(struct rm_schedule *schedule, uint64_t index) {
     }
 }
 
-uint64_t rm_schedule_next(struct rm_schedule const *schedule) {
+uint64_t rm_schedule_next(struct rm_sender_schedule const *schedule) {
     uint64_t next = UINT64_MAX;
     for (uint32_t s = 0; s < schedule->count; ++s)
         if (schedule->section[s].next < next)

@@ -20,7 +20,7 @@ struct rm_section {
     uint64_t next;
 };
 
-struct rm_schedule {
+struct rm_sender_schedule {
     /** Of the run. */
     rm_turn first_turn;
 
@@ -30,13 +30,13 @@ struct rm_schedule {
 
 /** Appends a group to the last section, or to one of its own; groups come in the order of their instruments, and
  * `schedule->section` has room. */
-void rm_schedule_add(struct rm_schedule *schedule, struct rm_virtual_group const *group);
+void rm_schedule_add(struct rm_sender_schedule *schedule, struct rm_virtual_group const *group);
 
 /** From turn `index` of the run on. */
-void rm_schedule_seek(struct rm_schedule *schedule, uint64_t index);
+void rm_schedule_seek(struct rm_sender_schedule *schedule, uint64_t index);
 
 /** The turn of the run at which a group has its next reading. */
-uint64_t rm_schedule_next(struct rm_schedule const *schedule);
+uint64_t rm_schedule_next(struct rm_sender_schedule const *schedule);
 
 /** Readings of a section before turn `end` of the run. */
 static inline uint64_t rm_section_readings(struct rm_section const *section, uint64_t end) {

@@ -74,10 +74,10 @@ static enum rm_code check_lane_names(struct entry const *entry, struct rm_error 
 
 static uint32_t or_else(uint32_t const *written, uint32_t otherwise) { return written == NULL ? otherwise : *written; }
 
-static struct rm_field describe_field(struct rm_file_field const *written) {
+static struct rm_layout_field describe_field(struct rm_file_field const *written) {
     if (written == NULL)
-        return (struct rm_field){.present = false};
-    return (struct rm_field){
+        return (struct rm_layout_field){.present = false};
+    return (struct rm_layout_field){
         .present = true,
         .in = *written->in,
         .at = written->at,

@@ -63,7 +63,7 @@ enum {
 };
 
 /** An unsigned number in a datagram: bits [shift, shift + bits) of an integer that stands `at` bytes into its scope. */
-struct rm_field {
+struct rm_layout_field {
     bool present;
     enum rm_field_scope in;
     uint32_t at;
@@ -109,11 +109,11 @@ struct rm_layout_description {
     uint32_t turn_at;
     uint32_t turn_stride;
     /** absent: the number of the block, from 0. */
-    struct rm_field id;
+    struct rm_layout_field id;
     /** Always there. */
-    struct rm_field counter;
+    struct rm_layout_field counter;
     /** absent: 0 */
-    struct rm_field status;
+    struct rm_layout_field status;
     /** 1–RM_LANES */
     uint32_t lane_count;
 

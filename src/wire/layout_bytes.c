@@ -11,7 +11,7 @@ uint64_t rm_layout_get(uint8_t const *from, uint32_t bytes, enum rm_byte_order o
 
 static uint64_t low_bits(uint64_t value, uint32_t bits) { return bits == 64 ? value : value & ((1ull << bits) - 1); }
 
-static uint64_t number(struct rm_layout_description const *described, struct rm_field const *field,
+static uint64_t number(struct rm_layout_description const *described, struct rm_layout_field const *field,
                        uint8_t const *payload, uint32_t block, uint32_t turn) {
     if (!field->present)
         return 0;

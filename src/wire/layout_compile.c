@@ -25,7 +25,7 @@ struct rm_layout_place rm_layout_place_of(struct rm_layout const *layout, enum r
     return place;
 }
 
-uint64_t rm_field_mask(struct rm_field const *field) {
+uint64_t rm_field_mask(struct rm_layout_field const *field) {
     if (!field->present)
         return 0;
     uint32_t const bits = rm_field_bits(field);
@@ -45,7 +45,8 @@ static uint32_t bits_above(struct rm_layout const *layout, struct rm_layout_plac
     return 8 * (layout->swap ? lead : RM_LAYOUT_WORD_BYTES - lead - place->bytes);
 }
 
-static void compile_number(struct rm_layout *layout, struct rm_field const *field, struct rm_layout_number *number) {
+static void compile_number(struct rm_layout *layout, struct rm_layout_field const *field,
+                           struct rm_layout_number *number) {
     if (!field->present)
         return;
     struct rm_layout_place const place = rm_layout_place_of(layout, field->in, field->at, rm_field_bytes(field->type));

@@ -39,7 +39,7 @@ static uint32_t route_lanes(struct rm_layout const *layout, struct route *route)
 /** The routes of id, counter and status; 0 when one of them cannot take this way. */
 static uint32_t route_numbers(struct rm_layout const *layout, struct route *route) {
     struct rm_layout_description const *const described = &layout->described;
-    struct rm_field const *const fields[] = {&described->counter, &described->id, &described->status};
+    struct rm_layout_field const *const fields[] = {&described->counter, &described->id, &described->status};
     static uint32_t const words[] = {COUNTER_WORD, ID_WORD, STATUS_WORD};
     bool const id_is_zero = layout->shape.records != 0 && layout->shape.last_block == 0;
     if (described->counter.shift != 0 || !(described->id.present || id_is_zero))

@@ -34,7 +34,7 @@ bool rm_field_is_signed(enum rm_field_type type) {
     return type == RM_FIELD_I8 || type == RM_FIELD_I16 || type == RM_FIELD_I24 || type == RM_FIELD_I32;
 }
 
-uint32_t rm_field_bits(struct rm_field const *field) {
+uint32_t rm_field_bits(struct rm_layout_field const *field) {
     return field->bits != 0 ? field->bits : 8 * rm_field_bytes(field->type) - field->shift;
 }
 
@@ -74,7 +74,7 @@ static enum rm_code check_numbers(struct rm_layout_description const *descriptio
     return RM_OK;
 }
 
-static enum rm_code check_field(struct rm_field const *field, char const *key, struct rm_error *error) {
+static enum rm_code check_field(struct rm_layout_field const *field, char const *key, struct rm_error *error) {
     if (!field->present)
         return RM_OK;
     if (field->at > FARTHEST)
@@ -139,7 +139,7 @@ static enum rm_code check_constants(struct rm_layout_description const *descript
 
 /** End of the fields of one scope, from its start. */
 static uint32_t end_of(struct rm_layout_description const *description, enum rm_field_scope scope) {
-    struct rm_field const *const fields[] = {&description->id, &description->counter, &description->status};
+    struct rm_layout_field const *const fields[] = {&description->id, &description->counter, &description->status};
     uint32_t end = 0;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i)
         if (fields[i]->present && fields[i]->in == scope)

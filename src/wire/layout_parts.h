@@ -157,13 +157,13 @@ struct rm_layout_place rm_layout_place_of(struct rm_layout const *layout, enum r
 void rm_layout_compile_vector(struct rm_layout *layout);
 
 /** The low bits that a field has; 0 when it is absent. */
-uint64_t rm_field_mask(struct rm_field const *field);
+uint64_t rm_field_mask(struct rm_layout_field const *field);
 
 /** What the bits of an unsigned lane, or of a float, are limited to. */
 uint32_t rm_lane_limit(enum rm_field_type type);
 
 /** Width of a field in bits, 1–64; what `bits` says, or all that are left. */
-uint32_t rm_field_bits(struct rm_field const *field);
+uint32_t rm_field_bits(struct rm_layout_field const *field);
 
 /** Lets lanes be had another way, and the rest if it can; false when this layout or this CPU cannot, and then another
  * way must be set. rm_layout_compile takes the last that is possible. */

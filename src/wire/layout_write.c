@@ -25,8 +25,8 @@ void rm_layout_begin(struct rm_layout const *layout, uint8_t *payload, uint32_t 
 }
 
 /** Replaces the field's bits and leaves those around them. */
-static void put_number(struct rm_layout const *layout, struct rm_field const *field, uint8_t *payload, uint32_t block,
-                       uint32_t turn, uint64_t value) {
+static void put_number(struct rm_layout const *layout, struct rm_layout_field const *field, uint8_t *payload,
+                       uint32_t block, uint32_t turn, uint64_t value) {
     if (!field->present)
         return;
     struct rm_layout_description const *const described = &layout->described;

@@ -168,8 +168,8 @@ static void fields_are_where_they_are_reported_to_be(void **state) {
 static void counters_come_round(void **state) {
     (void)state;
     struct rm_layout_description description = blocks_of_turns;
-    description.counter =
-        (struct rm_field){.present = true, .in = RM_IN_DATAGRAM, .at = 7, .type = RM_FIELD_U24, .shift = 1, .bits = 20};
+    description.counter = (struct rm_layout_field){
+        .present = true, .in = RM_IN_DATAGRAM, .at = 7, .type = RM_FIELD_U24, .shift = 1, .bits = 20};
     struct rm_layout *const layout = compiled(&description);
     uint8_t payload[12 + 3 * 50] = {[7] = 0xFF, [8] = 0xFF, [9] = 0xFE};
     struct rm_sample sample;

@@ -16,10 +16,10 @@ static inline uint32_t throw_dice(struct layout_dice const *dice, uint32_t limit
 }
 
 /** Mostly small, so that descriptions are mostly right. */
-static inline struct rm_field random_field(struct layout_dice const *dice, uint32_t room) {
+static inline struct rm_layout_field random_field(struct layout_dice const *dice, uint32_t room) {
     static enum rm_field_type const types[] = {RM_FIELD_U8,  RM_FIELD_U16, RM_FIELD_U24,
                                                RM_FIELD_U32, RM_FIELD_U64, RM_FIELD_I16};
-    struct rm_field field = {.present = throw_dice(dice, 8) != 0};
+    struct rm_layout_field field = {.present = throw_dice(dice, 8) != 0};
     field.in = (enum rm_field_scope)throw_dice(dice, 3);
     field.at = throw_dice(dice, room);
     field.type = types[throw_dice(dice, 24) == 0 ? 5 : throw_dice(dice, 5)];

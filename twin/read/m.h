@@ -20,7 +20,7 @@ struct rm_m_parser {
     /** Spaces separate, as in [1 -2]. */
     bool in_matrix;
 
-    struct rm_field *variables;
+    struct rm_value_field *variables;
     uint32_t variable_count, variable_room;
 };
 

@@ -32,12 +32,12 @@ static char const *const positions[RM_ELEMENT_KINDS + 1][MOST_POSITIONS] = {
 
 /** Fields that are being collected. */
 struct collected {
-    struct rm_field *fields;
+    struct rm_value_field *fields;
     uint32_t count;
 };
 
 static void put(struct collected *to, char const *name, struct rm_value const *value) {
-    to->fields[to->count++] = (struct rm_field){name, *value};
+    to->fields[to->count++] = (struct rm_value_field){name, *value};
 }
 
 static bool ends_with_pass(char const *text) {

@@ -8,7 +8,7 @@
 static bool set_variable(struct rm_m_parser *parser, char const *name, struct rm_value const *value) {
     if (parser->variable_count == parser->variable_room) {
         uint32_t const room = parser->variable_room == 0 ? 64 : parser->variable_room * 2;
-        struct rm_field *const more = rm_reading_take(parser->reading, room, sizeof *more);
+        struct rm_value_field *const more = rm_reading_take(parser->reading, room, sizeof *more);
         if (more == NULL)
             return false;
         if (parser->variable_count != 0)
@@ -19,7 +19,7 @@ static bool set_variable(struct rm_m_parser *parser, char const *name, struct rm
     char *const copy = rm_reading_text(parser->reading, name, strlen(name));
     if (copy == NULL)
         return false;
-    parser->variables[parser->variable_count++] = (struct rm_field){copy, *value};
+    parser->variables[parser->variable_count++] = (struct rm_value_field){copy, *value};
     return true;
 }
 

@@ -15,7 +15,7 @@ struct making {
     struct rm_madx_view const *view;
     char const *name;
     bool failed;
-    struct rm_field fields[MOST_FIELDS];
+    struct rm_value_field fields[MOST_FIELDS];
     uint32_t count;
 };
 
@@ -27,7 +27,7 @@ struct class {
 
 static void put_text(struct making *making, char const *field, char const *text) {
     making->fields[making->count++] =
-        (struct rm_field){field, {.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(text), .text = text}};
+        (struct rm_value_field){field, {.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(text), .text = text}};
 }
 
 static void put_numbers(struct making *making, char const *field, uint32_t rows, uint32_t columns,
@@ -38,7 +38,7 @@ static void put_numbers(struct making *making, char const *field, uint32_t rows,
     if (copy == NULL)
         return;
     memcpy(copy, numbers, count * sizeof *copy);
-    making->fields[making->count++] = (struct rm_field){
+    making->fields[making->count++] = (struct rm_value_field){
         field, {.kind = RM_VALUE_NUMBERS, .rows = rows, .columns = columns, .count = count, .numbers = copy}};
 }
 

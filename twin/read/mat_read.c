@@ -124,14 +124,14 @@ static struct rm_value const *choose(struct rm_lattice_reading *reading, struct 
 }
 
 static bool read_variables(struct rm_mat_bytes *from, struct rm_value *variables) {
-    struct rm_field *const fields = rm_reading_take(from->reading, MOST_VARIABLES, sizeof *fields);
+    struct rm_value_field *const fields = rm_reading_take(from->reading, MOST_VARIABLES, sizeof *fields);
     if (fields == NULL)
         return false;
     *variables = (struct rm_value){.kind = RM_VALUE_FIELDS, .fields = fields};
     while (from->at < from->end) {
         if (variables->count == MOST_VARIABLES)
             return rm_reading_fail(from->reading, "more than %d variables; save the lattice alone", MOST_VARIABLES);
-        struct rm_field *const field = &fields[variables->count];
+        struct rm_value_field *const field = &fields[variables->count];
         if (!next_variable(from, &field->name, &field->value))
             return false;
         ++variables->count;

@@ -175,7 +175,7 @@ static bool field_names(struct rm_mat_bytes *inside, struct rm_mat_item *names, 
     return true;
 }
 
-static bool read_fields(struct rm_mat_bytes *inside, struct rm_field *fields, uint32_t count, uint32_t depth,
+static bool read_fields(struct rm_mat_bytes *inside, struct rm_value_field *fields, uint32_t count, uint32_t depth,
                         struct rm_value *value) {
     for (uint32_t f = 0; f < count; ++f)
         if (!next_value(inside, depth, &fields[f].value))
@@ -190,7 +190,7 @@ static bool read_struct(struct rm_mat_bytes *inside, struct head const *head, ui
     uint32_t count = 0;
     if (!field_names(inside, &names, &each, &count))
         return false;
-    struct rm_field *const fields = (void *)take_items(inside, (uint64_t)count * head->count, sizeof *fields);
+    struct rm_value_field *const fields = (void *)take_items(inside, (uint64_t)count * head->count, sizeof *fields);
     struct rm_value *const items = rm_reading_take(inside->reading, head->count, sizeof *items);
     char const **const texts = rm_reading_take(inside->reading, count, sizeof *texts);
     if (fields == NULL || items == NULL || texts == NULL)

@@ -20,7 +20,7 @@ enum rm_value_kind {
     RM_VALUE_LIST,
 };
 
-struct rm_field;
+struct rm_value_field;
 
 struct rm_value {
     enum rm_value_kind kind;
@@ -35,11 +35,11 @@ struct rm_value {
     /** UTF-8, ends with zero. */
     char const *text;
 
-    struct rm_field const *fields;
+    struct rm_value_field const *fields;
     struct rm_value const *items;
 };
 
-struct rm_field {
+struct rm_value_field {
     char const *name;
     struct rm_value value;
 };

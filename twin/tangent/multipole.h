@@ -14,20 +14,21 @@
 
 /** The field F = By + i Bx over Bρ, and its derivative by x + i y. Sums here and in the kicks are grouped so that what
  * comes last, the place, is added last: one kick waits for the other. */
-struct rm_field {
+struct rm_multipole_field {
     double re, im;
     double re_slope, im_slope;
 };
 
-RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_leg_multipole const *m, uint32_t order, double x, double y) {
-    struct rm_field f = {m->b[order], m->a[order], 0, 0};
+RM_FORCE_INLINE struct rm_multipole_field rm_field_at(struct rm_leg_multipole const *m, uint32_t order, double x,
+                                                      double y) {
+    struct rm_multipole_field f = {m->b[order], m->a[order], 0, 0};
     for (uint32_t i = order; i-- > 0;) {
         bool const first = i == order - 1; /* nobody multiplies by these zeros for us */
         double const re_slope = first ? f.re : (f.re - f.im_slope * y) + f.re_slope * x;
         double const im_slope = first ? f.im : (f.im + f.re_slope * y) + f.im_slope * x;
         double const re = ((i != 0 ? m->b[i] : m->b0) - f.im * y) + f.re * x;
         double const im = ((i != 0 ? m->a[i] : m->a0) + f.re * y) + f.im * x;
-        f = (struct rm_field){re, im, re_slope, im_slope};
+        f = (struct rm_multipole_field){re, im, re_slope, im_slope};
     }
     return f;
 }
@@ -35,7 +36,7 @@ RM_FORCE_INLINE struct rm_field rm_field_at(struct rm_leg_multipole const *m, ui
 RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_leg_multipole const *m, uint32_t order,
                                      double length_m) {
     double const h = m->curvature, x = t->z[RM_X];
-    struct rm_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
+    struct rm_multipole_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
     t->z[RM_PX] = (t->z[RM_PX] + length_m * h * (t->z[RM_DELTA] - x * h)) - length_m * f.re;
     t->z[RM_PY] += length_m * f.im;
     t->z[RM_CT] += length_m * h * x;

@@ -69,7 +69,7 @@ struct rm_loss {
 
 /** `strength`: the loss in a field of 1/m at the design momentum. One division comes last, for the place of the next
  * kick waits for it. */
-RM_FORCE_INLINE struct rm_loss rm_loss_at(struct rm_sloped const *s, struct rm_field const *f, double h,
+RM_FORCE_INLINE struct rm_loss rm_loss_at(struct rm_sloped const *s, struct rm_multipole_field const *f, double h,
                                           double strength) {
     double const xp = s->t.z[RM_PX], yp = s->t.z[RM_PY], p = 1 + s->t.z[RM_DELTA];
     double const w = 1 + h * s->t.z[RM_X], w_2 = w * w, by = f->re + h, bx = f->im;
@@ -91,8 +91,8 @@ RM_FORCE_INLINE struct rm_loss rm_loss_at(struct rm_sloped const *s, struct rm_f
                             .diffusion = path * b2 * sqrt(b2)};
 }
 
-RM_FORCE_INLINE void rm_sloped_rows(struct rm_tangent *t, struct rm_field const *f, struct rm_loss const *l, double h,
-                                    double reach, double bent_x, double bent_y) {
+RM_FORCE_INLINE void rm_sloped_rows(struct rm_tangent *t, struct rm_multipole_field const *f, struct rm_loss const *l,
+                                    double h, double reach, double bent_x, double bent_y) {
     rm_lanes const before = t->j[RM_DELTA];
     rm_lanes const delta =
         (1 - 2 * l->lost) * before - l->xp * t->j[RM_PX] - l->yp * t->j[RM_PY] - l->y * t->j[RM_Y] - l->x * t->j[RM_X];
@@ -110,7 +110,7 @@ RM_FORCE_INLINE void rm_sloped_kick(struct rm_sloped *s, struct rm_route const *
     struct rm_tangent *const t = &s->t;
     double const h = m->curvature, x = t->z[RM_X], y = t->z[RM_Y], xp = t->z[RM_PX], yp = t->z[RM_PY];
     double const p = 1 + t->z[RM_DELTA], h_x = h * x;
-    struct rm_field const f = rm_field_at(m, order, x, y);
+    struct rm_multipole_field const f = rm_field_at(m, order, x, y);
     struct rm_loss const l = rm_loss_at(s, &f, h, route->loss_per_kick * kick_m);
     double const push_x = kick_m * (h * (t->z[RM_DELTA] - h_x) - f.re), push_y = kick_m * f.im;
     double const after = rm_inverse_after(s->inverse, l.lost);

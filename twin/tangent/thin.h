@@ -7,7 +7,7 @@
 
 static inline void rm_tangent_thin(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     double const bend = m->curvature;
-    struct rm_field const f = rm_field_at(m, m->order, t->z[RM_X], t->z[RM_Y]);
+    struct rm_multipole_field const f = rm_field_at(m, m->order, t->z[RM_X], t->z[RM_Y]);
     t->z[RM_PX] += bend * t->z[RM_DELTA] - f.re;
     t->z[RM_PY] += f.im;
     t->z[RM_CT] -= bend * t->z[RM_X];
