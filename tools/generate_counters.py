@@ -29,7 +29,7 @@ def c_header(sets: Sets) -> str:
         "// clang-format off",
         "",
         "/** Which set a block of counters is of; `variety` in its directory entry. */",
-        "enum rm_counter_set {",
+        "enum rm_counter_set_id {",
     ]
     out += [f"    RM_COUNTER_SET_{s['name'].upper()} = {i}," for i, s in enumerate(sets, 1)]
     out += ["};", ""]

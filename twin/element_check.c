@@ -191,7 +191,7 @@ enum rm_code rm_element_check(struct rm_element const *element, uint32_t index, 
     return code == RM_OK ? check_wiggler(&look) : code;
 }
 
-enum rm_code rm_lattice_info_check(struct rm_lattice_info const *info, struct rm_error *error) {
+enum rm_code rm_lattice_info_check(struct rm_lattice_facts const *info, struct rm_error *error) {
     if (memchr(info->name, '\0', sizeof info->name) == NULL ||
         memchr(info->particle, '\0', sizeof info->particle) == NULL)
         return rm_fail(error, RM_E_CONFIG, "the name of the lattice or of its particle has no end; at most 63 bytes");

@@ -10,7 +10,7 @@ static enum rm_code no_memory(uint32_t count, struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for a lattice of %u elements; free some memory", count);
 }
 
-static enum rm_code check(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+static enum rm_code check(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
                           struct rm_error *error) {
     if (count == 0)
         return rm_fail(error, RM_E_CONFIG, "lattice \"%s\" has no elements; expected at least one", info->name);
@@ -20,7 +20,7 @@ static enum rm_code check(struct rm_lattice_info const *info, struct rm_element 
     return code;
 }
 
-enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+enum rm_code rm_lattice_make(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error) {
     enum rm_code const code = check(info, elements, count, error);
     if (code != RM_OK)
@@ -50,7 +50,7 @@ void rm_lattice_free(struct rm_lattice *lattice) {
     free(lattice);
 }
 
-struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice) {
+struct rm_lattice_facts const *rm_lattice_info(struct rm_lattice const *lattice) {
     return &lattice->info;
 }
 

@@ -8,7 +8,7 @@
 #include <ringmaster/lattice.h>
 
 struct rm_lattice {
-    struct rm_lattice_info info;
+    struct rm_lattice_facts info;
     uint32_t count;
     struct rm_element *elements;
     /** Count + 1 */
@@ -22,7 +22,7 @@ void rm_element_clear(struct rm_element *element);
 
 /** Refuses an element that its pass could not track, naming it: RM_E_CONFIG. And what is said of the ring. */
 enum rm_code rm_element_check(struct rm_element const *element, uint32_t index, struct rm_error *error);
-enum rm_code rm_lattice_info_check(struct rm_lattice_info const *info, struct rm_error *error);
+enum rm_code rm_lattice_info_check(struct rm_lattice_facts const *info, struct rm_error *error);
 
 /** Copies of all; NULL when memory is full. rm_elements_free undoes it. */
 struct rm_element *rm_elements_copy(struct rm_element const *elements, uint32_t count);

@@ -13,7 +13,7 @@ size_t rm_twin_size_of(char const *name) {
         size_t size;
     } const structs[] = {
         SIZE_OF(rm_error),           SIZE_OF(rm_wiggler_harmonic), SIZE_OF(rm_wiggler),
-        SIZE_OF(rm_element),         SIZE_OF(rm_lattice_info),     SIZE_OF(rm_lattice_source),
+        SIZE_OF(rm_element),         SIZE_OF(rm_lattice_facts),    SIZE_OF(rm_lattice_source),
         SIZE_OF(rm_tracking),        SIZE_OF(rm_orbit_options),    SIZE_OF(rm_optics),
         SIZE_OF(rm_optics_summary),  SIZE_OF(rm_optics_options),   SIZE_OF(rm_optics4),
         SIZE_OF(rm_ring_parameters), SIZE_OF(rm_envelope),         SIZE_OF(rm_envelope_summary),

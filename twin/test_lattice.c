@@ -12,7 +12,7 @@
 #include <ringmaster/lattice.h>
 
 static double zeros[RM_POLYNOM_ORDERS + 1];
-static struct rm_lattice_info const good_info = {
+static struct rm_lattice_facts const good_info = {
     .name = "test", .particle = "electron", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
 
 static struct rm_element quadrupole(void) {
@@ -161,7 +161,7 @@ static void refuses_a_ring_that_cannot_be(void **state) {
     struct rm_error error = {0};
     assert_int_equal(rm_lattice_make(&good_info, &element, 0, &lattice, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "no elements"));
-    struct rm_lattice_info info = good_info;
+    struct rm_lattice_facts info = good_info;
     info.energy_ev = NAN;
     assert_int_equal(rm_lattice_make(&info, &element, 1, &lattice, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "energy"));

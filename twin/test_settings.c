@@ -46,7 +46,7 @@ static int make(void **state) {
                       .pass = RM_PASS_APERTURE,
                       .rectangle_aperture = limits},
     };
-    struct rm_lattice_info const info = {
+    struct rm_lattice_facts const info = {
         .name = "test", .particle = "relativistic", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
     assert_int_equal(rm_lattice_make(&info, elements, COUNT, &lattice, &error), RM_OK);
     assert_int_equal(rm_twin_make(lattice, &twin, &error), RM_OK);
@@ -140,7 +140,7 @@ static void enable_is_all_or_nothing(void **state) {
          .polynom_a = a,
          .polynom_b = b},
     };
-    struct rm_lattice_info const info = {.name = "test", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
+    struct rm_lattice_facts const info = {.name = "test", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
     struct rm_lattice *other;
     struct rm_twin *linear;
     assert_int_equal(rm_lattice_make(&info, elements, 2, &other, &error), RM_OK);

@@ -30,7 +30,7 @@
  * what was read, in double precision. Or in the stream (RM_CALIBRATED_IN_STREAM): the server converts every record
  * before it is stored and decimated, in single precision (24 bits); its lane table has the physical unit and f32. So
  *
- *     struct rm_stream_calibration bpm;
+ *     struct rm_calibrated_stream bpm;
  *     if (rm_stream_calibration(workspace, "bpm01/turn", &bpm, &error) != RM_OK) …
  *     rm_calibrate(&bpm.calibration, &record, view.header->lane, out);       // out[i] is in bpm.unit[i]
  *
@@ -151,7 +151,7 @@ void rm_calibrate_window(struct rm_calibration const *calibration, struct rm_rec
                          struct rm_lane_info const *lanes, double (*out)[RM_LANES]);
 
 /** What makes physical units of a stream's records. */
-struct rm_stream_calibration {
+struct rm_calibrated_stream {
     /** What the stream's head says. */
     enum rm_calibrated stated;
     /** What is left to do in reading. It is the identity where the stream is in physical units already, or has no
@@ -164,7 +164,7 @@ struct rm_stream_calibration {
 /** Finds it by the stream's name, "bpm01/turn". RM_E_NOT_FOUND where there is no such stream, or where a stream that
  * says it is calibrated has no calibration; RM_E_VERSION where its layout is of a version that is not known here. */
 enum rm_code rm_stream_calibration(struct rm_workspace const *workspace, char const *stream,
-                                   struct rm_stream_calibration *calibration, struct rm_error *error);
+                                   struct rm_calibrated_stream *calibration, struct rm_error *error);
 
 /** The calibration that the server uses for an instrument, "bpm01", wherever it is applied. Errors as above. */
 enum rm_code rm_instrument_calibration(struct rm_workspace const *workspace, char const *instrument,

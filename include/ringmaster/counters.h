@@ -6,7 +6,7 @@
 // clang-format off
 
 /** Which set a block of counters is of; `variety` in its directory entry. */
-enum rm_counter_set {
+enum rm_counter_set_id {
     RM_COUNTER_SET_PORT = 1,
     RM_COUNTER_SET_STREAM = 2,
     RM_COUNTER_SET_PATH = 3,

@@ -195,7 +195,7 @@ struct rm_element {
 };
 
 /** What a lattice says of the whole ring. */
-struct rm_lattice_info {
+struct rm_lattice_facts {
     char name[RM_ELEMENT_NAME_BYTES];
     /** Name of the particle, as AT has it: "relativistic", "electron", … */
     char particle[RM_ELEMENT_NAME_BYTES];
@@ -238,14 +238,14 @@ enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *
 /** Makes a lattice of `count` elements, at least one, deeply copied. Refuses what no twin could track: a pass without
  * what it needs (RM_E_CONFIG, with the element's name and index), numbers that are not finite, lengths below 0 for what
  * integrates. */
-enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+enum rm_code rm_lattice_make(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error);
 
 /** Frees a lattice that no twin uses any more. NULL is allowed. */
 void rm_lattice_free(struct rm_lattice *lattice);
 
 /** What the lattice says of the whole ring, and the number of its elements. Valid as long as the lattice. */
-struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice);
+struct rm_lattice_facts const *rm_lattice_info(struct rm_lattice const *lattice);
 uint32_t rm_lattice_count(struct rm_lattice const *lattice);
 
 /** Element `index` < count. Valid as long as the lattice. */

@@ -86,7 +86,7 @@ rm_owner_index rm_owner_group(struct rm_owner *owner, char const *name, char con
 rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char const *description,
                                   size_t actuator_count);
 
-/** Adds a block of `count` counters. `set` is enum rm_counter_set. */
+/** Adds a block of `count` counters. `set` is enum rm_counter_set_id. */
 rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char const *description, unsigned set,
                                  size_t count);
 

@@ -141,7 +141,7 @@ struct rm_object {
     uint64_t offset;
     /** Bytes of the object, its head included. */
     uint64_t bytes;
-    /** Of counters enum rm_counter_set, of streams enum rm_instrument_kind, else 0. */
+    /** Of counters enum rm_counter_set_id, of streams enum rm_instrument_kind, else 0. */
     uint32_t variety;
 
     uint32_t reserved32;

@@ -28,7 +28,7 @@ def small_ring(name: str = "small", cavity: bool = True) -> Lattice:
     elements = ffi.new("struct rm_element[]", len(names))
     for each, element in zip(names, elements, strict=True):
         _fill(each, element, keep, HARMONIC * LIGHT_M_S / length)
-    info = ffi.new("struct rm_lattice_info *")
+    info = ffi.new("struct rm_lattice_facts *")
     info.name, info.particle = name.encode(), b"relativistic"
     info.charge_e, info.energy_ev, info.periodicity = -1.0, ENERGY_EV, 1
     info.harmonic_number = HARMONIC if cavity else 0

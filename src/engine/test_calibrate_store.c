@@ -101,7 +101,7 @@ static void stop(struct fixture *fixture) {
 }
 
 /** What a reader sees of bpm01 at turn 5, and in which unit. */
-static void read_physical(struct fixture *fixture, struct rm_stream_calibration *calibration, double *out) {
+static void read_physical(struct fixture *fixture, struct rm_calibrated_stream *calibration, double *out) {
     struct rm_record record = {.turn = 5, .lane = {{3000000}, {-1000000}, {7}}};
     struct rm_calibration_compiled const *compiled = rm_calibrations_compiled(fixture->calibrations, 0);
     if (compiled != NULL)
@@ -131,7 +131,7 @@ static void read_physical(struct fixture *fixture, struct rm_stream_calibration 
 }
 
 static void check_physical(struct fixture *fixture, enum rm_calibrated apply) {
-    struct rm_stream_calibration calibration;
+    struct rm_calibrated_stream calibration;
     double out[RM_LANES];
     serve(fixture, apply);
     read_physical(fixture, &calibration, out);

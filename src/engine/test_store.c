@@ -127,7 +127,7 @@ static void grants(void **state) {
 static void counters(void **state) {
     static struct {
         char const *name;
-        enum rm_counter_set set;
+        enum rm_counter_set_id set;
         uint64_t count;
     } const expected[] = {
         {"counters/guard/ramp", RM_COUNTER_SET_GUARD, RM_GUARD_COUNTERS},

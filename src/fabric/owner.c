@@ -79,7 +79,7 @@ rm_owner_index rm_owner_setpoints(struct rm_owner *owner, char const *name, char
 
 rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char const *description, unsigned set,
                                  size_t count) {
-    return rm_plan_counters(&owner->plan, name, description, (enum rm_counter_set)set, count);
+    return rm_plan_counters(&owner->plan, name, description, (enum rm_counter_set_id)set, count);
 }
 
 rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,

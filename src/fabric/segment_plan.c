@@ -124,7 +124,7 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
 }
 
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
-                                  enum rm_counter_set set, size_t count) {
+                                  enum rm_counter_set_id set, size_t count) {
     struct rm_planned *planned = add(plan, RM_OBJECT_COUNTERS, name, "", description, NULL, 0);
     if (planned == NULL)
         return 0;

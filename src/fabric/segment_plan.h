@@ -57,7 +57,7 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
 
 /** A block of counters; `name` as in counters.toml ("counters/port/ring"). */
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
-                                  enum rm_counter_set set, size_t count);
+                                  enum rm_counter_set_id set, size_t count);
 
 /** The clock; a histogram in `unit`; a constant text. */
 rm_planned_index rm_plan_clock(struct rm_segment_plan *plan, char const *name, char const *description);

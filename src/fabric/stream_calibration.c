@@ -44,7 +44,7 @@ static void read_units(char const *text, size_t length, struct rm_stream const *
 }
 
 static enum rm_code find_units(struct rm_workspace const *workspace, char const *instrument,
-                               struct rm_stream const *stream, struct rm_stream_calibration *calibration,
+                               struct rm_stream const *stream, struct rm_calibrated_stream *calibration,
                                struct rm_error *error) {
     char name[RM_NAME_BYTES + 32];
     snprintf(name, sizeof name, "calibration/%s/units", instrument);
@@ -57,13 +57,13 @@ static enum rm_code find_units(struct rm_workspace const *workspace, char const 
 }
 
 enum rm_code rm_stream_calibration(struct rm_workspace const *workspace, char const *stream,
-                                   struct rm_stream_calibration *calibration, struct rm_error *error) {
+                                   struct rm_calibrated_stream *calibration, struct rm_error *error) {
     struct rm_stream_view view;
     enum rm_code code = rm_workspace_stream(workspace, stream, &view, error);
     if (code != RM_OK)
         return code;
     struct rm_stream const *header = view.header;
-    *calibration = (struct rm_stream_calibration){.stated = (enum rm_calibrated)header->calibrated};
+    *calibration = (struct rm_calibrated_stream){.stated = (enum rm_calibrated)header->calibrated};
     rm_calibration_identity(&calibration->calibration, header->lane, header->lane_count);
     for (uint32_t i = 0; i < RM_LANES; ++i)
         memcpy(calibration->unit[i], header->lane[i].unit, RM_UNIT_BYTES - 1);

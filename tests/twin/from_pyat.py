@@ -96,7 +96,7 @@ def lattice(ring: Any) -> Any:
     elements = ffi.new("struct rm_element[]", len(ring))
     for i, element in enumerate(ring):
         fill(element, elements[i], keep)
-    info = ffi.new("struct rm_lattice_info *")
+    info = ffi.new("struct rm_lattice_facts *")
     info.name = str(getattr(ring, "name", "") or "").encode()[:63]
     info.particle = str(ring.particle.name).encode()
     info.rest_energy_ev = float(ring.particle.rest_energy)

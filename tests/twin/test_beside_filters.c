@@ -12,7 +12,7 @@
 
 static void each_knows_its_own_instruction_sets(void **state) {
     (void)state;
-    struct rm_lattice_info const info = {
+    struct rm_lattice_facts const info = {
         .name = "test", .particle = "relativistic", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
     struct rm_element const drift = {.name = "D1", .kind = RM_ELEMENT_DRIFT, .pass = RM_PASS_DRIFT, .length_m = 1};
     struct rm_tracking const tracking = {.turns = 1, .simd = RM_TWIN_SIMD_SCALAR};

@@ -81,7 +81,7 @@ static void fill(struct beam const *beam, struct rm_closed const *closed, uint32
 
 static void summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
                       struct beam const *beam, struct rm_envelope_summary *ring) {
-    struct rm_lattice_info const *const info = &twin->lattice->info;
+    struct rm_lattice_facts const *const info = &twin->lattice->info;
     double by_mode[3];
     memcpy(ring->tune, modes->tune, sizeof ring->tune);
     memcpy(ring->damping_rate, modes->damping_rate, sizeof ring->damping_rate);

@@ -113,7 +113,7 @@ static void wiggler(struct rm_element const *e, struct rm_optics const *in, doub
 }
 
 void rm_integrals(struct rm_twin const *twin, struct rm_optics const *optics, double integral[5]) {
-    struct rm_lattice_info const *const info = &twin->lattice->info;
+    struct rm_lattice_facts const *const info = &twin->lattice->info;
     double const mass = info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev;
     double const b_rho = sqrt(info->energy_ev * info->energy_ev - mass * mass) / light_m_s;
     for (int i = 0; i < 5; ++i)

@@ -44,7 +44,7 @@ static enum rm_code longitudinal(struct rm_ring_parameters *p, double energy_ev,
 }
 
 static enum rm_code derive(struct rm_twin const *twin, struct rm_ring_parameters *p, struct rm_error *error) {
-    struct rm_lattice_info const *const info = &twin->lattice->info;
+    struct rm_lattice_facts const *const info = &twin->lattice->info;
     double const periods = info->periodicity != 0 ? info->periodicity : 1, energy = info->energy_ev;
     double const gamma = energy / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
     double const beta = sqrt(1 - 1 / (gamma * gamma)), circumference_m = periods * twin->lattice->s_m[twin->count];

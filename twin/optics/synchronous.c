@@ -54,7 +54,7 @@ static struct rm_leg_cavity const *main_cavity(struct rm_route const *route, dou
 
 enum rm_code rm_synchronous(struct rm_route const *route, double *path_m, double *slip, double start[6],
                             struct rm_error *error) {
-    struct rm_lattice_info const *const info = &route->twin->lattice->info;
+    struct rm_lattice_facts const *const info = &route->twin->lattice->info;
     double voltage, slope;
     struct rm_leg_cavity const *const cavity = main_cavity(route, &voltage);
     double const f = cavity != NULL ? cavity->frequency_hz : 0,

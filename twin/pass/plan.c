@@ -340,7 +340,7 @@ static void plan_all(struct rm_planner *planner, uint32_t const *refpts, uint32_
 enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
                                 struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
                                 struct rm_error *error) {
-    struct rm_lattice_info const *const info = &twin->lattice->info;
+    struct rm_lattice_facts const *const info = &twin->lattice->info;
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);
     if (code == RM_OK)
         code = check_kicks(twin, kicks, kick_count, error);

@@ -25,7 +25,7 @@ static bool read_content(struct rm_lattice_reading *reading, char const *bytes, 
 }
 
 static enum rm_code finish(struct rm_lattice_reading *reading, bool held, struct rm_lattice **lattice) {
-    struct rm_lattice_info info;
+    struct rm_lattice_facts info;
     enum rm_code code = RM_E_CONFIG;
     if (held && rm_reading_info(reading, &info)) {
         struct rm_error error = {0};

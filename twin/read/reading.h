@@ -101,7 +101,7 @@ bool rm_reading_ring(struct rm_lattice_reading *reading, struct rm_value const *
 bool rm_particle_by_name(char const *name, double *rest_energy_ev, double *charge_e);
 
 /** What is known of the ring now that all elements are there. */
-bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_info *info);
+bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_facts *info);
 
 /** Turns one file's content into elements and facts. */
 bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t count, char const *variable);

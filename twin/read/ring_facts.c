@@ -64,7 +64,7 @@ bool rm_reading_ring(struct rm_lattice_reading *reading, struct rm_value const *
            take_particle(reading, fields);
 }
 
-static bool find_energy(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
+static bool find_energy(struct rm_lattice_reading *reading, struct rm_lattice_facts *info) {
     struct rm_ring_facts const *const facts = &reading->facts;
     double const said[] = {facts->energy_ev, facts->cavity_energy_ev, facts->element_energy_ev};
     for (int i = 0; i < 3; ++i)
@@ -77,7 +77,7 @@ static bool find_energy(struct rm_lattice_reading *reading, struct rm_lattice_in
 }
 
 /** From the sum of all bending angles, when the file does not say it. */
-static bool find_periodicity(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
+static bool find_periodicity(struct rm_lattice_reading *reading, struct rm_lattice_facts *info) {
     double periodicity = reading->facts.periodicity;
     if (isnan(periodicity) || periodicity <= 0) {
         double angle_rad = 0;
@@ -92,13 +92,13 @@ static bool find_periodicity(struct rm_lattice_reading *reading, struct rm_latti
     return true;
 }
 
-static double relative_speed(struct rm_lattice_info const *info) {
+static double relative_speed(struct rm_lattice_facts const *info) {
     double const ratio = info->energy_ev > 0 ? info->rest_energy_ev / info->energy_ev : 0;
     return ratio < 1 ? sqrt(1 - ratio * ratio) : 1;
 }
 
 /** Of the cavity of lowest frequency: how often it swings while the beam goes around. */
-static double cell_harmonic(struct rm_lattice_reading const *reading, struct rm_lattice_info const *info) {
+static double cell_harmonic(struct rm_lattice_reading const *reading, struct rm_lattice_facts const *info) {
     struct rm_element const *lowest = NULL;
     double length_m = 0;
     for (uint32_t i = 0; i < reading->count; ++i) {
@@ -113,9 +113,9 @@ static double cell_harmonic(struct rm_lattice_reading const *reading, struct rm_
     return swings > 0 ? swings : (double)lowest->harmonic_number / info->periodicity;
 }
 
-bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_info *info) {
+bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_facts *info) {
     struct rm_ring_facts const *const facts = &reading->facts;
-    *info = (struct rm_lattice_info){0};
+    *info = (struct rm_lattice_facts){0};
     rm_reading_at(reading, "%s", "");
     memcpy(info->name, facts->name, sizeof info->name);
     snprintf(info->particle, sizeof info->particle, "%s",

@@ -27,7 +27,7 @@ static struct rm_leg *add(struct writer *writer, enum rm_leg_kind kind) {
     return leg;
 }
 
-static double gamma_of(struct rm_lattice_info const *info) {
+static double gamma_of(struct rm_lattice_facts const *info) {
     return info->energy_ev / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
 }
 

@@ -154,7 +154,7 @@ static struct rm_element const elements[] = {
 };
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
 
-static struct rm_lattice_info const info = {
+static struct rm_lattice_facts const info = {
     .energy_ev = 3e9, .charge_e = -1, .periodicity = 1, .particle = "relativistic"};
 
 static void fill_matrices(void) {

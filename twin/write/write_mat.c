@@ -136,7 +136,7 @@ static void put_element(struct rm_mat_buffer *to, struct rm_element const *e, do
     rm_mat_put_struct(to, &fields);
 }
 
-static void put_ring(struct rm_mat_buffer *to, struct rm_lattice_info const *info) {
+static void put_ring(struct rm_mat_buffer *to, struct rm_lattice_facts const *info) {
     struct rm_mat_struct fields = {0};
     struct rm_mat_struct particle = {0};
     rm_mat_field_text(&particle, "name", info->particle);

@@ -126,7 +126,7 @@ struct rm_element {
     struct rm_wiggler *wiggler;
 };
 
-struct rm_lattice_info {
+struct rm_lattice_facts {
     char name[RM_ELEMENT_NAME_BYTES];
     char particle[RM_ELEMENT_NAME_BYTES];
     double rest_energy_ev;
@@ -148,12 +148,12 @@ enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *s
 
 enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *path, struct rm_error *error);
 
-enum rm_code rm_lattice_make(struct rm_lattice_info const *info, struct rm_element const *elements, uint32_t count,
+enum rm_code rm_lattice_make(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error);
 
 void rm_lattice_free(struct rm_lattice *lattice);
 
-struct rm_lattice_info const *rm_lattice_info(struct rm_lattice const *lattice);
+struct rm_lattice_facts const *rm_lattice_info(struct rm_lattice const *lattice);
 uint32_t rm_lattice_count(struct rm_lattice const *lattice);
 
 struct rm_element const *rm_lattice_element(struct rm_lattice const *lattice, uint32_t index);
