@@ -138,7 +138,7 @@ static bool open_ports(struct bench *bench) {
     good = good && rm_port_open(&config, &bench->out, &error) == RM_OK;
     if (!good)
         fprintf(stderr, "%s\n", error.text);
-    struct rm_port_totals totals = {0};
+    struct rm_port_statistics totals = {0};
     while (good && !totals.link_up) {
         usleep(1000);
         rm_port_totals(bench->out, &totals);

@@ -111,7 +111,7 @@ void rm_beam_free(struct rm_beam *beam) {
     free(beam);
 }
 
-void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_place const *place) {
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_bpm const *place) {
     uint32_t const lanes = beam->sums.lanes, x = instrument * RM_LANES + lane;
     for (unsigned plane = 0; plane < 2; ++plane) {
         unsigned const cosine = plane == 0 ? RM_MOTION_X_COSINE : RM_MOTION_Y_COSINE;

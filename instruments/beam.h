@@ -23,14 +23,14 @@ enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual
 void rm_beam_free(struct rm_beam *beam);
 
 /** Where a BPM truly stands: √β over its mean, betatron phase, dispersion over its mean; both planes. */
-struct rm_beam_place {
+struct rm_beam_bpm {
     double root[2];
     double phase[2];
     double dispersion;
 };
 
 /** Places the BPM whose x is lane `lane` of an instrument, instead of evenly; before the first turn. */
-void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_place const *place);
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_bpm const *place);
 
 /** Makes an instrument one that has averaged over `turns` when it reads: noise is less by √turns, and oscillations of
  * the beam that are faster than half its rate are gone, those of kicks too. After its BPMs were placed, before the

@@ -130,7 +130,7 @@ static enum rm_code check_time(struct rm_mapped_segment const *ring, struct rm_r
 }
 
 enum rm_code rm_fellows_time(struct rm_fellows const *fellows, struct rm_ring_config const *ring, double turn_rate_hz,
-                             enum rm_fellows_time *answer, struct rm_ring_time *time, struct rm_error *error) {
+                             enum rm_fellows_time_source *answer, struct rm_ring_time *time, struct rm_error *error) {
     *answer = fellows->begins ? RM_FELLOWS_WAIT : RM_FELLOWS_NO_TIME;
     for (uint32_t f = 0; f < fellows->count; ++f) {
         struct rm_ring_time its;

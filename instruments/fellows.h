@@ -38,7 +38,7 @@ enum rm_code rm_fellows_check_names(struct rm_fellows const *fellows, struct rm_
                                     struct rm_error *error);
 
 /** Where the turns come from of a ring of this file at `turn_rate_hz`. */
-enum rm_fellows_time {
+enum rm_fellows_time_source {
     /** No other ring has turns: from its own start. */
     RM_FELLOWS_NO_TIME,
     /** Another has not begun: open again, and look. */
@@ -49,7 +49,7 @@ enum rm_fellows_time {
 
 /** RM_E_CONFIG: a ring in lock-step, unpaced, or of another turn rate shares no time. */
 enum rm_code rm_fellows_time(struct rm_fellows const *fellows, struct rm_ring_config const *ring, double turn_rate_hz,
-                             enum rm_fellows_time *answer, struct rm_ring_time *time, struct rm_error *error);
+                             enum rm_fellows_time_source *answer, struct rm_ring_time *time, struct rm_error *error);
 
 /** A parameter of another ring by its whole name; NULL where there is none. Valid until rm_fellows_close. */
 struct rm_parameter const *rm_fellows_parameter(struct rm_fellows const *fellows, char const *name);

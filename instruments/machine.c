@@ -319,12 +319,12 @@ void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_n
 
 /* ── what is said of it ── */
 
-struct rm_machine_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm) {
+struct rm_machine_bpm_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm) {
     return machine->optics[machine->bpm_of[bpm]];
 }
 
-struct rm_machine_says rm_machine_says(struct rm_machine const *machine) {
-    struct rm_machine_says says = {
+struct rm_machine_report rm_machine_says(struct rm_machine const *machine) {
+    struct rm_machine_report says = {
         .beta_beat = machine->design_beat,
         .refresh_s = atomic_load_explicit(&machine->refresh_s, memory_order_relaxed),
         .refreshes = atomic_load_explicit(&machine->refreshes, memory_order_relaxed),

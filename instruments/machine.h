@@ -69,7 +69,7 @@ enum rm_code rm_machine_start(struct rm_machine *machine, double period_s, struc
 void rm_machine_stop(struct rm_machine *machine);
 
 /** Optics of the lattice with its errors, at a BPM, as it was made. */
-struct rm_machine_optics {
+struct rm_machine_bpm_optics {
     double beta_m[2];
     /** From the start of the lattice. */
     double phase_rad[2];
@@ -77,10 +77,10 @@ struct rm_machine_optics {
     double dispersion_m;
 };
 
-struct rm_machine_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm);
+struct rm_machine_bpm_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm);
 
 /** How it is; from any thread. */
-struct rm_machine_says {
+struct rm_machine_report {
     /** Fractional, as of the last look. */
     double tune[2];
     /** Of the true orbit at the BPMs, as of the last step. */
@@ -95,7 +95,7 @@ struct rm_machine_says {
     uint64_t failures;
 };
 
-struct rm_machine_says rm_machine_says(struct rm_machine const *machine);
+struct rm_machine_report rm_machine_says(struct rm_machine const *machine);
 
 /** Where the beam truly is at a BPM, as of the last step; of the stepping thread. */
 void rm_machine_true_orbit(struct rm_machine const *machine, uint32_t bpm, double *x_m, double *y_m);

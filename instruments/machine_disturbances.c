@@ -16,7 +16,7 @@ static uint64_t key_of(struct rm_machine const *machine, uint64_t what) {
     return rm_noise_u64(machine->config->seed) ^ rm_noise_u64(what);
 }
 
-static double knob(struct rm_machine const *machine, enum rm_machine_knob knob) {
+static double knob(struct rm_machine const *machine, enum rm_machine_first_knob knob) {
     return atomic_load_explicit(&machine->knob[knob], memory_order_relaxed);
 }
 

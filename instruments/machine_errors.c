@@ -106,7 +106,7 @@ enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error)
     if (code == RM_OK)
         code = optics_now(machine, optics, error);
     for (uint32_t b = 0; code == RM_OK && b < machine->bpm_count; ++b)
-        machine->optics[b] = (struct rm_machine_optics){
+        machine->optics[b] = (struct rm_machine_bpm_optics){
             .beta_m = {optics[b].beta_m[0], optics[b].beta_m[1]},
             .phase_rad = {optics[b].mu_rad[0], optics[b].mu_rad[1]},
             .dispersion_m = optics[b].dispersion[0],

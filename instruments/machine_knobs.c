@@ -62,10 +62,10 @@ static rm_planned_index plan_knob(struct rm_machine const *machine, uint32_t kno
                                                                     .flags = RM_PARAMETER_WRITABLE});
 }
 
-enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+enum rm_code rm_machine_knobs_plan(struct rm_knob_parameters *knobs, struct rm_machine *machine,
                                    struct rm_segment_plan *plan, struct rm_error *error) {
     uint32_t const count = machine == NULL ? 0 : rm_machine_knobs(machine);
-    *knobs = (struct rm_machine_knobs){.machine = machine};
+    *knobs = (struct rm_knob_parameters){.machine = machine};
     if (machine == NULL)
         return RM_OK;
     knobs->planned = calloc(count, sizeof *knobs->planned);
@@ -81,8 +81,8 @@ enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_mac
     return RM_OK;
 }
 
-static void say(struct rm_machine_knobs *knobs) {
-    struct rm_machine_says const says = rm_machine_says(knobs->machine);
+static void say(struct rm_knob_parameters *knobs) {
+    struct rm_machine_report const says = rm_machine_says(knobs->machine);
     double const values[RM_MACHINE_READINGS] = {
         1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0], says.tune[1],
         1e3 * says.refresh_s,      (double)says.failures};
@@ -91,7 +91,7 @@ static void say(struct rm_machine_knobs *knobs) {
 }
 
 /** What somebody set is the machine's. */
-static void turn_knob(struct rm_machine_knobs *knobs, char const *name) {
+static void turn_knob(struct rm_knob_parameters *knobs, char const *name) {
     for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
         char full[RM_NAME_BYTES];
         snprintf(full, sizeof full, "machine/%s", rm_machine_knob_name(knobs->machine, k));
@@ -100,7 +100,7 @@ static void turn_knob(struct rm_machine_knobs *knobs, char const *name) {
     }
 }
 
-static void answer(struct rm_machine_knobs *knobs) {
+static void answer(struct rm_knob_parameters *knobs) {
     struct rm_request request;
     while (rm_inbox_take(knobs->inbox, &request)) {
         rm_inbox_apply(knobs->inbox, &request, rm_stamp_now());
@@ -109,7 +109,7 @@ static void answer(struct rm_machine_knobs *knobs) {
 }
 
 static void *attend(void *argument) {
-    struct rm_machine_knobs *knobs = argument;
+    struct rm_knob_parameters *knobs = argument;
     uint64_t looked_ns = 0;
     while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
         uint64_t const now = rm_monotonic_ns();
@@ -128,7 +128,7 @@ static void *attend(void *argument) {
 
 /** What people set at the other ring is set here. */
 static void *follow(void *argument) {
-    struct rm_machine_knobs *knobs = argument;
+    struct rm_knob_parameters *knobs = argument;
     struct timespec const pause = {.tv_nsec = (long)SLEEP_NS};
     while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
         for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
@@ -141,7 +141,7 @@ static void *follow(void *argument) {
     return NULL;
 }
 
-static enum rm_code start_thread(struct rm_machine_knobs *knobs, void *(*run)(void *), struct rm_error *error) {
+static enum rm_code start_thread(struct rm_knob_parameters *knobs, void *(*run)(void *), struct rm_error *error) {
     int const reason = pthread_create(&knobs->thread, NULL, run, knobs);
     if (reason != 0)
         return rm_fail(error, RM_E_SYSTEM, "cannot start a thread for the machine's knobs: %s", strerror(reason));
@@ -149,10 +149,10 @@ static enum rm_code start_thread(struct rm_machine_knobs *knobs, void *(*run)(vo
     return RM_OK;
 }
 
-enum rm_code rm_machine_knobs_follow(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+enum rm_code rm_machine_knobs_follow(struct rm_knob_parameters *knobs, struct rm_machine *machine,
                                      struct rm_fellows const *of, struct rm_error *error) {
     uint32_t const count = rm_machine_knobs(machine);
-    *knobs = (struct rm_machine_knobs){.machine = machine, .followed = calloc(count, sizeof *knobs->followed)};
+    *knobs = (struct rm_knob_parameters){.machine = machine, .followed = calloc(count, sizeof *knobs->followed)};
     if (knobs->followed == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
     for (uint32_t k = 0; k < count; ++k) {
@@ -163,7 +163,7 @@ enum rm_code rm_machine_knobs_follow(struct rm_machine_knobs *knobs, struct rm_m
     return start_thread(knobs, follow, error);
 }
 
-enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *workspace,
+enum rm_code rm_machine_knobs_start(struct rm_knob_parameters *knobs, char const *workspace,
                                     struct rm_segment_plan const *plan, struct rm_segment const *segment,
                                     struct rm_error *error) {
     if (knobs->machine == NULL)
@@ -183,7 +183,7 @@ enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *
     return start_thread(knobs, attend, error);
 }
 
-void rm_machine_knobs_stop(struct rm_machine_knobs *knobs) {
+void rm_machine_knobs_stop(struct rm_knob_parameters *knobs) {
     if (knobs->started) {
         atomic_store_explicit(&knobs->ending, true, memory_order_relaxed);
         pthread_join(knobs->thread, NULL);
@@ -194,5 +194,5 @@ void rm_machine_knobs_stop(struct rm_machine_knobs *knobs) {
     free(knobs->planned);
     free((void *)knobs->parameter);
     free((void *)knobs->followed);
-    *knobs = (struct rm_machine_knobs){0};
+    *knobs = (struct rm_knob_parameters){0};
 }

@@ -17,7 +17,7 @@
 
 enum { RM_MACHINE_READINGS = 6 };
 
-struct rm_machine_knobs {
+struct rm_knob_parameters {
     /** NULL: none. */
     struct rm_machine *machine;
     /** Of each knob. */
@@ -39,20 +39,20 @@ struct rm_machine_knobs {
 };
 
 /** Adds what is published to the plan of a segment. */
-enum rm_code rm_machine_knobs_plan(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+enum rm_code rm_machine_knobs_plan(struct rm_knob_parameters *knobs, struct rm_machine *machine,
                                    struct rm_segment_plan *plan, struct rm_error *error);
 
 /** Follows the knobs of another ring's machine, which `of` gives by their names, NULL where it has none such; instead
  * of the two others. What `of` gives stays until rm_machine_knobs_stop. */
-enum rm_code rm_machine_knobs_follow(struct rm_machine_knobs *knobs, struct rm_machine *machine,
+enum rm_code rm_machine_knobs_follow(struct rm_knob_parameters *knobs, struct rm_machine *machine,
                                      struct rm_fellows const *of, struct rm_error *error);
 
 /** Writes the knobs as the machine has them, and begins to answer; the segment is open and stays so. */
-enum rm_code rm_machine_knobs_start(struct rm_machine_knobs *knobs, char const *workspace,
+enum rm_code rm_machine_knobs_start(struct rm_knob_parameters *knobs, char const *workspace,
                                     struct rm_segment_plan const *plan, struct rm_segment const *segment,
                                     struct rm_error *error);
 
 /** Also where it was not started. */
-void rm_machine_knobs_stop(struct rm_machine_knobs *knobs);
+void rm_machine_knobs_stop(struct rm_knob_parameters *knobs);
 
 #endif

@@ -29,14 +29,14 @@ static void place_bpms(struct rm_machine_lanes const *lanes, struct rm_beam *bea
     struct rm_ring_machine const *config = &lanes->ring->machine;
     double root[2] = {0, 0}, dispersion = 0;
     for (uint32_t b = 0; b < config->bpm_count; ++b) {
-        struct rm_machine_optics const optics = rm_machine_optics(lanes->machine, b);
+        struct rm_machine_bpm_optics const optics = rm_machine_optics(lanes->machine, b);
         root[0] += sqrt(optics.beta_m[0]) / config->bpm_count;
         root[1] += sqrt(optics.beta_m[1]) / config->bpm_count;
         dispersion += fabs(optics.dispersion_m) / config->bpm_count;
     }
     for (uint32_t b = 0; b < config->bpm_count; ++b) {
-        struct rm_machine_optics const optics = rm_machine_optics(lanes->machine, b);
-        struct rm_beam_place const place = {
+        struct rm_machine_bpm_optics const optics = rm_machine_optics(lanes->machine, b);
+        struct rm_beam_bpm const place = {
             .root = {sqrt(optics.beta_m[0]) / root[0], sqrt(optics.beta_m[1]) / root[1]},
             .phase = {optics.phase_rad[0], optics.phase_rad[1]},
             .dispersion = dispersion > 0 ? optics.dispersion_m / dispersion : 0,
@@ -54,7 +54,7 @@ static void average(struct rm_ring_config const *ring, struct rm_beam *beam) {
 }
 
 void rm_machine_lanes_tune(struct rm_machine const *machine, struct rm_beam_config *beam) {
-    struct rm_machine_says const says = rm_machine_says(machine);
+    struct rm_machine_report const says = rm_machine_says(machine);
     beam->tune_x = says.tune[0];
     beam->tune_y = says.tune[1];
 }

@@ -26,7 +26,7 @@ enum {
     RM_MACHINE_KNOBS_FIRST = 6,
 };
 
-enum rm_machine_knob {
+enum rm_machine_first_knob {
     RM_MACHINE_MAINS,
     RM_MACHINE_GROUND,
     RM_MACHINE_STEPS,
@@ -181,7 +181,7 @@ struct rm_machine {
     struct rm_machine_strength *strength;
     uint32_t strength_count;
     struct rm_machine_bpm *bpm;
-    struct rm_machine_optics *optics;
+    struct rm_machine_bpm_optics *optics;
     double design_beat;
     char const **knob_name;
     uint32_t knob_count;

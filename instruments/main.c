@@ -114,7 +114,7 @@ static void wait_for_fellow(bool *said) {
 static enum rm_code join(struct rm_options const *options, struct rm_ring_config *ring, struct rm_fellows *fellows,
                          struct rm_session *session, struct rm_error *error) {
     double const rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
-    enum rm_fellows_time answer = RM_FELLOWS_NO_TIME;
+    enum rm_fellows_time_source answer = RM_FELLOWS_NO_TIME;
     bool said = false;
     for (;;) {
         enum rm_code code = rm_fellows_open(ring->workspace, fellows, error);
@@ -234,7 +234,7 @@ static enum rm_code describe_machine(struct rm_ring_config const *ring, struct r
     enum rm_code const code = rm_machine_make(&ring->machine, ring->beam.turn_rate_hz, &machine, error);
     if (code != RM_OK)
         return code;
-    struct rm_machine_says const says = rm_machine_says(machine);
+    struct rm_machine_report const says = rm_machine_says(machine);
     printf("a living machine of %s: %u BPMs, %u groups of supplies; tunes %.4f and %.4f\n", ring->machine.lattice,
            ring->machine.bpm_count, ring->machine.group_count, says.tune[0], says.tune[1]);
     rm_machine_free(machine);

@@ -25,7 +25,7 @@ static void release(void *state, struct rm_burst *burst) {
 /** A socket is always up, but one whose sends fail (no route, no permission) is no use to wait for. */
 static bool link_up(void *state) {
     struct rm_port_sink *sink = state;
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(sink->port, &totals);
     bool const refusing = rm_port_framing(sink->port) == RM_FRAMING_UDP && totals.unsent != sink->unsent;
     sink->unsent = totals.unsent;
@@ -116,7 +116,7 @@ struct rm_port *rm_port_sinks_port(struct rm_port_sinks const *sinks, uint32_t p
 uint64_t rm_port_sinks_unsent(struct rm_port_sinks const *sinks) {
     uint64_t unsent = 0;
     for (uint32_t s = 0; s < sinks->count; ++s) {
-        struct rm_port_totals totals;
+        struct rm_port_statistics totals;
         rm_port_totals(sinks->port[s].port, &totals);
         unsent += totals.unsent;
     }

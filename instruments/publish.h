@@ -47,7 +47,7 @@ struct rm_publication {
     struct rm_segment_plan plan;
     struct rm_segment segment;
     /** Where there is a machine. */
-    struct rm_machine_knobs knobs;
+    struct rm_knob_parameters knobs;
 };
 
 /** Opens with all counters at 0. `ring->workspace` may be empty; `simulated` is false where nobody knows the beam (a

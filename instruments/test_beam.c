@@ -277,8 +277,8 @@ static void a_placed_bpm_reads_what_its_place_says(void **state) {
     config.betatron_um = 100;
     config.synchrotron_um = 10;
     struct rm_beam *beam = make(&config);
-    struct rm_beam_place const here = {.root = {1, 1}, .phase = {0.3, 0.7}};
-    struct rm_beam_place const there = {.root = {0.5, 2}, .phase = {0.3 + M_PI, 0.7}};
+    struct rm_beam_bpm const here = {.root = {1, 1}, .phase = {0.3, 0.7}};
+    struct rm_beam_bpm const there = {.root = {0.5, 2}, .phase = {0.3 + M_PI, 0.7}};
     rm_beam_place(beam, 0, X1, &here);
     rm_beam_place(beam, 0, X1 + 4, &there);
     double most = 0;

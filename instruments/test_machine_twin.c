@@ -184,7 +184,7 @@ static void test_optics_are_the_lattices(void **state) {
     for (int plane = 0; plane < 2; ++plane) {
         assert_float_equal(rm_machine_says(rig.machine).tune[plane], ring.tune[plane], 1e-6);
         for (uint32_t b = 0; b < BPMS; ++b) {
-            struct rm_machine_optics const is = rm_machine_optics(rig.machine, b);
+            struct rm_machine_bpm_optics const is = rm_machine_optics(rig.machine, b);
             assert_true(fabs(is.beta_m[plane] / optics[b].beta_m[plane] - 1) < 0.01);
             assert_true(fabs(remainder(is.phase_rad[plane] - optics[b].mu_rad[plane], 2 * M_PI)) < 0.01);
         }

@@ -47,7 +47,7 @@ static double now_seconds(void) {
 
 static void wait_for_link(struct bench *bench) {
     double const end = now_seconds() + TIMEOUT_SECONDS;
-    struct rm_port_totals totals = {0};
+    struct rm_port_statistics totals = {0};
     struct timespec const pause = {.tv_nsec = 1000 * 1000};
     for (rm_port_totals(bench->port, &totals); !totals.link_up; rm_port_totals(bench->port, &totals)) {
         assert_true(now_seconds() < end);

@@ -219,7 +219,7 @@ static void print_counts(struct rm_simulation const *simulation, FILE *out) {
     static char const *const NAMES[RM_REFUSALS] = {
         "nothing", "grant", "stale", "future", "number", "low", "high", "slew", "ownership", "fault",
     };
-    struct rm_guard_view const *view = rm_guard_view(simulation->sending.guard, simulation->application);
+    struct rm_application_view const *view = rm_guard_view(simulation->sending.guard, simulation->application);
     fprintf(out, "  \"guard\": {\"vectors\": %llu, \"refused_vectors\": %llu", (unsigned long long)view->vectors,
             (unsigned long long)simulation->sending.refused_vectors);
     for (unsigned r = 1; r < RM_REFUSALS; ++r)

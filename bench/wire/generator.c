@@ -249,7 +249,7 @@ static enum rm_code send_all(struct generator *generator, struct rm_error *error
     fflush(stdout);
     run(generator);
     for (uint32_t i = 0; i < generator->options.link_count; ++i) {
-        struct rm_link_totals totals;
+        struct rm_link_statistics totals;
         rm_link_totals(generator->link[i], &totals);
         refused[i] = totals.unsent;
     }

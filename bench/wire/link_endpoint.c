@@ -183,8 +183,8 @@ uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst) {
     return gone;
 }
 
-void rm_link_totals(struct rm_link *link, struct rm_link_totals *totals) {
-    *totals = (struct rm_link_totals){.foreign = link->foreign};
+void rm_link_totals(struct rm_link *link, struct rm_link_statistics *totals) {
+    *totals = (struct rm_link_statistics){.foreign = link->foreign};
     link->ops->totals(link, totals);
 }
 

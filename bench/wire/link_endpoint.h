@@ -99,7 +99,7 @@ struct rm_link_burst {
 };
 
 /** Counted since the link was opened. */
-struct rm_link_totals {
+struct rm_link_statistics {
     /** Came, but no datagram to our UDP port, or one too short for a probe, or over the MTU. */
     uint64_t foreign;
     /** Dropped before we could receive them: by the device, or by a full socket buffer. */
@@ -143,7 +143,7 @@ uint32_t rm_link_reserve(struct rm_link *link, struct rm_link_burst *burst, uint
  * taken the link is full, or ended: rm_link_check tells. */
 uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst);
 
-void rm_link_totals(struct rm_link *link, struct rm_link_totals *totals);
+void rm_link_totals(struct rm_link *link, struct rm_link_statistics *totals);
 
 /** Whether the link still works, for programs to which nothing comes or that cannot send. RM_E_ABSENT: the other end is
  * not there, and may come (no peer on the memif socket, nobody listens at the peer's UDP port). RM_E_SYSTEM: the

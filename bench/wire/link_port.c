@@ -35,15 +35,15 @@ static uint32_t port_send(struct rm_link *link, struct rm_burst *frames) {
     return rm_port_send(port_of(link), 0, frames);
 }
 
-static void port_totals(struct rm_link *link, struct rm_link_totals *totals) {
-    struct rm_port_totals of_port;
+static void port_totals(struct rm_link *link, struct rm_link_statistics *totals) {
+    struct rm_port_statistics of_port;
     rm_port_totals(port_of(link), &of_port);
     totals->missed = of_port.missed + of_port.errors;
     totals->unsent = of_port.unsent;
 }
 
 static enum rm_code port_check(struct rm_link *link, struct rm_error *error) {
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port_of(link), &totals);
     if (totals.link_up)
         return RM_OK;

@@ -136,7 +136,7 @@ uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst) {
     return gone;
 }
 
-void rm_socket_link_totals(struct rm_link *link, struct rm_link_totals *totals) {
+void rm_socket_link_totals(struct rm_link *link, struct rm_link_statistics *totals) {
     struct rm_socket_link *const socket = self(link);
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;

@@ -30,7 +30,7 @@ uint32_t rm_socket_link_receive(struct rm_link *link, struct rm_burst *burst, ui
 void rm_socket_link_release(struct rm_link *link, struct rm_burst *burst);
 uint32_t rm_socket_link_reserve(struct rm_link *link, struct rm_burst *burst, uint32_t count);
 uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst);
-void rm_socket_link_totals(struct rm_link *link, struct rm_link_totals *totals);
+void rm_socket_link_totals(struct rm_link *link, struct rm_link_statistics *totals);
 enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error);
 void rm_socket_link_close(struct rm_link *link);
 

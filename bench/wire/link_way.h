@@ -16,7 +16,7 @@ struct rm_link_ops {
     uint32_t (*reserve)(struct rm_link *link, struct rm_burst *frames, uint32_t count);
     /** As rm_port_send: those gone have left the burst, the rest has moved to its front. */
     uint32_t (*send)(struct rm_link *link, struct rm_burst *frames);
-    void (*totals)(struct rm_link *link, struct rm_link_totals *totals);
+    void (*totals)(struct rm_link *link, struct rm_link_statistics *totals);
     enum rm_code (*check)(struct rm_link *link, struct rm_error *error);
     void (*close)(struct rm_link *link);
 };

@@ -47,8 +47,8 @@ bool rm_probes_answered(struct rm_probes *probes, uint64_t number, uint64_t now)
     return true;
 }
 
-struct rm_probes_sum rm_probes_sum(struct rm_probes const *probes) {
-    struct rm_probes_sum sum = {0};
+struct rm_probes_summary rm_probes_sum(struct rm_probes const *probes) {
+    struct rm_probes_summary sum = {0};
     for (uint64_t i = probes->warm_up; i < probes->next; ++i) {
         ++sum.probes;
         sum.received += probes->times[i].received != 0;

@@ -35,7 +35,7 @@ struct rm_probes {
 };
 
 /** What is made of them, warm-up left out. */
-struct rm_probes_sum {
+struct rm_probes_summary {
     uint64_t probes, received, lost;
     /** From when the first was due to a period after the last was sent. */
     double ticks;
@@ -58,7 +58,7 @@ void rm_probes_sent(struct rm_probes *probes, uint64_t now);
 /** Notes an answer. False for one to a probe that was never sent. */
 bool rm_probes_answered(struct rm_probes *probes, uint64_t number, uint64_t now);
 
-struct rm_probes_sum rm_probes_sum(struct rm_probes const *probes);
+struct rm_probes_summary rm_probes_sum(struct rm_probes const *probes);
 
 /** Writes three little-endian u64 for each probe sent after the warm-up: due, sent, received. RM_E_SYSTEM. */
 enum rm_code rm_probes_write(struct rm_probes const *probes, char const *path, struct rm_error *error);

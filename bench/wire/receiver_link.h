@@ -35,7 +35,7 @@ struct rm_receiver_link {
     /** A sender has said so. */
     bool ended;
     /** When the window began and when it closed. */
-    struct rm_link_totals before, after;
+    struct rm_link_statistics before, after;
 };
 
 /** Makes room for so many instruments and cycles. RM_E_NO_SPACE. */

@@ -188,7 +188,7 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
 }
 
 static void print(struct reflector *self) {
-    struct rm_link_totals totals;
+    struct rm_link_statistics totals;
     rm_link_totals(self->link, &totals);
     struct rm_poll_times const *const polling = &self->polling;
     uint64_t const refused = totals.unsent < self->reflected ? totals.unsent : self->reflected;

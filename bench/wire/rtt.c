@@ -43,8 +43,8 @@ struct options {
 
 static void print(struct rm_trip *trip) {
     struct rm_probes const *const probes = &trip->probes;
-    struct rm_probes_sum const sum = rm_probes_sum(probes);
-    struct rm_link_totals totals;
+    struct rm_probes_summary const sum = rm_probes_sum(probes);
+    struct rm_link_statistics totals;
     rm_link_totals(trip->link, &totals);
     double const seconds = sum.ticks / trip->tsc_hz;
     printf("{\"tsc_hz\": %.0f, \"probes\": %llu, \"received\": %llu, \"lost\": %llu, \"duplicate\": %llu, \"foreign\": "

@@ -125,7 +125,7 @@ static void send_through(struct rm_link *from, struct rm_link *to, uint32_t burs
         received += receive_some(to, received);
     }
     assert_int_equal(received, DATAGRAMS);
-    struct rm_link_totals totals;
+    struct rm_link_statistics totals;
     rm_link_totals(to, &totals);
     assert_int_equal(totals.missed, 0);
     assert_int_equal(totals.foreign, 0);
@@ -168,7 +168,7 @@ static void send_foreign(struct rm_link *from, struct rm_link *to, uint32_t byte
     assert_int_equal(rm_link_reserve(from, &out, 1), 1);
     out.length[0] = bytes;
     assert_int_equal(rm_link_send(from, &out), 1);
-    struct rm_link_totals totals = {0};
+    struct rm_link_statistics totals = {0};
     for (uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
          totals.foreign < foreign && rm_monotonic_ns() < give_up;) {
         assert_int_equal(rm_link_receive(to, &in, RM_LINK_WAIT), 0);

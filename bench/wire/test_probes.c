@@ -62,7 +62,7 @@ static void what_came_is_counted_without_warm_up(void **state) {
     assert_true(rm_probes_answered(&probes, 3, 1740));
     assert_false(rm_probes_answered(&probes, 8, 1741)); // not sent
     assert_false(rm_probes_answered(&probes, UINT64_MAX, 1741));
-    struct rm_probes_sum const sum = rm_probes_sum(&probes);
+    struct rm_probes_summary const sum = rm_probes_sum(&probes);
     assert_int_equal(sum.probes, 6);
     assert_int_equal(sum.received, 2);
     assert_int_equal(sum.lost, 4);
@@ -76,7 +76,7 @@ static void what_came_is_counted_without_warm_up(void **state) {
 static void nothing_sent_is_nothing(void **state) {
     (void)state;
     struct rm_probes probes = ten();
-    struct rm_probes_sum const sum = rm_probes_sum(&probes);
+    struct rm_probes_summary const sum = rm_probes_sum(&probes);
     assert_int_equal(sum.probes, 0);
     assert_true(sum.ticks == 0);
     rm_probes_free(&probes);

@@ -36,9 +36,9 @@ struct rm_control_thread_setup {
     /** The server's segment, which has a replies object. */
     struct rm_owner *owner;
     /** Of the transmit role, as config->application; NULL without chains. */
-    struct rm_transmit_mailbox *mailbox;
+    struct rm_command_mailbox *mailbox;
     /** Of the transmit role; NULL without chains. */
-    struct rm_transmit_put *put;
+    struct rm_operator_put *put;
     /** How long the thread of that role has run: pthread_getcpuclockid. */
     clockid_t transmit_time;
     /** "setpoints/sent" */

@@ -47,7 +47,7 @@ static uint32_t state_of(struct rm_segment_header const *header) {
 /** Writes a command. False while the transmit role has not taken the last one: later, then. */
 static bool post(struct rm_control_thread *control_thread, uint32_t application,
                  struct rm_transmit_command const *command) {
-    struct rm_transmit_mailbox *const mailbox = &control_thread->setup.mailbox[application];
+    struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
     uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_relaxed);
     if (atomic_load_explicit(&mailbox->taken, memory_order_acquire) != posted)
         return false;
@@ -135,7 +135,7 @@ static void take_leave(struct rm_control_thread *control_thread, uint32_t applic
 /** Unmaps what the transmit role uses no more. */
 static void let_go(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
-    struct rm_transmit_mailbox *const mailbox = &control_thread->setup.mailbox[application];
+    struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
     if (client->gone.header != NULL &&
         atomic_load_explicit(&mailbox->taken, memory_order_acquire) >= client->gone_command)
         rm_segment_unmap(&client->gone);

@@ -53,7 +53,7 @@ static bool role_has_time(uint64_t ran_ns, uint64_t waited_ns, char reason[TEXT_
 
 /** Waits for the answer. Without one in time the command is withdrawn; false then, with the reason. */
 static bool wait_for_role(struct rm_control_thread const *control_thread, char reason[TEXT_BYTES]) {
-    struct rm_transmit_put *const box = control_thread->setup.put;
+    struct rm_operator_put *const box = control_thread->setup.put;
     uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(control_thread);
     while (atomic_load_explicit(&box->state, memory_order_acquire) != RM_PUT_ANSWERED) {
         unsigned expected = RM_PUT_POSTED;
@@ -71,7 +71,7 @@ static bool wait_for_role(struct rm_control_thread const *control_thread, char r
  * not answer: then nothing was commanded. */
 static bool put(struct rm_control_thread *control_thread, uint32_t supply, double value, enum rm_refusal *refusal,
                 double *limit, char reason[TEXT_BYTES]) {
-    struct rm_transmit_put *const box = control_thread->setup.put;
+    struct rm_operator_put *const box = control_thread->setup.put;
     box->supply = supply;
     box->value = value;
     atomic_store_explicit(&box->state, RM_PUT_POSTED, memory_order_release);

@@ -23,7 +23,7 @@ struct run {
 /** What is known of an application, and each of its supplies' limits in the order of its vector: there a supply that
  * takes no values has limits that none is within, so that a vector is judged in one pass. */
 struct application {
-    struct rm_guard_view view;
+    struct rm_application_view view;
     uint64_t granted;
     uint64_t freshness_turns, future_turns;
     uint64_t watchdog;     /**< cycles */
@@ -564,6 +564,6 @@ bool rm_guard_stopped(struct rm_guard const *guard, uint32_t application) {
     return guard->application[application].stopped;
 }
 
-struct rm_guard_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application) {
+struct rm_application_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application) {
     return &guard->application[application].view;
 }

@@ -97,7 +97,7 @@ struct rm_guard_offence {
 enum { RM_REFUSALS = 10 };
 
 /** What is seen of an application. */
-struct rm_guard_view {
+struct rm_application_view {
     enum rm_application_state state;
     /** Good ones; of the operator, values taken. */
     uint64_t vectors;
@@ -173,6 +173,6 @@ bool rm_guard_slewing(struct rm_guard const *guard, uint32_t supply);
  * held, or on their way to their safe values. */
 bool rm_guard_stopped(struct rm_guard const *guard, uint32_t application);
 
-struct rm_guard_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application);
+struct rm_application_view const *rm_guard_view(struct rm_guard const *guard, uint32_t application);
 
 #endif

@@ -21,7 +21,7 @@ static uint32_t housekeeping_duty(void *made, uint64_t tsc) {
         return 0;
     housekeeping->due_tsc = tsc + housekeeping->period_ticks;
     for (uint32_t i = 0; i < housekeeping->port_count; ++i) {
-        struct rm_port_totals totals;
+        struct rm_port_statistics totals;
         rm_port_totals(housekeeping->port[i].port, &totals);
         rm_counter_set(housekeeping->port[i].counters, RM_PORT_KERNEL_MISSED, totals.missed + totals.errors);
     }

@@ -28,8 +28,8 @@ enum { SUPPLIES = 4, OWNED = 3 }; /* the last one is the operator's */
 static char const *const NAMES[SUPPLIES] = {"sr/ps/a", "sr/ps/b", "sr/ps/c", "sr/ps/d"};
 
 struct bench {
-    struct rm_transmit_put put;
-    struct rm_transmit_mailbox mailbox[2];
+    struct rm_operator_put put;
+    struct rm_command_mailbox mailbox[2];
     char place[PATH_MAX];
     struct rm_config config;
     struct rm_config_supply supply[SUPPLIES];
@@ -140,7 +140,7 @@ static int tear_down(void **state) {
 
 /** Waits for the next command to the role, and takes it as the role does. */
 static struct rm_transmit_command take_command(struct bench *bench) {
-    struct rm_transmit_mailbox *const box = &bench->mailbox[1];
+    struct rm_command_mailbox *const box = &bench->mailbox[1];
     uint64_t const taken = atomic_load(&box->taken);
     for (int i = 0; atomic_load_explicit(&box->posted, memory_order_acquire) == taken; ++i) {
         assert_true(i < 20000);
@@ -333,7 +333,7 @@ static void one_that_cuts_its_file_harms_itself_alone(void **state) {
 
 /** Plays the transmit role for one value. */
 static void answer_put(struct bench *bench, enum rm_refusal refusal, double limit) {
-    struct rm_transmit_put *const box = &bench->put;
+    struct rm_operator_put *const box = &bench->put;
     unsigned expected = RM_PUT_POSTED;
     for (int i = 0; !atomic_compare_exchange_strong(&box->state, &expected, RM_PUT_CLAIMED); ++i) {
         assert_true(i < 20000);
@@ -462,7 +462,7 @@ static void a_flood_of_requests_hides_no_death(void **state) {
         fail_msg("%s", error.text);
     uint64_t number = 0;
     double const value = 1;
-    struct rm_transmit_mailbox const *const box = &bench->mailbox[1];
+    struct rm_command_mailbox const *const box = &bench->mailbox[1];
     for (int i = 0; i < WAITING; ++i)
         assert_int_equal(
             rm_requests_post(asker, workspace, "sr/ps/d/setpoint", 0, &value, sizeof value, &number, &error), RM_OK);

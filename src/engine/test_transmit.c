@@ -291,7 +291,7 @@ static void an_application_is_granted_and_its_end_is_seen(void **state) {
 }
 
 static enum rm_refusal put(struct rig *rig, uint32_t supply, double value) {
-    struct rm_transmit_put *const box = rm_transmit_put(rig->transmit);
+    struct rm_operator_put *const box = rm_transmit_put(rig->transmit);
     box->supply = supply;
     box->value = value;
     atomic_store(&box->state, RM_PUT_POSTED);

@@ -269,7 +269,7 @@ rm_turn rig_next_turn(struct rig const *rig) {
 }
 
 static void post(struct rig *rig, uint32_t application, struct rm_transmit_command command) {
-    struct rm_transmit_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
+    struct rm_command_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
     require(atomic_load(&mailbox->posted) == atomic_load(&mailbox->taken));
     mailbox->command = command;
     atomic_store(&mailbox->posted, atomic_load(&mailbox->posted) + 1);

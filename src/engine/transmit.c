@@ -149,11 +149,11 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit);
 }
 
-struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application) {
+struct rm_command_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application) {
     return &transmit->mailbox[application];
 }
 
-struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit) {
+struct rm_operator_put *rm_transmit_put(struct rm_transmit *transmit) {
     return &transmit->put;
 }
 

@@ -62,7 +62,7 @@ struct rm_transmit_command {
     bool died;
 };
 
-struct rm_transmit_mailbox {
+struct rm_command_mailbox {
     /** Commands so far. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
 
@@ -84,7 +84,7 @@ enum rm_transmit_put_state {
 
 /** One setpoint commanded by the operator, from the control thread. A command that the role did not claim in time is
  * withdrawn, so that what was reported as not done is never done later. */
-struct rm_transmit_put {
+struct rm_operator_put {
     /** enum rm_transmit_put_state */
     _Alignas(RM_CACHE_LINE) _Atomic unsigned state;
 
@@ -141,8 +141,8 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
 void rm_transmit_free(struct rm_transmit *transmit);
 
 /** One per application. */
-struct rm_transmit_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
-struct rm_transmit_put *rm_transmit_put(struct rm_transmit *transmit);
+struct rm_command_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
+struct rm_operator_put *rm_transmit_put(struct rm_transmit *transmit);
 
 /** One turn of the duty cycle: looks at commands and at the leading vector, sends a cycle when it is due. Returns the
  * datagrams sent. */

@@ -98,7 +98,7 @@ static void write_offence(struct rm_offence *to, struct rm_guard_offence const *
 }
 
 static void write_grant(struct rm_grant *grant, struct rm_transmit_source const *source,
-                        struct rm_guard_view const *view) {
+                        struct rm_application_view const *view) {
     rm_sequence_begin(&grant->sequence);
     store(&grant->grant_number, source->command.grant_number);
     store(&grant->instance, source->command.instance);
@@ -110,7 +110,7 @@ static void write_grant(struct rm_grant *grant, struct rm_transmit_source const 
     rm_sequence_end(&grant->sequence);
 }
 
-static void write_counters(rm_counter *counters, struct rm_guard_view const *view) {
+static void write_counters(rm_counter *counters, struct rm_application_view const *view) {
     rm_counter_set(counters, RM_GUARD_TAKEN, view->vectors);
     for (unsigned reason = RM_REFUSED_GRANT; reason < RM_REFUSALS; ++reason)
         rm_counter_set(counters, RM_GUARD_REFUSED_GRANT + reason - RM_REFUSED_GRANT, view->refused[reason]);
@@ -122,7 +122,7 @@ _Static_assert((int)RM_GUARD_REFUSED_FAULT - (int)RM_GUARD_REFUSED_GRANT ==
                "reasons and their counters go in one order");
 _Static_assert((int)RM_REFUSED_FAULT + 1 == (int)RM_REFUSALS, "and these are all");
 
-static bool refused_more(struct rm_guard_view const *now, struct rm_guard_view const *shown) {
+static bool refused_more(struct rm_application_view const *now, struct rm_application_view const *shown) {
     for (unsigned reason = RM_REFUSED_GRANT; reason < RM_REFUSALS; ++reason)
         if (now->refused[reason] != shown->refused[reason])
             return true;
@@ -131,8 +131,8 @@ static bool refused_more(struct rm_guard_view const *now, struct rm_guard_view c
 
 void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t application) {
     struct rm_transmit_source *const source = &transmit->source[application];
-    struct rm_guard_view const *const view = rm_guard_view(transmit->guard, application);
-    struct rm_guard_view const *const shown = &source->shown;
+    struct rm_application_view const *const view = rm_guard_view(transmit->guard, application);
+    struct rm_application_view const *const shown = &source->shown;
     bool const refused = refused_more(view, shown);
     bool const state = !source->told || view->state != shown->state || view->stalls != shown->stalls ||
                        source->command.grant_number != source->shown_grant_number;

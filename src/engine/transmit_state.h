@@ -45,7 +45,7 @@ struct rm_transmit_source {
     /** The grant has been written once, … */
     bool told;
     /** … and says this. */
-    struct rm_guard_view shown;
+    struct rm_application_view shown;
 
     uint64_t shown_grant_number;
 };
@@ -116,12 +116,12 @@ struct rm_transmit_supply {
 };
 
 struct rm_transmit {
-    struct rm_transmit_put put;
+    struct rm_operator_put put;
     struct rm_transmit_setup setup;
     struct rm_guard *guard;
     uint32_t application_count, chain_count, supply_count, sender_count;
     struct rm_transmit_source *source;
-    struct rm_transmit_mailbox *mailbox;
+    struct rm_command_mailbox *mailbox;
     struct rm_transmit_link *link;
     struct rm_transmit_sender *sender;
     /** Memory of all senders' lists. */

@@ -38,7 +38,7 @@ static void skip_old_vectors(struct rm_transmit *transmit, struct rm_transmit_so
 
 static void take_command(struct rm_transmit *transmit, uint32_t application) {
     struct rm_transmit_source *const source = &transmit->source[application];
-    struct rm_transmit_mailbox *const mailbox = &transmit->mailbox[application];
+    struct rm_command_mailbox *const mailbox = &transmit->mailbox[application];
     uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_acquire);
     if (posted == atomic_load_explicit(&mailbox->taken, memory_order_relaxed))
         return;
@@ -59,7 +59,7 @@ void rm_transmit_take_commands(struct rm_transmit *transmit) {
 }
 
 void rm_transmit_take_put(struct rm_transmit *transmit) {
-    struct rm_transmit_put *const put = &transmit->put;
+    struct rm_operator_put *const put = &transmit->put;
     unsigned expected = RM_PUT_POSTED;
     if (atomic_load_explicit(&put->state, memory_order_relaxed) != RM_PUT_POSTED ||
         !atomic_compare_exchange_strong_explicit(&put->state, &expected, RM_PUT_CLAIMED, memory_order_acquire,

@@ -21,7 +21,7 @@ enum {
 };
 
 struct af_packet_port {
-    struct rm_dpdk_port base;
+    struct rm_dpdk_device_port base;
     uint32_t interface_index;
     int sockets[RM_PACKET_SOCKETS_MOST]; /**< the driver's, one per queue; it closes them */
     uint32_t socket_count;
@@ -51,7 +51,7 @@ static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_b
     return gone.count;
 }
 
-static void af_packet_totals(struct rm_port *port, struct rm_port_totals *totals) {
+static void af_packet_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     struct af_packet_port *const packet = self(port);
     for (uint32_t i = 0; i < packet->socket_count; ++i)
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);

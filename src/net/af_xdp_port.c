@@ -25,7 +25,7 @@ enum {
 };
 
 struct af_xdp_port {
-    struct rm_dpdk_port base;
+    struct rm_dpdk_device_port base;
     uint32_t interface_index;
     int interface;                 /**< to ask about it; holds the multicast groups */
     struct rm_xdp_sockets sockets; /**< the driver's */
@@ -33,7 +33,7 @@ struct af_xdp_port {
 
 static struct af_xdp_port *self(struct rm_port *port) { return (struct af_xdp_port *)port; }
 
-static void af_xdp_totals(struct rm_port *port, struct rm_port_totals *totals) {
+static void af_xdp_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     rm_dpdk_device_totals(&self(port)->base.device, totals);
     totals->link_up = rm_interface_up(self(port)->interface, self(port)->interface_index);
 }

@@ -43,7 +43,7 @@ static struct rm_port *open_sender(struct endpoints *endpoints) {
 }
 
 static void expect_totals(struct rm_port *port, uint64_t received, uint64_t sent) {
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.received == received && totals.sent == sent, "totals of all that was received and sent");
     expect(totals.missed == 0 && totals.errors == 0 && totals.unsent == 0, "totals without loss");

@@ -217,7 +217,7 @@ void pause_ms(long milliseconds) {
 }
 
 void wait_for_link(struct rm_port *port, bool up) {
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     for (rm_port_totals(port, &totals); totals.link_up != up; rm_port_totals(port, &totals))
         pause_ms(1);
 }

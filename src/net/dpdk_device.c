@@ -192,7 +192,7 @@ void rm_dpdk_device_close(struct rm_dpdk_device *device) {
     device->pool = NULL;
 }
 
-void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_totals *totals) {
+void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_statistics *totals) {
     struct rte_eth_stats stats;
     if (rte_eth_stats_get(device->id, &stats) == 0) {
         totals->missed = stats.imissed + stats.rx_nombuf;

@@ -79,7 +79,7 @@ void rm_dpdk_device_release(struct rm_burst *burst);
 uint32_t rm_dpdk_device_show(struct rm_burst *burst, uint32_t count);
 
 /** The driver's own counts of missed, errors and unsent. */
-void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_totals *totals);
+void rm_dpdk_device_totals(struct rm_dpdk_device const *device, struct rm_port_statistics *totals);
 bool rm_dpdk_device_link_up(struct rm_dpdk_device const *device);
 
 #endif

@@ -32,7 +32,7 @@ uint32_t rm_dpdk_port_send(struct rm_port *port, uint16_t queue, struct rm_burst
     return rm_dpdk_device_send(device, own, burst);
 }
 
-void rm_dpdk_port_totals(struct rm_port *port, struct rm_port_totals *totals) {
+void rm_dpdk_port_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     struct rm_dpdk_device const *const device = &rm_dpdk_port(port)->device;
     rm_dpdk_device_totals(device, totals);
     totals->link_up = rm_dpdk_device_link_up(device);
@@ -40,7 +40,7 @@ void rm_dpdk_port_totals(struct rm_port *port, struct rm_port_totals *totals) {
 
 bool rm_dpdk_port_mac(struct rm_port const *port, uint8_t mac[6]) {
     struct rte_ether_addr address;
-    if (rte_eth_macaddr_get(((struct rm_dpdk_port const *)port)->device.id, &address) != 0)
+    if (rte_eth_macaddr_get(((struct rm_dpdk_device_port const *)port)->device.id, &address) != 0)
         return false;
     memcpy(mac, address.addr_bytes, sizeof address.addr_bytes);
     return true;
@@ -54,7 +54,7 @@ static void let_multicast_in(uint16_t id) {
         (void)rte_eth_promiscuous_enable(id);
 }
 
-enum rm_code rm_dpdk_port_open(struct rm_dpdk_port *port, struct rm_port_config const *config,
+enum rm_code rm_dpdk_port_open(struct rm_dpdk_device_port *port, struct rm_port_config const *config,
                                struct rm_dpdk_wants const *wants, struct rm_error *error) {
     enum rm_code code = rm_dpdk_device_open(&port->device, config, wants, error);
     if (code != RM_OK)

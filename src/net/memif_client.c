@@ -101,7 +101,7 @@ bool rm_memif_client_next(struct rm_memif_client *client, struct rm_memif_messag
         *message = announce(channel, place, index);
     } else {
         message->type = RM_MEMIF_CONNECT;
-        message->connect = (struct rm_memif_connect){.name = "ringmaster"};
+        message->connect = (struct rm_memif_connected){.name = "ringmaster"};
     }
     return turn <= 2 + rings;
 }

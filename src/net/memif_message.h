@@ -91,7 +91,7 @@ struct rm_memif_add_ring {
 } __attribute__((packed));
 
 /** Of CONNECT and CONNECTED. */
-struct rm_memif_connect {
+struct rm_memif_connected {
     char name[RM_MEMIF_NAME_BYTES];
 } __attribute__((packed));
 
@@ -109,7 +109,7 @@ struct rm_memif_message {
         struct rm_memif_init init;
         struct rm_memif_add_region add_region;
         struct rm_memif_add_ring add_ring;
-        struct rm_memif_connect connect;
+        struct rm_memif_connected connect;
         struct rm_memif_disconnect disconnect;
         uint8_t bytes[RM_MEMIF_MESSAGE_BYTES - 2];
     };

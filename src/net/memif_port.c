@@ -136,7 +136,7 @@ static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst
     return count;
 }
 
-static void memif_totals(struct rm_port *port, struct rm_port_totals *totals) {
+static void memif_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     struct rm_memif_link *const link = &self(port)->link;
     for (uint16_t i = 0; i < link->offer.receive_rings; ++i) {
         totals->errors += atomic_load_explicit(&link->receive[i].errors, memory_order_relaxed);

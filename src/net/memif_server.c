@@ -125,7 +125,7 @@ char const *rm_memif_server_take(struct rm_memif_server *server, struct rm_memif
     *answer = (struct rm_memif_message){.type = RM_MEMIF_ACK};
     if (refusal == NULL && server->connected) {
         answer->type = RM_MEMIF_CONNECTED;
-        answer->connect = (struct rm_memif_connect){.name = "ringmaster"};
+        answer->connect = (struct rm_memif_connected){.name = "ringmaster"};
     }
     return refusal;
 }

@@ -48,7 +48,7 @@ enum rm_code rm_pci_port_open(struct rm_port_config const *config, struct rm_por
     enum rm_code code = check(config, error);
     if (code != RM_OK)
         return code;
-    struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_port), &pci_ops, config, error);
+    struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_device_port), &pci_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
     code = open_device(made, config, error);

@@ -105,7 +105,7 @@ static void add(_Atomic uint64_t *count, uint32_t more) {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-void rm_port_totals(struct rm_port *port, struct rm_port_totals *totals) {
+void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     memset(totals, 0, sizeof *totals);
     port->ops->totals(port, totals);
     for (uint16_t queue = 0; queue < port->queues; ++queue) {

@@ -184,7 +184,7 @@ struct rm_burst {
 };
 
 /** What the device itself counts, as far as it does. */
-struct rm_port_totals {
+struct rm_port_statistics {
     /** Datagrams given to rm_port_receive callers. */
     uint64_t received;
     /** Dropped before, for want of a descriptor, a buffer or socket memory. */
@@ -230,7 +230,7 @@ void rm_port_close(struct rm_port *port);
 
 enum rm_framing rm_port_framing(struct rm_port const *port);
 char const *rm_port_name(struct rm_port const *port);
-void rm_port_totals(struct rm_port *port, struct rm_port_totals *totals);
+void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals);
 
 /** Takes up to RM_BURST waiting datagrams, never blocks; returns burst->count. */
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst);

@@ -27,7 +27,7 @@ struct rm_port_ops {
     /** Returns how many it took. */
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     /** All fields but received and sent. */
-    void (*totals)(struct rm_port *port, struct rm_port_totals *totals);
+    void (*totals)(struct rm_port *port, struct rm_port_statistics *totals);
     /** NULL: it has none. */
     bool (*mac)(struct rm_port const *port, uint8_t mac[6]);
     /** Everything but the struct rm_port itself. */

@@ -18,7 +18,7 @@ enum {
 };
 
 struct ring_port {
-    struct rm_dpdk_port base;
+    struct rm_dpdk_device_port base;
     struct rte_ring *ring[MOST_QUEUES]; /**< of each queue of the device; NULL beyond */
 };
 

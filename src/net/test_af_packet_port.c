@@ -70,7 +70,7 @@ static void receive_too_late(struct endpoints *endpoints, int end) {
     atomic_store(&endpoints->shared->step, 1);
     wait_for_step(endpoints, 2);
     uint64_t const received = receive_all_waiting(port);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(received == FEW_SLOTS && totals.received == FEW_SLOTS, "a ring full of frames");
     expect(totals.missed == OVERFLOW - FEW_SLOTS, "all others to be counted as missed");

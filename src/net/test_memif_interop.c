@@ -45,9 +45,9 @@ static struct rm_port *open_foreign(struct endpoints *endpoints, int end, uint32
              config.memif_server ? "server" : "client", config.socket_path, buffer_bytes);
     config.kind = RM_PORT_NULL; // one of DPDK's, as far as its memory goes
     struct rm_error error;
-    struct rm_port *const port = rm_port_new(sizeof(struct rm_dpdk_port), &foreign_ops, &config, &error);
+    struct rm_port *const port = rm_port_new(sizeof(struct rm_dpdk_device_port), &foreign_ops, &config, &error);
     expect(port != NULL, error.text);
-    struct rm_dpdk_port *const dpdk = rm_dpdk_port(port);
+    struct rm_dpdk_device_port *const dpdk = rm_dpdk_port(port);
     dpdk->device.bus = "vdev";
     rm_dpdk_device_name("net_memif", dpdk->device.name);
     struct rm_dpdk_wants const wants = {.arguments = arguments, .send_queues = 1};
@@ -68,7 +68,7 @@ static void send_all(struct endpoints *endpoints, struct rm_port *port, uint64_t
 static void receive_all(struct endpoints *endpoints, struct rm_port *port, uint64_t count) {
     struct numbered numbered = {0};
     numbered_receive(endpoints, port, 0, &numbered, count);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.received == count && totals.errors == 0 && totals.missed == 0, "every frame, and nothing else");
     rm_port_close(port);

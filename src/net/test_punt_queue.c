@@ -76,7 +76,7 @@ static void receive_and_punt(struct endpoints *endpoints, int end) {
         }
     }
     pthread_join(thread, NULL);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.received == ROUNDS && totals.sent == ROUNDS / 2, "each datagram to be counted once");
     rm_port_close(port);

@@ -123,7 +123,7 @@ static void nothing_is_lost_while_there_is_room(void **state) {
     assert_int_equal(rm_port_spread(port, &full), 0);
     assert_int_equal(full, 0);
     assert_int_equal(received, ROUNDS * RM_BURST);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     assert_int_equal(totals.received, received);
     rm_port_close(port);

@@ -92,7 +92,7 @@ static void spread_and_receive(struct endpoints *endpoints, int end) {
             sched_yield();
     for (uint32_t i = 0; i < QUEUES / 2; ++i)
         pthread_join(poller[i].thread, NULL);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(full == 0 && totals.missed == 0 && totals.received == FRAMES, "nothing to be lost");
     rm_port_close(port);

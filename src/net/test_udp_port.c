@@ -30,7 +30,7 @@ static void receive_too_late(struct endpoints *endpoints, int end) {
     struct rm_burst burst = {0};
     while (rm_port_receive(port, 0, &burst) != 0)
         rm_port_release(port, 0, &burst);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.received > 16384, "the kernel's queue to hold many datagrams");
     expect(totals.missed > 0 && totals.received + totals.missed == TOO_MANY, "all others to be counted as missed");
@@ -51,7 +51,7 @@ static void send_to_nowhere(struct endpoints *endpoints, int end) {
     rm_port_reserve(port, 0, &burst, 2);
     burst.length[0] = burst.length[1] = PAYLOAD_BYTES;
     expect(rm_port_send(port, 0, &burst) == 0 && burst.count == 2, "nothing to be sent, and all to be kept");
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.unsent == 1 && totals.sent == 0, "the refusal to be counted");
     rm_port_release(port, 0, &burst);
@@ -68,7 +68,7 @@ static void send_to_deaf_ears(struct endpoints *endpoints, int end) {
     struct numbered numbered = {.fixed = PAYLOAD_BYTES};
     atomic_store(&endpoints->shared->received, 1000);
     numbered_send(endpoints, port, 0, &numbered, 1000);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     expect(totals.unsent == 0 && totals.sent == 1000, "no refusal");
     rm_port_close(port);

@@ -62,7 +62,7 @@ static void a_ring_gives_back_what_it_was_given(void **state) {
     assert_int_equal(rm_port_queue_of(port, 0x0A140001), 0);
     for (uint64_t number = 0; number < MANY; number += RM_BURST)
         pass_burst(port, number, FRAME_BYTES);
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     assert_int_equal(totals.received, MANY);
     assert_int_equal(totals.sent, MANY);
@@ -144,7 +144,7 @@ static void what_is_discarded_is_gone(void **state) {
         assert_memory_equal(burst.data[0], (&(uint64_t){number + RM_BURST}), sizeof number);
         rm_port_release(port, 0, &burst);
     }
-    struct rm_port_totals totals;
+    struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
     assert_int_equal(totals.received, totals.sent);
     rm_port_close(port);

@@ -84,7 +84,7 @@ static uint32_t udp_send(struct rm_port *port, uint16_t queue, struct rm_burst *
     return 0;
 }
 
-static void udp_totals(struct rm_port *port, struct rm_port_totals *totals) {
+static void udp_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;
     if (getsockopt(self(port)->socket, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)

@@ -206,7 +206,7 @@ enum rm_code rm_vdev_port_open(struct rm_port_config const *config, struct rm_po
     if (code != RM_OK)
         return code;
     struct rm_port_ops const *const ops = config->kind == RM_PORT_TAP ? &tap_ops : &vdev_ops;
-    struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_port), ops, config, error);
+    struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_device_port), ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
     code = open_device(made, config, vdev, error);

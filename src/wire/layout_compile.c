@@ -46,7 +46,7 @@ static uint32_t bits_above(struct rm_layout const *layout, struct rm_layout_plac
 }
 
 static void compile_number(struct rm_layout *layout, struct rm_layout_field const *field,
-                           struct rm_layout_number *number) {
+                           struct rm_number_field *number) {
     if (!field->present)
         return;
     struct rm_layout_place const place = rm_layout_place_of(layout, field->in, field->at, rm_field_bytes(field->type));
@@ -55,7 +55,7 @@ static void compile_number(struct rm_layout *layout, struct rm_layout_field cons
         layout->numbers_by_words = false;
         return;
     }
-    *number = (struct rm_layout_number){
+    *number = (struct rm_number_field){
         .mask = rm_field_mask(field),
         .at = place.first - lead,
         .block_mask = field->in == RM_IN_DATAGRAM ? 0 : UINT32_MAX,

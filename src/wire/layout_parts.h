@@ -47,7 +47,7 @@ struct rm_layout_word {
 };
 
 /** An id, a counter or a status: (word at `at` + moves, in order of significance) >> right & mask. */
-struct rm_layout_number {
+struct rm_number_field {
     /** 0 for a field that is absent. */
     uint64_t mask;
     /** Of the load, in the first record of a datagram. */
@@ -128,9 +128,9 @@ struct rm_layout {
 
     uint64_t counter_mask;
     struct rm_layout_word word[RM_LAYOUT_CONSTANTS_MAX];
-    struct rm_layout_number id;
-    struct rm_layout_number counter;
-    struct rm_layout_number status;
+    struct rm_number_field id;
+    struct rm_number_field counter;
+    struct rm_number_field status;
     struct rm_layout_lane_load lane[RM_LANES];
     struct rm_layout_description described;
 };

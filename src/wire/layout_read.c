@@ -24,7 +24,7 @@ void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint
     layout->reader(layout, payload, index, sample, record);
 }
 
-static inline uint64_t number(struct rm_layout const *layout, struct rm_layout_number const *number,
+static inline uint64_t number(struct rm_layout const *layout, struct rm_number_field const *number,
                               uint8_t const *payload, struct rm_layout_move move) {
     return rm_layout_number(layout, number,
                             payload + (move.block_bytes & number->block_mask) + (move.turn_bytes & number->turn_mask));

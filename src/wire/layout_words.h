@@ -28,7 +28,7 @@ static inline bool rm_layout_constants_hold(struct rm_layout const *layout, uint
 }
 
 /** Id, counter or status of the first record; of another where `payload` has been moved as the field moves. */
-static inline uint64_t rm_layout_number(struct rm_layout const *layout, struct rm_layout_number const *number,
+static inline uint64_t rm_layout_number(struct rm_layout const *layout, struct rm_number_field const *number,
                                         uint8_t const *payload) {
     uint64_t const word = rm_layout_load(payload + number->at);
     return (layout->swap ? __builtin_bswap64(word) : word) >> number->right & number->mask;

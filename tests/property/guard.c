@@ -100,7 +100,7 @@ double const *property_guard_exact(struct rm_guard const *guard) { return rm_gua
 bool property_guard_slewing(struct rm_guard const *guard, uint32_t supply) { return rm_guard_slewing(guard, supply); }
 
 void property_guard_see(struct rm_guard const *guard, uint32_t application, struct property_seen *seen) {
-    struct rm_guard_view const *const view = rm_guard_view(guard, application);
+    struct rm_application_view const *const view = rm_guard_view(guard, application);
     *seen = (struct property_seen){
         .state = view->state,
         .vectors = view->vectors,

@@ -6,19 +6,19 @@
 #include "ray.h"
 
 /** Of one plane, u'' = −g u: u = cosine u0 + sine u0'. */
-struct rm_plane_map {
+struct rm_plane_matrix {
     /** back: u' = back u0 + cosine u0'. */
     rm_real cosine, sine, back;
 };
 
 /** `sign` is that of g. */
-RM_INLINE struct rm_plane_map rm_plane_map(rm_real g, double sign, double length) {
+RM_INLINE struct rm_plane_matrix rm_plane_map(rm_real g, double sign, double length) {
     if (sign == 0)
-        return (struct rm_plane_map){rm_real_of(1), rm_real_of(length), rm_real_of(0)};
+        return (struct rm_plane_matrix){rm_real_of(1), rm_real_of(length), rm_real_of(0)};
     rm_real const root = rm_sqrt(sign * g), angle = length * root;
     rm_real const sine = sign > 0 ? rm_each(sin, angle) : rm_each(sinh, angle);
-    return (struct rm_plane_map){sign > 0 ? rm_each(cos, angle) : rm_each(cosh, angle), sine / root,
-                                 -sign * sine * root};
+    return (struct rm_plane_matrix){sign > 0 ? rm_each(cos, angle) : rm_each(cosh, angle), sine / root,
+                                    -sign * sine * root};
 }
 
 /** AT's path length has |K| in it, which is right for K > 0 only; so has this one, to agree with it (docs/twin.md). */
@@ -29,7 +29,7 @@ static void rm_pass_quad_linear(struct rm_bundle *bundle, struct rm_track_step c
         struct rm_ray *const ray = &bundle->ray[i];
         rm_real const energy = 1.0 + ray->delta;
         rm_real const g = quad->gradient * ray->inverse;
-        struct rm_plane_map const h = rm_plane_map(g, sign, length), v = rm_plane_map(-g, -sign, length);
+        struct rm_plane_matrix const h = rm_plane_map(g, sign, length), v = rm_plane_map(-g, -sign, length);
         rm_real const x = ray->x, xp = ray->px * ray->inverse, y = ray->y, yp = ray->py * ray->inverse;
         ray->x = h.cosine * x + h.sine * xp;
         ray->px = (h.back * x + h.cosine * xp) * energy;
@@ -53,7 +53,7 @@ static void rm_pass_bend_linear(struct rm_bundle *bundle, struct rm_track_step c
         struct rm_ray *const ray = &bundle->ray[i];
         rm_real const energy = 1.0 + ray->delta;
         rm_real const g1 = strength * ray->inverse, g2 = -bend->gradient * ray->inverse;
-        struct rm_plane_map const m = rm_plane_map(g1, sign, length), v = rm_plane_map(g2, vertical, length);
+        struct rm_plane_matrix const m = rm_plane_map(g1, sign, length), v = rm_plane_map(g2, vertical, length);
         rm_real const x = ray->x, xp = ray->px * ray->inverse, y = ray->y, yp = ray->py * ray->inverse;
         rm_real const off = ray->delta * ray->inverse;
         rm_real const stretch = sign == 0 ? rm_real_of(0.5 * length * length) : (1.0 - m.cosine) / g1;

@@ -26,7 +26,7 @@ struct rm_madx_where {
 };
 
 /** `name = text` or `name := text` of an element or command; a flag has the text true or false. */
-struct rm_madx_attribute {
+struct rm_madx_attribute_value {
     /** Lower case. */
     char const *name;
 
@@ -38,15 +38,15 @@ struct rm_madx_attribute {
     double const *numbers;
 };
 
-struct rm_madx_attributes {
-    struct rm_madx_attribute *list;
+struct rm_madx_attribute_list {
+    struct rm_madx_attribute_value *list;
     uint32_t count;
 };
 
 /** What stands in a sequence. */
 struct rm_madx_entry {
     char const *name;
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
     struct rm_madx_where where;
     /** By SEQEDIT, with its centre there, whatever its attributes say. */
     bool placed;
@@ -68,11 +68,11 @@ struct rm_madx_object {
     /** Being computed or expanded: whoever comes here again goes around in a circle. */
     bool busy;
     /** Of a variable; of a line its list, of a macro its text. */
-    struct rm_madx_attribute value;
+    struct rm_madx_attribute_value value;
     /** Of an element: what it was made from. */
     char const *base;
     /** With those of its base, if that was known by then. */
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
 
     struct rm_madx_entry *entries, *last_entry;
     struct rm_madx_macro const *macro;
@@ -93,7 +93,7 @@ struct rm_madx {
     /** The sequence between SEQUENCE and ENDSEQUENCE. */
     struct rm_madx_object *open;
     /** Between SEQEDIT and ENDEDIT. */
-    struct rm_madx_edit *edit;
+    struct rm_madx_edited *edit;
     /** For SEQEDIT. */
     struct rm_madx_selection *selected;
     /** What was USEd last. */
@@ -127,14 +127,15 @@ struct rm_madx_object *rm_madx_find(struct rm_madx const *madx, char const *name
 struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, enum rm_madx_kind kind);
 
 /** Attributes from `, name = text, …`; and by name, the last of it, or NULL. */
-bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_attributes *attributes);
-struct rm_madx_attribute const *rm_madx_attribute(struct rm_madx_attributes const *attributes, char const *name);
+bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_attribute_list *attributes);
+struct rm_madx_attribute_value const *rm_madx_attribute(struct rm_madx_attribute_list const *attributes,
+                                                        char const *name);
 
 /** Adds attributes to others; what is said anew goes before. */
-bool rm_madx_join(struct rm_madx *madx, struct rm_madx_attributes *to, struct rm_madx_attributes const *more);
+bool rm_madx_join(struct rm_madx *madx, struct rm_madx_attribute_list *to, struct rm_madx_attribute_list const *more);
 
 /** The text of an attribute without quotes, in lower case; NULL: there is none. */
-char const *rm_madx_word(struct rm_madx *madx, struct rm_madx_attributes const *attributes, char const *name);
+char const *rm_madx_word(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes, char const *name);
 
 /** Says where the reading is, for messages; `name` may be NULL. */
 void rm_madx_at(struct rm_madx *madx, struct rm_madx_where const *where, char const *name);
@@ -143,19 +144,20 @@ void rm_madx_at(struct rm_madx *madx, struct rm_madx_where const *where, char co
 bool rm_madx_compute(struct rm_madx *madx, char const *text, double *number, bool *quiet);
 
 /** The same for an attribute of one or, in braces, several numbers, at most RM_MADX_MOST_NUMBERS. */
-bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute const *attribute, double *numbers, uint32_t *count);
-bool rm_madx_number(struct rm_madx *madx, struct rm_madx_attribute const *attribute, double *number);
+bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute_value const *attribute, double *numbers,
+                     uint32_t *count);
+bool rm_madx_number(struct rm_madx *madx, struct rm_madx_attribute_value const *attribute, double *number);
 
 /** A < B, A == B, …, maybe several with && and ||. A failure when it is none. */
 bool rm_madx_condition(struct rm_madx *madx, char const *text, bool *holds);
 
 /** Computes an attribute now if it can be computed now. */
-bool rm_madx_fix(struct rm_madx *madx, struct rm_madx_attribute *attribute);
+bool rm_madx_fix(struct rm_madx *madx, struct rm_madx_attribute_value *attribute);
 
 /** An element as it stands somewhere: what is said there goes before what its definition says. */
 struct rm_madx_view {
     /** May be NULL. */
-    struct rm_madx_attributes const *here;
+    struct rm_madx_attribute_list const *here;
 
     struct rm_madx_object const *object;
 };
@@ -168,8 +170,8 @@ char const *rm_madx_class_name(char const *name);
 
 /** An attribute of an element as a number; `number` stays when it has no such one. */
 bool rm_madx_take(struct rm_madx *madx, struct rm_madx_view const *view, char const *name, double *number);
-struct rm_madx_attribute const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
-                                             char const *name);
+struct rm_madx_attribute_value const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
+                                                   char const *name);
 
 /** The length of an arc by its chord, which a rectangular bend's length is in MAD-X unless told otherwise. */
 double rm_madx_arc(double chord_m, double half_rad);
@@ -207,12 +209,12 @@ bool rm_madx_reference(struct rm_madx *madx, struct rm_madx_object const *sequen
 
 /** Adds an entry to a sequence. */
 bool rm_madx_append(struct rm_madx *madx, struct rm_madx_object *sequence, char const *name,
-                    struct rm_madx_attributes const *attributes);
+                    struct rm_madx_attribute_list const *attributes);
 
 /** SEQEDIT, its commands and ENDEDIT; SELECT of its elements. */
-bool rm_madx_edit(struct rm_madx *madx, char const *command, struct rm_madx_attributes const *attributes);
+bool rm_madx_edit(struct rm_madx *madx, char const *command, struct rm_madx_attribute_list const *attributes);
 bool rm_madx_is_edit(char const *command);
-bool rm_madx_select(struct rm_madx *madx, struct rm_madx_attributes const *attributes);
+bool rm_madx_select(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes);
 
 /** Whether it is one of those selected. */
 bool rm_madx_is_selected(struct rm_madx *madx, char const *name, bool *selected);
@@ -226,7 +228,7 @@ char rm_madx_read_equals(char const **at);
 bool rm_madx_set_variable(struct rm_madx *madx, char const *name, char const *text, bool deferred);
 bool rm_madx_define_labelled(struct rm_madx *madx, char const *label, char const *text);
 bool rm_madx_define_element(struct rm_madx *madx, char const *label, char const *base,
-                            struct rm_madx_attributes const *attributes);
+                            struct rm_madx_attribute_list const *attributes);
 
 /** Counts a step of expansion; a failure beyond RM_MADX_MOST_STEPS. */
 bool rm_madx_step(struct rm_madx *madx);

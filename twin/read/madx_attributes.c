@@ -36,7 +36,8 @@ static char *trimmed(struct rm_madx *madx, char const *at, char const *end) {
 }
 
 /** Splits `name = text`, `name := text`, `flag` and `-flag`. */
-static bool take_piece(struct rm_madx *madx, char const *at, char const *end, struct rm_madx_attribute *attribute) {
+static bool take_piece(struct rm_madx *madx, char const *at, char const *end,
+                       struct rm_madx_attribute_value *attribute) {
     char const *const equals = memchr(at, '=', (size_t)(end - at));
     bool const deferred = equals != NULL && equals > at && equals[-1] == ':';
     char *name = trimmed(madx, at, equals == NULL ? end : equals - (deferred ? 1 : 0));
@@ -53,11 +54,11 @@ static bool take_piece(struct rm_madx *madx, char const *at, char const *end, st
     return equals == NULL || deferred ? true : rm_madx_fix(madx, attribute);
 }
 
-bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_attributes *attributes) {
+bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_attribute_list *attributes) {
     uint32_t most = 1;
     for (char const *c = text; *c != '\0'; ++c)
         most += *c == ',';
-    *attributes = (struct rm_madx_attributes){rm_reading_take(madx->reading, most, sizeof *attributes->list), 0};
+    *attributes = (struct rm_madx_attribute_list){rm_reading_take(madx->reading, most, sizeof *attributes->list), 0};
     if (attributes->list == NULL)
         return false;
     for (char const *at = text; *at != '\0';) {
@@ -66,7 +67,7 @@ bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_a
         while (first < end && is_space(*first))
             ++first;
         if (first < end) {
-            struct rm_madx_attribute *const attribute = &attributes->list[attributes->count++];
+            struct rm_madx_attribute_value *const attribute = &attributes->list[attributes->count++];
             if (!take_piece(madx, first, end, attribute))
                 return false;
         }
@@ -75,8 +76,8 @@ bool rm_madx_attributes(struct rm_madx *madx, char const *text, struct rm_madx_a
     return true;
 }
 
-bool rm_madx_join(struct rm_madx *madx, struct rm_madx_attributes *to, struct rm_madx_attributes const *more) {
-    struct rm_madx_attribute *const list =
+bool rm_madx_join(struct rm_madx *madx, struct rm_madx_attribute_list *to, struct rm_madx_attribute_list const *more) {
+    struct rm_madx_attribute_value *const list =
         rm_reading_take(madx->reading, (size_t)to->count + more->count + 1, sizeof *list);
     if (list == NULL)
         return false;
@@ -86,6 +87,6 @@ bool rm_madx_join(struct rm_madx *madx, struct rm_madx_attributes *to, struct rm
             list[count++] = to->list[i];
     for (uint32_t i = 0; i < more->count; ++i)
         list[count++] = more->list[i];
-    *to = (struct rm_madx_attributes){list, count};
+    *to = (struct rm_madx_attribute_list){list, count};
     return true;
 }

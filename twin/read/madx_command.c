@@ -19,7 +19,7 @@ static char const *const ignored[] = {
     "correct",   "usemonitor",  "usekick", "csave",    "sxfwrite"};
 
 /** BEAM of a sequence, or of all. What is said again is set anew. */
-static bool set_beam(struct rm_madx *madx, struct rm_madx_attributes const *attributes) {
+static bool set_beam(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
     char name[RM_MADX_NAME_BYTES + 8];
     char const *const sequence = rm_madx_word(madx, attributes, "sequence");
     snprintf(name, sizeof name, "beam%%%.*s", RM_MADX_NAME_BYTES, sequence != NULL ? sequence : "");
@@ -29,8 +29,8 @@ static bool set_beam(struct rm_madx *madx, struct rm_madx_attributes const *attr
     return beam != NULL && rm_madx_join(madx, &beam->attributes, attributes);
 }
 
-static bool call_file(struct rm_madx *madx, struct rm_madx_attributes const *attributes) {
-    struct rm_madx_attribute const *const file = rm_madx_attribute(attributes, "file");
+static bool call_file(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
+    struct rm_madx_attribute_value const *const file = rm_madx_attribute(attributes, "file");
     if (file == NULL)
         return rm_reading_fail(madx->reading, "CALL needs file = \"NAME\"");
     if (madx->depth >= RM_MOST_DEPTH / 2)
@@ -57,7 +57,7 @@ static bool call_file(struct rm_madx *madx, struct rm_madx_attributes const *att
     return held;
 }
 
-static bool use(struct rm_madx *madx, struct rm_madx_attributes const *attributes) {
+static bool use(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
     char const *used = rm_madx_word(madx, attributes, "sequence");
     if (used == NULL)
         used = rm_madx_word(madx, attributes, "period");
@@ -75,7 +75,7 @@ static bool is_ignored(char const *command) {
 }
 
 /** Something already defined that is named again: in a sequence it stands there, elsewhere its attributes change. */
-static bool mention(struct rm_madx *madx, char const *name, struct rm_madx_attributes const *attributes) {
+static bool mention(struct rm_madx *madx, char const *name, struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_object *const object = rm_madx_find(madx, name);
     if (madx->open != NULL)
         return rm_madx_append(madx, madx->open, name, attributes);
@@ -89,7 +89,7 @@ static bool mention(struct rm_madx *madx, char const *name, struct rm_madx_attri
 
 /** What has no attributes to be looked at, or has them looked at by others. */
 static bool command(struct rm_madx *madx, char const *name, char const *text) {
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
     if (strcasecmp(name, "exec") == 0)
         return rm_madx_exec(madx, text);
     if (is_ignored(name))

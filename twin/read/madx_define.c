@@ -39,7 +39,7 @@ char rm_madx_read_equals(char const **from) {
 }
 
 bool rm_madx_set_variable(struct rm_madx *madx, char const *name, char const *text, bool deferred) {
-    struct rm_madx_attribute value = {.name = "", .text = rm_reading_text(madx->reading, text, strlen(text))};
+    struct rm_madx_attribute_value value = {.name = "", .text = rm_reading_text(madx->reading, text, strlen(text))};
     if (value.text == NULL || (!deferred && !rm_madx_fix(madx, &value)))
         return false;
     struct rm_madx_object *const variable = rm_madx_define(madx, name, RM_MADX_VARIABLE);
@@ -49,7 +49,7 @@ bool rm_madx_set_variable(struct rm_madx *madx, char const *name, char const *te
 }
 
 bool rm_madx_append(struct rm_madx *madx, struct rm_madx_object *sequence, char const *name,
-                    struct rm_madx_attributes const *attributes) {
+                    struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_entry *const entry = rm_reading_take(madx->reading, 1, sizeof *entry);
     char *const copy = rm_reading_text(madx->reading, name, strlen(name));
     if (entry == NULL || copy == NULL)
@@ -77,9 +77,9 @@ static bool define_line(struct rm_madx *madx, char const *label, char const *tex
 }
 
 bool rm_madx_define_element(struct rm_madx *madx, char const *label, char const *base,
-                            struct rm_madx_attributes const *attributes) {
+                            struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_object const *const from = rm_madx_find(madx, base);
-    struct rm_madx_attributes all = {0};
+    struct rm_madx_attribute_list all = {0};
     if (from != NULL && from->kind == RM_MADX_ELEMENT)
         all = from->attributes;
     char *const copy = rm_reading_text(madx->reading, base, strlen(base));
@@ -93,7 +93,7 @@ bool rm_madx_define_element(struct rm_madx *madx, char const *label, char const 
     return true;
 }
 
-static bool define_sequence(struct rm_madx *madx, char const *label, struct rm_madx_attributes const *attributes) {
+static bool define_sequence(struct rm_madx *madx, char const *label, struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_object *const sequence = rm_madx_define(madx, label, RM_MADX_SEQUENCE);
     if (sequence == NULL)
         return false;
@@ -104,7 +104,7 @@ static bool define_sequence(struct rm_madx *madx, char const *label, struct rm_m
 }
 
 bool rm_madx_define_labelled(struct rm_madx *madx, char const *label, char const *text) {
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
     char base[RM_MADX_NAME_BYTES];
     rm_madx_at(madx, &madx->here, label);
     if (!rm_madx_read_name(madx, &text, base))

@@ -11,8 +11,8 @@
 /** A command of SEQEDIT on one element of the list. */
 struct change {
     struct rm_madx *madx;
-    struct rm_madx_edit *edit;
-    struct rm_madx_attributes const *attributes;
+    struct rm_madx_edited *edit;
+    struct rm_madx_attribute_list const *attributes;
 };
 
 /** Where `at` and `to` point to, of a spot. */
@@ -22,7 +22,7 @@ static double reference_of(struct change const *change, struct rm_madx_spot cons
 
 /** NAME, or NAME[2]; NULL: none, which is a failure. */
 static struct rm_madx_spot *find_spot(struct change const *change, char const *name) {
-    struct rm_madx_edit const *const edit = change->edit;
+    struct rm_madx_edited const *const edit = change->edit;
     char const *const bracket = strchr(name, '[');
     size_t const length = bracket != NULL ? (size_t)(bracket - name) : strlen(name);
     unsigned long const wanted = bracket != NULL ? strtoul(bracket + 1, NULL, 10) : 0;
@@ -42,7 +42,7 @@ static struct rm_madx_spot *find_spot(struct change const *change, char const *n
 }
 
 static bool take_number(struct change const *change, char const *name, bool needed, double *number) {
-    struct rm_madx_attribute const *const found = rm_madx_attribute(change->attributes, name);
+    struct rm_madx_attribute_value const *const found = rm_madx_attribute(change->attributes, name);
     if (found == NULL && needed)
         return rm_reading_fail(change->madx->reading, "%s = m is missing", name);
     return found == NULL || rm_madx_number(change->madx, found, number);
@@ -73,7 +73,7 @@ static bool install(struct change const *change) {
     char const *const name = rm_madx_word(madx, change->attributes, "element");
     char const *const class = rm_madx_word(madx, change->attributes, "class");
     char const *const from = rm_madx_word(madx, change->attributes, "from");
-    static struct rm_madx_attributes const nothing = {0};
+    static struct rm_madx_attribute_list const nothing = {0};
     double at_m = 0;
     if (name == NULL)
         return rm_reading_fail(madx->reading, "INSTALL needs element = NAME, at = m");
@@ -165,7 +165,7 @@ static bool replace_named(struct change const *change) { return change_named(cha
 
 /** From behind. Elements themselves do not turn, as in MAD-X. */
 static bool reflect(struct change const *change) {
-    struct rm_madx_edit *const edit = change->edit;
+    struct rm_madx_edited *const edit = change->edit;
     for (uint32_t i = 0; i < edit->count; ++i) {
         edit->spots[i].centre_m = edit->length_m - edit->spots[i].centre_m;
         edit->spots[i].order = edit->count - 1 - i;
@@ -175,7 +175,7 @@ static bool reflect(struct change const *change) {
 
 /** The sequence begins where `start` begins; what was before it comes last. */
 static bool cycle(struct change const *change) {
-    struct rm_madx_edit *const edit = change->edit;
+    struct rm_madx_edited *const edit = change->edit;
     char const *const name = rm_madx_word(change->madx, change->attributes, "start");
     struct rm_madx_spot const *const start = name != NULL ? find_spot(change, name) : NULL;
     if (start == NULL)
@@ -217,7 +217,7 @@ bool rm_madx_is_edit(char const *command) {
     return strcasecmp(command, "seqedit") == 0 || find_command(command) < COMMANDS;
 }
 
-static bool begin_edit(struct rm_madx *madx, struct rm_madx_attributes const *attributes) {
+static bool begin_edit(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
     char const *const name = rm_madx_word(madx, attributes, "sequence");
     struct rm_madx_object *const object = name != NULL ? rm_madx_find(madx, name) : NULL;
     if (object == NULL || (object->kind != RM_MADX_SEQUENCE && object->kind != RM_MADX_LINE))
@@ -229,7 +229,7 @@ static bool begin_edit(struct rm_madx *madx, struct rm_madx_attributes const *at
     return madx->edit != NULL;
 }
 
-bool rm_madx_edit(struct rm_madx *madx, char const *command, struct rm_madx_attributes const *attributes) {
+bool rm_madx_edit(struct rm_madx *madx, char const *command, struct rm_madx_attribute_list const *attributes) {
     size_t const which = find_command(command);
     if (which == COMMANDS)
         return begin_edit(madx, attributes);

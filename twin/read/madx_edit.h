@@ -8,7 +8,7 @@
 
 struct rm_madx_spot {
     char const *name;
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
     struct rm_madx_where where;
     struct rm_madx_object *object;
     double centre_m, length_m;
@@ -22,7 +22,7 @@ struct rm_madx_spot {
     bool gone;
 };
 
-struct rm_madx_edit {
+struct rm_madx_edited {
     struct rm_madx_object *sequence;
     double length_m;
     /** See rm_madx_reference. */
@@ -33,15 +33,15 @@ struct rm_madx_edit {
 };
 
 /** Fills a list from what the sequence or line is; NULL: a failure. */
-struct rm_madx_edit *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object);
+struct rm_madx_edited *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object);
 
 /** Adds a copy of a spot, with its object, length and occurrence. */
-bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx_spot const *spot);
+bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_spot const *spot);
 
 /** Puts the elements of inner sequences in their places. */
-bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edit *edit);
+bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edited *edit);
 
 /** Writes the list back, ordered by place. */
-bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edit *edit);
+bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edited *edit);
 
 #endif

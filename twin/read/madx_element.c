@@ -141,7 +141,7 @@ static bool add_octupole(struct making *making) {
 }
 
 static void put_integrated(struct making *making, char const *attribute, char const *field) {
-    struct rm_madx_attribute const *const found = rm_madx_look(making->madx, making->view, attribute);
+    struct rm_madx_attribute_value const *const found = rm_madx_look(making->madx, making->view, attribute);
     double numbers[RM_MADX_MOST_NUMBERS];
     uint32_t count = 0;
     if (found != NULL && !making->failed && !rm_madx_numbers(making->madx, found, numbers, &count)) {

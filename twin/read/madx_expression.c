@@ -107,7 +107,7 @@ static bool compute_attribute(struct sum *sum, struct rm_madx_object *element, d
         return cannot(sum, "%.60s-> has no attribute behind it", element->name);
     for (char *c = name; *c != '\0'; ++c)
         *c = (char)tolower((unsigned char)*c);
-    struct rm_madx_attribute const *const attribute = rm_madx_attribute(&element->attributes, name);
+    struct rm_madx_attribute_value const *const attribute = rm_madx_attribute(&element->attributes, name);
     if (attribute == NULL)
         return cannot(sum, "element %.60s has no such attribute as is asked for here", element->name);
     if (attribute->fixed && attribute->count == 1) {
@@ -252,7 +252,7 @@ static bool compute_list(struct rm_madx *madx, char const *text, double *numbers
     return accept(&sum, '}') ? true : cannot(&sum, "expected ',' or '}', found \"%.20s\"", sum.at);
 }
 
-bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute const *attribute, double *numbers,
+bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute_value const *attribute, double *numbers,
                      uint32_t *count) {
     if (!attribute->fixed)
         return compute_list(madx, attribute->text, numbers, count, NULL);
@@ -262,7 +262,7 @@ bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute const *attri
     return true;
 }
 
-bool rm_madx_number(struct rm_madx *madx, struct rm_madx_attribute const *attribute, double *number) {
+bool rm_madx_number(struct rm_madx *madx, struct rm_madx_attribute_value const *attribute, double *number) {
     double numbers[RM_MADX_MOST_NUMBERS];
     uint32_t count;
     if (!rm_madx_numbers(madx, attribute, numbers, &count))
@@ -273,7 +273,7 @@ bool rm_madx_number(struct rm_madx *madx, struct rm_madx_attribute const *attrib
     return true;
 }
 
-bool rm_madx_fix(struct rm_madx *madx, struct rm_madx_attribute *attribute) {
+bool rm_madx_fix(struct rm_madx *madx, struct rm_madx_attribute_value *attribute) {
     double numbers[RM_MADX_MOST_NUMBERS];
     uint32_t count;
     bool unknown = false;

@@ -12,7 +12,7 @@ struct rm_madx_selection {
     struct rm_madx_selection *older;
 };
 
-bool rm_madx_select(struct rm_madx *madx, struct rm_madx_attributes const *attributes) {
+bool rm_madx_select(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
     char const *const flag = rm_madx_word(madx, attributes, "flag");
     if (flag == NULL || strcmp(flag, "seqedit") != 0)
         return true;

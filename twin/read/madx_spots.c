@@ -10,7 +10,7 @@
 /** What is left of a drift and is shorter is rounding. */
 static double const shortest_drift_m = 1e-9;
 
-bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx_spot const *spot) {
+bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_spot const *spot) {
     if (edit->count == RM_MOST_ELEMENTS)
         return rm_reading_fail(madx->reading,
                                "more than %d elements in a sequence; look for a repetition that was not meant",
@@ -42,11 +42,11 @@ bool rm_madx_add_spot(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm
 /** What makes spots of a line. */
 struct liner {
     struct rm_madx_sink sink;
-    struct rm_madx_edit *edit;
+    struct rm_madx_edited *edit;
 };
 
 static bool line_element(struct rm_madx_sink *sink, struct rm_madx_view const *view) {
-    struct rm_madx_edit *const edit = ((struct liner *)sink)->edit;
+    struct rm_madx_edited *const edit = ((struct liner *)sink)->edit;
     struct rm_madx_spot spot = {.name = view->object->name, .where = view->object->where};
     if (view->here != NULL)
         spot.attributes = *view->here;
@@ -62,7 +62,7 @@ static bool line_gap(struct rm_madx_sink *sink, double length_m) {
     return true;
 }
 
-static bool add_entry(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx_object const *sequence,
+static bool add_entry(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_object const *sequence,
                       struct rm_madx_entry const *entry, double begin_m) {
     struct rm_madx_spot spot = {.name = entry->name, .attributes = entry->attributes, .where = entry->where};
     if (!rm_madx_place(madx, sequence, entry, &spot.centre_m, &spot.length_m))
@@ -71,7 +71,7 @@ static bool add_entry(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm
     return rm_madx_add_spot(madx, edit, &spot);
 }
 
-static bool fill(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx_object *object) {
+static bool fill(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_object *object) {
     if (object->kind == RM_MADX_LINE) {
         struct liner liner = {{line_element, line_gap, madx}, edit};
         return rm_madx_expand(&liner.sink, object);
@@ -83,8 +83,8 @@ static bool fill(struct rm_madx *madx, struct rm_madx_edit *edit, struct rm_madx
     return held;
 }
 
-struct rm_madx_edit *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object) {
-    struct rm_madx_edit *const edit = rm_reading_take(madx->reading, 1, sizeof *edit);
+struct rm_madx_edited *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object) {
+    struct rm_madx_edited *const edit = rm_reading_take(madx->reading, 1, sizeof *edit);
     if (edit == NULL)
         return NULL;
     for (uint32_t i = 0; i < RM_MADX_SLOTS; ++i)
@@ -94,13 +94,13 @@ struct rm_madx_edit *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_obje
     return fill(madx, edit, object) ? edit : NULL;
 }
 
-static bool flatten_into(struct rm_madx *madx, struct rm_madx_edit *flat, struct rm_madx_spot const *spot) {
+static bool flatten_into(struct rm_madx *madx, struct rm_madx_edited *flat, struct rm_madx_spot const *spot) {
     struct rm_madx_object *const inner = spot->object;
     if (inner->kind != RM_MADX_SEQUENCE)
         return rm_madx_add_spot(madx, flat, spot);
     if (inner->busy || madx->depth >= RM_MOST_DEPTH)
         return rm_reading_fail(madx->reading, "sequence %.60s stands in itself; take it out", inner->name);
-    struct rm_madx_edit list = {0};
+    struct rm_madx_edited list = {0};
     double const begin_m = spot->centre_m - spot->length_m / 2;
     inner->busy = true;
     ++madx->depth;
@@ -114,8 +114,8 @@ static bool flatten_into(struct rm_madx *madx, struct rm_madx_edit *flat, struct
     return held;
 }
 
-bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edit *edit) {
-    struct rm_madx_edit flat = *edit;
+bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edited *edit) {
+    struct rm_madx_edited flat = *edit;
     flat.spots = NULL;
     flat.count = flat.room = 0;
     for (uint32_t i = 0; i < edit->count; ++i)
@@ -140,24 +140,24 @@ static int by_place(void const *left, void const *right) {
 }
 
 /** A piece of a drift. */
-static bool put_piece(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx_spot const *drift, double begin_m,
+static bool put_piece(struct rm_madx *madx, struct rm_madx_edited *to, struct rm_madx_spot const *drift, double begin_m,
                       double length_m) {
     struct rm_madx_spot piece = *drift;
     double *const number = rm_reading_take(madx->reading, 1, sizeof *number);
-    struct rm_madx_attribute *const length = rm_reading_take(madx->reading, 1, sizeof *length);
+    struct rm_madx_attribute_value *const length = rm_reading_take(madx->reading, 1, sizeof *length);
     if (number == NULL || length == NULL)
         return false;
     *number = length_m;
-    *length = (struct rm_madx_attribute){.name = "l", .text = "", .fixed = true, .count = 1, .numbers = number};
+    *length = (struct rm_madx_attribute_value){.name = "l", .text = "", .fixed = true, .count = 1, .numbers = number};
     piece.centre_m = begin_m + length_m / 2;
     piece.length_m = length_m;
-    return rm_madx_join(madx, &piece.attributes, &(struct rm_madx_attributes){length, 1}) &&
+    return rm_madx_join(madx, &piece.attributes, &(struct rm_madx_attribute_list){length, 1}) &&
            rm_madx_add_spot(madx, to, &piece);
 }
 
 /** What is left of a drift between others, of which the first that reaches into it is `others`. The pieces are together
  * as long as it was, less the others. */
-static bool divide(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx_spot const *drift,
+static bool divide(struct rm_madx *madx, struct rm_madx_edited *to, struct rm_madx_spot const *drift,
                    struct rm_madx_spot const *others, struct rm_madx_spot const *end) {
     double const end_m = end_of(drift);
     double s_m = begin_of(drift);
@@ -179,8 +179,8 @@ static bool divide(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx
 }
 
 /** Drifts give way to what is not a drift. Both lists are ordered by place. */
-static bool place_spots(struct rm_madx *madx, struct rm_madx_edit *to, struct rm_madx_edit const *drifts,
-                        struct rm_madx_edit const *others) {
+static bool place_spots(struct rm_madx *madx, struct rm_madx_edited *to, struct rm_madx_edited const *drifts,
+                        struct rm_madx_edited const *others) {
     struct rm_madx_spot const *first = others->spots;
     struct rm_madx_spot const *const end = others->spots != NULL ? others->spots + others->count : NULL;
     for (uint32_t i = 0; i < drifts->count; ++i) {
@@ -195,13 +195,13 @@ static bool place_spots(struct rm_madx *madx, struct rm_madx_edit *to, struct rm
     return true;
 }
 
-static void sort(struct rm_madx_edit *edit) {
+static void sort(struct rm_madx_edited *edit) {
     if (edit->count != 0)
         qsort(edit->spots, edit->count, sizeof *edit->spots, by_place);
 }
 
 /** The list becomes the sequence's entries. */
-static bool write_back(struct rm_madx *madx, struct rm_madx_edit const *edit) {
+static bool write_back(struct rm_madx *madx, struct rm_madx_edited const *edit) {
     struct rm_madx_object *const sequence = edit->sequence;
     sequence->entries = sequence->last_entry = NULL;
     for (uint32_t i = 0; i < edit->count; ++i) {
@@ -215,7 +215,7 @@ static bool write_back(struct rm_madx *madx, struct rm_madx_edit const *edit) {
     if (sequence->kind == RM_MADX_SEQUENCE)
         return true;
     char text[32];
-    struct rm_madx_attributes attributes;
+    struct rm_madx_attribute_list attributes;
     snprintf(text, sizeof text, "l = %.17g", edit->length_m);
     if (!rm_madx_attributes(madx, text, &attributes))
         return false;
@@ -224,10 +224,10 @@ static bool write_back(struct rm_madx *madx, struct rm_madx_edit const *edit) {
     return true;
 }
 
-bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edit *edit) {
-    struct rm_madx_edit drifts = {0};
-    struct rm_madx_edit others = {0};
-    struct rm_madx_edit all = *edit;
+bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edited *edit) {
+    struct rm_madx_edited drifts = {0};
+    struct rm_madx_edited others = {0};
+    struct rm_madx_edited all = *edit;
     sort(edit);
     for (uint32_t i = 0; i < edit->count; ++i) {
         struct rm_madx_spot const *const spot = &edit->spots[i];

@@ -38,15 +38,16 @@ struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, en
     return object;
 }
 
-struct rm_madx_attribute const *rm_madx_attribute(struct rm_madx_attributes const *attributes, char const *name) {
+struct rm_madx_attribute_value const *rm_madx_attribute(struct rm_madx_attribute_list const *attributes,
+                                                        char const *name) {
     for (uint32_t i = attributes != NULL ? attributes->count : 0; i-- > 0;)
         if (strcmp(attributes->list[i].name, name) == 0)
             return &attributes->list[i];
     return NULL;
 }
 
-char const *rm_madx_word(struct rm_madx *madx, struct rm_madx_attributes const *attributes, char const *name) {
-    struct rm_madx_attribute const *const attribute = rm_madx_attribute(attributes, name);
+char const *rm_madx_word(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes, char const *name) {
+    struct rm_madx_attribute_value const *const attribute = rm_madx_attribute(attributes, name);
     if (attribute == NULL)
         return NULL;
     char const *text = attribute->text;

@@ -23,9 +23,9 @@ bool rm_madx_class(struct rm_madx *madx, struct rm_madx_object const *object, ch
 }
 
 /** Here, in its definition, or in a base that was defined later than it. */
-struct rm_madx_attribute const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
-                                             char const *name) {
-    struct rm_madx_attribute const *found = rm_madx_attribute(view->here, name);
+struct rm_madx_attribute_value const *rm_madx_look(struct rm_madx const *madx, struct rm_madx_view const *view,
+                                                   char const *name) {
+    struct rm_madx_attribute_value const *found = rm_madx_attribute(view->here, name);
     struct rm_madx_object const *object = view->object;
     for (int depth = 0; found == NULL && object != NULL && depth < RM_MOST_DEPTH; ++depth) {
         found = rm_madx_attribute(&object->attributes, name);
@@ -35,7 +35,7 @@ struct rm_madx_attribute const *rm_madx_look(struct rm_madx const *madx, struct 
 }
 
 bool rm_madx_take(struct rm_madx *madx, struct rm_madx_view const *view, char const *name, double *number_found) {
-    struct rm_madx_attribute const *const found = rm_madx_look(madx, view, name);
+    struct rm_madx_attribute_value const *const found = rm_madx_look(madx, view, name);
     return found == NULL || rm_madx_number(madx, found, number_found);
 }
 

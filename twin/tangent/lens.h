@@ -8,20 +8,21 @@
 #include "route.h"
 
 /** One plane of a lens: place and slope at the entrance, strength g = K / (1 + δ). */
-struct rm_lens_plane {
+struct rm_lens_in_plane {
     struct rm_dual place, slope, g, c, s;
 };
 
-static inline struct rm_lens_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength, double length_m) {
+static inline struct rm_lens_in_plane rm_lens_plane(struct rm_tangent const *t, int at, double strength,
+                                                    double length_m) {
     struct rm_dual const inverse = rm_dual_over(1, rm_dual_shift(rm_dual_of(t, RM_DELTA), 1));
-    struct rm_lens_plane p = {.place = rm_dual_of(t, at), .slope = rm_dual_mul(rm_dual_of(t, at + 1), inverse)};
+    struct rm_lens_in_plane p = {.place = rm_dual_of(t, at), .slope = rm_dual_mul(rm_dual_of(t, at + 1), inverse)};
     p.g = rm_dual_scale(inverse, strength);
     rm_dual_lens(p.g, length_m, &p.c, &p.s);
     return p;
 }
 
 /** Place and momentum at the exit. */
-static inline void rm_lens_leave(struct rm_tangent *t, int at, struct rm_lens_plane const *p) {
+static inline void rm_lens_leave(struct rm_tangent *t, int at, struct rm_lens_in_plane const *p) {
     struct rm_dual const slope =
         rm_dual_sub(rm_dual_mul(p->c, p->slope), rm_dual_mul(rm_dual_mul(p->g, p->s), p->place));
     rm_dual_put(t, at, rm_dual_add(rm_dual_mul(p->c, p->place), rm_dual_mul(p->s, p->slope)));
@@ -29,7 +30,7 @@ static inline void rm_lens_leave(struct rm_tangent *t, int at, struct rm_lens_pl
 }
 
 /** ½ ∫ x'² ds of a particle that began at `place` from the lens' centre; `mixed` is place times slope. */
-static inline struct rm_dual rm_lens_path(struct rm_lens_plane const *p, struct rm_dual g, struct rm_dual place,
+static inline struct rm_dual rm_lens_path(struct rm_lens_in_plane const *p, struct rm_dual g, struct rm_dual place,
                                           struct rm_dual mixed, double length_m) {
     struct rm_dual const cs = rm_dual_mul(p->c, p->s);
     struct rm_dual const from_place =
@@ -41,8 +42,8 @@ static inline struct rm_dual rm_lens_path(struct rm_lens_plane const *p, struct 
 
 /** AT's path of a defocusing quadrupole takes |K| for K where the particle's place squared comes in; so does this. */
 static inline void rm_tangent_focus(struct rm_tangent *t, struct rm_leg_lens const *lens) {
-    struct rm_lens_plane const x = rm_lens_plane(t, RM_X, lens->strength, lens->length_m);
-    struct rm_lens_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, lens->length_m);
+    struct rm_lens_in_plane const x = rm_lens_plane(t, RM_X, lens->strength, lens->length_m);
+    struct rm_lens_in_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, lens->length_m);
     double const sign = lens->strength > 0 ? 1 : -1;
     struct rm_dual const path =
         rm_dual_add(rm_lens_path(&x, rm_dual_scale(x.g, sign), x.place, rm_dual_mul(x.place, x.slope), lens->length_m),
@@ -57,8 +58,8 @@ static inline void rm_tangent_focus(struct rm_tangent *t, struct rm_leg_lens con
  * plane's path has x x' where it should have y y'. */
 static inline void rm_tangent_sector(struct rm_tangent *t, struct rm_leg_lens const *lens) {
     double const h = lens->curvature, length_m = lens->length_m;
-    struct rm_lens_plane x = rm_lens_plane(t, RM_X, h * h + lens->strength, length_m);
-    struct rm_lens_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, length_m);
+    struct rm_lens_in_plane x = rm_lens_plane(t, RM_X, h * h + lens->strength, length_m);
+    struct rm_lens_in_plane const y = rm_lens_plane(t, RM_Y, -lens->strength, length_m);
     struct rm_dual const p = rm_dual_shift(rm_dual_of(t, RM_DELTA), 1);
     struct rm_dual const push = rm_dual_scale(rm_dual_div(rm_dual_of(t, RM_DELTA), p), h);
     struct rm_dual path = rm_lens_path(&y, y.g, y.place, rm_dual_mul(x.place, x.slope), length_m);
