@@ -17,7 +17,7 @@
 
 enum { ROUNDS = 15, RECORDS = 2000000, INSTRUMENTS_MAX = 96 };
 
-enum work { COPY, FIRST_ORDER, ALL_ORDERS, WORKS };
+enum calibrate_work { COPY, FIRST_ORDER, ALL_ORDERS, WORKS };
 
 static char const *const names[WORKS] = {"copy", "first order", "all orders"};
 
@@ -27,7 +27,7 @@ static double now_ns(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void compile(struct rm_calibration_compiled *compiled, enum work work) {
+static void compile(struct rm_calibration_compiled *compiled, enum calibrate_work work) {
     struct rm_lane_info lanes[RM_LANES] = {{.name = "x1"}, {.name = "y1"}, {.name = "sum1"}, {.name = "q1"},
                                            {.name = "x2"}, {.name = "y2"}, {.name = "sum2"}, {.name = "q2"}};
     struct rm_calibration calibration;
@@ -45,7 +45,7 @@ static void compile(struct rm_calibration_compiled *compiled, enum work work) {
 }
 
 /** Nanoseconds per record of one round. */
-static double round_ns(enum work work, struct rm_calibration_compiled const *compiled, uint32_t instruments) {
+static double round_ns(enum calibrate_work work, struct rm_calibration_compiled const *compiled, uint32_t instruments) {
     struct rm_record const raw = {.lane = {{100}, {-200}, {3000}, {4}, {500}, {-600}, {7000}, {8}}};
     uint32_t const turns = RECORDS / instruments;
     double const start = now_ns();
@@ -69,12 +69,12 @@ static void measure(uint32_t instruments) {
     double ns[WORKS][ROUNDS];
     for (uint32_t work = 0; work < WORKS; ++work) {
         for (uint32_t i = 0; i < instruments; ++i)
-            compile(&compiled[work][i], (enum work)work);
-        round_ns((enum work)work, compiled[work], instruments); /* warm up */
+            compile(&compiled[work][i], (enum calibrate_work)work);
+        round_ns((enum calibrate_work)work, compiled[work], instruments); /* warm up */
     }
     for (int round = 0; round < ROUNDS; ++round)
         for (uint32_t work = 0; work < WORKS; ++work)
-            ns[work][round] = round_ns((enum work)work, compiled[work], instruments);
+            ns[work][round] = round_ns((enum calibrate_work)work, compiled[work], instruments);
     for (uint32_t work = 0; work < WORKS; ++work)
         qsort(ns[work], ROUNDS, sizeof ns[work][0], by_size);
     for (uint32_t work = FIRST_ORDER; work < WORKS; ++work)

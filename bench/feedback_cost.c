@@ -48,7 +48,7 @@ static struct size const sizes[] = {
 };
 
 /** How often so many ticks. */
-struct times {
+struct part_times {
     uint32_t *count;
     uint64_t total, longest;
 };
@@ -73,7 +73,7 @@ struct bench {
     int32_t *error;
     uint32_t *order; /**< [ORDERS · rows] */
     _Atomic uint64_t published;
-    struct times times[WHATS];
+    struct part_times times[WHATS];
 };
 
 static uint64_t seed = 1;
@@ -229,7 +229,7 @@ static uint64_t now(void) {
     return ticks;
 }
 
-static void note(struct times *times, uint64_t ticks) {
+static void note(struct part_times *times, uint64_t ticks) {
     ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
     ++times->total;
     times->longest = ticks > times->longest ? ticks : times->longest;
@@ -348,7 +348,7 @@ static void run(struct bench *bench, uint64_t cycles) {
     }
 }
 
-static uint64_t quantile(struct times const *times, double share) {
+static uint64_t quantile(struct part_times const *times, double share) {
     uint64_t const wanted = (uint64_t)(share * (double)times->total);
     uint64_t seen = 0;
     uint64_t ticks = 0;
@@ -360,7 +360,7 @@ static uint64_t quantile(struct times const *times, double share) {
 static void print(struct bench const *bench, double ns_per_tick, bool first) {
     printf("%s\"%s\": {", first ? "" : ", ", bench->size.name);
     for (int i = 0; i < WHATS; ++i) {
-        struct times const *const times = &bench->times[i];
+        struct part_times const *const times = &bench->times[i];
         printf("%s\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", i == 0 ? "" : ", ",
                what_name[i], (double)quantile(times, 0.5) * ns_per_tick, (double)quantile(times, 0.99) * ns_per_tick,
                (double)times->longest * ns_per_tick, (unsigned long long)times->total);

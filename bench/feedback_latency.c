@@ -55,7 +55,7 @@ enum {
 
 static double const TURN_RATE_HZ = 1157000, LAST_AFTER_S = 40e-6, TIMEOUT_S = 90, STEP_TIMEOUT_S = 0.1;
 
-struct times {
+struct latency_times {
     uint32_t count[TICKS_MAX];
     uint64_t total, longest;
 };
@@ -77,7 +77,7 @@ struct bench {
     _Atomic bool ending;
     _Atomic rm_turn stepped; /**< turn of the last step */
     struct rm_host *host;
-    struct times answer, floor;
+    struct latency_times answer, floor;
 };
 
 static struct bench bench;
@@ -332,7 +332,7 @@ static unsigned long long counter(enum rm_application_counter which) {
     return rm_counter_get(bench.host->counters, which);
 }
 
-static void note(struct times *times, uint64_t ticks) {
+static void note(struct latency_times *times, uint64_t ticks) {
     ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
     ++times->total;
     times->longest = ticks > times->longest ? ticks : times->longest;
@@ -389,7 +389,7 @@ static void measure(uint64_t cycles, struct rm_setpoints_place *place) {
     }
 }
 
-static uint64_t quantile(struct times const *times, double share) {
+static uint64_t quantile(struct latency_times const *times, double share) {
     uint64_t const wanted = (uint64_t)(share * (double)times->total);
     uint64_t seen = 0, ticks = 0;
     while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
@@ -397,7 +397,7 @@ static uint64_t quantile(struct times const *times, double share) {
     return ticks;
 }
 
-static void print(char const *name, struct times const *times) {
+static void print(char const *name, struct latency_times const *times) {
     double const ns = 1e9 / bench.tsc_hz;
     printf("\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", name,
            (double)quantile(times, 0.5) * ns, (double)quantile(times, 0.99) * ns, (double)times->longest * ns,

@@ -18,7 +18,7 @@
 
 enum { FRAMES = 64, FRAME_BYTES = 1536, PASSES = 20000, ROUNDS_MOST = 1000, NATIVE_PAYLOAD = 48, GROUPING = 2688 };
 
-struct shape {
+struct frame_shape {
     char const *name;
     uint16_t vlan;
     bool checksum;
@@ -43,7 +43,7 @@ static uint32_t write_frame(uint8_t *frame, uint16_t vlan, bool checksum, uint32
     return header + payload_length;
 }
 
-static void measure_parse(struct shape const *shape, int rounds, double ns_per_tick) {
+static void measure_parse(struct frame_shape const *shape, int rounds, double ns_per_tick) {
     static uint8_t frame[FRAMES][FRAME_BYTES];
     uint32_t length = 0;
     for (int i = 0; i < FRAMES; ++i)
@@ -108,7 +108,7 @@ static void measure_copy(int rounds, double ns_per_tick) {
 }
 
 int main(int argc, char **argv) {
-    static struct shape const shapes[] = {
+    static struct frame_shape const shapes[] = {
         {"untagged, no UDP checksum", 0, false},
         {"untagged, UDP checksum", 0, true},
         {"VLAN tag, no UDP checksum", 100, false},

@@ -11,7 +11,7 @@
 
 enum { COST_SERIES = 101, COST_ROUNDS = 1000, SHORT_ARRAY = 12, LONG_ARRAY = 336, GROUP_MEMBERS = 4 };
 
-struct cost {
+struct parameter_cost {
     struct rm_parameter *one, *alarmed, *twelve, *many, *member[GROUP_MEMBERS];
     struct rm_parameter const *one_seen, *twelve_seen, *many_seen, *member_seen[GROUP_MEMBERS];
     struct rm_group *group;
@@ -22,33 +22,33 @@ struct cost {
     double sum; /**< of what was read, so that it is */
 };
 
-static void read_f64(struct cost *cost, unsigned round) {
+static void read_f64(struct parameter_cost *cost, unsigned round) {
     (void)round;
     cost->sum += rm_parameter_read_f64(cost->one_seen);
 }
 
-static void read_any(struct cost *cost, struct rm_parameter const *parameter, size_t count) {
+static void read_any(struct parameter_cost *cost, struct rm_parameter const *parameter, size_t count) {
     struct rm_parameter_reading reading;
     rm_parameter_read(parameter, cost->value, count * sizeof(double), &reading);
     cost->sum += cost->value[0];
 }
 
-static void read_whole(struct cost *cost, unsigned round) {
+static void read_whole(struct parameter_cost *cost, unsigned round) {
     (void)round;
     read_any(cost, cost->one_seen, 1);
 }
 
-static void read_12(struct cost *cost, unsigned round) {
+static void read_12(struct parameter_cost *cost, unsigned round) {
     (void)round;
     read_any(cost, cost->twelve_seen, SHORT_ARRAY);
 }
 
-static void read_336(struct cost *cost, unsigned round) {
+static void read_336(struct parameter_cost *cost, unsigned round) {
     (void)round;
     read_any(cost, cost->many_seen, LONG_ARRAY);
 }
 
-static void read_group(struct cost *cost, unsigned round) {
+static void read_group(struct parameter_cost *cost, unsigned round) {
     (void)round;
     uint64_t seen;
     do {
@@ -59,27 +59,29 @@ static void read_group(struct cost *cost, unsigned round) {
     } while (!rm_group_leave(cost->group_seen, seen));
 }
 
-static void write_f64(struct cost *cost, unsigned round) { rm_parameter_write_f64(cost->one, round, cost->stamp); }
+static void write_f64(struct parameter_cost *cost, unsigned round) {
+    rm_parameter_write_f64(cost->one, round, cost->stamp);
+}
 
-static void write_stamped(struct cost *cost, unsigned round) {
+static void write_stamped(struct parameter_cost *cost, unsigned round) {
     rm_parameter_write_f64(cost->one, round, rm_stamp_of(&cost->clock, rm_tsc(), round));
 }
 
-static void write_alarmed(struct cost *cost, unsigned round) {
+static void write_alarmed(struct parameter_cost *cost, unsigned round) {
     rm_parameter_write_f64(cost->alarmed, round, cost->stamp);
 }
 
-static void write_12(struct cost *cost, unsigned round) {
+static void write_12(struct parameter_cost *cost, unsigned round) {
     cost->value[0] = round;
     rm_parameter_write(cost->twelve, cost->value, SHORT_ARRAY * sizeof(double), cost->stamp);
 }
 
-static void write_336(struct cost *cost, unsigned round) {
+static void write_336(struct parameter_cost *cost, unsigned round) {
     cost->value[0] = round;
     rm_parameter_write(cost->many, cost->value, LONG_ARRAY * sizeof(double), cost->stamp);
 }
 
-static void write_group(struct cost *cost, unsigned round) {
+static void write_group(struct parameter_cost *cost, unsigned round) {
     rm_group_begin(cost->group);
     for (int i = 0; i < GROUP_MEMBERS; ++i)
         rm_parameter_write_f64(cost->member[i], round, cost->stamp);
@@ -88,7 +90,7 @@ static void write_group(struct cost *cost, unsigned round) {
 
 static struct {
     char const *name;
-    void (*act)(struct cost *cost, unsigned round);
+    void (*act)(struct parameter_cost *cost, unsigned round);
 } const acts[] = {
     {"read_f64", read_f64},
     {"read", read_whole},
@@ -105,7 +107,7 @@ static struct {
 
 enum { ACTS = sizeof acts / sizeof *acts };
 
-static void prepare(struct cost *cost, char const *where) {
+static void prepare(struct parameter_cost *cost, char const *where) {
     static struct rm_limits const limits = {.display_low = 0,
                                             .display_high = 1e6,
                                             .control_low = 0,
@@ -142,7 +144,7 @@ static void prepare(struct cost *cost, char const *where) {
     }
 }
 
-static double series(struct cost *cost, int act) {
+static double series(struct parameter_cost *cost, int act) {
     uint64_t const begin = rm_tsc();
     for (unsigned round = 0; round < COST_ROUNDS; ++round)
         acts[act].act(cost, round);
@@ -150,7 +152,7 @@ static double series(struct cost *cost, int act) {
 }
 
 int measure_cost(char const *where, int cpu) {
-    static struct cost cost;
+    static struct parameter_cost cost;
     static double ns[ACTS][COST_SERIES];
     pin(cpu);
     double const tsc_hz = rm_tsc_hz_measure();

@@ -29,7 +29,7 @@ struct gap {
     uint64_t begin, end; /**< TSC ticks */
 };
 
-struct watch {
+struct core_watch {
     _Alignas(64) uint32_t cpu; /**< on cache lines of its own: what a neighbour notes is no gap here */
     struct rm_error error;     /**< code RM_OK, or why it could not watch */
     uint64_t run_ticks;
@@ -42,7 +42,7 @@ struct watch {
     uint64_t left_out; /**< gaps for which there was no room */
 };
 
-static void note(struct watch *watch, uint64_t begin, uint64_t end) {
+static void note(struct core_watch *watch, uint64_t begin, uint64_t end) {
     if (watch->gaps == NULL)
         return;
     if (watch->noted < watch->room)
@@ -51,7 +51,7 @@ static void note(struct watch *watch, uint64_t begin, uint64_t end) {
         ++watch->left_out;
 }
 
-static void count(struct watch *watch, uint64_t gap) {
+static void count(struct core_watch *watch, uint64_t gap) {
     watch->over_10us += gap > watch->ticks_10us;
     watch->over_1ms += gap > watch->ticks_1ms;
     if (gap > watch->longest_ticks)
@@ -59,7 +59,7 @@ static void count(struct watch *watch, uint64_t gap) {
 }
 
 static void *look(void *argument) {
-    struct watch *watch = argument;
+    struct core_watch *watch = argument;
     watch->error.code = rm_pin(watch->cpu, &watch->error);
     if (watch->error.code != RM_OK)
         return NULL;
@@ -77,16 +77,16 @@ static void *look(void *argument) {
     return NULL;
 }
 
-static struct watch watch_of(uint32_t cpu, double seconds, double tsc_hz) {
-    return (struct watch){.cpu = cpu,
-                          .run_ticks = (uint64_t)(seconds * tsc_hz),
-                          .ticks_200ns = (uint64_t)(200e-9 * tsc_hz),
-                          .ticks_10us = (uint64_t)(10e-6 * tsc_hz),
-                          .ticks_1ms = (uint64_t)(1e-3 * tsc_hz)};
+static struct core_watch watch_of(uint32_t cpu, double seconds, double tsc_hz) {
+    return (struct core_watch){.cpu = cpu,
+                               .run_ticks = (uint64_t)(seconds * tsc_hz),
+                               .ticks_200ns = (uint64_t)(200e-9 * tsc_hz),
+                               .ticks_10us = (uint64_t)(10e-6 * tsc_hz),
+                               .ticks_1ms = (uint64_t)(1e-3 * tsc_hz)};
 }
 
 /** Room for the gaps of that many seconds. Its pages are there before the watch begins: a fault would be a gap. */
-static bool make_room(struct watch *watch, double seconds) {
+static bool make_room(struct core_watch *watch, double seconds) {
     watch->room = (uint64_t)(seconds * GAPS_PER_SECOND) + GAPS_MORE;
     watch->gaps = malloc(watch->room * sizeof *watch->gaps);
     if (watch->gaps)
@@ -99,7 +99,7 @@ static bool write_row(FILE *file, uint32_t cpu, struct gap gap) {
     return fwrite(row, sizeof row, 1, file) == 1;
 }
 
-static bool write_gaps(char const *path, struct watch const *watch, int cpus) {
+static bool write_gaps(char const *path, struct core_watch const *watch, int cpus) {
     FILE *file = fopen(path, "wbe");
     if (!file)
         return false;
@@ -112,7 +112,7 @@ static bool write_gaps(char const *path, struct watch const *watch, int cpus) {
     return fclose(file) == 0 && whole;
 }
 
-static void print(double seconds, double tsc_hz, struct watch const *watch, int cpus) {
+static void print(double seconds, double tsc_hz, struct core_watch const *watch, int cpus) {
     printf("{\"seconds\": %g, \"tsc_hz\": %.0f, \"cores\": [", seconds, tsc_hz);
     for (int i = 0; i < cpus; ++i)
         printf("%s{\"cpu\": %u, \"longest_us\": %.1f, \"over_10us\": %llu, \"over_1ms\": %llu, \"left_out\": %llu}",
@@ -128,7 +128,7 @@ static int fail(char const *what, char const *which) {
 }
 
 /** Watches all CPUs at once. False when it could not, and has said why. */
-static bool watch_all(struct watch *watch, int cpus) {
+static bool watch_all(struct core_watch *watch, int cpus) {
     pthread_t thread[CPUS_MAX];
     int started = 0;
     while (started < cpus && pthread_create(&thread[started], NULL, look, &watch[started]) == 0)
@@ -146,7 +146,7 @@ static bool watch_all(struct watch *watch, int cpus) {
     return good;
 }
 
-static int run(struct watch *watch, int cpus, char const *path) {
+static int run(struct core_watch *watch, int cpus, char const *path) {
     if (!watch_all(watch, cpus))
         return 1;
     if (path && !write_gaps(path, watch, cpus))
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     double const tsc_hz = rm_tsc_hz_measure();
-    static struct watch watch[CPUS_MAX];
+    static struct core_watch watch[CPUS_MAX];
     bool room = true;
     for (int i = 0; i < cpus; ++i) {
         watch[i] = watch_of((uint32_t)cpu[i], seconds, tsc_hz);

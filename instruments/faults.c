@@ -13,7 +13,7 @@ enum { NOBODY = -1 };
 
 /** A datagram waits in the slot of its own number and is chained to the number at which it goes out. No delay is longer
  * than the slots reach, so the slot of a new datagram is always free. */
-struct held {
+struct held_datagram {
     struct rm_outgoing outgoing;
     int64_t chain; /**< slot of the next datagram that goes out at the same number, or NOBODY */
 };
@@ -24,7 +24,7 @@ struct rm_faults {
     uint64_t mask;          /**< slots - 1 */
     uint32_t payload_bytes;
     uint8_t *payload; /**< of each slot */
-    struct held *held;
+    struct held_datagram *held;
     int64_t *due; /**< [slot of a number]: first slot of the chain that goes out then, or NOBODY */
     uint32_t count;
     struct rm_armed_fault armed[];
@@ -158,7 +158,7 @@ static void strike(struct rm_faults *faults, struct rm_armed_fault const *armed,
 
 void rm_faults_push(struct rm_faults *faults, uint64_t number, rm_turn turn, uint8_t const *payload) {
     int64_t const slot = (int64_t)(number & faults->mask);
-    struct held *held = &faults->held[slot];
+    struct held_datagram *held = &faults->held[slot];
     uint8_t *copy = faults->payload + (size_t)slot * faults->payload_bytes;
     struct fate fate = {.outgoing = &held->outgoing};
     held->outgoing = (struct rm_outgoing){.payload = copy, .copies = 1};
@@ -179,7 +179,7 @@ struct rm_outgoing const *rm_faults_next(struct rm_faults *faults, uint64_t numb
     int64_t *due = &faults->due[number & faults->mask];
     if (*due == NOBODY)
         return NULL;
-    struct held const *held = &faults->held[*due];
+    struct held_datagram const *held = &faults->held[*due];
     *due = held->chain;
     return &held->outgoing;
 }

@@ -47,7 +47,7 @@ char const rm_usage[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-enum key {
+enum ring_option {
     KEY_HELP = 'h',
     KEY_RATE = 256,
     KEY_TURNS,

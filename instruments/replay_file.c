@@ -20,7 +20,7 @@ static char const MAGIC[MAGIC_BYTES] = "RMREPLAY1\n";
 
 static rm_turn const LAST_FIRST_TURN = 1ull << 62;
 
-struct header {
+struct replay_header {
     char magic[MAGIC_BYTES];
     uint32_t instrument_count;
     uint32_t reserved;
@@ -29,7 +29,7 @@ struct header {
     uint64_t reserved_last[3];
 };
 
-struct entry {
+struct replay_entry {
     uint32_t source_ipv4;
     uint16_t id;
     uint8_t kind;
@@ -38,10 +38,11 @@ struct entry {
     uint64_t reserved[4];
 };
 
-_Static_assert(sizeof(struct header) == HEADER_BYTES, "as in the file");
-_Static_assert(sizeof(struct entry) == ENTRY_BYTES, "as in the file");
+_Static_assert(sizeof(struct replay_header) == HEADER_BYTES, "as in the file");
+_Static_assert(sizeof(struct replay_entry) == ENTRY_BYTES, "as in the file");
 
-static enum rm_code check_header(char const *path, struct header const *header, size_t length, struct rm_error *error) {
+static enum rm_code check_header(char const *path, struct replay_header const *header, size_t length,
+                                 struct rm_error *error) {
     if (header->instrument_count < 1 || header->instrument_count > RM_REPLAY_INSTRUMENTS_MAX)
         return rm_fail(error, RM_E_CONFIG, "%s: %u instruments, expected 1 to %d", path, header->instrument_count,
                        RM_REPLAY_INSTRUMENTS_MAX);
@@ -61,7 +62,7 @@ static enum rm_code check_header(char const *path, struct header const *header, 
     return RM_OK;
 }
 
-static enum rm_code read_entry(char const *path, struct entry const *entry, struct rm_replay_file *file,
+static enum rm_code read_entry(char const *path, struct replay_entry const *entry, struct rm_replay_file *file,
                                struct rm_error *error) {
     uint32_t const index = file->instrument_count;
     if (memchr(entry->name, '\0', sizeof entry->name) == NULL || !rm_virtual_name_is_good(entry->name))
@@ -88,7 +89,7 @@ static enum rm_code read_entry(char const *path, struct entry const *entry, stru
 enum rm_code rm_replay_file_parse(char const *path, uint8_t const *bytes, size_t length, struct rm_replay_file *file,
                                   struct rm_error *error) {
     *file = (struct rm_replay_file){0};
-    struct header header;
+    struct replay_header header;
     if (length < sizeof header || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
         return rm_fail(error, RM_E_CONFIG, "%s: not a replay file, expected it to begin with RMREPLAY1", path);
     memcpy(&header, bytes, sizeof header);
@@ -100,7 +101,7 @@ enum rm_code rm_replay_file_parse(char const *path, uint8_t const *bytes, size_t
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for %u instruments", path, header.instrument_count);
     uint8_t const *next = bytes + HEADER_BYTES;
     for (uint32_t i = 0; i < header.instrument_count && code == RM_OK; ++i, next += ENTRY_BYTES) {
-        struct entry entry;
+        struct replay_entry entry;
         memcpy(&entry, next, sizeof entry);
         code = read_entry(path, &entry, file, error);
     }

@@ -6,14 +6,14 @@
 #include "ring_resolve.h"
 
 /** What each kind of fault may and must say besides. */
-struct rule {
+struct chain_fault_rule {
     bool of_supply;  /**< befalls one supply, or all of the chain */
     bool of_answers; /**< has a probability */
     bool needs_limit;
     bool needs_id;
 };
 
-static struct rule const rules[RM_CHAIN_FAULT_KINDS] = {
+static struct chain_fault_rule const rules[RM_CHAIN_FAULT_KINDS] = {
     [RM_CHAIN_FAULT_TRIP] = {.of_supply = true},
     [RM_CHAIN_FAULT_SATURATE] = {.of_supply = true, .needs_limit = true},
     [RM_CHAIN_FAULT_STUCK] = {.of_supply = true},
@@ -29,7 +29,7 @@ static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const 
 
 static enum rm_code check_keys(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_chain_fault const *from = &resolve->file->chain_faults[index];
-    struct rule const *rule = &rules[from->fault];
+    struct chain_fault_rule const *rule = &rules[from->fault];
     struct {
         char const *key;
         bool foreign;

@@ -7,7 +7,7 @@
 #include "ring_resolve.h"
 
 /** What each kind of fault may and must say besides. */
-struct rule {
+struct datagram_fault_rule {
     bool has_turns;
     bool has_duration;
     bool has_unseen;
@@ -18,7 +18,7 @@ struct rule {
     int64_t otherwise_turns;
 };
 
-static struct rule const rules[RM_FAULT_KINDS] = {
+static struct datagram_fault_rule const rules[RM_FAULT_KINDS] = {
     [RM_FAULT_TURN_JUMP] = {.has_turns = true, .has_duration = true},
     [RM_FAULT_TURN_RESET] = {.at_a_turn = true},
     [RM_FAULT_DROP] = {.has_network = true},
@@ -43,7 +43,7 @@ static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const 
 /** A key that this kind of fault does not have. */
 static enum rm_code check_foreign_keys(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
-    struct rule const *rule = &rules[from->fault];
+    struct datagram_fault_rule const *rule = &rules[from->fault];
     struct {
         char const *key;
         bool foreign;
@@ -64,7 +64,7 @@ static enum rm_code check_foreign_keys(struct rm_resolve *resolve, uint32_t inde
 
 static enum rm_code check_when(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault const *from = &resolve->file->faults[index];
-    struct rule const *rule = &rules[from->fault];
+    struct datagram_fault_rule const *rule = &rules[from->fault];
     if (rule->always)
         return RM_OK;
     if (rule->at_a_turn && from->at_turn == NULL)

@@ -11,18 +11,18 @@ void rm_sender_link_init(struct rm_sender_link *link, struct rm_sink const *sink
 }
 
 /** Waiting for a link: since when, and when to ask next whether it is up. */
-struct wait {
+struct link_wait {
     uint64_t since_tsc;
     uint64_t look_tsc;
 };
 
-static struct wait wait_begin(struct rm_sender_link const *link) {
+static struct link_wait wait_begin(struct rm_sender_link const *link) {
     uint64_t const now = rm_tsc();
-    return (struct wait){now, now + link->look_ticks};
+    return (struct link_wait){now, now + link->look_ticks};
 }
 
 /** True when waiting on is of use; spends a moment. */
-static bool wait_on(struct rm_sender_link *link, struct wait *wait) {
+static bool wait_on(struct rm_sender_link *link, struct link_wait *wait) {
     rm_pause();
     if (atomic_load_explicit(link->stop, memory_order_relaxed))
         return false;
@@ -36,7 +36,7 @@ static bool wait_on(struct rm_sender_link *link, struct wait *wait) {
     return !link->lost;
 }
 
-static void wait_end(struct wait const *wait, rm_counter *counters) {
+static void wait_end(struct link_wait const *wait, rm_counter *counters) {
     uint64_t const ticks = rm_tsc() - wait->since_tsc;
     rm_counter_add(counters, RM_SENDER_WAITS, 1);
     rm_counter_add(counters, RM_SENDER_WAIT_TICKS, ticks);
@@ -50,7 +50,7 @@ static bool send_filled(struct rm_sender_link *link) {
     bool sending = true;
     link->burst.count = link->filled;
     while (link->burst.count != 0 && sending) {
-        struct wait wait = wait_begin(link);
+        struct link_wait wait = wait_begin(link);
         bool waited = false;
         uint32_t taken;
         while ((taken = link->sink.send(link->sink.state, &link->burst)) == 0 && sending) {
@@ -89,7 +89,7 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
 
 static bool reserve(struct rm_sender_link *link) {
     uint32_t const wanted = link->expected == 0 ? 1 : link->expected > RM_BURST ? RM_BURST : link->expected;
-    struct wait wait = wait_begin(link);
+    struct link_wait wait = wait_begin(link);
     while ((link->burst.count = link->sink.reserve(link->sink.state, &link->burst, wanted)) == 0)
         if (!wait_on(link, &wait))
             return false;

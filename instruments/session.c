@@ -15,7 +15,7 @@
 #include "summary.h"
 
 /** What a run holds; parts are opened in this order and closed in the reverse. */
-struct run {
+struct session_run {
     struct rm_session const *session;
     struct rm_publication publication;
     struct rm_signals signals;
@@ -41,7 +41,7 @@ static enum rm_code start_net(struct rm_ring_config const *ring, struct rm_error
     return rm_net_start(&config, error);
 }
 
-static enum rm_code make_members(struct run *run, struct rm_error *error) {
+static enum rm_code make_members(struct session_run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
     enum rm_code const code = rm_members_make(ring, run->publication.counters, &run->members, error);
     for (uint32_t g = 0; code == RM_OK && g < ring->group_count; ++g)
@@ -61,14 +61,14 @@ static void tell_of_waiting(struct rm_port_sinks const *sinks, struct rm_ring_co
 }
 
 static void publish_currents(void *state, double const *currents) {
-    struct run *run = state;
+    struct session_run *run = state;
     rm_publication_currents(&run->publication, currents);
 }
 
 /** `state` is the duty, of chains or of none. */
 static void begin_turns(void *state, struct rm_pace const *pace) {
     struct rm_chain_duty const *duty = state;
-    struct run *run = duty->state;
+    struct session_run *run = duty->state;
     rm_publication_time(&run->publication,
                         &(struct rm_ring_time){pace->start_tsc, run->session->ring->first_turn, pace->ticks_per_turn});
     if (run->session->responses != NULL)
@@ -76,16 +76,16 @@ static void begin_turns(void *state, struct rm_pace const *pace) {
 }
 
 /** Whether chains share a port with instruments. */
-static bool shares_ports(struct run const *run) {
+static bool shares_ports(struct session_run const *run) {
     for (uint32_t p = 0; p < run->duty.port_count; ++p)
         if (run->duty.own_port[p] == NULL)
             return true;
     return false;
 }
 
-static bool has_chains(struct run const *run) { return run->session->ring->supplies.chain_count != 0; }
+static bool has_chains(struct session_run const *run) { return run->session->ring->supplies.chain_count != 0; }
 
-static enum rm_code open_chains(struct run *run, struct rm_error *error) {
+static enum rm_code open_chains(struct session_run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
     if (!has_chains(run))
         return RM_OK;
@@ -105,12 +105,12 @@ static enum rm_code open_chains(struct run *run, struct rm_error *error) {
 }
 
 static void tell_of_kick(void *state, rm_turn turn) {
-    struct run *run = state;
+    struct session_run *run = state;
     rm_publication_kick(&run->publication, turn);
     fprintf(stderr, "ringmaster-instruments: kicked the beam at turn %llu\n", (unsigned long long)turn);
 }
 
-static void sum_up(struct run *run, struct rm_sender_result const *result) {
+static void sum_up(struct session_run *run, struct rm_sender_result const *result) {
     struct rm_session const *session = run->session;
     struct rm_summary const summary = {
         .result = *result,
@@ -129,7 +129,7 @@ static void sum_up(struct run *run, struct rm_sender_result const *result) {
         rm_summary_print(&summary, stdout);
 }
 
-static enum rm_code send_all(struct run *run, struct rm_error *error) {
+static enum rm_code send_all(struct session_run *run, struct rm_error *error) {
     struct rm_session const *session = run->session;
     struct rm_ring_config const *ring = session->ring;
     struct rm_sender_setup setup = {
@@ -164,7 +164,7 @@ static enum rm_code send_all(struct run *run, struct rm_error *error) {
 }
 
 /** A run without instruments: its turns are only time. */
-static void answer_all(struct run *run) {
+static void answer_all(struct session_run *run) {
     struct rm_session const *session = run->session;
     struct rm_sender_result const nothing = {0};
     bool const ends = session->turns != UINT64_MAX && session->turn_rate_hz > 0;
@@ -172,7 +172,7 @@ static void answer_all(struct run *run) {
     sum_up(run, &nothing);
 }
 
-static enum rm_code run_chains(struct run *run, struct rm_error *error) {
+static enum rm_code run_chains(struct session_run *run, struct rm_error *error) {
     enum rm_code const code = open_chains(run, error);
     if (code != RM_OK)
         return code;
@@ -181,7 +181,7 @@ static enum rm_code run_chains(struct run *run, struct rm_error *error) {
     return RM_OK;
 }
 
-static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
+static enum rm_code run_with_ports(struct session_run *run, struct rm_error *error) {
     enum rm_code code = rm_port_sinks_open(run->session->ring, &run->sinks, error);
     if (code != RM_OK)
         return code;
@@ -197,7 +197,7 @@ static enum rm_code run_with_ports(struct run *run, struct rm_error *error) {
     return code;
 }
 
-static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
+static enum rm_code run_with_net(struct session_run *run, struct rm_error *error) {
     struct rm_ring_config const *ring = run->session->ring;
     enum rm_code code = RM_OK;
     if (ring->core != RM_RING_ANY_CORE && rm_pin((uint32_t)ring->core, error) != RM_OK)
@@ -214,7 +214,7 @@ static enum rm_code run_with_net(struct run *run, struct rm_error *error) {
 }
 
 /** The background begins before this thread keeps to its core, where it would be in the way. */
-static enum rm_code run_with_machine(struct run *run, struct rm_error *error) {
+static enum rm_code run_with_machine(struct session_run *run, struct rm_error *error) {
     struct rm_machine *machine = run->session->machine;
     enum rm_code code = RM_OK;
     if (machine != NULL)
@@ -227,7 +227,7 @@ static enum rm_code run_with_machine(struct run *run, struct rm_error *error) {
 }
 
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error) {
-    struct run run = {.session = session};
+    struct session_run run = {.session = session};
     rm_signals_block();
     enum rm_code code = rm_publication_open(session->ring, session->fellows, session->turn_rate_hz, session->simulated,
                                             session->machine, &run.publication, error);

@@ -50,7 +50,7 @@ char const rm_simulate_usage[] =
     "Ctrl-C ends it early and keeps what was done.\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-enum key {
+enum simulation_option {
     KEY_HELP = 'h',
     KEY_SECONDS = 256,
     KEY_CYCLES,

@@ -10,18 +10,19 @@
 enum { MOST_STEPS = 100000 };
 
 /** An element that is being looked at, and where it stands. */
-struct look {
+struct element_look {
     struct rm_element const *element;
     uint32_t index;
     struct rm_error *error;
 };
 
-static enum rm_code refuse(struct look const *look, char const *what) {
+static enum rm_code refuse(struct element_look const *look, char const *what) {
     return rm_fail(look->error, RM_E_CONFIG, "element %u (\"%.*s\"): %s", look->index, RM_ELEMENT_NAME_BYTES - 1,
                    look->element->name, what);
 }
 
-static enum rm_code all_of_finite(struct look const *look, char const *name, double const *numbers, uint32_t count) {
+static enum rm_code all_of_finite(struct element_look const *look, char const *name, double const *numbers,
+                                  uint32_t count) {
     char text[120];
     for (uint32_t i = 0; numbers != NULL && i < count; ++i)
         if (!isfinite(numbers[i])) {
@@ -31,7 +32,7 @@ static enum rm_code all_of_finite(struct look const *look, char const *name, dou
     return RM_OK;
 }
 
-static enum rm_code all_finite(struct look const *look) {
+static enum rm_code all_finite(struct element_look const *look) {
     struct rm_element const *const e = look->element;
     double const scalars[] = {e->length_m,      e->bending_angle_rad, e->entrance_angle_rad, e->exit_angle_rad,
                               e->full_gap_m,    e->curvature_1,       e->curvature_2,        e->voltage_v,
@@ -66,7 +67,7 @@ static enum rm_code all_finite(struct look const *look) {
 }
 
 /** Numbers that stand for something else: kinds, passes, methods of fringe fields. */
-static enum rm_code codes_known(struct look const *look) {
+static enum rm_code codes_known(struct element_look const *look) {
     struct rm_element const *const e = look->element;
     if (memchr(e->name, '\0', sizeof e->name) == NULL)
         return refuse(look, "its name has no end; at most 63 bytes and a zero");
@@ -86,7 +87,7 @@ static enum rm_code codes_known(struct look const *look) {
 
 static bool has_polynoms(struct rm_element const *e) { return e->polynom_a != NULL && e->polynom_b != NULL; }
 
-static enum rm_code check_integrated(struct look const *look, bool bends) {
+static enum rm_code check_integrated(struct element_look const *look, bool bends) {
     struct rm_element const *const e = look->element;
     if (!has_polynoms(e))
         return refuse(look, "its pass needs polynom_a and polynom_b");
@@ -99,7 +100,7 @@ static enum rm_code check_integrated(struct look const *look, bool bends) {
     return RM_OK;
 }
 
-static enum rm_code check_linear(struct look const *look, bool bends) {
+static enum rm_code check_linear(struct element_look const *look, bool bends) {
     struct rm_element const *const e = look->element;
     if (!has_polynoms(e) || e->max_order < 1)
         return refuse(look, "its pass needs polynom_a and polynom_b with max_order of at least 1");
@@ -108,7 +109,7 @@ static enum rm_code check_linear(struct look const *look, bool bends) {
     return RM_OK;
 }
 
-static enum rm_code check_aperture(struct look const *look, bool needed) {
+static enum rm_code check_aperture(struct element_look const *look, bool needed) {
     double const *const rectangle = look->element->rectangle_aperture;
     double const *const ellipse = look->element->elliptic_aperture;
     if (needed && rectangle == NULL)
@@ -120,7 +121,8 @@ static enum rm_code check_aperture(struct look const *look, bool needed) {
     return RM_OK;
 }
 
-static enum rm_code check_harmonics(struct look const *look, struct rm_wiggler_harmonic const *list, uint32_t count) {
+static enum rm_code check_harmonics(struct element_look const *look, struct rm_wiggler_harmonic const *list,
+                                    uint32_t count) {
     if (count != 0 && list == NULL)
         return refuse(look, "its wiggler counts harmonics that are not there");
     for (uint32_t i = 0; i < count; ++i) {
@@ -135,7 +137,7 @@ static enum rm_code check_harmonics(struct look const *look, struct rm_wiggler_h
     return RM_OK;
 }
 
-static enum rm_code check_wiggler(struct look const *look) {
+static enum rm_code check_wiggler(struct element_look const *look) {
     struct rm_wiggler const *const w = look->element->wiggler;
     if (w == NULL)
         return look->element->pass == RM_PASS_GWIG ? refuse(look, "its pass needs a wiggler") : RM_OK;
@@ -153,7 +155,7 @@ static enum rm_code check_wiggler(struct look const *look) {
     return by != RM_OK ? by : check_harmonics(look, w->bx, w->bx_count);
 }
 
-static enum rm_code check_pass(struct look const *look) {
+static enum rm_code check_pass(struct element_look const *look) {
     struct rm_element const *const e = look->element;
     switch (e->pass) {
     case RM_PASS_STR_MPOLE:
@@ -180,7 +182,7 @@ static enum rm_code check_pass(struct look const *look) {
 }
 
 enum rm_code rm_element_check(struct rm_element const *element, uint32_t index, struct rm_error *error) {
-    struct look const look = {element, index, error};
+    struct element_look const look = {element, index, error};
     enum rm_code code = codes_known(&look);
     if (code == RM_OK)
         code = all_finite(&look);

@@ -13,34 +13,34 @@
 #include "base/fail.h"
 #include "twin_parts.h"
 
-struct rotation {
+struct rotation_matrix {
     double m[3][3];
 };
 
-struct vector {
+struct vector3 {
     double v[3];
 };
 
-static struct rotation about_y(double angle) {
+static struct rotation_matrix about_y(double angle) {
     double const c = cos(angle), s = sin(angle);
-    return (struct rotation){{{c, 0, s}, {0, 1, 0}, {-s, 0, c}}};
+    return (struct rotation_matrix){{{c, 0, s}, {0, 1, 0}, {-s, 0, c}}};
 }
 
-static struct rotation about_s(double angle) {
+static struct rotation_matrix about_s(double angle) {
     double const c = cos(angle), s = sin(angle);
-    return (struct rotation){{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}};
+    return (struct rotation_matrix){{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}};
 }
 
-static struct rotation back(struct rotation const *of) {
-    struct rotation result;
+static struct rotation_matrix back(struct rotation_matrix const *of) {
+    struct rotation_matrix result;
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
             result.m[i][k] = of->m[k][i];
     return result;
 }
 
-static struct rotation product(struct rotation const *a, struct rotation const *b) {
-    struct rotation result = {{{0}}};
+static struct rotation_matrix product(struct rotation_matrix const *a, struct rotation_matrix const *b) {
+    struct rotation_matrix result = {{{0}}};
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
             for (unsigned n = 0; n < 3; ++n)
@@ -48,25 +48,25 @@ static struct rotation product(struct rotation const *a, struct rotation const *
     return result;
 }
 
-static struct vector turned(struct rotation const *by, struct vector of) {
-    struct vector result = {{0}};
+static struct vector3 turned(struct rotation_matrix const *by, struct vector3 of) {
+    struct vector3 result = {{0}};
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
             result.v[i] += by->m[i][k] * of.v[k];
     return result;
 }
 
-static struct vector sum(struct vector a, struct vector b, double scale) {
-    return (struct vector){{a.v[0] + scale * b.v[0], a.v[1] + scale * b.v[1], a.v[2] + scale * b.v[2]}};
+static struct vector3 sum(struct vector3 a, struct vector3 b, double scale) {
+    return (struct vector3){{a.v[0] + scale * b.v[0], a.v[1] + scale * b.v[1], a.v[2] + scale * b.v[2]}};
 }
 
 /** `of` along axis `k` of a frame. */
-static double along(struct rotation const *frame, unsigned k, struct vector of) {
+static double along(struct rotation_matrix const *frame, unsigned k, struct vector3 of) {
     return frame->m[0][k] * of.v[0] + frame->m[1][k] * of.v[1] + frame->m[2][k] * of.v[2];
 }
 
 /** From one frame to another that is turned by `r` and lies `distance` further along its own axis: eq. (9). */
-static void matrix(struct rotation const *r, double distance, double to[36]) {
+static void matrix(struct rotation_matrix const *r, double distance, double to[36]) {
     double const(*const m)[3] = r->m;
     double const c = m[2][2], d = distance / c;
     double const rows[36] = {
@@ -111,8 +111,8 @@ static void matrix(struct rotation const *r, double distance, double to[36]) {
 }
 
 /** The constant part, eqs. (8) to (11): `offset` is where the other frame's origin lies, `frame` are its axes. */
-static void translation(struct rotation const *r, double distance, struct rotation const *frame, struct vector offset,
-                        double to[6]) {
+static void translation(struct rotation_matrix const *r, double distance, struct rotation_matrix const *frame,
+                        struct vector3 offset, double to[6]) {
     double const d = distance / r->m[2][2];
     to[0] = d * r->m[2][0] - along(frame, 0, offset);
     to[1] = r->m[2][0];
@@ -151,19 +151,19 @@ struct misalignment {
     double t1[6], t2[6], r1[36], r2[36];
 };
 
-static struct misalignment misalignment_of(struct rm_element const *element, struct vector offset, double roll_rad) {
+static struct misalignment misalignment_of(struct rm_element const *element, struct vector3 offset, double roll_rad) {
     double const length = element->length_m, angle = element->bending_angle_rad;
-    struct rotation const bend = about_y(-angle), half = about_y(-angle / 2), unbend = back(&half);
-    struct rotation const roll = about_s(roll_rad), rolled = product(&half, &roll);
-    struct rotation const entrance = product(&rolled, &unbend); /* eq. (31) */
+    struct rotation_matrix const bend = about_y(-angle), half = about_y(-angle / 2), unbend = back(&half);
+    struct rotation_matrix const roll = about_s(roll_rad), rolled = product(&half, &roll);
+    struct rotation_matrix const entrance = product(&rolled, &unbend); /* eq. (31) */
     bool const curved = angle != 0;
     double const reach = curved ? length / angle * sin(angle / 2) : length / 2; /* half the chord */
-    struct vector const chord = turned(&half, (struct vector){{0, 0, reach}});
+    struct vector3 const chord = turned(&half, (struct vector3){{0, 0, reach}});
     /* Where the entrance of the displaced element is, eq. (33), and the exit against where it should be, eq. (25). */
-    struct vector const origin = sum(sum(chord, turned(&entrance, chord), -1), turned(&half, offset), 1);
-    struct vector const exit = {
+    struct vector3 const origin = sum(sum(chord, turned(&entrance, chord), -1), turned(&half, offset), 1);
+    struct vector3 const exit = {
         {curved ? length / angle * (cos(angle) - 1) : 0, 0, curved ? length / angle * sin(angle) : length}};
-    struct vector const back_home = sum(exit, sum(turned(&entrance, exit), origin, 1), -1);
+    struct vector3 const back_home = sum(exit, sum(turned(&entrance, exit), origin, 1), -1);
 
     struct misalignment result;
     double const in = along(&entrance, 2, origin), out = along(&bend, 2, back_home);
@@ -172,8 +172,8 @@ static struct misalignment misalignment_of(struct rm_element const *element, str
     double lost[36];
     memcpy(lost, result.r1, sizeof lost);
     solve(lost, result.t1); /* t1 is added before r1 turns */
-    struct rotation const unturned = back(&entrance), straight = back(&bend);
-    struct rotation const first = product(&straight, &unturned), leaving = product(&first, &bend); /* eq. (32) */
+    struct rotation_matrix const unturned = back(&entrance), straight = back(&bend);
+    struct rotation_matrix const first = product(&straight, &unturned), leaving = product(&first, &bend); /* eq. (32) */
     matrix(&leaving, out, result.r2);
     translation(&leaving, out, &bend, back_home, result.t2);
     return result;
@@ -206,7 +206,7 @@ enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, do
         forget(it);
         return RM_OK;
     }
-    struct misalignment const made = misalignment_of(it, (struct vector){{x_m, y_m, z_m}}, roll_rad);
+    struct misalignment const made = misalignment_of(it, (struct vector3){{x_m, y_m, z_m}}, roll_rad);
     if (!has_room(&it->t1, 6) || !has_room(&it->t2, 6) || !has_room(&it->r1, 36) || !has_room(&it->r2, 36)) {
         forget(it);
         return rm_fail(error, RM_E_NO_SPACE, "no memory to misalign element %u '%s'; it is aligned now", element,

@@ -24,7 +24,7 @@
 #include "state/gap.h"
 
 /** All is in `memory`. */
-struct state {
+struct no_state {
     uint64_t unused;
 };
 
@@ -250,7 +250,7 @@ static enum rm_code init(struct rm_application_setup const *setup, void *state, 
 
 struct rm_application_code const ringmaster_application = {
     .abi_version = RM_ABI_VERSION,
-    .state_bytes = sizeof(struct state),
+    .state_bytes = sizeof(struct no_state),
     .settings = feedback_settings,
     .setting_count = FEEDBACK_SETTINGS,
     .reading_count = FEEDBACK_READINGS,

@@ -20,16 +20,16 @@ void rm_outbox_check(struct rm_outbox *outbox) {
 }
 
 /** Waiting for room: since when, and when to look at the link next. */
-struct wait {
+struct outbox_wait {
     uint64_t since_tsc, look_tsc;
 };
 
 /** True when waiting on is of use; spends a moment. */
-static bool wait_on(struct rm_outbox *outbox, struct wait *wait) {
+static bool wait_on(struct rm_outbox *outbox, struct outbox_wait *wait) {
     rm_pause();
     uint64_t const now = rm_tsc();
     if (wait->since_tsc == 0)
-        *wait = (struct wait){now, now + outbox->look_ticks};
+        *wait = (struct outbox_wait){now, now + outbox->look_ticks};
     if (rm_stop_requested(outbox->stop))
         return false;
     if (now >= wait->look_tsc) {
@@ -39,7 +39,7 @@ static bool wait_on(struct rm_outbox *outbox, struct wait *wait) {
     return !outbox->lost;
 }
 
-static void wait_end(struct rm_outbox *outbox, struct wait *wait) {
+static void wait_end(struct rm_outbox *outbox, struct outbox_wait *wait) {
     if (wait->since_tsc == 0)
         return;
     uint64_t const ticks = rm_tsc() - wait->since_tsc;
@@ -62,7 +62,7 @@ static void fill(struct rm_outbox *outbox, struct rm_probe const *probes) {
  */
 static uint32_t send(struct rm_outbox *outbox, struct rm_probe const *probes, uint32_t count) {
     struct rm_link_burst *const burst = &outbox->burst;
-    struct wait wait = {0};
+    struct outbox_wait wait = {0};
     while (rm_link_reserve(outbox->link, burst, count) == 0)
         if (!wait_on(outbox, &wait))
             return 0;

@@ -10,16 +10,16 @@
 #include <string.h>
 
 /* Where the walk stands. */
-struct place {
+struct yaml_place {
     struct rm_yaml_document const *document;
     struct rm_errors *errors;
     char key[RM_YAML_KEY_BYTES]; /* of the value looked at */
 };
 
-static enum rm_code check_value(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node);
+static enum rm_code check_value(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node);
 
 /* Notes what is wrong here; the walk goes on, so that all of it is told at once. */
-__attribute__((format(printf, 3, 4))) static enum rm_code refuse(struct place *place, yaml_mark_t mark,
+__attribute__((format(printf, 3, 4))) static enum rm_code refuse(struct yaml_place *place, yaml_mark_t mark,
                                                                  char const *format, ...) {
     struct rm_error error;
     va_list arguments;
@@ -48,7 +48,8 @@ static void guess_enum(cyaml_schema_value_t const *schema, yaml_node_t const *no
     guess(&nearest, text, size);
 }
 
-static enum rm_code refuse_value(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node) {
+static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t const *schema,
+                                 yaml_node_t const *node) {
     char quoted[RM_YAML_QUOTED_BYTES];
     char expected[RM_YAML_EXPECTED_BYTES];
     char meant[RM_YAML_QUOTED_BYTES];
@@ -60,7 +61,7 @@ static enum rm_code refuse_value(struct place *place, cyaml_schema_value_t const
                   rm_yaml_expected(schema, expected), meant, zero);
 }
 
-static enum rm_code refuse_key(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {
+static enum rm_code refuse_key(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {
     char quoted[RM_YAML_QUOTED_BYTES];
     char keys[RM_YAML_EXPECTED_BYTES];
     char meant[RM_YAML_QUOTED_BYTES] = "";
@@ -87,7 +88,7 @@ static cyaml_schema_field_t const *field_of(cyaml_schema_value_t const *schema, 
 }
 
 /* The earlier pair of the same key, or `until` itself. */
-static yaml_node_pair_t const *first_pair(struct place const *place, yaml_node_t const *mapping, char const *name,
+static yaml_node_pair_t const *first_pair(struct yaml_place const *place, yaml_node_t const *mapping, char const *name,
                                           yaml_node_pair_t const *until) {
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < until; pair++)
         if (key_is(rm_yaml_document_node(place->document, pair->key), name))
@@ -95,7 +96,7 @@ static yaml_node_pair_t const *first_pair(struct place const *place, yaml_node_t
     return until;
 }
 
-static enum rm_code check_pair(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *mapping,
+static enum rm_code check_pair(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *mapping,
                                yaml_node_pair_t const *pair) {
     yaml_node_t const *const key = rm_yaml_document_node(place->document, pair->key);
     cyaml_schema_field_t const *const field = field_of(schema, key);
@@ -112,7 +113,8 @@ static enum rm_code check_pair(struct place *place, cyaml_schema_value_t const *
     return code;
 }
 
-static enum rm_code check_mapping(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *mapping) {
+static enum rm_code check_mapping(struct yaml_place *place, cyaml_schema_value_t const *schema,
+                                  yaml_node_t const *mapping) {
     yaml_node_pair_t const *const top = mapping->data.mapping.pairs.top;
     enum rm_code code = RM_OK;
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < top; pair++)
@@ -127,7 +129,7 @@ static enum rm_code check_mapping(struct place *place, cyaml_schema_value_t cons
     return code;
 }
 
-static enum rm_code check_list(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *list) {
+static enum rm_code check_list(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *list) {
     yaml_node_item_t const *const start = list->data.sequence.items.start;
     size_t const count = (size_t)(list->data.sequence.items.top - start);
     if (count < schema->sequence.min || count > schema->sequence.max) {
@@ -151,14 +153,15 @@ static bool is_nothing(yaml_node_t const *node) {
            node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-static enum rm_code check_scalar(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node) {
+static enum rm_code check_scalar(struct yaml_place *place, cyaml_schema_value_t const *schema,
+                                 yaml_node_t const *node) {
     if (node->type == YAML_SCALAR_NODE && !is_nothing(node) &&
         rm_yaml_scalar_fits(schema, (char const *)node->data.scalar.value, node->data.scalar.length))
         return RM_OK;
     return refuse_value(place, schema, node);
 }
 
-static enum rm_code check_value(struct place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node) {
+static enum rm_code check_value(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node) {
     switch (schema->type) {
     case CYAML_MAPPING:
         return node->type == YAML_MAPPING_NODE ? check_mapping(place, schema, node) : refuse_value(place, schema, node);
@@ -178,6 +181,6 @@ static enum rm_code check_value(struct place *place, cyaml_schema_value_t const 
 
 enum rm_code rm_yaml_check(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema,
                            struct rm_errors *errors) {
-    struct place place = {.document = document, .errors = errors};
+    struct yaml_place place = {.document = document, .errors = errors};
     return check_value(&place, schema, document->root);
 }

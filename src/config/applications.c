@@ -24,15 +24,15 @@ enum {
 };
 
 /* One entry of the file while it is resolved. */
-struct resolving {
+struct resolving_application {
     struct rm_config *config;
     struct rm_file_application const *written;
     uint32_t index; /* of `written`; of the application one more */
     struct rm_error *error;
 };
 
-__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving const *resolving, char const *member,
-                                                               char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving_application const *resolving,
+                                                               char const *member, char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -42,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving 
                                 text);
 }
 
-static struct rm_config_application *application_of(struct resolving const *resolving) {
+static struct rm_config_application *application_of(struct resolving_application const *resolving) {
     return &resolving->config->application[resolving->index + 1];
 }
 
@@ -73,7 +73,7 @@ static char const *who_has(struct rm_config const *config, char const *name) {
     return NULL;
 }
 
-static enum rm_code resolve_name(struct resolving const *resolving) {
+static enum rm_code resolve_name(struct resolving_application const *resolving) {
     char const *const name = resolving->written->name;
     if (!rm_config_name_is_good(name))
         return fail(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, name);
@@ -88,7 +88,7 @@ static enum rm_code resolve_name(struct resolving const *resolving) {
 }
 
 /* A name without a slash is looked for beside the programs, when the application starts. */
-static enum rm_code resolve_code(struct resolving const *resolving) {
+static enum rm_code resolve_code(struct resolving_application const *resolving) {
     char const *const code = resolving->written->code;
     char *const path = application_of(resolving)->code;
     if (strchr(code, '/') == NULL) {
@@ -102,7 +102,7 @@ static enum rm_code resolve_code(struct resolving const *resolving) {
 }
 
 /* The file that the application reads by itself: here only whether it is there. */
-static enum rm_code resolve_configuration(struct resolving const *resolving) {
+static enum rm_code resolve_configuration(struct resolving_application const *resolving) {
     char const *const written = resolving->written->configuration;
     char *const path = application_of(resolving)->configuration;
     if (written == NULL)
@@ -122,7 +122,7 @@ static enum rm_code resolve_configuration(struct resolving const *resolving) {
 }
 
 /* Where it runs, and as whom. */
-static enum rm_code resolve_process(struct resolving const *resolving) {
+static enum rm_code resolve_process(struct resolving_application const *resolving) {
     struct rm_file_application const *const written = resolving->written;
     struct rm_config_application *const application = application_of(resolving);
     application->hosted = *written->hosted;
@@ -146,7 +146,7 @@ static enum rm_code resolve_process(struct resolving const *resolving) {
     return RM_OK;
 }
 
-static enum rm_code resolve_period(struct resolving const *resolving) {
+static enum rm_code resolve_period(struct resolving_application const *resolving) {
     uint32_t const *const written = resolving->written->period_turns;
     uint32_t const cycle = resolving->config->setpoints.period_turns;
     uint32_t const period = written == NULL ? cycle : *written;
@@ -158,7 +158,7 @@ static enum rm_code resolve_period(struct resolving const *resolving) {
 }
 
 /* When its inputs and it itself are too late, and what follows. */
-static enum rm_code resolve_deadlines(struct resolving const *resolving) {
+static enum rm_code resolve_deadlines(struct resolving_application const *resolving) {
     struct rm_file_application const *const written = resolving->written;
     struct rm_config_application *const application = application_of(resolving);
     uint32_t const period = application->period_turns;
@@ -185,7 +185,7 @@ static bool is_own_object(char const *name) {
     return strcmp(name, "requests") == 0 || strcmp(name, "replies") == 0 || strcmp(name, "settings") == 0;
 }
 
-static enum rm_code resolve_setting(struct resolving const *resolving, uint32_t index) {
+static enum rm_code resolve_setting(struct resolving_application const *resolving, uint32_t index) {
     struct rm_file_setting const *const written = &resolving->written->settings[index];
     struct rm_config_application *const application = application_of(resolving);
     char member[32];
@@ -204,7 +204,7 @@ static enum rm_code resolve_setting(struct resolving const *resolving, uint32_t 
     return RM_OK;
 }
 
-static enum rm_code resolve_settings(struct resolving const *resolving) {
+static enum rm_code resolve_settings(struct resolving_application const *resolving) {
     uint32_t const count = resolving->written->settings_count;
     struct rm_config_application *const application = application_of(resolving);
     application->setting = calloc(count + 1ul, sizeof *application->setting);
@@ -216,8 +216,8 @@ static enum rm_code resolve_settings(struct resolving const *resolving) {
     return code;
 }
 
-static enum rm_code resolve_entry(struct resolving const *resolving) {
-    typedef enum rm_code resolver(struct resolving const *resolving);
+static enum rm_code resolve_entry(struct resolving_application const *resolving) {
+    typedef enum rm_code resolver(struct resolving_application const *resolving);
     static resolver *const resolvers[] = {resolve_name,   resolve_code,      resolve_configuration, resolve_process,
                                           resolve_period, resolve_deadlines, resolve_settings};
     enum rm_code code = RM_OK;
@@ -292,7 +292,8 @@ enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, s
                               "\"chains\" too, or take this one out");
     enum rm_code code = add_operator(file, config, error);
     for (uint32_t i = 0; file->applications != NULL && i < file->applications_count && code != RM_E_NO_SPACE; i++)
-        code = rm_code_first(code, resolve_entry(&(struct resolving){config, &file->applications[i], i, error}));
+        code = rm_code_first(code,
+                             resolve_entry(&(struct resolving_application){config, &file->applications[i], i, error}));
     if (code == RM_OK)
         code = give_to_operator(config, error);
     return code == RM_OK ? resolve_lead(file, config, error) : code;

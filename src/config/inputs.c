@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* One entry of an application's list. */
-struct taking {
+struct taking_input {
     struct rm_config *config;
     struct rm_config_application *application;
     uint32_t written; /* of the application in the file */
@@ -21,13 +21,13 @@ struct taking {
     struct rm_error *error;
 };
 
-static enum rm_code fail(struct taking const *taking, char const *problem) {
+static enum rm_code fail(struct taking_input const *taking, char const *problem) {
     char member[32];
     snprintf(member, sizeof member, "inputs[%u]", taking->entry);
     return rm_config_fail_entry(taking->config, taking->error, "applications", taking->written, member, "%s", problem);
 }
 
-static enum rm_code fail_instrument(struct taking const *taking, size_t bytes) {
+static enum rm_code fail_instrument(struct taking_input const *taking, size_t bytes) {
     struct rm_config const *const config = taking->config;
     char name[RM_CONFIG_INPUT_BYTES];
     char problem[RM_ERROR_TEXT_BYTES];
@@ -42,7 +42,7 @@ static enum rm_code fail_instrument(struct taking const *taking, size_t bytes) {
     return fail(taking, problem);
 }
 
-static enum rm_code fail_rate(struct taking const *taking, struct rm_config_instrument const *instrument) {
+static enum rm_code fail_rate(struct taking_input const *taking, struct rm_config_instrument const *instrument) {
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
     char problem[RM_ERROR_TEXT_BYTES];
     uint32_t const count = rm_instrument_rates(taking->config, instrument->period_turns, rate);
@@ -77,7 +77,7 @@ static uint32_t find_period(struct rm_config const *config, struct rm_config_ins
     return 0;
 }
 
-static enum rm_code check_period(struct taking const *taking, uint32_t period) {
+static enum rm_code check_period(struct taking_input const *taking, uint32_t period) {
     uint32_t const own = taking->application->period_turns;
     uint32_t const cycle = taking->config->setpoints.period_turns;
     char problem[RM_ERROR_TEXT_BYTES];
@@ -90,7 +90,7 @@ static enum rm_code check_period(struct taking const *taking, uint32_t period) {
     return fail(taking, problem);
 }
 
-static enum rm_code check_once(struct taking const *taking) {
+static enum rm_code check_once(struct taking_input const *taking) {
     char problem[RM_ERROR_TEXT_BYTES];
     for (uint32_t i = 0; i < taking->application->input_count; i++) {
         if (strcmp(taking->application->input[i], taking->stream) != 0)
@@ -101,7 +101,7 @@ static enum rm_code check_once(struct taking const *taking) {
     return RM_OK;
 }
 
-static enum rm_code add(struct taking const *taking, uint32_t period) {
+static enum rm_code add(struct taking_input const *taking, uint32_t period) {
     struct rm_config_application *const application = taking->application;
     enum rm_code code = check_period(taking, period);
     if (code == RM_OK)
@@ -116,7 +116,7 @@ static enum rm_code add(struct taking const *taking, uint32_t period) {
     return RM_OK;
 }
 
-static enum rm_code take_name(struct taking const *taking) {
+static enum rm_code take_name(struct taking_input const *taking) {
     struct rm_config const *const config = taking->config;
     size_t const bytes = strcspn(taking->stream, "/");
     uint32_t instrument = 0;
@@ -129,7 +129,7 @@ static enum rm_code take_name(struct taking const *taking) {
 }
 
 /* Those streams of one instrument that fit the pattern, whose part behind the slash is of the rate. */
-static enum rm_code take_fitting(struct taking const *taking, struct rm_config_instrument const *instrument) {
+static enum rm_code take_fitting(struct taking_input const *taking, struct rm_config_instrument const *instrument) {
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
     char const *const wanted = strchr(taking->stream, '/') + 1;
     uint32_t const count = rm_instrument_rates(taking->config, instrument->period_turns, rate);
@@ -140,14 +140,14 @@ static enum rm_code take_fitting(struct taking const *taking, struct rm_config_i
             continue;
         char stream[RM_CONFIG_INPUT_BYTES];
         snprintf(stream, sizeof stream, "%s/%s", instrument->name, name);
-        struct taking one = *taking;
+        struct taking_input one = *taking;
         one.stream = stream;
         code = add(&one, i == 0 ? instrument->period_turns : rate[i - 1].period);
     }
     return code;
 }
 
-static enum rm_code fail_nothing(struct taking const *taking) {
+static enum rm_code fail_nothing(struct taking_input const *taking) {
     struct rm_config_instrument const *const first = &taking->config->instrument[0];
     char problem[RM_ERROR_TEXT_BYTES];
     snprintf(problem, sizeof problem,
@@ -157,7 +157,7 @@ static enum rm_code fail_nothing(struct taking const *taking) {
     return fail(taking, problem);
 }
 
-static enum rm_code take_pattern(struct taking const *taking) {
+static enum rm_code take_pattern(struct taking_input const *taking) {
     struct rm_config const *const config = taking->config;
     uint32_t const before = taking->application->input_count;
     char front[RM_CONFIG_INPUT_BYTES];
@@ -176,7 +176,7 @@ enum rm_code rm_config_take_inputs(struct rm_config *config, uint32_t applicatio
     struct rm_config_application *const own = &config->application[application];
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->inputs_count && code == RM_OK; i++) {
-        struct taking const taking = {config, own, written, i, file->inputs[i], error};
+        struct taking_input const taking = {config, own, written, i, file->inputs[i], error};
         code = rm_is_pattern(taking.stream) ? take_pattern(&taking) : take_name(&taking);
     }
     return code;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* One entry of the file while it is resolved. */
-struct resolving {
+struct resolving_instrument {
     struct rm_config_file const *file;
     struct rm_config *config;
     struct rm_file_instrument const *written;
@@ -35,8 +35,8 @@ uint32_t rm_config_written_instrument(struct rm_config_file const *file, uint32_
     return index;
 }
 
-__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving const *resolving, char const *member,
-                                                               char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving_instrument const *resolving,
+                                                               char const *member, char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -46,7 +46,8 @@ __attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving 
                                 text);
 }
 
-static enum rm_code find_port(struct resolving const *resolving, char const *member, char const *name, uint32_t *port) {
+static enum rm_code find_port(struct resolving_instrument const *resolving, char const *member, char const *name,
+                              uint32_t *port) {
     struct rm_config const *const config = resolving->config;
     char guess[64];
     *port = rm_config_find_port(config, name, strlen(name));
@@ -56,7 +57,7 @@ static enum rm_code find_port(struct resolving const *resolving, char const *mem
     return RM_OK;
 }
 
-static enum rm_code read_source(struct resolving const *resolving, char const *member, char const *source,
+static enum rm_code read_source(struct resolving_instrument const *resolving, char const *member, char const *source,
                                 uint32_t *ipv4) {
     uint32_t const first_multicast = 0xE0000000u; /* 224.0.0.0 */
     if (!rm_ipv4_parse(source, ipv4) || *ipv4 == 0 || *ipv4 >= first_multicast)
@@ -65,7 +66,8 @@ static enum rm_code read_source(struct resolving const *resolving, char const *m
     return RM_OK;
 }
 
-static enum rm_code resolve_mirror(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+static enum rm_code resolve_mirror(struct resolving_instrument const *resolving,
+                                   struct rm_config_instrument *instrument) {
     struct rm_file_mirror const *const written = resolving->written->mirror;
     if (written == NULL)
         return RM_OK;
@@ -78,7 +80,8 @@ static enum rm_code resolve_mirror(struct resolving const *resolving, struct rm_
     return code;
 }
 
-static enum rm_code resolve_period(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+static enum rm_code resolve_period(struct resolving_instrument const *resolving,
+                                   struct rm_config_instrument *instrument) {
     uint32_t const *const written = resolving->written->period_turns;
     instrument->period_turns = written == NULL ? resolving->config->format[instrument->format].period_turns : *written;
     if (instrument->period_turns == 0 || instrument->period_turns > PERIOD_TURNS_MAX)
@@ -87,7 +90,7 @@ static enum rm_code resolve_period(struct resolving const *resolving, struct rm_
     return RM_OK;
 }
 
-static enum rm_code check_offset(struct resolving const *resolving, int64_t offset_turns) {
+static enum rm_code check_offset(struct resolving_instrument const *resolving, int64_t offset_turns) {
     if (offset_turns < -RM_TURN_OFFSET_MAX || offset_turns > RM_TURN_OFFSET_MAX)
         return fail(resolving, "turn_offset", "found %" PRId64 ", expected %" PRId64 " to %" PRId64, offset_turns,
                     -RM_TURN_OFFSET_MAX, RM_TURN_OFFSET_MAX);
@@ -95,7 +98,8 @@ static enum rm_code check_offset(struct resolving const *resolving, int64_t offs
 }
 
 /* Everything but name and id. */
-static enum rm_code resolve_common(struct resolving const *resolving, struct rm_config_instrument *instrument) {
+static enum rm_code resolve_common(struct resolving_instrument const *resolving,
+                                   struct rm_config_instrument *instrument) {
     struct rm_file_instrument const *const written = resolving->written;
     *instrument = (struct rm_config_instrument){.kind = written->kind, .turn_offset = *written->turn_offset};
     enum rm_code code = find_port(resolving, "port", written->port, &instrument->port);
@@ -113,7 +117,8 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
 }
 
 /* NAME as it is where there is no count, else NAME01, NAME02, … */
-static enum rm_code make_name(struct resolving const *resolving, uint32_t number, char name[RM_CONFIG_NAME_BYTES]) {
+static enum rm_code make_name(struct resolving_instrument const *resolving, uint32_t number,
+                              char name[RM_CONFIG_NAME_BYTES]) {
     struct rm_file_instrument const *const written = resolving->written;
     if (!rm_config_name_is_good(written->name))
         return fail(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, written->name);
@@ -129,7 +134,7 @@ static enum rm_code make_name(struct resolving const *resolving, uint32_t number
     return RM_OK;
 }
 
-static enum rm_code check_name(struct resolving const *resolving, char const *name) {
+static enum rm_code check_name(struct resolving_instrument const *resolving, char const *name) {
     struct rm_config const *const config = resolving->config;
     for (uint32_t i = 0; i < config->instrument_count; i++)
         if (strcmp(config->instrument[i].name, name) == 0)
@@ -144,8 +149,8 @@ static bool sends_from(struct rm_config_instrument const *instrument, uint32_t p
            (mirror->present && mirror->port == port && mirror->source_ipv4 == source_ipv4);
 }
 
-static enum rm_code check_identity(struct resolving const *resolving, uint16_t id, uint32_t port, uint32_t source_ipv4,
-                                   char const *member) {
+static enum rm_code check_identity(struct resolving_instrument const *resolving, uint16_t id, uint32_t port,
+                                   uint32_t source_ipv4, char const *member) {
     struct rm_config const *const config = resolving->config;
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const other = &config->instrument[i];
@@ -159,7 +164,8 @@ static enum rm_code check_identity(struct resolving const *resolving, uint16_t i
     return RM_OK;
 }
 
-static enum rm_code add(struct resolving const *resolving, struct rm_config_instrument const *common, uint32_t number) {
+static enum rm_code add(struct resolving_instrument const *resolving, struct rm_config_instrument const *common,
+                        uint32_t number) {
     struct rm_config *const config = resolving->config;
     struct rm_config_instrument *const instrument = &config->instrument[config->instrument_count];
     *instrument = *common;
@@ -177,7 +183,7 @@ static enum rm_code add(struct resolving const *resolving, struct rm_config_inst
     return code;
 }
 
-static enum rm_code check_count(struct resolving const *resolving, uint32_t left) {
+static enum rm_code check_count(struct resolving_instrument const *resolving, uint32_t left) {
     uint32_t const count = count_of(resolving->written);
     if (count == 0 || count > left)
         return fail(resolving, "count", "found %u, expected 1 to %u: at most %d instruments in all", count, left,
@@ -188,7 +194,7 @@ static enum rm_code check_count(struct resolving const *resolving, uint32_t left
     return RM_OK;
 }
 
-static enum rm_code resolve_entry(struct resolving const *resolving) {
+static enum rm_code resolve_entry(struct resolving_instrument const *resolving) {
     struct rm_config_instrument common;
     enum rm_code code = resolve_common(resolving, &common);
     uint32_t const count = count_of(resolving->written);
@@ -204,7 +210,7 @@ enum rm_code rm_config_resolve_instruments(struct rm_config_file const *file, st
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->instruments_count; i++) {
-        struct resolving const resolving = {file, config, &file->instruments[i], i, error};
+        struct resolving_instrument const resolving = {file, config, &file->instruments[i], i, error};
         uint32_t const first = config->instrument_count;
         bool const counts = check_count(&resolving, RM_CONFIG_INSTRUMENTS_MAX - first) == RM_OK;
         if (!counts)

@@ -6,15 +6,15 @@
 #include <string.h>
 
 /* An instrument's lanes while they are resolved. */
-struct resolving {
+struct resolving_lanes {
     struct rm_config const *config;
     struct rm_config_instrument *instrument;
     uint32_t written; /* index in the file */
     struct rm_error *error;
 };
 
-__attribute__((format(printf, 4, 5))) static enum rm_code fail_lane(struct resolving const *resolving, uint32_t lane,
-                                                                    char const *key, char const *format, ...) {
+__attribute__((format(printf, 4, 5))) static enum rm_code
+fail_lane(struct resolving_lanes const *resolving, uint32_t lane, char const *key, char const *format, ...) {
     char member[32];
     char text[RM_ERROR_TEXT_BYTES];
     snprintf(member, sizeof member, "lanes[%u].%s", lane, key);
@@ -63,7 +63,8 @@ static void take_layout(struct rm_config_instrument *instrument, struct rm_layou
         set_lane(instrument, i, layout->lane[i].name, layout->lane[i].unit, type_in(&layout->lane[i]));
 }
 
-static enum rm_code check_lane(struct resolving const *resolving, uint32_t index, struct rm_file_lane const *lane) {
+static enum rm_code check_lane(struct resolving_lanes const *resolving, uint32_t index,
+                               struct rm_file_lane const *lane) {
     if (!rm_config_name_is_good(lane->name))
         return fail_lane(resolving, index, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, lane->name);
     for (uint32_t i = 0; i < index; i++)
@@ -76,8 +77,8 @@ static enum rm_code check_lane(struct resolving const *resolving, uint32_t index
 }
 
 /* Lanes may be given other names and units than their format's, but not other bytes. */
-static enum rm_code check_against_layout(struct resolving const *resolving, struct rm_file_instrument const *written,
-                                         struct rm_format const *format) {
+static enum rm_code check_against_layout(struct resolving_lanes const *resolving,
+                                         struct rm_file_instrument const *written, struct rm_format const *format) {
     struct rm_layout_description const *const layout = rm_layout_described(format->layout);
     if (written->lanes_count != layout->lane_count)
         return rm_config_fail_entry(resolving->config, resolving->error, "instruments", resolving->written, "lanes",
@@ -90,7 +91,7 @@ static enum rm_code check_against_layout(struct resolving const *resolving, stru
     return RM_OK;
 }
 
-static enum rm_code take_written(struct resolving const *resolving, struct rm_file_instrument const *written) {
+static enum rm_code take_written(struct resolving_lanes const *resolving, struct rm_file_instrument const *written) {
     for (uint32_t i = 0; i < written->lanes_count; i++) {
         struct rm_file_lane const *const lane = &written->lanes[i];
         enum rm_code const code = check_lane(resolving, i, lane);
@@ -106,7 +107,7 @@ static enum rm_code take_written(struct resolving const *resolving, struct rm_fi
 
 enum rm_code rm_config_resolve_lanes(struct rm_config const *config, struct rm_config_instrument *instrument,
                                      struct rm_file_instrument const *written, uint32_t index, struct rm_error *error) {
-    struct resolving const resolving = {config, instrument, index, error};
+    struct resolving_lanes const resolving = {config, instrument, index, error};
     struct rm_format const *const format = &config->format[instrument->format];
     if (written->lanes != NULL) {
         enum rm_code const code = format->layout == NULL ? RM_OK : check_against_layout(&resolving, written, format);

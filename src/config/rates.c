@@ -14,7 +14,7 @@ static uint64_t const LONGEST_PERIOD = 1ull << 26; /* turns, a minute; so that c
 static uint64_t const FAST_TURNS = 100, MIDDLE_TURNS = 10000, SLOW_RECORDS = 4096;
 
 /* One rate as it is asked for. */
-struct wanted {
+struct wanted_rate {
     char const *name;
     char const *from;
     char const *filter;
@@ -22,7 +22,7 @@ struct wanted {
     uint64_t const *records; /* NULL: by the period */
 };
 
-static struct wanted const default_rates[] = {
+static struct wanted_rate const default_rates[] = {
     {"low_latency", "turn", "low_latency", 12, NULL},
     {"fast", "turn", "sharp", 12, NULL},
     {"loop_low_latency", "low_latency", "low_latency", 10, NULL},
@@ -102,7 +102,7 @@ static void list_factors(char const *filter, char *text, size_t size) {
 }
 
 static enum rm_code fail_decimation(struct rm_config const *config, struct rm_error *error, uint32_t index,
-                                    struct wanted const *wanted) {
+                                    struct wanted_rate const *wanted) {
     struct rm_fir_design const *stage[RM_CONFIG_STAGES_MAX];
     char factors[64] = "", next[32] = "";
     uint32_t largest = 1, below, above;
@@ -124,7 +124,7 @@ static enum rm_code fail_decimation(struct rm_config const *config, struct rm_er
 }
 
 static enum rm_code resolve_decimation(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                       struct wanted const *wanted) {
+                                       struct wanted_rate const *wanted) {
     struct rm_config_rate *const rate = &config->rate[index];
     uint64_t const source = rate->from == RM_CONFIG_FROM_TURN ? 1 : config->rate[rate->from].period;
     rate->decimation = wanted->decimation;
@@ -160,7 +160,7 @@ static enum rm_code resolve_records(struct rm_config *config, struct rm_error *e
 }
 
 static enum rm_code resolve_rate(struct rm_config *config, struct rm_error *error, uint32_t index,
-                                 struct wanted const *wanted) {
+                                 struct wanted_rate const *wanted) {
     enum rm_code code = resolve_name(config, error, index, wanted->name);
     if (code == RM_OK)
         code = resolve_from(config, error, index, wanted->from);
@@ -180,8 +180,8 @@ enum rm_code rm_config_resolve_rates(struct rm_config_file const *file, struct r
     for (config->rate_count = 0; config->rate_count < count; config->rate_count++) {
         uint32_t const i = config->rate_count;
         struct rm_file_rate const *const rate = given ? &file->rates[i] : NULL;
-        struct wanted const wanted =
-            given ? (struct wanted){rate->name, rate->from, rate->filter, rate->decimation, rate->records}
+        struct wanted_rate const wanted =
+            given ? (struct wanted_rate){rate->name, rate->from, rate->filter, rate->decimation, rate->records}
                   : default_rates[i];
         enum rm_code const code = resolve_rate(config, error, i, &wanted);
         if (code != RM_OK)

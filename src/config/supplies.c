@@ -19,14 +19,14 @@ static char const CHAIN_MARK[] = "{chain}";
     "expected lower-case letters, digits, _ and -, with single / between parts, and {chain} for the chain's number"
 
 /* One entry of a chain's list while it is resolved. */
-struct resolving {
+struct resolving_supply {
     struct rm_config_resolving_chain const *chain;
     struct rm_file_supply const *written;
     uint32_t index; /* of `written` */
 };
 
-__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving const *resolving, char const *member,
-                                                               char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving_supply const *resolving,
+                                                               char const *member, char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     char key[64];
     snprintf(key, sizeof key, "supplies[%u]%s%s", resolving->index, member == NULL ? "" : ".",
@@ -58,7 +58,7 @@ static bool append(char *name, size_t size, char const *text, size_t bytes) {
 }
 
 /* Writes the name with the chain's number for every mark, and its own number behind. */
-static bool expand(struct resolving const *resolving, uint32_t number, char name[RM_CONFIG_SUPPLY_NAME_BYTES]) {
+static bool expand(struct resolving_supply const *resolving, uint32_t number, char name[RM_CONFIG_SUPPLY_NAME_BYTES]) {
     struct rm_file_chain const *const chain = resolving->chain->written;
     char text[16];
     char const *rest = resolving->written->name;
@@ -77,7 +77,7 @@ static bool expand(struct resolving const *resolving, uint32_t number, char name
     return fits && append(name, RM_CONFIG_SUPPLY_NAME_BYTES, text, strlen(text));
 }
 
-static enum rm_code check_free(struct resolving const *resolving, char const *name) {
+static enum rm_code check_free(struct resolving_supply const *resolving, char const *name) {
     struct rm_config const *const config = resolving->chain->config;
     bool const numbered =
         resolving->chain->written->count == NULL || strstr(resolving->written->name, CHAIN_MARK) != NULL;
@@ -93,7 +93,8 @@ static enum rm_code check_free(struct resolving const *resolving, char const *na
     return RM_OK;
 }
 
-static enum rm_code make_name(struct resolving const *resolving, uint32_t number, struct rm_config_supply *supply) {
+static enum rm_code make_name(struct resolving_supply const *resolving, uint32_t number,
+                              struct rm_config_supply *supply) {
     char const *const written = resolving->written->name;
     if (strstr(written, CHAIN_MARK) != NULL && resolving->chain->written->count == NULL)
         return fail(resolving, "name",
@@ -116,7 +117,7 @@ static bool holds_f32(double low, double high) {
     return value <= high;
 }
 
-static enum rm_code resolve_limits(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_limits(struct resolving_supply const *resolving, struct rm_config_supply *supply) {
     struct rm_file_supply const *const written = resolving->written;
     supply->low = written->limits[0];
     supply->high = written->limits[1];
@@ -141,7 +142,7 @@ static enum rm_code resolve_limits(struct resolving const *resolving, struct rm_
     return RM_OK;
 }
 
-static enum rm_code resolve_slew(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_slew(struct resolving_supply const *resolving, struct rm_config_supply *supply) {
     struct rm_file_supply const *const written = resolving->written;
     supply->slew_per_s = written->slew;
     supply->safe_slew_per_s = written->safe_slew == NULL ? written->slew : *written->safe_slew;
@@ -154,7 +155,7 @@ static enum rm_code resolve_slew(struct resolving const *resolving, struct rm_co
     return RM_OK;
 }
 
-static enum rm_code resolve_tolerance(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_tolerance(struct resolving_supply const *resolving, struct rm_config_supply *supply) {
     struct rm_file_supply const *const written = resolving->written;
     supply->tolerance =
         written->tolerance == NULL ? DEFAULT_TOLERANCE * (supply->high - supply->low) : *written->tolerance;
@@ -166,7 +167,7 @@ static enum rm_code resolve_tolerance(struct resolving const *resolving, struct 
     return RM_OK;
 }
 
-static enum rm_code resolve_conversion(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_conversion(struct resolving_supply const *resolving, struct rm_config_supply *supply) {
     struct rm_file_conversion const *const written = resolving->written->convert;
     struct rm_limits const limits = {.control_low = supply->low, .control_high = supply->high};
     supply->conversion = (struct rm_conversion){0};
@@ -184,7 +185,7 @@ static enum rm_code resolve_conversion(struct resolving const *resolving, struct
 }
 
 /* Everything but the name. */
-static enum rm_code resolve_common(struct resolving const *resolving, struct rm_config_supply *supply) {
+static enum rm_code resolve_common(struct resolving_supply const *resolving, struct rm_config_supply *supply) {
     *supply = (struct rm_config_supply){.chain = resolving->chain->config->chain_count};
     strcpy(supply->unit, resolving->written->unit);
     enum rm_code code = resolve_limits(resolving, supply);
@@ -194,7 +195,7 @@ static enum rm_code resolve_common(struct resolving const *resolving, struct rm_
     return code == RM_OK ? resolve_conversion(resolving, supply) : code;
 }
 
-static enum rm_code check_count(struct resolving const *resolving) {
+static enum rm_code check_count(struct resolving_supply const *resolving) {
     struct rm_config const *const config = resolving->chain->config;
     uint32_t const count = count_of(resolving->written);
     uint32_t const in_chain = config->chain[config->chain_count].supply_count;
@@ -210,7 +211,7 @@ static enum rm_code check_count(struct resolving const *resolving) {
     return RM_OK;
 }
 
-static enum rm_code resolve_entry(struct resolving const *resolving) {
+static enum rm_code resolve_entry(struct resolving_supply const *resolving) {
     struct rm_config *const config = resolving->chain->config;
     struct rm_config_supply common;
     enum rm_code code = check_count(resolving);
@@ -234,6 +235,7 @@ enum rm_code rm_config_resolve_supplies(struct rm_config_resolving_chain const *
     chain->supply_count = 0;
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < resolving->written->supplies_count; i++)
-        code = rm_code_first(code, resolve_entry(&(struct resolving){resolving, &resolving->written->supplies[i], i}));
+        code = rm_code_first(code,
+                             resolve_entry(&(struct resolving_supply){resolving, &resolving->written->supplies[i], i}));
     return code;
 }

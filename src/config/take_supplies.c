@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* One entry of an application's list. */
-struct taking {
+struct taking_supplies {
     struct rm_config *config;
     uint32_t application;
     uint32_t written; /* of the application in the file */
@@ -19,13 +19,13 @@ struct taking {
     struct rm_error *error;
 };
 
-static enum rm_code fail(struct taking const *taking, char const *problem) {
+static enum rm_code fail(struct taking_supplies const *taking, char const *problem) {
     char member[32];
     snprintf(member, sizeof member, "supplies[%u]", taking->entry);
     return rm_config_fail_entry(taking->config, taking->error, "applications", taking->written, member, "%s", problem);
 }
 
-static enum rm_code fail_taken(struct taking const *taking, struct rm_config_supply const *supply) {
+static enum rm_code fail_taken(struct taking_supplies const *taking, struct rm_config_supply const *supply) {
     struct rm_config const *const config = taking->config;
     char problem[RM_ERROR_TEXT_BYTES];
     if (supply->application == taking->application)
@@ -40,7 +40,7 @@ static enum rm_code fail_taken(struct taking const *taking, struct rm_config_sup
     return fail(taking, problem);
 }
 
-static enum rm_code fail_nothing(struct taking const *taking) {
+static enum rm_code fail_nothing(struct taking_supplies const *taking) {
     struct rm_config const *const config = taking->config;
     struct rm_nearest nearest = {.wanted = taking->pattern};
     char problem[RM_ERROR_TEXT_BYTES];
@@ -57,7 +57,7 @@ static enum rm_code fail_nothing(struct taking const *taking) {
     return fail(taking, problem);
 }
 
-static enum rm_code take(struct taking const *taking) {
+static enum rm_code take(struct taking_supplies const *taking) {
     struct rm_config *const config = taking->config;
     struct rm_config_application *const application = &config->application[taking->application];
     bool nothing = true;
@@ -82,6 +82,6 @@ enum rm_code rm_config_take_supplies(struct rm_config *config, uint32_t applicat
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->supplies_count && code == RM_OK; i++)
-        code = take(&(struct taking){config, application, written, i, file->supplies[i], error});
+        code = take(&(struct taking_supplies){config, application, written, i, file->supplies[i], error});
     return code;
 }

@@ -15,7 +15,7 @@ RM_FAST_PATH_TARGET static inline __m256i first_words(int count) {
 }
 
 RM_FAST_PATH_TARGET static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                                           struct rm_fast_path const *fast_path, struct head head) {
+                                           struct rm_fast_path const *fast_path, struct record_head head) {
     int const *const payload = (int const *)(void const *)(frame + RM_FAST_PATH_PAYLOAD);
     int const words = 4 + (int)fast_path->lane_count;
     __m256i const both = _mm256_setr_epi64x((int64_t)head.turn, (int64_t)head.tag, 0, 0);
@@ -45,7 +45,7 @@ RM_FAST_PATH_TARGET static inline struct described read_described(struct rm_layo
 
 RM_FAST_PATH_TARGET static inline void put_described(struct rm_record *record, struct rm_slot *slot,
                                                      uint8_t const *payload, struct rm_layout const *layout,
-                                                     struct described const *described, struct head head) {
+                                                     struct described const *described, struct record_head head) {
     (void)described;
     put_by_words(record, slot, payload, layout, head);
 }

@@ -13,7 +13,7 @@
 
 /** `words` with turn and tag in its first four. */
 RM_FAST_PATH_TARGET static inline void put_register(struct rm_record *record, struct rm_slot *slot, __m512i words,
-                                                    struct head head) {
+                                                    struct record_head head) {
     __m128i const both = _mm_set_epi64x((int64_t)head.tag, (int64_t)head.turn);
     __m512i const whole = _mm512_inserti32x4(words, both, 0);
     _mm512_store_si512(record, whole);
@@ -22,7 +22,7 @@ RM_FAST_PATH_TARGET static inline void put_register(struct rm_record *record, st
 }
 
 RM_FAST_PATH_TARGET static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                                           struct rm_fast_path const *fast_path, struct head head) {
+                                           struct rm_fast_path const *fast_path, struct record_head head) {
     __mmask16 const words = (__mmask16)((1u << (4 + fast_path->lane_count)) - 1);
     put_register(record, slot, _mm512_maskz_loadu_epi32(words, frame + RM_FAST_PATH_PAYLOAD), head);
 }
@@ -51,7 +51,7 @@ RM_FAST_PATH_TARGET static inline struct described read_described(struct rm_layo
 
 RM_FAST_PATH_TARGET static inline void put_described(struct rm_record *record, struct rm_slot *slot,
                                                      uint8_t const *payload, struct rm_layout const *layout,
-                                                     struct described const *described, struct head head) {
+                                                     struct described const *described, struct record_head head) {
     if (__builtin_expect(layout->numbers_by_vector, 1))
         put_register(record, slot, described->words, head);
     else

@@ -27,7 +27,7 @@ enum {
 _Static_assert(RM_FAST_PATH_AT + RM_FAST_PATH_BYTES == RM_FAST_PATH_STATUS, "compared up to the id");
 
 /** Turn and tag of a record. */
-struct head {
+struct record_head {
     rm_turn turn;
     uint64_t tag;
 };

@@ -23,22 +23,23 @@
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 /** Turns that the fast path may take: due, within the gate's window, and far below RM_TURN_END. */
-struct window {
+struct turn_window {
     rm_turn lowest;
     uint64_t span;
     /** The turn due: short counters mean a turn near it. */
     rm_turn due;
 };
 
-RM_FAST_PATH_TARGET static inline struct window window_of(struct rm_turn_gate const *gate) {
+RM_FAST_PATH_TARGET static inline struct turn_window window_of(struct rm_turn_gate const *gate) {
     if (gate->observable >= RM_TURN_END / 2)
-        return (struct window){RM_TURN_NONE - 1, 0, 0}; /* no fast path's next: that is at most RM_TURN_END, or none */
+        return (struct turn_window){RM_TURN_NONE - 1, 0,
+                                    0}; /* no fast path's next: that is at most RM_TURN_END, or none */
     uint64_t const observable = gate->observable - gate->lowest;
-    return (struct window){gate->lowest, observable < gate->span ? observable : gate->span, gate->due};
+    return (struct turn_window){gate->lowest, observable < gate->span ? observable : gate->span, gate->due};
 }
 
 /** Formats of what comes by a queue. Each has a kernel of its own, without questions about the others. */
-enum mix {
+enum format_mix {
     NATIVE,
     /** In one layout. */
     DESCRIBED,
@@ -46,7 +47,7 @@ enum mix {
     MIXED,
 };
 
-RM_FAST_PATH_TARGET static inline enum mix mix_of(struct rm_receive_queue const *queue) {
+RM_FAST_PATH_TARGET static inline enum format_mix mix_of(struct rm_receive_queue const *queue) {
     if (queue->format_count != 1)
         return MIXED;
     return queue->format->layout == NULL ? NATIVE : DESCRIBED;
@@ -55,7 +56,7 @@ RM_FAST_PATH_TARGET static inline enum mix mix_of(struct rm_receive_queue const 
 /** The layout of a frame that has its headers: by its UDP port, unless the queue has one format alone; then `take`
  * compares the port. False when there is none. */
 RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const *queue, uint8_t const *frame,
-                                                   enum mix mix, struct rm_layout const **layout) {
+                                                   enum format_mix mix, struct rm_layout const **layout) {
     struct rm_receive_format const *const format =
         mix == MIXED ? rm_receive_format_of(queue, rm_load16(frame + RM_FAST_PATH_UDP_PORT)) : queue->format;
     if (format == NULL)
@@ -66,7 +67,7 @@ RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const
 
 /** The id in a frame; UINT32_MAX where its datagram has several, or it has no room for its one. */
 RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *queue, uint8_t const *frame,
-                                                 uint32_t length, enum mix mix) {
+                                                 uint32_t length, enum format_mix mix) {
     struct rm_layout const *layout;
     if (length < RM_FAST_PATH_PAYLOAD || !find_layout(queue, frame, mix, &layout))
         return UINT32_MAX;
@@ -79,7 +80,7 @@ RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *
 
 /** Who sends what comes from there under that id, if it is one whose datagrams take the fast path. */
 RM_FAST_PATH_TARGET static inline struct rm_instrument *
-sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, uint32_t index, enum mix mix) {
+sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, uint32_t index, enum format_mix mix) {
     uint8_t const *const frame = burst->data[index];
     uint32_t const id = id_of(queue, frame, burst->length[index], mix);
     if (id > UINT16_MAX)
@@ -124,7 +125,7 @@ RM_FAST_PATH_TARGET static inline void advance(struct rm_receive *receive, struc
 
 /** The turn that was taken, or RM_TURN_NONE when the datagram has to take the general path. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struct rm_instrument *instrument,
-                                               uint32_t index, uint64_t tsc, struct window window,
+                                               uint32_t index, uint64_t tsc, struct turn_window window,
                                                struct rm_layout const *layout) {
     struct rm_burst const *const burst = &receive->burst;
     struct rm_fast_path *const fast_path = &instrument->fast_path;
@@ -146,9 +147,10 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struc
     struct rm_slot *const slot = &fast_path->slot[fast_path->number & fast_path->mask];
     struct rm_slot *const stream = fast_path->streaming ? slot : NULL;
     if (layout == NULL)
-        put(record, stream, frame, fast_path, (struct head){turn, tag});
+        put(record, stream, frame, fast_path, (struct record_head){turn, tag});
     else
-        put_described(record, stream, frame + RM_FAST_PATH_PAYLOAD, layout, &described, (struct head){turn, tag});
+        put_described(record, stream, frame + RM_FAST_PATH_PAYLOAD, layout, &described,
+                      (struct record_head){turn, tag});
     if (stream == NULL)
         rm_slot_store_newest(slot, record);
     advance(receive, instrument);
@@ -158,7 +160,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struc
 /** The same by who sent it, NULL: none that is known. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take_of(struct rm_receive *receive, struct rm_receive_queue const *queue,
                                                   struct rm_instrument *instrument, uint32_t index, uint64_t tsc,
-                                                  struct window window, enum mix mix) {
+                                                  struct turn_window window, enum format_mix mix) {
     struct rm_layout const *const layout = mix == NATIVE ? NULL : queue->format->layout;
     /* Where all formats are native, so are all instruments. */
     if (instrument == NULL || (mix == DESCRIBED && instrument->layout != layout))
@@ -168,7 +170,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take_of(struct rm_receive *receive, st
 
 /** The burst of a queue with that mix. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE void take_all(struct rm_receive *receive, struct rm_receive_queue *queue,
-                                                uint64_t tsc, struct rm_burst_sum *sum, enum mix mix) {
+                                                uint64_t tsc, struct rm_burst_sum *sum, enum format_mix mix) {
     struct rm_burst const *const burst = &receive->burst;
     struct rm_instrument *instrument[RM_BURST];
     bool const open =
@@ -176,7 +178,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE void take_all(struct rm_receive *receive, stru
     uint32_t const count = burst->count;
     for (uint32_t i = 0; i < count; ++i)
         instrument[i] = open ? sender_of(queue, burst, i, mix) : NULL;
-    struct window window = window_of(&receive->gate);
+    struct turn_window window = window_of(&receive->gate);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < count; ++i) {
         rm_turn const turn = take_of(receive, queue, instrument[i], i, tsc, window, mix);

@@ -15,7 +15,7 @@ static inline bool begins_alike(uint8_t const *frame, struct rm_fast_path const 
 }
 
 static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                       struct rm_fast_path const *fast_path, struct head head) {
+                       struct rm_fast_path const *fast_path, struct record_head head) {
     *record = (struct rm_record){.turn = head.turn, .tag = head.tag};
     memcpy(record->lane, frame + RM_FAST_PATH_LANES, 4ul * fast_path->lane_count);
     if (slot != NULL)
@@ -39,7 +39,8 @@ static inline struct described read_described(struct rm_layout const *layout, ui
 }
 
 static inline void put_described(struct rm_record *record, struct rm_slot *slot, uint8_t const *payload,
-                                 struct rm_layout const *layout, struct described const *described, struct head head) {
+                                 struct rm_layout const *layout, struct described const *described,
+                                 struct record_head head) {
     (void)payload, (void)layout;
     *record = described->record;
     record->turn = head.turn;

@@ -15,7 +15,7 @@ RM_FAST_PATH_TARGET static inline void read_by_words(struct rm_layout const *lay
 
 RM_FAST_PATH_TARGET static inline void put_by_words(struct rm_record *record, struct rm_slot *slot,
                                                     uint8_t const *payload, struct rm_layout const *layout,
-                                                    struct head head) {
+                                                    struct record_head head) {
     rm_layout_lanes(layout, payload, record);
     /* As one word of 16 bytes, as whoever copies the record loads them (receive.c). */
     _mm_store_si128((__m128i *)(void *)record, _mm_set_epi64x((int64_t)head.tag, (int64_t)head.turn));

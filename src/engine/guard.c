@@ -14,7 +14,7 @@
 enum { OPERATOR = 0, NOBODY = UINT32_MAX };
 
 /** Values of a vector that belong to supplies beside each other. */
-struct run {
+struct supply_run {
     uint32_t place; /**< of the first value */
     uint32_t supply;
     uint32_t count;
@@ -22,7 +22,7 @@ struct run {
 
 /** What is known of an application, and each of its supplies' limits in the order of its vector: there a supply that
  * takes no values has limits that none is within, so that a vector is judged in one pass. */
-struct application {
+struct guarded_application {
     struct rm_application_view view;
     uint64_t granted;
     uint64_t freshness_turns, future_turns;
@@ -36,7 +36,7 @@ struct application {
     bool paused;      /**< stopped, but just granted anew */
     uint32_t supply_count, run_count;
     uint32_t *supply;
-    struct run *run;
+    struct supply_run *run;
     double *low, *high;
 };
 
@@ -44,7 +44,7 @@ struct rm_guard {
     struct rm_arena arena;
     struct rm_guard_passes passes;
     uint32_t supply_count, application_count;
-    struct application *application;
+    struct guarded_application *application;
     rm_turn cycle_turn;
     uint32_t advanced; /**< supplies that went their step in this cycle: those before this one */
 
@@ -141,7 +141,7 @@ static bool take_applications(struct rm_guard *guard, struct rm_guard_applicatio
         return false;
     guard->application_count = count;
     for (uint32_t i = 0; i < count; ++i) {
-        struct application *const application = &guard->application[i];
+        struct guarded_application *const application = &guard->application[i];
         size_t const supplies = setup[i].supply_count ? setup[i].supply_count : 1;
         application->supply = rm_arena_take(&guard->arena, supplies * sizeof *application->supply);
         application->run = rm_arena_take(&guard->arena, supplies * sizeof *application->run);
@@ -182,27 +182,27 @@ static void set_admission(struct rm_guard *guard, uint32_t supply) {
     if (guard->owner[supply] == NOBODY)
         return;
     bool const open = guard->joined[supply] && !guard->faulty[supply];
-    struct application *const owner = &guard->application[guard->owner[supply]];
+    struct guarded_application *const owner = &guard->application[guard->owner[supply]];
     owner->low[guard->place[supply]] = open ? guard->low[supply] : INFINITY;
     owner->high[guard->place[supply]] = open ? guard->high[supply] : -INFINITY;
 }
 
 /** Where the supply is the next one after those of the last run, it is one more of them. */
-static void add_to_runs(struct application *application, uint32_t place, uint32_t supply) {
+static void add_to_runs(struct guarded_application *application, uint32_t place, uint32_t supply) {
     uint32_t const runs = application->run_count;
-    struct run *const run = application->run;
+    struct supply_run *const run = application->run;
     assert(run != NULL);
     if (runs != 0 && supply == run[runs - 1].supply + run[runs - 1].count) {
         ++run[runs - 1].count;
     } else {
-        run[runs] = (struct run){.place = place, .supply = supply, .count = 1};
+        run[runs] = (struct supply_run){.place = place, .supply = supply, .count = 1};
         ++application->run_count;
     }
 }
 
 static enum rm_code set_application(struct rm_guard *guard, uint32_t number, struct rm_guard_application const *setup,
                                     struct rm_error *error) {
-    struct application *const application = &guard->application[number];
+    struct guarded_application *const application = &guard->application[number];
     application->freshness_turns = setup->freshness_turns;
     application->future_turns = setup->future_turns;
     application->watchdog = (uint64_t)setup->watchdog_cycles * setup->period_cycles;
@@ -279,20 +279,20 @@ static void aim(struct rm_guard *guard, uint32_t supply) {
     guard->step[supply] = guard->slew[supply];
     if (guard->owner[supply] == NOBODY || !guard->joined[supply] || guard->faulty[supply])
         return;
-    struct application const *const owner = &guard->application[guard->owner[supply]];
+    struct guarded_application const *const owner = &guard->application[guard->owner[supply]];
     if (owner->stopped && !owner->paused && owner->stop == RM_STOP_RAMP) {
         guard->target[supply] = guard->safe[supply];
         guard->step[supply] = guard->safe_slew[supply];
     }
 }
 
-static void aim_all(struct rm_guard *guard, struct application const *application) {
+static void aim_all(struct rm_guard *guard, struct guarded_application const *application) {
     for (uint32_t i = 0; i < application->supply_count; ++i)
         aim(guard, application->supply[i]);
 }
 
 /** The action of a stop begins, or goes on after a pause. */
-static void stop(struct rm_guard *guard, struct application *application) {
+static void stop(struct rm_guard *guard, struct guarded_application *application) {
     application->stopped = true;
     application->paused = false;
     aim_all(guard, application);
@@ -319,7 +319,7 @@ void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
 void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t grant_number, bool died) {
     if (number == OPERATOR)
         return;
-    struct application *const application = &guard->application[number];
+    struct guarded_application *const application = &guard->application[number];
     bool const vectors_stop = application->stopped || application->view.state == RM_APPLICATION_RUNNING;
     application->granted = grant_number;
     application->silent = 0;
@@ -337,13 +337,14 @@ void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t grant_numb
 }
 
 /** What was refused, and against what. */
-static void keep_offence(struct application *application, struct rm_guard_offence const *offence) {
+static void keep_offence(struct guarded_application *application, struct rm_guard_offence const *offence) {
     ++application->view.refused[offence->refusal];
     application->view.offence = *offence;
 }
 
-static __attribute__((cold, noinline)) bool refuse_vector(struct application *application, enum rm_refusal refusal,
-                                                          double value, double limit, uint64_t vector, rm_turn turn) {
+static __attribute__((cold, noinline)) bool refuse_vector(struct guarded_application *application,
+                                                          enum rm_refusal refusal, double value, double limit,
+                                                          uint64_t vector, rm_turn turn) {
     keep_offence(application, &(struct rm_guard_offence){.refusal = refusal,
                                                          .actuator = UINT64_MAX,
                                                          .value = value,
@@ -354,7 +355,8 @@ static __attribute__((cold, noinline)) bool refuse_vector(struct application *ap
 }
 
 /** Differences only, so that no turn is too large for it. */
-static inline bool may_speak(struct application *application, struct rm_setpoint_reading const *vector, rm_turn turn) {
+static inline bool may_speak(struct guarded_application *application, struct rm_setpoint_reading const *vector,
+                             rm_turn turn) {
     rm_turn const input = vector->input_turn;
     if (application->granted == 0 || vector->grant_number != application->granted)
         return refuse_vector(application, RM_REFUSED_GRANT, (double)vector->grant_number, (double)application->granted,
@@ -384,12 +386,12 @@ static enum rm_refusal judge_value(struct rm_guard const *guard, uint32_t supply
 }
 
 /** The first good vector after a stop: nobody wants the stop's targets any more. */
-static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct application *application) {
+static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct guarded_application *application) {
     application->stopped = application->paused = false;
     aim_all(guard, application);
 }
 
-static inline void see_sign_of_life(struct application *application) {
+static inline void see_sign_of_life(struct guarded_application *application) {
     application->view.state = RM_APPLICATION_RUNNING;
     ++application->view.vectors;
     application->vector_came = true;
@@ -397,8 +399,8 @@ static inline void see_sign_of_life(struct application *application) {
 
 /** Keeps the last value of a vector that is further away than a step. */
 static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const *guard,
-                                                           struct application *application, double const *values,
-                                                           uint64_t vector, rm_turn turn) {
+                                                           struct guarded_application *application,
+                                                           double const *values, uint64_t vector, rm_turn turn) {
     for (uint32_t i = application->supply_count; i-- > 0;) {
         uint32_t const supply = application->supply[i];
         double const most = guard->setpoint[supply] + guard->step[supply];
@@ -416,7 +418,8 @@ static __attribute__((cold, noinline)) void keep_shortened(struct rm_guard const
 }
 
 /** A vector is a sign of life when one value at least is within its supply's own limits, or when it has none. */
-static bool shows_life(struct rm_guard const *guard, struct application const *application, double const *values) {
+static bool shows_life(struct rm_guard const *guard, struct guarded_application const *application,
+                       double const *values) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         uint32_t const supply = application->supply[i];
         if (values[i] >= guard->low[supply] && values[i] <= guard->high[supply])
@@ -426,8 +429,9 @@ static bool shows_life(struct rm_guard const *guard, struct application const *a
 }
 
 /** Says of each value that was not taken why; the last one is kept. */
-static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *guard, struct application *application,
-                                                         double const *values, uint64_t vector, rm_turn turn) {
+static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *guard,
+                                                         struct guarded_application *application, double const *values,
+                                                         uint64_t vector, rm_turn turn) {
     for (uint32_t i = 0; i < application->supply_count; ++i) {
         double limit;
         enum rm_refusal const refusal = judge_value(guard, application->supply[i], values[i], &limit);
@@ -441,11 +445,11 @@ static __attribute__((cold, noinline)) void keep_refused(struct rm_guard const *
     }
 }
 
-static struct rm_guard_taking take_vector(struct rm_guard *guard, struct application const *application,
+static struct rm_guard_taking take_vector(struct rm_guard *guard, struct guarded_application const *application,
                                           double const *values) {
     struct rm_guard_taking taking = {0};
     for (uint32_t i = 0; i < application->run_count; ++i) {
-        struct run const run = application->run[i];
+        struct supply_run const run = application->run[i];
         struct rm_guard_taking const part = guard->passes.take(
             run.count, values + run.place, application->low + run.place, application->high + run.place,
             guard->setpoint + run.supply, guard->step + run.supply, guard->target + run.supply);
@@ -457,7 +461,7 @@ static struct rm_guard_taking take_vector(struct rm_guard *guard, struct applica
 
 bool rm_guard_vector(struct rm_guard *guard, uint32_t number, struct rm_setpoint_reading const *vector,
                      double const *values, rm_turn turn) {
-    struct application *const application = &guard->application[number];
+    struct guarded_application *const application = &guard->application[number];
     if (!may_speak(application, vector, turn))
         return false;
     if (application->stopped && shows_life(guard, application, values))
@@ -486,7 +490,7 @@ static enum rm_refusal judge_put(struct rm_guard const *guard, uint32_t supply, 
 }
 
 enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit) {
-    struct application *const person = &guard->application[OPERATOR];
+    struct guarded_application *const person = &guard->application[OPERATOR];
     enum rm_refusal const refusal = judge_put(guard, supply, value, limit);
     if (refusal) {
         keep_offence(person, &(struct rm_guard_offence){.refusal = refusal,
@@ -503,12 +507,12 @@ enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double val
 }
 
 /** It was granted, and has never done anything with it. */
-static bool waits_in_vain(struct application const *application) {
+static bool waits_in_vain(struct guarded_application const *application) {
     return application->view.state == RM_APPLICATION_JOINED && application->first_vector > 0 &&
            application->silent >= application->first_vector;
 }
 
-static void watch(struct rm_guard *guard, struct application *application) {
+static void watch(struct rm_guard *guard, struct guarded_application *application) {
     bool const came = application->vector_came;
     application->vector_came = false;
     application->silent = came ? 0 : application->silent + 1;

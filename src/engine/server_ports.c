@@ -6,14 +6,14 @@
 #include <string.h>
 
 /** One identity of an instrument: its own network, or the mirror's. */
-struct place {
+struct instrument_place {
     uint32_t port;
     uint32_t source_ipv4;
 };
 
-static uint32_t places_of(struct rm_config_instrument const *instrument, struct place place[RM_NETWORKS]) {
-    place[0] = (struct place){instrument->port, instrument->source_ipv4};
-    place[1] = (struct place){instrument->mirror.port, instrument->mirror.source_ipv4};
+static uint32_t places_of(struct rm_config_instrument const *instrument, struct instrument_place place[RM_NETWORKS]) {
+    place[0] = (struct instrument_place){instrument->port, instrument->source_ipv4};
+    place[1] = (struct instrument_place){instrument->mirror.port, instrument->mirror.source_ipv4};
     return instrument->mirror.present ? 2 : 1;
 }
 
@@ -33,7 +33,7 @@ static void add_format(struct rm_server *server, uint32_t port_index, uint32_t f
 static uint32_t collect_sources(struct rm_config const *config, uint32_t port, uint32_t *source) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < config->instrument_count; ++i) {
-        struct place place[RM_NETWORKS];
+        struct instrument_place place[RM_NETWORKS];
         uint32_t const places = places_of(&config->instrument[i], place);
         for (uint32_t p = 0; p < places; ++p) {
             if (place[p].port != port)
@@ -84,7 +84,7 @@ static enum rm_code open_port(struct rm_server *server, uint32_t index, struct r
 enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *error) {
     struct rm_config const *config = server->config;
     for (uint32_t i = 0; i < config->instrument_count; ++i) {
-        struct place place[RM_NETWORKS];
+        struct instrument_place place[RM_NETWORKS];
         uint32_t const places = places_of(&config->instrument[i], place);
         for (uint32_t p = 0; p < places; ++p)
             add_format(server, place[p].port, config->instrument[i].format);
@@ -123,7 +123,7 @@ void rm_server_announce(struct rm_server *server, uint32_t index) {
     open_fast_path(server, index);
     struct rm_config_instrument const *wanted = &server->config->instrument[index];
     struct rm_instrument *instrument = server->instrument[index];
-    struct place place[RM_NETWORKS];
+    struct instrument_place place[RM_NETWORKS];
     uint32_t const places = places_of(wanted, place);
     for (uint32_t p = 0; p < places; ++p)
         rm_identity_add(&server->port[place[p].port].identities, place[p].source_ipv4, wanted->id, instrument,
@@ -157,8 +157,8 @@ static bool one_role_polls_all(struct rm_config const *config, uint32_t port, ui
     return polled == config->port[port].port.queues;
 }
 
-static enum rm_code check_place(struct rm_server const *server, uint32_t index, struct place place, uint32_t *role,
-                                uint16_t *queue, struct rm_error *error) {
+static enum rm_code check_place(struct rm_server const *server, uint32_t index, struct instrument_place place,
+                                uint32_t *role, uint16_t *queue, struct rm_error *error) {
     struct rm_config const *config = server->config;
     *role = rm_server_role_of(server, place.port, place.source_ipv4, queue);
     if (*queue != RM_QUEUE_ANY || one_role_polls_all(config, place.port, *role))
@@ -185,7 +185,7 @@ static void describe(struct rm_server const *server, uint32_t index, uint32_t po
 
 static enum rm_code steer_one(struct rm_server const *server, uint32_t index, FILE *out, struct rm_error *error) {
     struct rm_config_instrument const *instrument = &server->config->instrument[index];
-    struct place place[RM_NETWORKS];
+    struct instrument_place place[RM_NETWORKS];
     uint32_t const places = places_of(instrument, place);
     uint32_t role[RM_NETWORKS];
     for (uint32_t p = 0; p < places; ++p) {

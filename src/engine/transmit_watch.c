@@ -70,16 +70,16 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
 }
 
 /** One answer, whole. */
-struct answer {
+struct chain_answer {
     uint64_t cycle;
     struct rm_record part[RM_CHAIN_ID_PARTS];
 };
 
-static double readback_of(struct answer const *answer, uint32_t supply) {
+static double readback_of(struct chain_answer const *answer, uint32_t supply) {
     return answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_FIRST + supply % RM_SUPPLIES_PER_RECORD].f;
 }
 
-static uint32_t bits_of(struct answer const *answer, uint32_t supply) {
+static uint32_t bits_of(struct chain_answer const *answer, uint32_t supply) {
     uint32_t const all = (uint32_t)answer->part[supply / RM_SUPPLIES_PER_RECORD].lane[RM_SUPPLY_LANE_STATE].i;
     return all >> supply % RM_SUPPLIES_PER_RECORD * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1);
 }
@@ -94,7 +94,7 @@ static double beginning(struct rm_transmit const *transmit, uint32_t index, doub
 }
 
 /** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
-static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, struct answer const *answer) {
+static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
     for (uint32_t i = 0; i < link->count; ++i)
         if (!isfinite(beginning(transmit, link->first + i, readback_of(answer, i))))
             return;
@@ -139,7 +139,7 @@ static void note_deviation(struct rm_transmit *transmit, struct rm_transmit_link
     set_state(transmit, index, RM_SUPPLY_DEVIATES, deviates);
 }
 
-static void count_what_it_says(struct rm_transmit_link *link, struct answer const *answer) {
+static void count_what_it_says(struct rm_transmit_link *link, struct chain_answer const *answer) {
     uint16_t says = 0;
     for (uint32_t p = 0; p < link->parts; ++p)
         says |= rm_tag_status(answer->part[p].tag);
@@ -151,7 +151,7 @@ static void count_what_it_says(struct rm_transmit_link *link, struct answer cons
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
-static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, struct answer const *answer) {
+static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
     count_what_it_says(link, answer);
     link->silent = 0;
     for (uint32_t i = 0; i < link->count; ++i) {
@@ -188,7 +188,7 @@ static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm
 }
 
 static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t place) {
-    struct answer answer;
+    struct chain_answer answer;
     uint64_t const bit = 1ull << place;
     uint32_t good = 0;
     bool wrong = false;

@@ -16,7 +16,7 @@ double rm_convert(struct rm_conversion const *conversion, double value) {
 }
 
 /** Where the polynomial crosses `other`, and between which two values that is. `best` misses it by least. */
-struct search {
+struct crossing_search {
     double const *c;
     double other;
     double low, high; /**< the crossing lies between them */
@@ -25,7 +25,7 @@ struct search {
 };
 
 /** Looks at `v`: the bracket becomes smaller. Returns by how much the polynomial is above `other` there. */
-static double look(struct search *search, double v) {
+static double look(struct crossing_search *search, double v) {
     double const above = polynomial(search->c, v) - search->other;
     if (fabs(above) < search->miss) {
         search->best = v;
@@ -39,7 +39,7 @@ static double look(struct search *search, double v) {
 }
 
 /** Newton's step from `v`, or the middle where that leads out of the bracket or would not make it smaller. */
-static double next(struct search const *search, double v, double above, bool halve) {
+static double next(struct crossing_search const *search, double v, double above, bool halve) {
     double const newton = v - above / slope(search->c, v);
     if (!halve && newton > search->low && newton < search->high)
         return newton;
@@ -48,7 +48,7 @@ static double next(struct search const *search, double v, double above, bool hal
 
 static double solve(double const c[4], double low, double high, double other) {
     double const at_low = polynomial(c, low), at_high = polynomial(c, high);
-    struct search search = {c, other, low, high, at_low < at_high, low, INFINITY};
+    struct crossing_search search = {c, other, low, high, at_low < at_high, low, INFINITY};
     if (!(other >= fmin(at_low, at_high) && other <= fmax(at_low, at_high)))
         return NAN;
     if (other == at_low || other == at_high)

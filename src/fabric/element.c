@@ -26,7 +26,7 @@ size_t rm_element_bytes(enum rm_element_type type) {
 }
 
 /** Room for an element of any number. */
-union element {
+union any_element {
     double f64;
     float f32;
     int64_t i64;
@@ -37,7 +37,7 @@ union element {
 };
 
 double rm_element_value(enum rm_element_type type, void const *element) {
-    union element it = {0};
+    union any_element it = {0};
     size_t const bytes = rm_element_bytes(type);
     if (bytes > 0 && bytes <= sizeof it)
         memcpy(&it, element, bytes);
@@ -80,7 +80,7 @@ static uint64_t as_unsigned(double value, double high) {
 }
 
 void rm_element_put(enum rm_element_type type, void *element, double value) {
-    union element it = {0};
+    union any_element it = {0};
     switch (type) {
     case RM_ELEMENT_F64:
         it.f64 = value;

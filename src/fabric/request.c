@@ -172,7 +172,7 @@ static void pause_between(uint64_t looks) {
 }
 
 /** A request that is waited for. */
-struct waiting {
+struct awaited_request {
     struct target target;
     char const *name;
     uint64_t first;
@@ -184,7 +184,7 @@ struct waiting {
 
 /** Looks for the reply. Where others were given so many meanwhile that it may have been overwritten, asks once more: to
  * set something twice is to set it. */
-static bool look_for_reply(struct rm_owner *owner, struct waiting *waiting, struct rm_reply *reply) {
+static bool look_for_reply(struct rm_owner *owner, struct awaited_request *waiting, struct rm_reply *reply) {
     uint64_t const head = get(&waiting->target.replies->head);
     if (find_reply(waiting->target.replies, owner, waiting->number, reply))
         return true;
@@ -197,8 +197,9 @@ static bool look_for_reply(struct rm_owner *owner, struct waiting *waiting, stru
     return false;
 }
 
-static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *workspace, struct waiting *waiting,
-                                   uint64_t timeout_ns, struct rm_reply *reply, struct rm_error *error) {
+static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *workspace,
+                                   struct awaited_request *waiting, uint64_t timeout_ns, struct rm_reply *reply,
+                                   struct rm_error *error) {
     struct target const *target = &waiting->target;
     uint64_t const begun = rm_monotonic_ns();
     uint64_t ring_at = begun + RING_AGAIN_NS, alive_at = begun + ALIVE_AGAIN_NS, now = begun;
@@ -227,7 +228,7 @@ static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                              uint64_t first, void const *values, size_t bytes, uint64_t timeout_ns,
                              struct rm_reply *reply, struct rm_error *error) {
-    struct waiting waiting = {.name = parameter, .first = first, .values = values, .bytes = bytes};
+    struct awaited_request waiting = {.name = parameter, .first = first, .values = values, .bytes = bytes};
     enum rm_code const code =
         post_to(owner, workspace, parameter, first, values, bytes, &waiting.target, &waiting.number, error);
     if (code != RM_OK)

@@ -10,7 +10,7 @@
 
 enum { OUTPUTS_AT_ONCE = 4 };
 
-struct halves {
+struct record_halves {
     __m256 low;  /**< words 0–7: turn, tag, lanes 0–3 */
     __m256 high; /**< words 8–15: lanes 4–11 */
 };
@@ -25,17 +25,18 @@ RM_INLINE_AVX2 __m256i masks_of_bits(uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit);
 }
 
-RM_INLINE_AVX2 struct halves multiply_add(float coefficient, struct halves value, struct halves sum) {
+RM_INLINE_AVX2 struct record_halves multiply_add(float coefficient, struct record_halves value,
+                                                 struct record_halves sum) {
     __m256 const c = _mm256_set1_ps(coefficient);
-    return (struct halves){_mm256_fmadd_ps(c, value.low, sum.low), _mm256_fmadd_ps(c, value.high, sum.high)};
+    return (struct record_halves){_mm256_fmadd_ps(c, value.low, sum.low), _mm256_fmadd_ps(c, value.high, sum.high)};
 }
 
 /** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
  * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
-RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct halves const *value, uint32_t age, uint32_t count,
-                            bool newest) {
+RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct record_halves const *value, uint32_t age,
+                            uint32_t count, bool newest) {
     struct rm_fir_design const *const design = decimator->design;
-    struct halves sum[OUTPUTS_AT_ONCE];
+    struct record_halves sum[OUTPUTS_AT_ONCE];
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < count; ++i) {
         sum[i].low = _mm256_load_ps(decimator->sum[age + i + 1]);
@@ -63,7 +64,7 @@ RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
     __m256i const lanes_low = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
     __m256i const floats_low = masks_of_bits((uint32_t)decimator->float_lanes << 4);
     __m256i const floats_high = masks_of_bits((uint32_t)decimator->float_lanes >> 4);
-    struct halves value[RM_DECIMATION_MAX];
+    struct record_halves value[RM_DECIMATION_MAX];
     for (uint32_t phase = 0; phase < decimator->design->decimation; ++phase) {
         __m256i const *const words = (__m256i const *)&record[phase];
         value[phase].low = convert(_mm256_and_si256(_mm256_load_si256(&words[0]), lanes_low), floats_low);

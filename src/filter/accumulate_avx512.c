@@ -19,15 +19,15 @@ RM_INLINE_AVX512 __m512 convert(struct rm_decimator const *decimator, struct rm_
 }
 
 /** The shape of a filter. Where the compiler knows it, loops are unrolled and the group stays in registers. */
-struct shape {
+struct filter_shape {
     uint32_t decimation;
     uint32_t overlap;
 };
 
 /** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
  * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
-RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, struct shape shape, __m512 const *value, uint32_t age,
-                              uint32_t count, bool newest) {
+RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, struct filter_shape shape, __m512 const *value,
+                              uint32_t age, uint32_t count, bool newest) {
     float const *const taps = decimator->design->coefficient + age;
     __m512 sum[RM_OVERLAP_MAX];
 #pragma GCC unroll 18
@@ -56,14 +56,14 @@ RM_INLINE_AVX512 void load(struct rm_decimator const *decimator, __m512 value[RM
 }
 
 /** All outputs together: with the twelve inputs they fit the 32 registers. `shape` is a constant. */
-RM_INLINE_AVX512 void accumulate_whole(struct rm_decimator *decimator, struct shape shape) {
+RM_INLINE_AVX512 void accumulate_whole(struct rm_decimator *decimator, struct filter_shape shape) {
     __m512 value[RM_DECIMATION_MAX];
     load(decimator, value);
     advance(decimator, shape, value, 0, shape.overlap, true);
 }
 
 static RM_AVX512 void accumulate_any(struct rm_decimator *decimator) {
-    struct shape const shape = {decimator->design->decimation, decimator->design->overlap};
+    struct filter_shape const shape = {decimator->design->decimation, decimator->design->overlap};
     uint32_t const last_pair = shape.overlap - 2;
     __m512 value[RM_DECIMATION_MAX];
     load(decimator, value);
@@ -79,9 +79,9 @@ static RM_AVX512 void accumulate_any(struct rm_decimator *decimator) {
 RM_AVX512 void rm_accumulate_avx512(struct rm_decimator *decimator) {
     struct rm_fir_design const *const design = decimator->design;
     if (design->decimation == 12 && design->overlap == 18)
-        accumulate_whole(decimator, (struct shape){12, 18});
+        accumulate_whole(decimator, (struct filter_shape){12, 18});
     else if (design->decimation == 12 && design->overlap == 2)
-        accumulate_whole(decimator, (struct shape){12, 2});
+        accumulate_whole(decimator, (struct filter_shape){12, 2});
     else
         accumulate_any(decimator);
 }

@@ -20,13 +20,13 @@ static char const *const builtin_names[] = {NATIVE, "libera_grouping", "libera_g
 enum { BUILTINS = sizeof builtin_names / sizeof builtin_names[0] };
 
 /** One entry of the list, and where it stands. */
-struct entry {
+struct format_entry {
     struct rm_file_format const *written;
     char const *path;
     uint32_t index;
 };
 
-__attribute__((format(printf, 4, 5))) static enum rm_code fail(struct entry const *entry, struct rm_error *error,
+__attribute__((format(printf, 4, 5))) static enum rm_code fail(struct format_entry const *entry, struct rm_error *error,
                                                                char const *member, char const *text, ...) {
     char key[KEY_BYTES];
     snprintf(key, sizeof key, "formats[%u]%s%s", entry->index, *member == '\0' ? "" : ".", member);
@@ -48,7 +48,7 @@ static bool is_builtin(char const *name) {
     return false;
 }
 
-static enum rm_code check_name(struct entry const *entry, struct rm_error *error) {
+static enum rm_code check_name(struct format_entry const *entry, struct rm_error *error) {
     char const *const name = entry->written->name;
     if (!name_is_good(name))
         return fail(entry, error, "name", "found \"%s\", expected lower-case letters, digits, _ and -", name);
@@ -57,7 +57,7 @@ static enum rm_code check_name(struct entry const *entry, struct rm_error *error
     return RM_OK;
 }
 
-static enum rm_code check_lane_names(struct entry const *entry, struct rm_error *error) {
+static enum rm_code check_lane_names(struct format_entry const *entry, struct rm_error *error) {
     struct rm_file_layout const *const layout = entry->written->layout;
     for (uint32_t i = 0; i < layout->lanes_count; ++i) {
         char member[KEY_BYTES / 2];
@@ -128,7 +128,7 @@ static void describe(struct rm_file_layout const *written, struct rm_layout_desc
 }
 
 /** What a description's numbers cannot say: where 0 means "absent" it may not have been written. */
-static enum rm_code check_written(struct entry const *entry, struct rm_error *error) {
+static enum rm_code check_written(struct format_entry const *entry, struct rm_error *error) {
     struct rm_file_layout const *const layout = entry->written->layout;
     if (layout->instruments != NULL && layout->instruments->count != NULL && *layout->instruments->count == 0)
         return fail(entry, error, "layout.instruments.count",
@@ -140,7 +140,7 @@ static enum rm_code check_written(struct entry const *entry, struct rm_error *er
     return check_lane_names(entry, error);
 }
 
-static enum rm_code compile(struct entry const *entry, struct rm_layout **layout, struct rm_error *error) {
+static enum rm_code compile(struct format_entry const *entry, struct rm_layout **layout, struct rm_error *error) {
     enum rm_code code = check_written(entry, error);
     if (code != RM_OK)
         return code;
@@ -156,7 +156,7 @@ static enum rm_code compile(struct entry const *entry, struct rm_layout **layout
     return fail(entry, error, member, "%s", colon + 2);
 }
 
-static enum rm_code take_preset(struct entry const *entry, struct rm_format *format, struct rm_error *error) {
+static enum rm_code take_preset(struct format_entry const *entry, struct rm_format *format, struct rm_error *error) {
     char const *const preset = entry->written->preset;
     if (rm_format_builtin(preset, format))
         return RM_OK;
@@ -170,7 +170,7 @@ static enum rm_code take_preset(struct entry const *entry, struct rm_format *for
                 nearest.name == NULL ? "" : "\"?)");
 }
 
-static enum rm_code check_numbers(struct entry const *entry, struct rm_error *error) {
+static enum rm_code check_numbers(struct format_entry const *entry, struct rm_error *error) {
     struct rm_file_format const *const written = entry->written;
     if (written->udp_port != NULL && *written->udp_port == 0)
         return fail(entry, error, "udp_port", "found 0, expected 1 to 65535");
@@ -182,7 +182,7 @@ static enum rm_code check_numbers(struct entry const *entry, struct rm_error *er
 
 enum rm_code rm_format_resolve(struct rm_file_format const *written, char const *path, uint32_t index,
                                struct rm_format *format, struct rm_error *error) {
-    struct entry const entry = {.written = written, .path = path, .index = index};
+    struct format_entry const entry = {.written = written, .path = path, .index = index};
     *format = (struct rm_format){.period_turns = 1};
     enum rm_code code = check_name(&entry, error);
     if (code == RM_OK)

@@ -29,7 +29,7 @@ enum {
 };
 
 /** What a receive queue's thread keeps. */
-struct lane {
+struct receive_lane {
     alignas(64) enum rm_gate_state entered; /**< of the burst that is lent */
     _Atomic uint64_t missed;                /**< frames that found no buffer to outlive their burst in */
 };
@@ -37,11 +37,11 @@ struct lane {
 struct memif_port {
     alignas(64) struct rm_port port;
     struct rm_memif_link link;
-    struct lane *lane;        /**< one for each receive queue */
-    uint8_t *out;             /**< a burst of buffers for each queue, and for the exception path's */
-    uint32_t out_bytes;       /**< of a buffer */
-    uint8_t mac[6];           /**< made up */
-    struct rte_mempool *pool; /**< of frames that outlive their burst; NULL where none do */
+    struct receive_lane *lane; /**< one for each receive queue */
+    uint8_t *out;              /**< a burst of buffers for each queue, and for the exception path's */
+    uint32_t out_bytes;        /**< of a buffer */
+    uint8_t mac[6];            /**< made up */
+    struct rte_mempool *pool;  /**< of frames that outlive their burst; NULL where none do */
 };
 
 static struct memif_port *self(struct rm_port *port) { return (struct memif_port *)port; }
@@ -75,7 +75,7 @@ static bool memif_keep(struct rm_port *port, struct rm_burst *burst, uint32_t in
 
 /** Copies a burst into buffers that live on, and gives its slots back. */
 static uint32_t keep_all(struct memif_port *memif, uint16_t queue, struct rm_burst *burst, uint32_t received) {
-    struct lane *const lane = &memif->lane[queue];
+    struct receive_lane *const lane = &memif->lane[queue];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < received; ++i)
         if (memif_keep(&memif->port, burst, i))

@@ -8,7 +8,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a descriptor's fields are taken from its words");
 
 /** A descriptor, looked at once. */
-struct piece {
+struct descriptor_copy {
     uint32_t flags;
     uint32_t region;
     uint32_t length;
@@ -19,14 +19,14 @@ static struct rm_memif_descriptor *slot_at(struct rm_memif_ring const *ring, uin
     return &ring->shared->slot[index & (ring->slots - 1u)];
 }
 
-static struct piece look(struct rm_memif_ring const *ring, uint32_t index) {
+static struct descriptor_copy look(struct rm_memif_ring const *ring, uint32_t index) {
     struct rm_memif_descriptor *const slot = slot_at(ring, index);
     uint64_t const what = atomic_load_explicit(&slot->what, memory_order_relaxed);
     uint64_t const where = atomic_load_explicit(&slot->where, memory_order_relaxed);
-    return (struct piece){.flags = (uint16_t)what,
-                          .region = (uint16_t)(what >> 16),
-                          .length = (uint32_t)(what >> 32),
-                          .offset = (uint32_t)where};
+    return (struct descriptor_copy){.flags = (uint16_t)what,
+                                    .region = (uint16_t)(what >> 16),
+                                    .length = (uint32_t)(what >> 32),
+                                    .offset = (uint32_t)where};
 }
 
 static void write_slot(struct rm_memif_ring const *ring, uint32_t index, uint32_t region, uint32_t length,
@@ -136,7 +136,7 @@ static uint32_t join(struct rm_memif_ring const *ring, uint32_t first, uint32_t 
     uint32_t joined = 0, used = 0;
     bool good = true, ended = false;
     while (used < slots && !ended) {
-        struct piece const piece = look(ring, first + used++);
+        struct descriptor_copy const piece = look(ring, first + used++);
         uint32_t const room = ring->longest - joined;
         uint32_t const bytes = piece.length < room ? piece.length : room;
         uint8_t const *const from = rm_memif_regions_at(ring->regions, piece.region, piece.offset, piece.length);
@@ -163,7 +163,7 @@ uint32_t rm_memif_ring_receive(struct rm_memif_ring *ring, struct rm_burst *burs
     uint32_t shown = 0, used = 0;
     bool joined = false;
     while (used < waiting && shown < RM_BURST) {
-        struct piece const piece = look(ring, ring->position + used);
+        struct descriptor_copy const piece = look(ring, ring->position + used);
         uint32_t length = piece.length < ring->longest ? piece.length : ring->longest;
         uint8_t *data = rm_memif_regions_at(ring->regions, piece.region, piece.offset, piece.length);
         if (__builtin_expect(piece.flags & RM_MEMIF_NEXT, 0)) {
@@ -230,7 +230,7 @@ static void fill_own(struct rm_memif_ring const *ring, uint32_t index, uint8_t c
 
 /** The server fills those that the client's descriptors name. False when it has none for this frame. */
 static bool fill_given(struct rm_memif_ring const *ring, uint32_t index, uint8_t const *frame, uint32_t length) {
-    struct piece const piece = look(ring, index);
+    struct descriptor_copy const piece = look(ring, index);
     uint8_t *const buffer = rm_memif_regions_at(ring->regions, piece.region, piece.offset, length);
     if (buffer == NULL || piece.length < length)
         return false;

@@ -6,7 +6,7 @@
 #include <ringmaster/stream.h>
 
 /** The first 16 bytes of a datagram as they stand on the wire. */
-struct header {
+struct native_header {
     uint16_t magic;
     uint8_t version;
     uint8_t kind;
@@ -15,7 +15,7 @@ struct header {
     rm_turn turn;
 };
 
-_Static_assert(sizeof(struct header) == RM_NATIVE_HEADER_BYTES, "no padding between the header's fields");
+_Static_assert(sizeof(struct native_header) == RM_NATIVE_HEADER_BYTES, "no padding between the header's fields");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the fabric and the native format are little-endian");
 
 enum rm_port_counter rm_native_parse(uint8_t const *payload, uint32_t length, struct rm_native *native) {
@@ -25,7 +25,7 @@ enum rm_port_counter rm_native_parse(uint8_t const *payload, uint32_t length, st
         return RM_PORT_TOO_LONG;
     if (length % 4)
         return RM_PORT_BAD_LENGTH;
-    struct header header;
+    struct native_header header;
     memcpy(&header, payload, sizeof header);
     if (header.magic != RM_NATIVE_MAGIC)
         return RM_PORT_BAD_MAGIC;
@@ -53,7 +53,7 @@ uint32_t rm_native_write(uint8_t *payload, uint8_t kind, uint16_t instrument, ui
                          union rm_lane const *lanes, uint32_t lane_count) {
     if (lane_count < 1 || lane_count > RM_LANES)
         return 0;
-    struct header const header = {
+    struct native_header const header = {
         .magic = RM_NATIVE_MAGIC,
         .version = RM_NATIVE_VERSION,
         .kind = kind,

@@ -38,7 +38,7 @@ struct rm_reassembly {
 };
 
 /** A fragment. */
-struct piece {
+struct fragment {
     uint64_t addresses;
     uint64_t label;
     uint8_t const *bytes;
@@ -98,7 +98,7 @@ static uint32_t *bucket_of(struct rm_reassembly *reassembly, uint64_t addresses,
     return &reassembly->bucket[((uint64_t)product ^ (uint64_t)(product >> 64)) & reassembly->bucket_mask];
 }
 
-static uint32_t find(struct rm_reassembly *reassembly, struct piece const *piece) {
+static uint32_t find(struct rm_reassembly *reassembly, struct fragment const *piece) {
     uint32_t index = *bucket_of(reassembly, piece->addresses, piece->label);
     while (index != NOWHERE &&
            (reassembly->slot[index].addresses != piece->addresses || reassembly->slot[index].label != piece->label))
@@ -127,7 +127,7 @@ static void give_up(struct rm_reassembly *reassembly, uint32_t index) {
     ++reassembly->given_up;
 }
 
-static uint32_t begin(struct rm_reassembly *reassembly, struct piece const *piece, uint64_t tsc) {
+static uint32_t begin(struct rm_reassembly *reassembly, struct fragment const *piece, uint64_t tsc) {
     if (reassembly->free == NOWHERE)
         give_up(reassembly, reassembly->oldest);
     struct slot *const slot = reassembly->slot;
@@ -155,10 +155,10 @@ static bool too_old(struct rm_reassembly const *reassembly, uint32_t index, uint
     return age >= 0 && (uint64_t)age >= reassembly->timeout_ticks;
 }
 
-static struct piece piece_of(struct rm_ipv4_packet const *packet) {
+static struct fragment piece_of(struct rm_ipv4_packet const *packet) {
     uint16_t const fragment = rm_load16(packet->header + IPV4_FRAGMENT);
     uint32_t const first = (fragment & FRAGMENT_OFFSET) * RM_UNIT_BYTES;
-    return (struct piece){
+    return (struct fragment){
         .addresses = rm_load_memory64(packet->header + IPV4_SOURCE),
         .label = (uint64_t)rm_load16(packet->header + IPV4_IDENTIFICATION) << 16 | packet->vlan,
         .bytes = packet->header + packet->header_bytes,
@@ -169,20 +169,20 @@ static struct piece piece_of(struct rm_ipv4_packet const *packet) {
 }
 
 /** Whether it may be a fragment of anything. */
-static bool possible(struct rm_reassembly const *reassembly, struct piece const *piece) {
+static bool possible(struct rm_reassembly const *reassembly, struct fragment const *piece) {
     return piece->end > piece->first && piece->end <= reassembly->longest &&
            !(piece->more && piece->end % RM_UNIT_BYTES);
 }
 
 /** Whether it ends where a fragment of this datagram can. */
-static bool ends_well(struct slot const *slot, struct piece const *piece) {
+static bool ends_well(struct slot const *slot, struct fragment const *piece) {
     if (piece->more)
         return slot->total == 0 || piece->end < slot->total;
     return piece->end > slot->reach && (slot->total == 0 || piece->end == slot->total);
 }
 
 /** Puts it into its place; false where other bytes are. */
-static bool put(struct rm_reassembly *reassembly, uint32_t index, struct piece const *piece) {
+static bool put(struct rm_reassembly *reassembly, uint32_t index, struct fragment const *piece) {
     struct slot *const slot = &reassembly->slot[index];
     uint64_t *const map = reassembly->map + (size_t)index * reassembly->map_words;
     uint8_t *const place = reassembly->data + (size_t)index * reassembly->data_stride + piece->first;
@@ -211,7 +211,7 @@ enum rm_port_counter rm_reassembly_put(struct rm_reassembly *reassembly, uint8_t
         return found;
     if (packet.header[IPV4_PROTOCOL] != PROTOCOL_UDP)
         return RM_PORT_NOT_UDP;
-    struct piece const piece = piece_of(&packet);
+    struct fragment const piece = piece_of(&packet);
     uint32_t index = find(reassembly, &piece);
     if (index != NOWHERE && too_old(reassembly, index, tsc)) {
         give_up(reassembly, index);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /** The first 32 bytes of a datagram as they stand on the wire. */
-struct header {
+struct setpoint_header {
     uint16_t magic;
     uint8_t version;
     uint8_t flags;
@@ -15,14 +15,14 @@ struct header {
     uint64_t sequence;
 };
 
-_Static_assert(sizeof(struct header) == RM_SETPOINT_HEADER_BYTES, "no padding between the header's fields");
+_Static_assert(sizeof(struct setpoint_header) == RM_SETPOINT_HEADER_BYTES, "no padding between the header's fields");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the setpoint format is little-endian");
 
 enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length,
                                          struct rm_setpoint_datagram *datagram) {
     if (length < RM_SETPOINT_SHORTEST)
         return RM_SETPOINT_TOO_SHORT;
-    struct header header;
+    struct setpoint_header header;
     memcpy(&header, payload, sizeof header);
     if (header.magic != RM_SETPOINT_MAGIC)
         return RM_SETPOINT_BAD_MAGIC;
@@ -56,7 +56,7 @@ uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_t
                            uint64_t sequence, float const *values, uint32_t count) {
     if (count < 1 || count > RM_CHAIN_SUPPLIES_MAX)
         return 0;
-    struct header const header = {
+    struct setpoint_header const header = {
         .magic = RM_SETPOINT_MAGIC,
         .version = RM_SETPOINT_VERSION,
         .flags = flags,

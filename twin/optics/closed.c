@@ -78,7 +78,7 @@ static bool factor(struct rm_tangent const *turn, int n, struct rm_small_lu *lu)
     return rm_small_factor(lu, a, n, 6);
 }
 
-struct search {
+struct orbit_search {
     struct rm_route route;
     struct rm_turn_points points;
     double path_m; /**< 6D: by how much ct grows in a turn in step with the RF */
@@ -87,7 +87,7 @@ struct search {
 };
 
 /** One turn from where the search is. */
-static enum rm_code turn(struct search const *search, bool look, bool diffusion, struct rm_closed *closed,
+static enum rm_code turn(struct orbit_search const *search, bool look, bool diffusion, struct rm_closed *closed,
                          struct rm_error *error) {
     memset(&closed->diffusion, 0, sizeof closed->diffusion);
     rm_tangent_begin(&closed->turn, closed->z);
@@ -97,8 +97,8 @@ static enum rm_code turn(struct search const *search, bool look, bool diffusion,
 }
 
 /** Newton's step from the turn; `change` is its largest coordinate. */
-static enum rm_code approach(struct search const *search, struct rm_closed *closed, double step[6], double *change,
-                             struct rm_error *error) {
+static enum rm_code approach(struct orbit_search const *search, struct rm_closed *closed, double step[6],
+                             double *change, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     struct rm_small_lu lu;
     if (!factor(&closed->turn, n, &lu))
@@ -116,7 +116,7 @@ static enum rm_code approach(struct search const *search, struct rm_closed *clos
 
 /** As far as magnets of one slice each lead, which is to some 1e-6: then three whole turns are left where there were
  * four (Elettra 2.0: 2.6 ms for 3.6). */
-static enum rm_code begin_coarsely(struct search *search, struct rm_closed *closed, struct rm_error *error) {
+static enum rm_code begin_coarsely(struct orbit_search *search, struct rm_closed *closed, struct rm_error *error) {
     double step[6], change = INFINITY;
     enum rm_code code = RM_OK;
     search->route.coarse = true;
@@ -130,7 +130,7 @@ static enum rm_code begin_coarsely(struct search *search, struct rm_closed *clos
 }
 
 /** The last turn has looked at the points. */
-static enum rm_code iterate(struct search const *search, struct rm_closed_request const *request,
+static enum rm_code iterate(struct orbit_search const *search, struct rm_closed_request const *request,
                             struct rm_closed *closed, struct rm_error *error) {
     double change = INFINITY;
     for (uint32_t i = 0; i < search->most; ++i) {
@@ -154,7 +154,7 @@ static enum rm_code iterate(struct search const *search, struct rm_closed_reques
 }
 
 /** Where few slices lead astray, the search begins anew without them. */
-static enum rm_code find(struct search *search, struct rm_closed_request const *request, struct rm_closed *closed,
+static enum rm_code find(struct orbit_search *search, struct rm_closed_request const *request, struct rm_closed *closed,
                          struct rm_error *error) {
     struct rm_closed const given = *closed;
     if (request->at_start != NULL)
@@ -178,8 +178,8 @@ static enum rm_code make_room(struct rm_closed_request const *request, struct rm
     return RM_OK;
 }
 
-static enum rm_code begin(struct search *search, struct rm_closed_request const *request, struct rm_closed *closed,
-                          struct rm_error *error) {
+static enum rm_code begin(struct orbit_search *search, struct rm_closed_request const *request,
+                          struct rm_closed *closed, struct rm_error *error) {
     struct rm_orbit_options const *const options = request->orbit;
     double const *const given = request->at_start != NULL ? request->at_start : options != NULL ? options->guess : NULL;
     closed->is_6d = search->route.cavity;
@@ -204,7 +204,7 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     struct rm_orbit_options const *const options = request->orbit;
     struct rm_route_changes const changes = {
         .rf_offset_hz = options != NULL ? options->rf_offset_hz : 0, .instead = request->instead, .at = request->at};
-    struct search search = {.tolerance = usual_tolerance, .most = USUAL_ITERATIONS};
+    struct orbit_search search = {.tolerance = usual_tolerance, .most = USUAL_ITERATIONS};
     if (options != NULL && options->tolerance != 0)
         search.tolerance = options->tolerance;
     if (options != NULL && options->most_iterations != 0)

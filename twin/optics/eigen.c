@@ -26,21 +26,21 @@ static inline double complex times(double complex a, double complex b) {
 }
 
 /** A rotation of rows i and i + 1 that turns (a, b) into (r, 0): c real, s complex. */
-struct rotation {
+struct givens_rotation {
     double c;
     double complex s;
 };
 
-static struct rotation rotation_of(double complex a, double complex b) {
+static struct givens_rotation rotation_of(double complex a, double complex b) {
     double const size_a = cabs(a), size_b = cabs(b), both = hypot(size_a, size_b);
     if (size_b == 0)
-        return (struct rotation){1, 0};
+        return (struct givens_rotation){1, 0};
     if (size_a == 0)
-        return (struct rotation){0, conj(b) / size_b};
-    return (struct rotation){size_a / both, a / size_a * conj(b) / both};
+        return (struct givens_rotation){0, conj(b) / size_b};
+    return (struct givens_rotation){size_a / both, a / size_a * conj(b) / both};
 }
 
-static void rotate_rows(double complex m[6][6], int i, struct rotation r, int from, int n) {
+static void rotate_rows(double complex m[6][6], int i, struct givens_rotation r, int from, int n) {
     for (int k = from; k < n; ++k) {
         double complex const upper = m[i][k], lower = m[i + 1][k];
         m[i][k] = r.c * upper + times(r.s, lower);
@@ -48,7 +48,7 @@ static void rotate_rows(double complex m[6][6], int i, struct rotation r, int fr
     }
 }
 
-static void rotate_columns(double complex m[6][6], int i, struct rotation r, int count) {
+static void rotate_columns(double complex m[6][6], int i, struct givens_rotation r, int count) {
     for (int k = 0; k < count; ++k) {
         double complex const left = m[k][i], right = m[k][i + 1];
         m[k][i] = r.c * left + times(conj(r.s), right);
@@ -59,7 +59,7 @@ static void rotate_columns(double complex m[6][6], int i, struct rotation r, int
 static void make_hessenberg(struct schur *s) {
     for (int column = 0; column < s->n - 2; ++column)
         for (int i = s->n - 2; i > column; --i) {
-            struct rotation const r = rotation_of(s->h[i][column], s->h[i + 1][column]);
+            struct givens_rotation const r = rotation_of(s->h[i][column], s->h[i + 1][column]);
             rotate_rows(s->h, i, r, column, s->n);
             rotate_columns(s->h, i, r, s->n);
             rotate_columns(s->q, i, r, s->n);
@@ -77,7 +77,7 @@ static double complex shift_of(struct schur const *s, int last) {
 }
 
 static void qr_step(struct schur *s, int first, int last, double complex shift) {
-    struct rotation r[6];
+    struct givens_rotation r[6];
     for (int i = first; i <= last; ++i)
         s->h[i][i] -= shift;
     for (int i = first; i < last; ++i) {

@@ -8,7 +8,7 @@
 #include "../tangent/scatter.h"
 #include "frames.h"
 
-struct frame {
+struct mode_frame {
     double a[6][8];
     /** Rows of S_k (P⁻¹)_k Aᵀ, mode after mode. */
     rm_lanes half[6];
@@ -30,7 +30,7 @@ static inline void frame_rows(struct rm_tangent const *point, struct rm_modes co
     }
 }
 
-static inline void frame_of(struct rm_tangent const *point, struct rm_modes const *modes, struct frame *frame) {
+static inline void frame_of(struct rm_tangent const *point, struct rm_modes const *modes, struct mode_frame *frame) {
     struct rm_tangent a;
     double inverse[6][6];
     rm_lanes column[6];
@@ -50,7 +50,7 @@ static inline void frame_of(struct rm_tangent const *point, struct rm_modes cons
     }
 }
 
-static inline void frame_write(struct rm_tangent const *point, struct frame const *frame, int modes,
+static inline void frame_write(struct rm_tangent const *point, struct mode_frame const *frame, int modes,
                                struct rm_optics *o) {
     memcpy(o->closed_orbit, point->z, sizeof o->closed_orbit);
     for (int i = 0; i < 6; ++i) {
@@ -74,7 +74,7 @@ static inline void frame_write(struct rm_tangent const *point, struct frame cons
 static void fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
                  struct rm_optics *optics) {
     for (uint32_t i = 0; i < count; ++i) {
-        struct frame frame;
+        struct mode_frame frame;
         frame_of(&points[i], modes, &frame);
         frame_write(&points[i], &frame, modes->count, &optics[i]);
     }

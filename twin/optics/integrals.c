@@ -12,7 +12,7 @@ static double const least_angle_rad = 1e-7;
 enum { SLICES_OF_A_PERIOD = 60 };
 
 /** A bending magnet between its edges. */
-struct bend {
+struct bend_optics {
     double length_m, angle_rad, strength; /**< K */
     double beta, alpha, gamma;            /**< behind the entrance edge */
     double eta, eta_slope;                /**< there */
@@ -21,7 +21,7 @@ struct bend {
 };
 
 /** Mean dispersion and mean H over the magnet. */
-static void means(struct bend const *bend, double *eta, double *h) {
+static void means(struct bend_optics const *bend, double *eta, double *h) {
     double const length = bend->length_m, rho = length / bend->angle_rad, k = bend->strength + 1 / (rho * rho);
     double const h0 = bend->gamma * bend->eta * bend->eta + 2 * bend->alpha * bend->eta * bend->eta_slope +
                       bend->beta * bend->eta_slope * bend->eta_slope;
@@ -53,15 +53,15 @@ static void magnet(struct rm_element const *e, struct rm_optics const *in, struc
         return;
     double const rho = e->length_m / angle, length = e->length_m, rho2 = rho * rho;
     double const entrance = tan(e->entrance_angle_rad) / rho, exit = tan(e->exit_angle_rad) / rho;
-    struct bend bend = {.length_m = length,
-                        .angle_rad = angle,
-                        .strength = e->polynom_b != NULL && e->max_order >= 1 ? e->polynom_b[1] : 0,
-                        .beta = in->beta_m[0],
-                        .alpha = in->alpha[0] - in->beta_m[0] * entrance,
-                        .eta = in->dispersion[0],
-                        .eta_slope = in->dispersion[1] + in->dispersion[0] * entrance,
-                        .eta_exit = out->dispersion[0],
-                        .eta_exit_slope = out->dispersion[1] - out->dispersion[0] * exit};
+    struct bend_optics bend = {.length_m = length,
+                               .angle_rad = angle,
+                               .strength = e->polynom_b != NULL && e->max_order >= 1 ? e->polynom_b[1] : 0,
+                               .beta = in->beta_m[0],
+                               .alpha = in->alpha[0] - in->beta_m[0] * entrance,
+                               .eta = in->dispersion[0],
+                               .eta_slope = in->dispersion[1] + in->dispersion[0] * entrance,
+                               .eta_exit = out->dispersion[0],
+                               .eta_exit_slope = out->dispersion[1] - out->dispersion[0] * exit};
     bend.gamma = (1 + bend.alpha * bend.alpha) / bend.beta;
     double eta, h;
     means(&bend, &eta, &h);

@@ -13,7 +13,7 @@ struct two {
 };
 
 /** The decomposition at the start: one-turn matrices of the modes, their Twiss functions, and the coupling. */
-struct coupling {
+struct coupled_optics {
     struct two a, b, c;
     double gamma;
     double beta[2], alpha[2], tune[2];
@@ -40,7 +40,7 @@ static struct two block(struct rm_tangent const *t, int row, int column) {
     return (struct two){{t->j[row][column], t->j[row][column + 1], t->j[row + 1][column], t->j[row + 1][column + 1]}};
 }
 
-static enum rm_code close_mode(struct two m, int plane, struct coupling *coupling, struct rm_error *error) {
+static enum rm_code close_mode(struct two m, int plane, struct coupled_optics *coupling, struct rm_error *error) {
     double const half = (m.m[0] - m.m[3]) / 2, square = -m.m[1] * m.m[2] - half * half;
     double const cosine = 0.5 * (m.m[0] + m.m[3]);
     if (!(square > 0))
@@ -56,12 +56,12 @@ static enum rm_code close_mode(struct two m, int plane, struct coupling *couplin
     return RM_OK;
 }
 
-static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struct coupling *made,
+static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struct coupled_optics *made,
                               struct rm_error *error) {
     struct two const m = block(turn, 0, 0), n = block(turn, 2, 2), upper = block(turn, 0, 2), lower = block(turn, 2, 0);
     struct two const h = sum(1, upper, 1, adjoint(lower));
     double const det_h = determinant(h), t = m.m[0] + m.m[3] - n.m[0] - n.m[3], whole = t * t + 4 * det_h;
-    *made = (struct coupling){.a = m, .b = n, .gamma = 1};
+    *made = (struct coupled_optics){.a = m, .b = n, .gamma = 1};
     if (coupled && det_h != 0) {
         if (!(whole > 0))
             return rm_fail(error, RM_E_CONFIG,
@@ -97,7 +97,8 @@ static enum rm_code flipped(struct rm_twin const *twin, uint32_t at, struct rm_e
 }
 
 /** Carries the modes to a point. False: they have changed places there, for which this decomposition has no form. */
-static bool propagate(struct coupling const *from, struct rm_tangent const *point, bool coupled, struct rm_optics4 *o) {
+static bool propagate(struct coupled_optics const *from, struct rm_tangent const *point, bool coupled,
+                      struct rm_optics4 *o) {
     struct two const m = block(point, 0, 0), n = block(point, 2, 2), upper = block(point, 0, 2),
                      lower = block(point, 2, 0);
     struct two e = m, f = n, c = {{0}};
@@ -158,7 +159,7 @@ struct optics4_call {
 static enum rm_code with_momentum(struct optics4_call const *call, struct rm_closed const *middle,
                                   struct rm_optics_summary *ring, struct rm_optics4 *optics, struct rm_error *error) {
     struct rm_side sides[2];
-    struct coupling modes[2];
+    struct coupled_optics modes[2];
     double apart;
     enum rm_code code =
         rm_sides_find(call->twin, call->options, call->refpts, call->count, middle, sides, &apart, error);
@@ -188,7 +189,7 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
 
 static enum rm_code analyse(struct optics4_call const *call, struct rm_closed const *closed,
                             struct rm_optics_summary *ring, struct rm_optics4 *optics, struct rm_error *error) {
-    struct coupling start;
+    struct coupled_optics start;
     double dispersion[6];
     if (closed->is_6d)
         return rm_fail(error, RM_E_ARGUMENT, "linopt2 and linopt4 are for 4D rings: rm_twin_disable_6d, or linopt6");

@@ -37,13 +37,14 @@ enum rm_code rm_response_check(struct rm_response_call const *call, struct rm_er
 }
 
 /** Where the matrices are wanted: the points, and both ends of each steerer. */
-struct places {
+struct matrix_places {
     uint32_t *refpts;
     uint32_t *index_of; /**< [count + 1] */
     uint32_t count;
 };
 
-static enum rm_code places_make(struct rm_response_call const *call, struct places *places, struct rm_error *error) {
+static enum rm_code places_make(struct rm_response_call const *call, struct matrix_places *places,
+                                struct rm_error *error) {
     uint32_t const ends = call->twin->count + 1;
     places->count = 0;
     places->index_of = calloc(ends, sizeof *places->index_of);
@@ -66,7 +67,7 @@ static enum rm_code places_make(struct rm_response_call const *call, struct plac
     return RM_OK;
 }
 
-static void places_free(struct places *places) {
+static void places_free(struct matrix_places *places) {
     free(places->index_of);
     free(places->refpts);
 }
@@ -103,7 +104,7 @@ struct sources {
     uint32_t count;
 };
 
-static enum rm_code source(struct rm_response_call const *call, struct places const *places,
+static enum rm_code source(struct rm_response_call const *call, struct matrix_places const *places,
                            struct rm_closed const *closed, struct rm_small_lu const *closing, uint32_t k,
                            struct sources *sources, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
@@ -128,7 +129,7 @@ static enum rm_code source(struct rm_response_call const *call, struct places co
     return RM_OK;
 }
 
-static enum rm_code sources_fill(struct rm_response_call const *call, struct places const *places,
+static enum rm_code sources_fill(struct rm_response_call const *call, struct matrix_places const *places,
                                  struct rm_closed const *closed, struct sources *sources, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     double closing[36], change[6];
@@ -163,7 +164,7 @@ static void row(struct rm_response_call const *call, struct rm_closed const *clo
         out[count - 1] += point->j[coordinate][RM_LANE_FREQUENCY];
 }
 
-static enum rm_code fill(struct rm_response_call const *call, struct places const *places,
+static enum rm_code fill(struct rm_response_call const *call, struct matrix_places const *places,
                          struct rm_closed const *closed, double *matrix, struct rm_error *error) {
     size_t const columns = call->steerer_count + 1;
     double *const room = calloc(12 * columns, sizeof *room);
@@ -183,7 +184,7 @@ static enum rm_code fill(struct rm_response_call const *call, struct places cons
 
 enum rm_code rm_response_analytic(struct rm_response_call const *call, double const guess[6], double orbit[6],
                                   double *matrix, struct rm_error *error) {
-    struct places places = {0};
+    struct matrix_places places = {0};
     struct rm_closed closed = {0};
     struct rm_orbit_options options = call->options->orbit;
     options.guess = guess != NULL ? guess : options.guess;

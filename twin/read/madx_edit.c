@@ -9,19 +9,19 @@
 #include "madx_edit.h"
 
 /** A command of SEQEDIT on one element of the list. */
-struct change {
+struct edit_command {
     struct rm_madx *madx;
     struct rm_madx_edited *edit;
     struct rm_madx_attribute_list const *attributes;
 };
 
 /** Where `at` and `to` point to, of a spot. */
-static double reference_of(struct change const *change, struct rm_madx_spot const *spot) {
+static double reference_of(struct edit_command const *change, struct rm_madx_spot const *spot) {
     return spot->centre_m - change->edit->sign * spot->length_m / 2;
 }
 
 /** NAME, or NAME[2]; NULL: none, which is a failure. */
-static struct rm_madx_spot *find_spot(struct change const *change, char const *name) {
+static struct rm_madx_spot *find_spot(struct edit_command const *change, char const *name) {
     struct rm_madx_edited const *const edit = change->edit;
     char const *const bracket = strchr(name, '[');
     size_t const length = bracket != NULL ? (size_t)(bracket - name) : strlen(name);
@@ -41,7 +41,7 @@ static struct rm_madx_spot *find_spot(struct change const *change, char const *n
     return NULL;
 }
 
-static bool take_number(struct change const *change, char const *name, bool needed, double *number) {
+static bool take_number(struct edit_command const *change, char const *name, bool needed, double *number) {
     struct rm_madx_attribute_value const *const found = rm_madx_attribute(change->attributes, name);
     if (found == NULL && needed)
         return rm_reading_fail(change->madx->reading, "%s = m is missing", name);
@@ -49,7 +49,7 @@ static bool take_number(struct change const *change, char const *name, bool need
 }
 
 /** The length of what a spot's name is. */
-static bool measure(struct change const *change, struct rm_madx_spot *spot) {
+static bool measure(struct edit_command const *change, struct rm_madx_spot *spot) {
     struct rm_madx *const madx = change->madx;
     struct rm_madx_object const *const object = rm_madx_find(madx, spot->name);
     if (object == NULL || (object->kind != RM_MADX_ELEMENT && object->kind != RM_MADX_SEQUENCE))
@@ -60,7 +60,7 @@ static bool measure(struct change const *change, struct rm_madx_spot *spot) {
                                            : rm_madx_take(madx, &view, "l", &spot->length_m);
 }
 
-static bool install_at(struct change const *change, char const *name, double at_m) {
+static bool install_at(struct edit_command const *change, char const *name, double at_m) {
     struct rm_madx_spot spot = {.name = name, .attributes = *change->attributes, .where = change->madx->here};
     if (!measure(change, &spot))
         return false;
@@ -68,7 +68,7 @@ static bool install_at(struct change const *change, char const *name, double at_
     return rm_madx_add_spot(change->madx, change->edit, &spot);
 }
 
-static bool install(struct change const *change) {
+static bool install(struct edit_command const *change) {
     struct rm_madx *const madx = change->madx;
     char const *const name = rm_madx_word(madx, change->attributes, "element");
     char const *const class = rm_madx_word(madx, change->attributes, "class");
@@ -98,14 +98,14 @@ static bool install(struct change const *change) {
     return true;
 }
 
-static bool remove_spot(struct change const *change, struct rm_madx_spot *spot) {
+static bool remove_spot(struct edit_command const *change, struct rm_madx_spot *spot) {
     (void)change;
     spot->gone = true;
     return true;
 }
 
 /** By so much, or to a place, maybe counted from another element. */
-static bool move_spot(struct change const *change, struct rm_madx_spot *spot) {
+static bool move_spot(struct edit_command const *change, struct rm_madx_spot *spot) {
     char const *const from = rm_madx_word(change->madx, change->attributes, "from");
     double by_m = 0;
     double to_m = 0;
@@ -125,7 +125,7 @@ static bool move_spot(struct change const *change, struct rm_madx_spot *spot) {
 }
 
 /** Another element at the same place. */
-static bool replace_spot(struct change const *change, struct rm_madx_spot *spot) {
+static bool replace_spot(struct edit_command const *change, struct rm_madx_spot *spot) {
     char const *const by = rm_madx_word(change->madx, change->attributes, "by");
     if (by == NULL)
         return rm_reading_fail(change->madx->reading, "REPLACE needs by = NAME");
@@ -138,7 +138,8 @@ static bool replace_spot(struct change const *change, struct rm_madx_spot *spot)
 }
 
 /** Does it to what `element` names, or to all that are selected. */
-static bool change_named(struct change const *change, bool (*to)(struct change const *, struct rm_madx_spot *)) {
+static bool change_named(struct edit_command const *change,
+                         bool (*to)(struct edit_command const *, struct rm_madx_spot *)) {
     struct rm_madx *const madx = change->madx;
     char const *const name = rm_madx_word(madx, change->attributes, "element");
     if (name == NULL)
@@ -157,14 +158,14 @@ static bool change_named(struct change const *change, bool (*to)(struct change c
     return true;
 }
 
-static bool remove_named(struct change const *change) { return change_named(change, remove_spot); }
+static bool remove_named(struct edit_command const *change) { return change_named(change, remove_spot); }
 
-static bool move_named(struct change const *change) { return change_named(change, move_spot); }
+static bool move_named(struct edit_command const *change) { return change_named(change, move_spot); }
 
-static bool replace_named(struct change const *change) { return change_named(change, replace_spot); }
+static bool replace_named(struct edit_command const *change) { return change_named(change, replace_spot); }
 
 /** From behind. Elements themselves do not turn, as in MAD-X. */
-static bool reflect(struct change const *change) {
+static bool reflect(struct edit_command const *change) {
     struct rm_madx_edited *const edit = change->edit;
     for (uint32_t i = 0; i < edit->count; ++i) {
         edit->spots[i].centre_m = edit->length_m - edit->spots[i].centre_m;
@@ -174,7 +175,7 @@ static bool reflect(struct change const *change) {
 }
 
 /** The sequence begins where `start` begins; what was before it comes last. */
-static bool cycle(struct change const *change) {
+static bool cycle(struct edit_command const *change) {
     struct rm_madx_edited *const edit = change->edit;
     char const *const name = rm_madx_word(change->madx, change->attributes, "start");
     struct rm_madx_spot const *const start = name != NULL ? find_spot(change, name) : NULL;
@@ -191,16 +192,16 @@ static bool cycle(struct change const *change) {
     return true;
 }
 
-static bool flatten(struct change const *change) { return rm_madx_flatten(change->madx, change->edit); }
+static bool flatten(struct edit_command const *change) { return rm_madx_flatten(change->madx, change->edit); }
 
-static bool end_edit(struct change const *change) {
+static bool end_edit(struct edit_command const *change) {
     change->madx->edit = NULL;
     return rm_madx_close_edit(change->madx, change->edit);
 }
 
 static struct {
     char const *name;
-    bool (*run)(struct change const *change);
+    bool (*run)(struct edit_command const *change);
 } const commands[] = {{"install", install}, {"remove", remove_named}, {"move", move_named}, {"replace", replace_named},
                       {"reflect", reflect}, {"cycle", cycle},         {"flatten", flatten}, {"endedit", end_edit}};
 
@@ -236,5 +237,5 @@ bool rm_madx_edit(struct rm_madx *madx, char const *command, struct rm_madx_attr
     if (madx->edit == NULL)
         return rm_reading_fail(madx->reading, "%.20s stands between SEQEDIT and ENDEDIT only", command);
     rm_madx_at(madx, &madx->here, command);
-    return commands[which].run(&(struct change){madx, madx->edit, attributes});
+    return commands[which].run(&(struct edit_command){madx, madx->edit, attributes});
 }

@@ -10,7 +10,7 @@
 enum { MOST_FIELDS = 20 };
 
 /** Fields that are being collected for rm_reading_add_fields. */
-struct making {
+struct field_collection {
     struct rm_madx *madx;
     struct rm_madx_view const *view;
     char const *name;
@@ -22,15 +22,15 @@ struct making {
 /** How a class becomes an element. */
 struct class {
     char const *name;
-    bool (*add)(struct making *making);
+    bool (*add)(struct field_collection *making);
 };
 
-static void put_text(struct making *making, char const *field, char const *text) {
+static void put_text(struct field_collection *making, char const *field, char const *text) {
     making->fields[making->count++] =
         (struct rm_value_field){field, {.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(text), .text = text}};
 }
 
-static void put_numbers(struct making *making, char const *field, uint32_t rows, uint32_t columns,
+static void put_numbers(struct field_collection *making, char const *field, uint32_t rows, uint32_t columns,
                         double const *numbers) {
     uint32_t const count = rows * columns;
     double *const copy = rm_reading_take(making->madx->reading, (size_t)count + 1, sizeof *copy);
@@ -42,24 +42,26 @@ static void put_numbers(struct making *making, char const *field, uint32_t rows,
         field, {.kind = RM_VALUE_NUMBERS, .rows = rows, .columns = columns, .count = count, .numbers = copy}};
 }
 
-static void put(struct making *making, char const *field, double number) { put_numbers(making, field, 1, 1, &number); }
+static void put(struct field_collection *making, char const *field, double number) {
+    put_numbers(making, field, 1, 1, &number);
+}
 
 /** The attribute, or `otherwise`. */
-static double number(struct making *making, char const *attribute, double otherwise) {
+static double number(struct field_collection *making, char const *attribute, double otherwise) {
     double value = otherwise;
     if (!making->failed && !rm_madx_take(making->madx, making->view, attribute, &value))
         making->failed = true;
     return value;
 }
 
-static void begin(struct making *making, char const *class, char const *name) {
+static void begin(struct field_collection *making, char const *class, char const *name) {
     making->count = 0;
     put_text(making, "Class", class);
     put_text(making, "FamName", name);
 }
 
 /** Turned about the beam axis: as pyAT's loader writes R1 and R2. */
-static void put_tilt(struct making *making) {
+static void put_tilt(struct field_collection *making) {
     double const tilt_rad = number(making, "tilt", 0);
     if (tilt_rad == 0)
         return;
@@ -73,18 +75,18 @@ static void put_tilt(struct making *making) {
     put_numbers(making, "R2", 6, 6, back);
 }
 
-static bool add_fields(struct making *making) {
+static bool add_fields(struct field_collection *making) {
     struct rm_value const fields = {.kind = RM_VALUE_FIELDS, .count = making->count, .fields = making->fields};
     return !making->failed && rm_reading_add_fields(making->madx->reading, &fields);
 }
 
-static bool finish(struct making *making) {
+static bool finish(struct field_collection *making) {
     put_tilt(making);
     return add_fields(making);
 }
 
 /** What would change the beam and is not read. */
-static void refuse_unless_zero(struct making *making, char const *attribute) {
+static void refuse_unless_zero(struct field_collection *making, char const *attribute) {
     double const value = number(making, attribute, 0);
     if (!making->failed && value != 0) {
         making->failed = true;
@@ -93,26 +95,26 @@ static void refuse_unless_zero(struct making *making, char const *attribute) {
     }
 }
 
-static bool add_marker(struct making *making) {
+static bool add_marker(struct field_collection *making) {
     begin(making, "Marker", making->name);
     return finish(making);
 }
 
-static bool add_drift(struct making *making) {
+static bool add_drift(struct field_collection *making) {
     begin(making, "Drift", making->name);
     put(making, "Length", number(making, "l", 0));
     return finish(making);
 }
 
 /** Nothing that acts on the beam here: a marker, or a drift when it is long. */
-static bool add_passive(struct making *making) {
+static bool add_passive(struct field_collection *making) {
     static char const *const active[] = {"volt", "ex", "ey", "exl", "eyl", "h", "angle", "dx", "dy", "ds", "charge"};
     for (size_t i = 0; i < sizeof active / sizeof active[0]; ++i)
         refuse_unless_zero(making, active[i]);
     return number(making, "l", 0) == 0 ? add_marker(making) : add_drift(making);
 }
 
-static bool add_quadrupole(struct making *making) {
+static bool add_quadrupole(struct field_collection *making) {
     double const skew[] = {0, number(making, "k1s", 0)};
     begin(making, "Quadrupole", making->name);
     put(making, "Length", number(making, "l", 0));
@@ -121,7 +123,7 @@ static bool add_quadrupole(struct making *making) {
     return finish(making);
 }
 
-static bool add_sextupole(struct making *making) {
+static bool add_sextupole(struct field_collection *making) {
     double const skew[] = {0, 0, number(making, "k2s", 0) / 2};
     begin(making, "Sextupole", making->name);
     put(making, "Length", number(making, "l", 0));
@@ -130,7 +132,7 @@ static bool add_sextupole(struct making *making) {
     return finish(making);
 }
 
-static bool add_octupole(struct making *making) {
+static bool add_octupole(struct field_collection *making) {
     double const skew[] = {0, 0, 0, number(making, "k3s", 0) / 6};
     double const normal[] = {0, 0, 0, number(making, "k3", 0) / 6};
     begin(making, "Octupole", making->name);
@@ -140,7 +142,7 @@ static bool add_octupole(struct making *making) {
     return finish(making);
 }
 
-static void put_integrated(struct making *making, char const *attribute, char const *field) {
+static void put_integrated(struct field_collection *making, char const *attribute, char const *field) {
     struct rm_madx_attribute_value const *const found = rm_madx_look(making->madx, making->view, attribute);
     double numbers[RM_MADX_MOST_NUMBERS];
     uint32_t count = 0;
@@ -156,14 +158,14 @@ static void put_integrated(struct making *making, char const *attribute, char co
     put_numbers(making, field, count != 0 ? 1 : 0, count, numbers);
 }
 
-static bool add_multipole(struct making *making) {
+static bool add_multipole(struct field_collection *making) {
     begin(making, "ThinMultipole", making->name);
     put_integrated(making, "ksl", "PolynomA");
     put_integrated(making, "knl", "PolynomB");
     return finish(making);
 }
 
-static bool add_bend(struct making *making, double length_m, double face_rad) {
+static bool add_bend(struct field_collection *making, double length_m, double face_rad) {
     double const gradient = number(making, "k1", 0);
     double const normal[] = {0, gradient, number(making, "k2", 0) / 2};
     double const skew[] = {0, number(making, "k1s", 0)};
@@ -185,17 +187,17 @@ static bool add_bend(struct making *making, double length_m, double face_rad) {
     return finish(making);
 }
 
-static bool add_sbend(struct making *making) { return add_bend(making, number(making, "l", 0), 0); }
+static bool add_sbend(struct field_collection *making) { return add_bend(making, number(making, "l", 0), 0); }
 
-static double half_angle(struct making *making) { return number(making, "angle", 0) / 2; }
+static double half_angle(struct field_collection *making) { return number(making, "angle", 0) / 2; }
 
 /** The faces of a negative bend lean the other way, which pyAT's loader does not do. */
-static bool add_rbend(struct making *making) {
+static bool add_rbend(struct field_collection *making) {
     double const half_rad = half_angle(making);
     return add_bend(making, rm_madx_arc(number(making, "l", 0), half_rad), half_rad);
 }
 
-static bool add_corrector(struct making *making, double horizontal_rad, double vertical_rad) {
+static bool add_corrector(struct field_collection *making, double horizontal_rad, double vertical_rad) {
     double const kick[] = {horizontal_rad, vertical_rad};
     begin(making, "Corrector", making->name);
     put(making, "Length", number(making, "l", 0));
@@ -203,17 +205,17 @@ static bool add_corrector(struct making *making, double horizontal_rad, double v
     return finish(making);
 }
 
-static bool add_kicker(struct making *making) {
+static bool add_kicker(struct field_collection *making) {
     return add_corrector(making, number(making, "hkick", 0), number(making, "vkick", 0));
 }
 
-static bool add_hkicker(struct making *making) { return add_corrector(making, number(making, "kick", 0), 0); }
+static bool add_hkicker(struct field_collection *making) { return add_corrector(making, number(making, "kick", 0), 0); }
 
-static bool add_vkicker(struct making *making) { return add_corrector(making, 0, number(making, "kick", 0)); }
+static bool add_vkicker(struct field_collection *making) { return add_corrector(making, 0, number(making, "kick", 0)); }
 
 /** Off, as pyAT makes it: BEAM, RADIATE or the user switches it on. The lag is not read: the closed orbit finds its
  * phase. Without a frequency it is NaN, and madx_beam.c sets it from the harmonic number. */
-static bool add_cavity(struct making *making) {
+static bool add_cavity(struct field_collection *making) {
     double const length_m = number(making, "l", 0);
     begin(making, "RFCavity", making->name);
     put(making, "Length", length_m);
@@ -225,7 +227,7 @@ static bool add_cavity(struct making *making) {
 }
 
 /** In the middle of its length. */
-static bool add_monitor(struct making *making) {
+static bool add_monitor(struct field_collection *making) {
     double const half_m = number(making, "l", 0) / 2;
     char part[RM_MADX_NAME_BYTES + 2];
     snprintf(part, sizeof part, "%.*s.1", RM_MADX_NAME_BYTES - 1, making->name);
@@ -242,7 +244,7 @@ static bool add_monitor(struct making *making) {
 }
 
 /** pyAT's loader makes it a drift; here it focuses. */
-static bool add_solenoid(struct making *making) {
+static bool add_solenoid(struct field_collection *making) {
     refuse_unless_zero(making, "ksi");
     begin(making, "Solenoid", making->name);
     put(making, "Length", number(making, "l", 0));
@@ -276,7 +278,7 @@ char const *rm_madx_class_name(char const *name) {
 }
 
 bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view) {
-    struct making making = {.madx = madx, .view = view, .name = view->object->name};
+    struct field_collection making = {.madx = madx, .view = view, .name = view->object->name};
     char const *name = NULL;
     rm_madx_at(madx, &view->object->where, view->object->name);
     struct class const *const class = rm_madx_class(madx, view->object, &name) ? find_class(name) : NULL;
@@ -287,7 +289,7 @@ bool rm_madx_add(struct rm_madx *madx, struct rm_madx_view const *view) {
 }
 
 bool rm_madx_add_drift(struct rm_madx *madx, double length_m) {
-    struct making making = {.madx = madx};
+    struct field_collection making = {.madx = madx};
     char name[32];
     snprintf(name, sizeof name, "drift_%u", madx->drifts++);
     begin(&making, "Drift", name);

@@ -8,7 +8,7 @@
 #include "madx.h"
 
 /** What is being computed. */
-struct sum {
+struct expression {
     struct rm_madx *madx;
     char const *at;
     bool *quiet; /**< see rm_madx_compute */
@@ -50,14 +50,14 @@ static struct {
                        {"atan", atan}, {"sinh", sinh}, {"cosh", cosh},   {"tanh", tanh}, {"sinc", sinc},
                        {"erf", erf},   {"erfc", erfc}, {"floor", floor}, {"ceil", ceil}, {"round", round}};
 
-static bool read_sum(struct sum *sum, double *number);
+static bool read_sum(struct expression *sum, double *number);
 
-static void skip(struct sum *sum) {
+static void skip(struct expression *sum) {
     while (isspace((unsigned char)*sum->at))
         ++sum->at;
 }
 
-static bool accept(struct sum *sum, char mark) {
+static bool accept(struct expression *sum, char mark) {
     skip(sum);
     if (*sum->at != mark || mark == '\0')
         return false;
@@ -66,7 +66,7 @@ static bool accept(struct sum *sum, char mark) {
 }
 
 /** Fails, or only tells that it cannot be computed now. */
-static bool cannot(struct sum *sum, char const *why, char const *what) {
+static bool cannot(struct expression *sum, char const *why, char const *what) {
     if (sum->quiet != NULL)
         *sum->quiet = true;
     else
@@ -76,7 +76,7 @@ static bool cannot(struct sum *sum, char const *why, char const *what) {
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$'; }
 
-static bool read_name(struct sum *sum, char name[RM_MADX_NAME_BYTES]) {
+static bool read_name(struct expression *sum, char name[RM_MADX_NAME_BYTES]) {
     size_t length = 0;
     while (is_name(*sum->at) && length < RM_MADX_NAME_BYTES - 1)
         name[length++] = *sum->at++;
@@ -84,7 +84,7 @@ static bool read_name(struct sum *sum, char name[RM_MADX_NAME_BYTES]) {
     return is_name(*sum->at) ? cannot(sum, "a name is too long: %.40s...", name) : length != 0;
 }
 
-static bool compute_variable(struct sum *sum, struct rm_madx_object *variable, double *number) {
+static bool compute_variable(struct expression *sum, struct rm_madx_object *variable, double *number) {
     struct rm_madx *const madx = sum->madx;
     if (variable->value.fixed) {
         *number = variable->value.count == 1 ? variable->value.numbers[0] : 0;
@@ -101,7 +101,7 @@ static bool compute_variable(struct sum *sum, struct rm_madx_object *variable, d
 }
 
 /** `element->attribute` */
-static bool compute_attribute(struct sum *sum, struct rm_madx_object *element, double *number) {
+static bool compute_attribute(struct expression *sum, struct rm_madx_object *element, double *number) {
     char name[RM_MADX_NAME_BYTES];
     if (!read_name(sum, name))
         return cannot(sum, "%.60s-> has no attribute behind it", element->name);
@@ -124,7 +124,7 @@ static bool compute_attribute(struct sum *sum, struct rm_madx_object *element, d
     return held;
 }
 
-static bool call_function(struct sum *sum, char const *name, double *number) {
+static bool call_function(struct expression *sum, char const *name, double *number) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i)
         if (strcasecmp(name, functions[i].name) == 0) {
             if (!read_sum(sum, number) || !accept(sum, ')'))
@@ -135,7 +135,7 @@ static bool call_function(struct sum *sum, char const *name, double *number) {
     return cannot(sum, "%.60s is no function that is read here; write its result", name);
 }
 
-static bool read_named(struct sum *sum, double *number) {
+static bool read_named(struct expression *sum, double *number) {
     char name[RM_MADX_NAME_BYTES];
     if (!read_name(sum, name))
         return cannot(sum, "expected a number or a name, found \"%.20s\"", sum->at);
@@ -156,7 +156,7 @@ static bool read_named(struct sum *sum, double *number) {
     return cannot(sum, "%.60s is not defined; set it before, or in a file that sets it and then CALLs this one", name);
 }
 
-static bool read_primary(struct sum *sum, double *number) {
+static bool read_primary(struct expression *sum, double *number) {
     skip(sum);
     char const *behind;
     *number = rm_reading_number(sum->madx->reading, sum->at, &behind);
@@ -170,7 +170,7 @@ static bool read_primary(struct sum *sum, double *number) {
     return read_named(sum, number);
 }
 
-static bool read_signed(struct sum *sum, double *number) {
+static bool read_signed(struct expression *sum, double *number) {
     *number = 0;
     if (++sum->madx->depth > RM_MOST_DEPTH) {
         --sum->madx->depth;
@@ -194,7 +194,7 @@ static bool read_signed(struct sum *sum, double *number) {
     return held;
 }
 
-static bool read_product(struct sum *sum, double *number) {
+static bool read_product(struct expression *sum, double *number) {
     if (!read_signed(sum, number))
         return false;
     double other = 0;
@@ -208,7 +208,7 @@ static bool read_product(struct sum *sum, double *number) {
     }
 }
 
-static bool read_sum(struct sum *sum, double *number) {
+static bool read_sum(struct expression *sum, double *number) {
     if (!read_product(sum, number))
         return false;
     double other = 0;
@@ -223,7 +223,7 @@ static bool read_sum(struct sum *sum, double *number) {
 }
 
 bool rm_madx_compute(struct rm_madx *madx, char const *text, double *number, bool *quiet) {
-    struct sum sum = {.madx = madx, .at = text};
+    struct expression sum = {.madx = madx, .at = text};
     sum.quiet = quiet;
     if (!rm_madx_step(madx) || !read_sum(&sum, number))
         return false;
@@ -233,7 +233,7 @@ bool rm_madx_compute(struct rm_madx *madx, char const *text, double *number, boo
 
 /** One number, or those in { } or ( ), separated by commas. */
 static bool compute_list(struct rm_madx *madx, char const *text, double *numbers, uint32_t *count, bool *quiet) {
-    struct sum sum = {madx, text, quiet};
+    struct expression sum = {madx, text, quiet};
     *count = 0;
     if (*text != '{') {
         *count = 1;

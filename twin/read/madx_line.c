@@ -7,21 +7,21 @@
 #include "madx.h"
 
 /** A line's list while it is read. */
-struct list {
+struct line_list {
     struct rm_madx *madx;
     struct rm_madx_sink *sink;
     char const *at;
     char const *line; /**< its name */
 };
 
-static bool add_list(struct list *list, bool reversed);
+static bool add_list(struct line_list *list, bool reversed);
 
-static void skip(struct list *list) {
+static void skip(struct line_list *list) {
     while (isspace((unsigned char)*list->at))
         ++list->at;
 }
 
-static bool accept(struct list *list, char mark) {
+static bool accept(struct line_list *list, char mark) {
     skip(list);
     if (*list->at != mark)
         return false;
@@ -30,7 +30,7 @@ static bool accept(struct list *list, char mark) {
 }
 
 /** `12*`, or once. */
-static bool read_times(struct list *list, uint32_t *times) {
+static bool read_times(struct line_list *list, uint32_t *times) {
     *times = 1;
     skip(list);
     size_t const digits = strspn(list->at, "0123456789");
@@ -45,7 +45,7 @@ static bool read_times(struct list *list, uint32_t *times) {
     return true;
 }
 
-static bool add_named(struct list *list, char const *name, bool reversed) {
+static bool add_named(struct line_list *list, char const *name, bool reversed) {
     struct rm_madx *const madx = list->madx;
     struct rm_madx_object *const object = rm_madx_find(madx, name);
     if (object != NULL && object->kind == RM_MADX_LINE)
@@ -58,7 +58,7 @@ static bool add_named(struct list *list, char const *name, bool reversed) {
                            list->line, name);
 }
 
-static bool read_item_name(struct list *list, char name[RM_MADX_NAME_BYTES]) {
+static bool read_item_name(struct line_list *list, char name[RM_MADX_NAME_BYTES]) {
     skip(list);
     bool const quoted = *list->at == '"';
     list->at += quoted ? 1 : 0;
@@ -86,7 +86,7 @@ static char const *behind_list(char const *at) {
 }
 
 /** [-] [n*] NAME or ( … ). */
-static bool add_item(struct list *list, bool reversed) {
+static bool add_item(struct line_list *list, bool reversed) {
     uint32_t times;
     bool const minus = accept(list, '-');
     if (!read_times(list, &times))
@@ -112,7 +112,7 @@ static bool add_item(struct list *list, bool reversed) {
 }
 
 /** Where the items begin that commas separate at this depth; the count, and their places from scratch. */
-static char const **item_places(struct list *list, uint32_t *count) {
+static char const **item_places(struct line_list *list, uint32_t *count) {
     uint32_t most = 1;
     for (char const *c = list->at; *c != '\0' && c < behind_list(list->at); c += strcspn(c + 1, ",") + 1)
         ++most;
@@ -132,7 +132,7 @@ static char const **item_places(struct list *list, uint32_t *count) {
 }
 
 /** All items of a list in parentheses, from the last to the first when it is passed from behind. */
-static bool add_list(struct list *list, bool reversed) {
+static bool add_list(struct line_list *list, bool reversed) {
     struct rm_madx *const madx = list->madx;
     if (madx->depth >= RM_MOST_DEPTH)
         return rm_reading_fail(madx->reading, "lines stand in each other more than %d deep, at %.60s", RM_MOST_DEPTH,
@@ -162,7 +162,7 @@ bool rm_madx_expand_line(struct rm_madx_sink *sink, struct rm_madx_object *line,
     struct rm_madx *const madx = sink->madx;
     if (line->busy)
         return rm_reading_fail(madx->reading, "line %.60s stands in itself; take it out of its own list", line->name);
-    struct list list = {madx, sink, line->value.text, line->name};
+    struct line_list list = {madx, sink, line->value.text, line->name};
     line->busy = true;
     rm_madx_at(madx, &line->where, line->name);
     bool const held = add_list(&list, reversed);

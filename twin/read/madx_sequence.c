@@ -21,7 +21,7 @@ bool rm_madx_reference(struct rm_madx *madx, struct rm_madx_object const *sequen
 }
 
 /** A sequence that is being walked along. */
-struct frame {
+struct sequence_walk {
     struct rm_madx_sink *sink;
     struct rm_madx_object *sequence;
     double begin_m; /**< of it, on the outermost one */
@@ -63,16 +63,16 @@ static bool inner_reference(struct rm_madx *madx, struct rm_madx_object *inner, 
 }
 
 /** Where an entry is: `at`, from there to its centre, and its length. */
-struct place {
+struct entry_place {
     double at_m, to_centre_m, length_m;
 };
 
 static bool locate(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
-                   struct place *place) {
+                   struct entry_place *place) {
     struct rm_madx_object *const object = rm_madx_find(madx, entry->name);
     double sign;
     double reference_m = 0;
-    *place = (struct place){0};
+    *place = (struct entry_place){0};
     rm_madx_at(madx, &entry->where, entry->name);
     if (object == NULL || (object->kind != RM_MADX_ELEMENT && object->kind != RM_MADX_SEQUENCE))
         return rm_reading_fail(madx->reading, "it stands in sequence %.60s and is no element or sequence; define it",
@@ -97,7 +97,7 @@ static bool locate(struct rm_madx *madx, struct rm_madx_object const *sequence, 
 
 bool rm_madx_place(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
                    double *centre_m, double *length_m) {
-    struct place place;
+    struct entry_place place;
     bool const held = locate(madx, sequence, entry, &place);
     *centre_m = place.at_m + place.to_centre_m;
     *length_m = place.length_m;
@@ -116,11 +116,11 @@ static bool fill(struct rm_madx_sink *sink, double gap_m, char const *before) {
     return sink->gap(sink, gap_m);
 }
 
-static bool add_entries(struct frame const *frame, double *end_m);
+static bool add_entries(struct sequence_walk const *frame, double *end_m);
 
-static bool add_entry(struct frame const *frame, struct rm_madx_entry const *entry, double *end_m) {
+static bool add_entry(struct sequence_walk const *frame, struct rm_madx_entry const *entry, double *end_m) {
     struct rm_madx *const madx = frame->sink->madx;
-    struct place place;
+    struct entry_place place;
     if (!locate(madx, frame->sequence, entry, &place))
         return false;
     double const at_m = frame->begin_m + place.at_m;
@@ -128,14 +128,14 @@ static bool add_entry(struct frame const *frame, struct rm_madx_entry const *ent
     double const half_m = place.length_m / 2;
     struct rm_madx_object *const object = rm_madx_find(madx, entry->name);
     if (object->kind == RM_MADX_SEQUENCE)
-        return add_entries(&(struct frame){frame->sink, object, at_m + (place.to_centre_m - half_m)}, end_m);
+        return add_entries(&(struct sequence_walk){frame->sink, object, at_m + (place.to_centre_m - half_m)}, end_m);
     if (!fill(frame->sink, centre_m - half_m - *end_m, entry->name))
         return false;
     *end_m = centre_m + half_m;
     return frame->sink->element(frame->sink, &(struct rm_madx_view){&entry->attributes, object});
 }
 
-static bool add_entries(struct frame const *frame, double *end_m) {
+static bool add_entries(struct sequence_walk const *frame, double *end_m) {
     struct rm_madx *const madx = frame->sink->madx;
     if (frame->sequence->busy || madx->depth >= RM_MOST_DEPTH)
         return rm_reading_fail(madx->reading, "sequence %.60s stands in itself; take it out", frame->sequence->name);
@@ -154,6 +154,7 @@ bool rm_madx_expand_sequence(struct rm_madx_sink *sink, struct rm_madx_object *s
     double length_m = 0;
     double end_m = 0;
     rm_madx_at(sink->madx, &sequence->where, sequence->name);
-    return rm_madx_take(sink->madx, &view, "l", &length_m) && add_entries(&(struct frame){sink, sequence, 0}, &end_m) &&
+    return rm_madx_take(sink->madx, &view, "l", &length_m) &&
+           add_entries(&(struct sequence_walk){sink, sequence, 0}, &end_m) &&
            fill(sink, length_m - end_m, "the end of the sequence");
 }

@@ -8,7 +8,7 @@
 enum { MOST_DIMENSIONS = 8, TAG_BYTES = 8, MOST_NAME_BYTES = 256 };
 
 /** What stands at the head of each matrix. */
-struct head {
+struct matrix_head {
     uint32_t class;
     bool complex;
     uint32_t rows, columns; /**< further dimensions are folded into the columns */
@@ -22,7 +22,7 @@ static bool broken(struct rm_mat_bytes const *from) {
     return rm_reading_fail(from->reading, "a variable in it is broken; save the file again");
 }
 
-static bool dimensions(struct rm_mat_bytes *inside, struct head *head) {
+static bool dimensions(struct rm_mat_bytes *inside, struct matrix_head *head) {
     struct rm_mat_item item;
     if (!rm_mat_next(inside, &item))
         return false;
@@ -48,7 +48,7 @@ static bool dimensions(struct rm_mat_bytes *inside, struct head *head) {
     return true;
 }
 
-static bool read_head(struct rm_mat_bytes *inside, struct head *head) {
+static bool read_head(struct rm_mat_bytes *inside, struct matrix_head *head) {
     struct rm_mat_item flags;
     struct rm_mat_item name;
     if (!rm_mat_next(inside, &flags))
@@ -66,7 +66,7 @@ static bool read_head(struct rm_mat_bytes *inside, struct head *head) {
     return head->name != NULL;
 }
 
-static bool read_numbers(struct rm_mat_bytes *inside, struct head const *head, struct rm_value *value) {
+static bool read_numbers(struct rm_mat_bytes *inside, struct matrix_head const *head, struct rm_value *value) {
     struct rm_mat_item item;
     if (!rm_mat_next(inside, &item))
         return false;
@@ -149,7 +149,8 @@ static struct rm_value *take_items(struct rm_mat_bytes const *inside, uint64_t c
     return rm_reading_take(inside->reading, count, bytes);
 }
 
-static bool read_cells(struct rm_mat_bytes *inside, struct head const *head, uint32_t depth, struct rm_value *value) {
+static bool read_cells(struct rm_mat_bytes *inside, struct matrix_head const *head, uint32_t depth,
+                       struct rm_value *value) {
     struct rm_value *const items = take_items(inside, head->count, sizeof *items);
     if (items == NULL)
         return false;
@@ -184,7 +185,8 @@ static bool read_fields(struct rm_mat_bytes *inside, struct rm_value_field *fiel
     return true;
 }
 
-static bool read_struct(struct rm_mat_bytes *inside, struct head const *head, uint32_t depth, struct rm_value *value) {
+static bool read_struct(struct rm_mat_bytes *inside, struct matrix_head const *head, uint32_t depth,
+                        struct rm_value *value) {
     struct rm_mat_item names;
     uint32_t each = 1;
     uint32_t count = 0;
@@ -214,7 +216,7 @@ static bool read_struct(struct rm_mat_bytes *inside, struct head const *head, ui
 }
 
 static bool value_of(struct rm_mat_bytes *inside, uint32_t depth, char const **name, struct rm_value *value) {
-    struct head head = {0};
+    struct matrix_head head = {0};
     if (depth > RM_MOST_DEPTH)
         return rm_reading_fail(inside->reading, "structures stand within each other more than %d deep", RM_MOST_DEPTH);
     if (!read_head(inside, &head))

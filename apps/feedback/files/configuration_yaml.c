@@ -38,13 +38,13 @@ void feedback_yaml_close(struct feedback_yaml *yaml) {
 }
 
 /* What libcyaml logs: what is wrong, then where, from the inside out. */
-struct captured {
+struct configuration_log {
     char text[RM_ERROR_TEXT_BYTES];
 };
 
 static void capture(cyaml_log_t level, void *context, char const *format, va_list arguments) {
     (void)level;
-    struct captured *captured = context;
+    struct configuration_log *captured = context;
     size_t const used = strlen(captured->text);
     vsnprintf(captured->text + used, sizeof captured->text - used, format, arguments);
 }
@@ -52,7 +52,7 @@ static void capture(cyaml_log_t level, void *context, char const *format, va_lis
 static cyaml_config_t const quiet = {.mem_fn = cyaml_mem, .flags = CYAML_CFG_DEFAULT};
 
 enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedback_file **file, struct rm_error *error) {
-    struct captured captured = {.text = ""};
+    struct configuration_log captured = {.text = ""};
     cyaml_config_t config = quiet;
     config.log_fn = capture;
     config.log_ctx = &captured;

@@ -10,19 +10,19 @@
 #include "csv.h"
 
 /** The matrix while it grows. */
-struct reading {
+struct matrix_reading {
     struct feedback_csv csv;
     struct feedback_matrix *matrix;
     uint32_t room; /**< rows that `value` and `row_name` have room for */
     struct rm_error *error;
 };
 
-static enum rm_code no_memory(struct reading const *reading) {
+static enum rm_code no_memory(struct matrix_reading const *reading) {
     return feedback_fail(reading->error, RM_E_NO_SPACE, "%s: no memory for the matrix", reading->csv.place.path);
 }
 
 /* A copy of the name at the end of a list, if it is one, and not there yet. */
-static enum rm_code add_name(struct reading *reading, char const *what, char const *name, char **names,
+static enum rm_code add_name(struct matrix_reading *reading, char const *what, char const *name, char **names,
                              uint32_t *count) {
     char text[FEEDBACK_QUOTED_BYTES];
     struct feedback_place const *place = &reading->csv.place;
@@ -42,7 +42,7 @@ static enum rm_code add_name(struct reading *reading, char const *what, char con
     return RM_OK;
 }
 
-static enum rm_code read_columns(struct reading *reading) {
+static enum rm_code read_columns(struct matrix_reading *reading) {
     struct feedback_matrix *matrix = reading->matrix;
     char text[FEEDBACK_QUOTED_BYTES];
     char *field = NULL;
@@ -69,7 +69,7 @@ static enum rm_code read_columns(struct reading *reading) {
     return code;
 }
 
-static enum rm_code make_room(struct reading *reading) {
+static enum rm_code make_room(struct matrix_reading *reading) {
     struct feedback_matrix *matrix = reading->matrix;
     if (matrix->rows < reading->room)
         return RM_OK;
@@ -88,7 +88,7 @@ static enum rm_code make_room(struct reading *reading) {
     return RM_OK;
 }
 
-static enum rm_code read_numbers(struct reading *reading) {
+static enum rm_code read_numbers(struct matrix_reading *reading) {
     struct feedback_matrix *matrix = reading->matrix;
     double *value = matrix->value + (size_t)(matrix->rows - 1) * matrix->columns;
     char const *row = matrix->row_name[matrix->rows - 1];
@@ -115,7 +115,7 @@ static enum rm_code read_numbers(struct reading *reading) {
     return RM_OK;
 }
 
-static enum rm_code read_rows(struct reading *reading) {
+static enum rm_code read_rows(struct matrix_reading *reading) {
     struct feedback_matrix *matrix = reading->matrix;
     enum rm_code code = RM_OK;
     while (code == RM_OK && feedback_csv_line(&reading->csv)) {
@@ -134,7 +134,7 @@ static enum rm_code read_rows(struct reading *reading) {
     return code;
 }
 
-static enum rm_code read_matrix(struct reading *reading) {
+static enum rm_code read_matrix(struct matrix_reading *reading) {
     *reading->matrix = (struct feedback_matrix){.rows = 0};
     enum rm_code code = read_columns(reading);
     if (code == RM_OK)
@@ -146,7 +146,7 @@ static enum rm_code read_matrix(struct reading *reading) {
 }
 
 enum rm_code feedback_matrix_load(char const *path, struct feedback_matrix *matrix, struct rm_error *error) {
-    struct reading reading = {.matrix = matrix, .error = error};
+    struct matrix_reading reading = {.matrix = matrix, .error = error};
     *matrix = (struct feedback_matrix){.rows = 0};
     enum rm_code const code = feedback_csv_open(path, &reading.csv, error);
     return code == RM_OK ? read_matrix(&reading) : code;
@@ -154,7 +154,7 @@ enum rm_code feedback_matrix_load(char const *path, struct feedback_matrix *matr
 
 enum rm_code feedback_matrix_parse(char const *path, char const *text, size_t bytes, struct feedback_matrix *matrix,
                                    struct rm_error *error) {
-    struct reading reading = {.matrix = matrix, .error = error};
+    struct matrix_reading reading = {.matrix = matrix, .error = error};
     *matrix = (struct feedback_matrix){.rows = 0};
     enum rm_code const code = feedback_csv_parse(path, text, bytes, &reading.csv, error);
     return code == RM_OK ? read_matrix(&reading) : code;

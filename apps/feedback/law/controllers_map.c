@@ -12,13 +12,13 @@ enum {
 };
 
 /** The kinds of states that both have: where they are, and where they go. */
-struct kinds {
+struct state_kinds {
     uint32_t count;
     double const *from[KINDS_MAX];
     double *to[KINDS_MAX];
 };
 
-static void kind(struct kinds *kinds, double *to, double const *from) {
+static void kind(struct state_kinds *kinds, double *to, double const *from) {
     kinds->to[kinds->count] = to;
     kinds->from[kinds->count++] = from;
 }
@@ -28,8 +28,9 @@ static bool same_line(struct feedback_law const *a, struct feedback_law const *b
            a->tuning.resonator[line].hz == b->tuning.resonator[line].hz;
 }
 
-static void collect(struct kinds *kinds, struct feedback_controllers *to, struct feedback_controllers const *from) {
-    *kinds = (struct kinds){0};
+static void collect(struct state_kinds *kinds, struct feedback_controllers *to,
+                    struct feedback_controllers const *from) {
+    *kinds = (struct state_kinds){0};
     kind(kinds, to->ahead, from->ahead);
     kind(kinds, to->integral, from->integral);
     kind(kinds, to->held, from->held);
@@ -46,7 +47,7 @@ static void collect(struct kinds *kinds, struct feedback_controllers *to, struct
 }
 
 static void map_eight(struct feedback_controllers *to, struct feedback_controllers const *from,
-                      struct kinds const *kinds, uint32_t first, double const *map) {
+                      struct state_kinds const *kinds, uint32_t first, double const *map) {
     uint32_t const count = kinds->count - first < WIDE ? kinds->count - first : WIDE;
     for (uint32_t channel = 0; channel < from->channels; ++channel)
         for (uint32_t i = 0; i < WIDE; ++i)
@@ -64,7 +65,7 @@ static void map_eight(struct feedback_controllers *to, struct feedback_controlle
 
 void feedback_controllers_map(struct feedback_controllers *to, struct feedback_controllers const *from,
                               double const *map) {
-    struct kinds kinds;
+    struct state_kinds kinds;
     feedback_controllers_clear(to);
     collect(&kinds, to, from);
     for (uint32_t first = 0; first < kinds.count; first += WIDE)

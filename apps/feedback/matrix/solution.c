@@ -16,7 +16,7 @@
 static double const HANDOVER_TIKHONOV = 1e-3;
 
 /** What goes into a solution. */
-struct making {
+struct solution_making {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     struct feedback_requests const *requests;
@@ -29,42 +29,43 @@ struct making {
 };
 
 /** The problem of one part, cut out of the whole matrix. */
-struct piece {
+struct part_problem {
     struct feedback_problem problem;
     double *response, *row_weight, *column_weight;
 };
 
-static enum rm_code no_memory(struct making const *making) {
+static enum rm_code no_memory(struct solution_making const *making) {
     return feedback_fail(making->error, RM_E_NO_SPACE, "%s: no memory for a solution", making->configuration->path);
 }
 
 static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
 
-static bool touches(struct making const *making, uint32_t row, char plane) {
+static bool touches(struct solution_making const *making, uint32_t row, char plane) {
     return plane == 'b' || feedback_row_plane(making->configuration->matrix.row_name[row]) == plane;
 }
 
-static double row_weight(struct making const *making, uint32_t row, char plane) {
+static double row_weight(struct solution_making const *making, uint32_t row, char plane) {
     bool const in = making->requests->row_in[row] && touches(making, row, plane);
     return in ? making->configuration->row_weight[row] : 0;
 }
 
-static uint32_t column_of(struct making const *making, struct feedback_part const *part, uint32_t column) {
+static uint32_t column_of(struct solution_making const *making, struct feedback_part const *part, uint32_t column) {
     return making->layout->column_of[part->first + column];
 }
 
-static double column_weight(struct making const *making, uint32_t column) {
+static double column_weight(struct solution_making const *making, uint32_t column) {
     return making->requests->column_in[column] ? making->configuration->column_weight[column] : 0;
 }
 
-static void free_piece(struct piece *piece) {
+static void free_piece(struct part_problem *piece) {
     free(piece->response);
     free(piece->row_weight);
     free(piece->column_weight);
 }
 
 /* To be freed whether it succeeds or not. */
-static bool cut_piece(struct making const *making, struct feedback_part const *part, struct piece *piece) {
+static bool cut_piece(struct solution_making const *making, struct feedback_part const *part,
+                      struct part_problem *piece) {
     struct feedback_matrix const *matrix = &making->configuration->matrix;
     piece->response = numbers((size_t)matrix->rows * part->columns);
     piece->row_weight = numbers(matrix->rows);
@@ -101,12 +102,12 @@ static bool any(double const *weight, uint32_t count) {
 }
 
 /* A part of which everything is masked has nothing to solve: it rests, and others go on. */
-static bool rests(struct piece const *piece) {
+static bool rests(struct part_problem const *piece) {
     return !any(piece->row_weight, piece->problem.rows) || !any(piece->column_weight, piece->problem.columns);
 }
 
 /* η⁺ over the rows in use, of the horizontal plane alone unless both are one matrix. */
-static enum rm_code make_dispersion(struct making *making) {
+static enum rm_code make_dispersion(struct solution_making *making) {
     struct feedback_configuration const *configuration = making->configuration;
     struct feedback_matrix const *matrix = &configuration->matrix;
     int32_t const column = configuration->rf.column;
@@ -130,7 +131,7 @@ static enum rm_code make_dispersion(struct making *making) {
     return RM_OK;
 }
 
-static enum rm_code make_map(struct making const *making, uint32_t p) {
+static enum rm_code make_map(struct solution_making const *making, uint32_t p) {
     struct feedback_solution *solution = making->solution;
     if (making->before == NULL)
         return RM_OK;
@@ -142,7 +143,7 @@ static enum rm_code make_map(struct making const *making, uint32_t p) {
     return feedback_basis_map(to, from, making->layout->part[p].columns, solution->map[p], making->error);
 }
 
-static void make_law(struct making const *making, uint32_t p) {
+static void make_law(struct solution_making const *making, uint32_t p) {
     struct feedback_family const *family = &making->configuration->family[making->layout->part[p].family];
     struct feedback_plant const plant = {
         .rate_hz = making->rate_hz,
@@ -165,7 +166,7 @@ static double *make_gained(struct feedback_basis const *basis, double direct) {
 }
 
 /* The product has outputs in its rows' rows: the part's block is (outputs · gained)ᵀ. */
-static enum rm_code make_weights(struct making const *making, uint32_t p) {
+static enum rm_code make_weights(struct solution_making const *making, uint32_t p) {
     struct feedback_part const *part = &making->layout->part[p];
     struct feedback_basis const *basis = &making->solution->basis[p];
     uint32_t const stride = making->layout->outputs;
@@ -185,9 +186,9 @@ static enum rm_code make_weights(struct making const *making, uint32_t p) {
     return RM_OK;
 }
 
-static enum rm_code solve_part(struct making const *making, uint32_t p) {
+static enum rm_code solve_part(struct solution_making const *making, uint32_t p) {
     struct feedback_part const *part = &making->layout->part[p];
-    struct piece piece;
+    struct part_problem piece;
     enum rm_code code = RM_OK;
     making->solution->basis[p].rows = making->layout->rows;
     if (!making->configuration->family[part->family].acts)
@@ -204,14 +205,14 @@ static enum rm_code solve_part(struct making const *making, uint32_t p) {
 }
 
 /* What is out hands nothing over, as nobody may move it. */
-static void drop_masked(struct making const *making, struct feedback_part const *part, double *response) {
+static void drop_masked(struct solution_making const *making, struct feedback_part const *part, double *response) {
     for (uint32_t c = 0; c < part->columns; ++c)
         if (!(column_weight(making, column_of(making, part, c)) > 0))
             for (uint32_t r = 0; r < making->layout->rows; ++r)
                 response[(size_t)r * part->columns + c] = 0;
 }
 
-static enum rm_code place_handover(struct making const *making, struct feedback_part const *part,
+static enum rm_code place_handover(struct solution_making const *making, struct feedback_part const *part,
                                    struct feedback_part const *taker, double const *dense, double **handover) {
     *handover = numbers((size_t)taker->outputs * part->outputs);
     if (*handover == NULL)
@@ -221,8 +222,8 @@ static enum rm_code place_handover(struct making const *making, struct feedback_
     return RM_OK;
 }
 
-static enum rm_code hand_over(struct making const *making, uint32_t p, uint32_t to, struct piece *fast,
-                              struct piece *slow) {
+static enum rm_code hand_over(struct solution_making const *making, uint32_t p, uint32_t to, struct part_problem *fast,
+                              struct part_problem *slow) {
     struct feedback_part const *part = &making->layout->part[p];
     struct feedback_part const *taker = &making->layout->part[to];
     double *dense = numbers((size_t)taker->columns * part->columns);
@@ -241,10 +242,10 @@ static enum rm_code hand_over(struct making const *making, uint32_t p, uint32_t 
     return code;
 }
 
-static enum rm_code make_handover(struct making const *making, uint32_t p) {
+static enum rm_code make_handover(struct solution_making const *making, uint32_t p) {
     int32_t const to = feedback_layout_taker(making->configuration, making->layout, p);
-    struct piece fast = {.response = NULL};
-    struct piece slow = {.response = NULL};
+    struct part_problem fast = {.response = NULL};
+    struct part_problem slow = {.response = NULL};
     if (to < 0)
         return RM_OK;
     bool const cut =
@@ -256,7 +257,7 @@ static enum rm_code make_handover(struct making const *making, uint32_t p) {
 }
 
 /* Outputs that a row touches: those of its plane, which lie together; all of them when both are one matrix. */
-static struct feedback_range range_of(struct making const *making, uint32_t row) {
+static struct feedback_range range_of(struct solution_making const *making, uint32_t row) {
     struct feedback_range range = {0, 0};
     for (uint32_t p = 0; p < making->layout->part_count; ++p) {
         struct feedback_part const *part = &making->layout->part[p];
@@ -269,7 +270,7 @@ static struct feedback_range range_of(struct making const *making, uint32_t row)
     return range;
 }
 
-static enum rm_code make_product(struct making const *making) {
+static enum rm_code make_product(struct solution_making const *making) {
     struct feedback_layout const *layout = making->layout;
     struct feedback_range *range = calloc(layout->rows, sizeof *range);
     bool made = range != NULL;
@@ -285,7 +286,7 @@ static enum rm_code make_product(struct making const *making) {
 }
 
 /* The file does not know how often the loop runs. */
-static enum rm_code check_rate(struct making const *making) {
+static enum rm_code check_rate(struct solution_making const *making) {
     struct feedback_configuration const *configuration = making->configuration;
     for (uint32_t f = 0; f < configuration->family_count; ++f)
         for (uint32_t r = 0; r < configuration->family[f].tuning.resonator_count; ++r)
@@ -298,7 +299,7 @@ static enum rm_code check_rate(struct making const *making) {
     return RM_OK;
 }
 
-static enum rm_code make_all(struct making *making) {
+static enum rm_code make_all(struct solution_making *making) {
     making->weight = numbers((size_t)making->layout->rows * making->layout->outputs);
     enum rm_code code = making->weight == NULL ? no_memory(making) : check_rate(making);
     if (code == RM_OK)
@@ -321,13 +322,13 @@ enum rm_code feedback_solution_make(struct feedback_configuration const *configu
                                     struct feedback_requests const *requests, struct feedback_solution const *before,
                                     struct feedback_solution **solution, struct rm_error *error) {
     double const began = seconds_now();
-    struct making making = {.configuration = configuration,
-                            .layout = layout,
-                            .requests = requests,
-                            .before = before,
-                            .solution = calloc(1, sizeof **solution),
-                            .rate_hz = rate_hz,
-                            .error = error};
+    struct solution_making making = {.configuration = configuration,
+                                     .layout = layout,
+                                     .requests = requests,
+                                     .before = before,
+                                     .solution = calloc(1, sizeof **solution),
+                                     .rate_hz = rate_hz,
+                                     .error = error};
     *solution = NULL;
     if (making.solution == NULL)
         return no_memory(&making);

@@ -15,7 +15,7 @@ static double const RANK = 1e-9;
 
 /** The rows and columns that are in, and what is made of them. Matrices here lie column by column, as LAPACK has them.
  */
-struct work {
+struct solve_work {
     struct feedback_problem const *problem;
     uint32_t *row, *column;       /**< of the problem */
     uint32_t rows, columns, rank; /**< rank: the smaller of both */
@@ -28,7 +28,7 @@ struct work {
 
 static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
 
-static void free_work(struct work *work) {
+static void free_work(struct solve_work *work) {
     free(work->row);
     free(work->column);
     free(work->matrix);
@@ -46,7 +46,7 @@ static uint32_t gather(double const *weight, uint32_t count, uint32_t *in) {
     return found;
 }
 
-static bool allocate(struct work *work) {
+static bool allocate(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     work->row = calloc((size_t)problem->rows + 1, sizeof *work->row);
     work->column = calloc((size_t)problem->columns + 1, sizeof *work->column);
@@ -63,7 +63,7 @@ static bool allocate(struct work *work) {
     return work->matrix != NULL && work->u != NULL && work->s != NULL && work->vt != NULL && work->direction != NULL;
 }
 
-static void weigh(struct work *work) {
+static void weigh(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     for (uint32_t c = 0; c < work->columns; ++c)
         for (uint32_t r = 0; r < work->rows; ++r) {
@@ -74,7 +74,7 @@ static void weigh(struct work *work) {
 }
 
 /* Without a dispersion in the rows that are in there is nothing to project out. */
-static void aim(struct work *work) {
+static void aim(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     double squares = 0;
     for (uint32_t r = 0; r < work->rows && problem->dispersion != NULL; ++r) {
@@ -89,14 +89,14 @@ static void aim(struct work *work) {
     work->direction = NULL;
 }
 
-static void project(struct work const *work, double *vector) {
+static void project(struct solve_work const *work, double *vector) {
     if (work->direction == NULL)
         return;
     double const part = cblas_ddot((int)work->rows, work->direction, 1, vector, 1);
     cblas_daxpy((int)work->rows, -part, work->direction, 1, vector, 1);
 }
 
-static enum rm_code decompose(struct work *work, struct rm_error *error) {
+static enum rm_code decompose(struct solve_work *work, struct rm_error *error) {
     if (work->rank == 0)
         return feedback_fail(error, RM_E_CONFIG,
                              "%u rows and %u columns of the response matrix have a weight: nothing is left to solve",
@@ -119,13 +119,13 @@ static enum rm_code decompose(struct work *work, struct rm_error *error) {
     return RM_OK;
 }
 
-static double gain_of(struct work const *work, uint32_t mode) {
+static double gain_of(struct solve_work const *work, uint32_t mode) {
     double const s = work->s[mode];
     double const floor = work->problem->tikhonov * work->s[0];
     return s * s / (s * s + floor * floor);
 }
 
-static uint32_t count_modes(struct work const *work) {
+static uint32_t count_modes(struct solve_work const *work) {
     uint32_t const wanted = work->problem->modes == 0 ? work->rank : work->problem->modes;
     uint32_t modes = 0;
     while (modes < work->rank && modes < wanted && work->s[modes] > RANK * work->s[0])
@@ -135,7 +135,7 @@ static uint32_t count_modes(struct work const *work) {
 
 /* Errors of modes: S⁻¹UᵀW_r. What is projected out of the matrix is in no mode but for rounding, which 1/s would raise.
  */
-static void make_mode_errors(struct work const *work, uint32_t modes, double *errors) {
+static void make_mode_errors(struct solve_work const *work, uint32_t modes, double *errors) {
     for (uint32_t m = 0; m < modes; ++m) {
         double *u = work->u + (size_t)m * work->rows;
         project(work, u);
@@ -145,14 +145,14 @@ static void make_mode_errors(struct work const *work, uint32_t modes, double *er
     }
 }
 
-static void make_mode_outputs(struct work const *work, uint32_t modes, double *outputs) {
+static void make_mode_outputs(struct solve_work const *work, uint32_t modes, double *outputs) {
     for (uint32_t c = 0; c < work->columns; ++c)
         for (uint32_t m = 0; m < modes; ++m)
             outputs[(size_t)work->column[c] * modes + m] =
                 work->problem->column_weight[work->column[c]] * work->vt[(size_t)c * work->rank + m];
 }
 
-static bool make_spectrum(struct work const *work, struct feedback_basis *basis) {
+static bool make_spectrum(struct solve_work const *work, struct feedback_basis *basis) {
     basis->spectrum_count = work->rank;
     basis->spectrum = numbers(work->rank);
     if (basis->spectrum != NULL)
@@ -160,7 +160,7 @@ static bool make_spectrum(struct work const *work, struct feedback_basis *basis)
     return basis->spectrum != NULL;
 }
 
-static bool make_modes(struct work const *work, struct feedback_basis *basis) {
+static bool make_modes(struct solve_work const *work, struct feedback_basis *basis) {
     uint32_t const modes = basis->modes;
     basis->channels = modes;
     basis->singular = numbers(modes);
@@ -179,7 +179,7 @@ static bool make_modes(struct work const *work, struct feedback_basis *basis) {
 }
 
 /* The product of outputs, gains and errors of modes: the regularised pseudo-inverse. */
-static bool make_inverse(struct work const *work, uint32_t modes, double *inverse) {
+static bool make_inverse(struct solve_work const *work, uint32_t modes, double *inverse) {
     uint32_t const rows = work->problem->rows;
     uint32_t const columns = work->problem->columns;
     double *errors = numbers((size_t)modes * rows);
@@ -198,7 +198,7 @@ static bool make_inverse(struct work const *work, uint32_t modes, double *invers
     return made;
 }
 
-static bool make_correctors(struct work const *work, struct feedback_basis *basis) {
+static bool make_correctors(struct solve_work const *work, struct feedback_basis *basis) {
     basis->channels = work->problem->columns;
     basis->singular = numbers(basis->channels);
     basis->gain = numbers(basis->channels);
@@ -212,7 +212,7 @@ static bool make_correctors(struct work const *work, struct feedback_basis *basi
 
 enum rm_code feedback_solve(struct feedback_problem const *problem, struct feedback_basis *basis,
                             struct rm_error *error) {
-    struct work work = {.problem = problem};
+    struct solve_work work = {.problem = problem};
     *basis = (struct feedback_basis){.rows = problem->rows};
     enum rm_code code = RM_OK;
     bool made = allocate(&work);

@@ -6,7 +6,7 @@
 #include "../files/fail.h"
 
 /** What is looked through, one input after the other. */
-struct search {
+struct input_search {
     struct feedback_configuration const *configuration;
     struct rm_application_setup const *setup;
     struct feedback_input *inputs;
@@ -46,7 +46,7 @@ static bool is_sum(struct feedback_configuration const *configuration, char cons
     return false;
 }
 
-static void add_tables(struct search const *search, uint32_t i, struct feedback_lane lane, char const *name) {
+static void add_tables(struct input_search const *search, uint32_t i, struct feedback_lane lane, char const *name) {
     struct feedback_input *input = &search->inputs[i];
     for (uint32_t t = 0; t < search->configuration->table_count; ++t) {
         struct feedback_table const *table = &search->configuration->table[t];
@@ -58,7 +58,7 @@ static void add_tables(struct search const *search, uint32_t i, struct feedback_
     }
 }
 
-static enum rm_code add_lane(struct search const *search, uint32_t i, uint32_t at) {
+static enum rm_code add_lane(struct input_search const *search, uint32_t i, uint32_t at) {
     struct rm_lane_info const *info = &search->setup->input[i]->lane[at];
     struct feedback_input *input = &search->inputs[i];
     struct feedback_matrix const *matrix = &search->configuration->matrix;
@@ -87,7 +87,7 @@ static enum rm_code add_lane(struct search const *search, uint32_t i, uint32_t a
 }
 
 /** Readbacks of a chain: what is f32 in them are currents, in the order of actuators. */
-static void add_others(struct search *search, uint32_t i) {
+static void add_others(struct input_search *search, uint32_t i) {
     struct feedback_input *input = &search->inputs[i];
     for (uint32_t at = 0; at < RM_LANES && search->others < search->setup->actuator_count; ++at)
         if (search->setup->input[i]->lane[at].type == RM_LANE_F32)
@@ -95,7 +95,7 @@ static void add_others(struct search *search, uint32_t i) {
                 (struct feedback_lane){.at = at, .is_float = true, .to_unit = 1.0, .what = search->others++};
 }
 
-static enum rm_code find_others(struct search *search) {
+static enum rm_code find_others(struct input_search *search) {
     for (uint32_t s = 0; s < search->configuration->shadow_inputs; ++s) {
         uint32_t i = 0;
         while (i < search->setup->input_count &&
@@ -110,7 +110,7 @@ static enum rm_code find_others(struct search *search) {
 }
 
 /** Every row once. */
-static enum rm_code check_rows(struct search const *search) {
+static enum rm_code check_rows(struct input_search const *search) {
     struct feedback_matrix const *matrix = &search->configuration->matrix;
     for (uint32_t row = 0; row < matrix->rows; ++row) {
         uint32_t found = 0;
@@ -126,7 +126,7 @@ static enum rm_code check_rows(struct search const *search) {
     return RM_OK;
 }
 
-static enum rm_code check_others(struct search const *search) {
+static enum rm_code check_others(struct input_search const *search) {
     bool gate = search->configuration->gate.input[0] == '\0';
     uint32_t tables = 0;
     for (uint32_t i = 0; i < search->setup->input_count; ++i) {
@@ -145,7 +145,7 @@ static enum rm_code check_others(struct search const *search) {
 enum rm_code feedback_inputs_find(struct feedback_configuration const *configuration,
                                   struct rm_application_setup const *setup, struct feedback_input *inputs,
                                   struct rm_error *error) {
-    struct search search = {configuration, setup, inputs, error, 0};
+    struct input_search search = {configuration, setup, inputs, error, 0};
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < setup->input_count; ++i) {
         inputs[i] = (struct feedback_input){.gate_lane = -1};

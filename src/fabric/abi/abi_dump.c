@@ -25,28 +25,28 @@
 
 enum { MEMBERS_MAX = 28, CONSTANTS_MAX = 40 }; /* with the empty entry that ends a list */
 
-struct member {
+struct abi_member {
     char const *name; /* NULL ends a list */
     char const *type; /* of an element; "[]" after it for an array */
     size_t offset;
     size_t bytes;
 };
 
-struct layout {
+struct abi_layout {
     char const *name;
     size_t bytes;
     size_t alignment;
-    struct member member[MEMBERS_MAX];
+    struct abi_member member[MEMBERS_MAX];
 };
 
-struct constant {
+struct abi_constant {
     char const *name; /* NULL ends a list */
     uint64_t value;
 };
 
-struct constants {
+struct abi_constants {
     char const *name;
-    struct constant constant[CONSTANTS_MAX];
+    struct abi_constant constant[CONSTANTS_MAX];
 };
 
 /* An array decays to a pointer to its elements; no struct in shared memory holds a real pointer. */
@@ -80,7 +80,7 @@ struct constants {
     { #name, name }
 
 /* A struct stands after those it contains. */
-static struct layout const layouts[] = {
+static struct abi_layout const layouts[] = {
     LAYOUT(rm_segment_header, MEMBER(rm_segment_header, magic), MEMBER(rm_segment_header, abi_version),
            MEMBER(rm_segment_header, header_bytes), MEMBER(rm_segment_header, layout_hash),
            MEMBER(rm_segment_header, directory_hash), MEMBER(rm_segment_header, segment_bytes),
@@ -148,7 +148,7 @@ static struct layout const layouts[] = {
 };
 
 /* Constants without an enum of a name come first, under "constants". */
-static struct constants const constant_sets[] = {
+static struct abi_constants const constant_sets[] = {
     {"constants",
      {CONSTANT(RM_ABI_VERSION),
       CONSTANT(RM_SEGMENT_MAGIC),
@@ -224,17 +224,17 @@ static struct constants const constant_sets[] = {
       CONSTANT(RM_SUPPLY_SLEWING)}},
 };
 
-static void print_constants(struct constants const *set) {
+static void print_constants(struct abi_constants const *set) {
     printf("\"%s\": {", set->name);
-    for (struct constant const *constant = set->constant; constant->name != NULL; ++constant)
+    for (struct abi_constant const *constant = set->constant; constant->name != NULL; ++constant)
         printf("%s\"%s\": %" PRIu64, constant == set->constant ? "" : ", ", constant->name, constant->value);
     printf("}");
 }
 
-static void print_layout(struct layout const *layout) {
+static void print_layout(struct abi_layout const *layout) {
     printf("\"%s\": {\"bytes\": %zu, \"alignment\": %zu, \"members\": [", layout->name, layout->bytes,
            layout->alignment);
-    for (struct member const *member = layout->member; member->name != NULL; ++member)
+    for (struct abi_member const *member = layout->member; member->name != NULL; ++member)
         printf("%s{\"name\": \"%s\", \"offset\": %zu, \"bytes\": %zu, \"type\": \"%s\"}",
                member == layout->member ? "" : ", ", member->name, member->offset, member->bytes, member->type);
     printf("]}");
