@@ -6,7 +6,7 @@
 
 static void test_new_orbit_is_blended_in(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double before[2], at_once[2], after[2];
     rig_init(&rig);
     rig.config.blend_s = 10 / RATE_HZ;
@@ -28,7 +28,7 @@ static void test_new_orbit_is_blended_in(void **state) {
 
 static void test_lost_beam(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double x, y, later;
     rig_init(&rig);
     rig_make(&rig);
@@ -48,7 +48,7 @@ static void test_lost_beam(void **state) {
 
 static void test_unstable_lattice_loses_the_beam_until_it_is_stable_again(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     rig_init(&rig);
     rig_make(&rig);
     step(&rig);
@@ -66,7 +66,7 @@ static void test_unstable_lattice_loses_the_beam_until_it_is_stable_again(void *
 
 static void test_eddy_currents_are_a_first_order(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double x, quiet, once, all;
     rig_init(&rig);
     rig.config.group[1].eddy_hz = 500;
@@ -86,7 +86,7 @@ static void test_eddy_currents_are_a_first_order(void **state) {
 
 static void test_bpms_see_late(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double x, y, all;
     rig_init(&rig);
     rig.config.bpm_delay_s = 2.5 / RATE_HZ;
@@ -108,7 +108,7 @@ static void test_bpms_see_late(void **state) {
 
 static void test_background_looks_by_itself(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     rig_init(&rig);
     rig_make(&rig);
     assert_int_equal(rm_machine_start(rig.machine, 1e-3, &rig.error), RM_OK);
@@ -122,7 +122,7 @@ static void test_background_looks_by_itself(void **state) {
     rig_free(&rig);
 }
 
-static void expect_error(struct rig *rig, char const *part) {
+static void expect_error(struct machine_rig *rig, char const *part) {
     assert_int_equal(rm_machine_make(&rig->config, 1.2e6, &rig->machine, &rig->error), RM_E_CONFIG);
     if (strstr(rig->error.text, part) == NULL)
         fail_msg("\"%s\" says nothing of \"%s\"", rig->error.text, part);
@@ -131,7 +131,7 @@ static void expect_error(struct rig *rig, char const *part) {
 static void test_what_a_lattice_has_not(void **state) {
     (void)state;
     static char drifts[] = "LS_*", few[] = "CF_S01_*", dipoles[] = "B1_S01_01", nowhere[] = "nowhere";
-    struct rig rig;
+    struct machine_rig rig;
     rig_init(&rig);
     rig.config.bpm_count = 100;
     expect_error(&rig, "machine.bpms: \"BPM_*\" are 168 elements");

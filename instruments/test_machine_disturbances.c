@@ -5,7 +5,7 @@
 
 static void test_mains_reach_their_orbit_at_the_worst_bpm(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double most[2] = {0, 0};
     rig_init(&rig);
     rig.config.disturbances.mains[0].hz = 50;
@@ -35,7 +35,7 @@ static void test_mains_reach_their_orbit_at_the_worst_bpm(void **state) {
 }
 
 /** The sine and cosine of `hz` in the vertical orbit at a BPM, over `steps` from now on: its phase, and its size. */
-static double phase_of(struct rig *rig, double hz, int steps, double *size) {
+static double phase_of(struct machine_rig *rig, double hz, int steps, double *size) {
     double sine = 0, cosine = 0;
     for (int s = 0; s < steps; ++s) {
         double const time = (double)rig->steps / RATE_HZ;
@@ -51,7 +51,7 @@ static double phase_of(struct rig *rig, double hz, int steps, double *size) {
 
 static void test_mains_wander_together_and_slowly(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     double size[2], moved[2], largest_shift = 0;
     rig_init(&rig);
     for (int line = 0; line < 2; ++line) {
@@ -80,7 +80,7 @@ static void test_mains_wander_together_and_slowly(void **state) {
     rig_free(&rig);
 }
 
-static void disturb_all(struct rig *rig) {
+static void disturb_all(struct machine_rig *rig) {
     static char at[] = "LS_S03_01";
     rig->config.errors.beta_beat = 0.05;
     rig->config.errors.bpm_gain = rig->config.errors.corrector_gain = 0.05;
@@ -106,7 +106,7 @@ static void disturb_all(struct rig *rig) {
 
 /** A run of half a second's steps with looks between them; a sum that any other bit would change. */
 static uint64_t run_all(uint64_t seed) {
-    struct rig rig;
+    struct machine_rig rig;
     uint64_t sum = 14695981039346656037u;
     rig_init(&rig);
     disturb_all(&rig);
@@ -139,7 +139,7 @@ static void test_equal_seeds_give_equal_bits(void **state) {
 }
 
 /** RMS of the vertical orbit's change from one step to the next. */
-static double restless(struct rig *rig, int steps) {
+static double restless(struct machine_rig *rig, int steps) {
     double before[BPMS], sum = 0, x;
     for (uint32_t b = 0; b < BPMS; ++b)
         rm_machine_true_orbit(rig->machine, b, &x, &before[b]);
@@ -158,7 +158,7 @@ static double restless(struct rig *rig, int steps) {
 static void test_each_disturbance_has_its_knob(void **state) {
     (void)state;
     static char const *const names[] = {"mains", "ground", "steps", "insertion"};
-    struct rig rig;
+    struct machine_rig rig;
     rig_init(&rig);
     disturb_all(&rig);
     rig_make(&rig);
@@ -180,7 +180,7 @@ static void test_each_disturbance_has_its_knob(void **state) {
 
 static void test_topup_kicks_for_its_turns(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     uint32_t kicked = 0;
     rig_init(&rig);
     rig.config.disturbances.topup_rad = 20e-6;
@@ -201,7 +201,7 @@ static void test_ground_is_as_restless_as_configured(void **state) {
     (void)state;
     double rms[2];
     for (int twice = 0; twice < 2; ++twice) {
-        struct rig rig;
+        struct machine_rig rig;
         double sum = 0;
         rig_init(&rig);
         rig.config.disturbances.ground_rms_m = 50e-9 * (twice + 1);

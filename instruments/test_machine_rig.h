@@ -21,7 +21,7 @@ enum { BPMS = 168, FAST = 72, SUPPLIES = 2 * FAST + 2, STRENGTH = 2 * FAST, RF =
 static double const RATE_HZ = 10e3, UNIT_RAD = 1e-6;
 
 /** Horizontal and vertical fast correctors, one quadrupole, and the RF: each with a supply. */
-struct rig {
+struct machine_rig {
     struct rm_ring_machine config;
     uint32_t supply[SUPPLIES];
     double current[SUPPLIES];
@@ -35,20 +35,20 @@ bool rig_take_lattice(int argc, char **argv);
 char const *rig_lattice(void);
 
 /** A configuration without errors and disturbances, to be changed before rig_make. */
-void rig_init(struct rig *rig);
-void rig_make(struct rig *rig);
-void rig_free(struct rig *rig);
+void rig_init(struct machine_rig *rig);
+void rig_make(struct machine_rig *rig);
+void rig_free(struct machine_rig *rig);
 
 /** One step of RATE_HZ, with the currents as they are. */
-void step(struct rig *rig);
+void step(struct machine_rig *rig);
 
 /** Looks at the lattice as it is now. */
-void refresh(struct rig *rig);
+void refresh(struct machine_rig *rig);
 
 /** Number of a knob, by its name. */
-uint32_t knob(struct rig const *rig, char const *name);
+uint32_t knob(struct machine_rig const *rig, char const *name);
 
 /** The largest orbit of a plane at any BPM, m. */
-double largest(struct rig const *rig, int plane);
+double largest(struct machine_rig const *rig, int plane);
 
 #endif

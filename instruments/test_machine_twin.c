@@ -54,7 +54,7 @@ static void change_gradient(struct beside *beside, double relative) {
 }
 
 /** RMS of the machine's response less the twin's, over the RMS of the twin's; the RF's column too. */
-static double difference(struct rig *rig, struct beside *beside) {
+static double difference(struct machine_rig *rig, struct beside *beside) {
     double *response = calloc(2 * (size_t)BPMS * SUPPLIES, sizeof *response);
     assert_non_null(response);
     rm_machine_response(rig->machine, response);
@@ -74,7 +74,7 @@ static double difference(struct rig *rig, struct beside *beside) {
 
 static void test_response_is_the_lattices(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     struct beside *beside = beside_make();
     rig_init(&rig);
     rig_make(&rig);
@@ -87,7 +87,7 @@ static void test_response_is_the_lattices(void **state) {
 
 static void test_errors_are_as_large_as_configured(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     struct beside *beside = beside_make();
     rig_init(&rig);
     rig.config.errors.bpm_gain = 0.05;
@@ -107,7 +107,7 @@ static void test_errors_are_as_large_as_configured(void **state) {
 
 static void test_moving_a_quadrupole_changes_the_response(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     struct beside *beside = beside_make();
     rig_init(&rig);
     rig_make(&rig);
@@ -131,7 +131,7 @@ static void test_moving_a_quadrupole_changes_the_response(void **state) {
 }
 
 /** RMS of the machine's orbit less the twin's closed orbit with all kicks. */
-static double orbit_difference(struct rig const *rig, struct beside const *beside) {
+static double orbit_difference(struct machine_rig const *rig, struct beside const *beside) {
     struct rm_orbit_options const options = {.rf_offset_hz = rig->config.rf_hz_per_unit * rig->current[RF]};
     struct rm_error error;
     double start[6], orbit[BPMS][RM_COORDINATES], off = 0;
@@ -150,7 +150,7 @@ static double orbit_difference(struct rig const *rig, struct beside const *besid
 
 static void test_orbit_is_linear_between_looks_and_true_after_them(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     struct beside *beside = beside_make();
     rig_init(&rig);
     rig_make(&rig);
@@ -173,7 +173,7 @@ static void test_orbit_is_linear_between_looks_and_true_after_them(void **state)
 /** The tunes are those of the looks, and the phases at the BPMs belong to them. */
 static void test_optics_are_the_lattices(void **state) {
     (void)state;
-    struct rig rig;
+    struct machine_rig rig;
     struct beside *beside = beside_make();
     struct rm_optics_summary ring;
     struct rm_optics *optics = calloc(BPMS, sizeof *optics);

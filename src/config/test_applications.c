@@ -153,7 +153,7 @@ static void patterns(void **state) {
 #define NAMED(name) ONE("name: " name ", code: x, supplies: [ps/h_01_01]")
 
 static void names(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {BEFORE "applications: []\n", "18:15: applications: found a list of 0, expected a list of 1 to 15 entries"},
         {NAMED("Ramp"), "19:12: applications[0].name: found \"Ramp\", expected lower-case letters, digits, _ and -"},
         {NAMED("operator"), "19:12: applications[0].name: \"operator\" has a meaning of its own in every workspace, "
@@ -182,7 +182,7 @@ static void names(void **state) {
 }
 
 static void supplies(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {ONE("name: ramp, code: ramp, supplies: [ps/h_01_1]"),
          "19:41: applications[0].supplies[0]: found \"ps/h_01_1\", expected the name of a supply, or a pattern with * "
          "(did you mean \"ps/h_01_01\"?)"},
@@ -202,7 +202,7 @@ static void supplies(void **state) {
 #define TIMED(key) ONE(RAMP ", " key)
 
 static void times(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {TIMED("period_turns: 0"), "19:68: applications[0].period_turns: found 0, expected a multiple of "
                                    "setpoints.period_turns (12), up to 67108864"},
         {TIMED("period_turns: 18"), "19:68: applications[0].period_turns: found 18, expected a multiple of "
@@ -227,7 +227,7 @@ static void times(void **state) {
 }
 
 static void inputs(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {TIMED("inputs: [bpm01]"),
          "19:63: applications[0].inputs[0]: found \"bpm01\", expected a stream of a configured "
          "instrument, such as \"bpm01/turn\""},
@@ -259,7 +259,7 @@ static void patterns_of_inputs(void **state) {
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(ramp->input[i], expected[i]);
     rm_config_free(config);
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {TIMED("inputs: [\"bmp*/fast\"]"),
          "19:63: applications[0].inputs[0]: no stream matches \"bmp*/fast\", expected streams of configured "
          "instruments, with * for any characters, such as \"bpm01/turn\""},
@@ -302,7 +302,7 @@ static void own_file(void **state) {
 }
 
 static void settings(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {TIMED("settings: [{name: Rate, value: 1}]"),
          "19:72: applications[0].settings[0].name: found \"Rate\", expected lower-case letters, digits, _ and -"},
         {TIMED("settings: [{name: rate}]"),
@@ -323,7 +323,7 @@ static void settings(void **state) {
                                     "applications:\n  - {" application "}\n"
 
 static void places(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {TIMED("core: 1024"), "19:60: applications[0].core: found 1024, expected the number of a core, 0 to 1023"},
         {TIMED("user: Ramp"), "19:60: applications[0].user: found \"Ramp\", expected the name of a user of the system: "
                               "lower-case letters, digits, _ and -"},

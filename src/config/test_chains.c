@@ -271,7 +271,7 @@ static void ports_and_their_exception_paths(void **state) {
 #define WITH_SETPOINTS(setpoints) BEFORE "setpoints: {" setpoints "}\n" CHAINS
 
 static void setpoints(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {BEFORE CHAINS, "11:3: chains: nothing says how often setpoints are sent to them, expected the key "
                         "\"setpoints\" too, such as setpoints: {period_turns: 12}"},
         {BEFORE SETPOINTS, "10:12: setpoints: there are no chains of supplies to send them to, expected the key "
@@ -298,7 +298,7 @@ static void setpoints(void **state) {
 }
 
 static void names_and_numbers(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {BEFORE SETPOINTS "chains: []\n", "11:9: chains: found a list of 0, expected a list of 1 to 128 entries"},
         {ONE_CHAIN("name: C, id: 1, port: link, address: 10.30.0.1"),
          "12:12: chains[0].name: found \"C\", expected lower-case letters, digits, _ and -"},
@@ -354,7 +354,7 @@ static void names_and_numbers(void **state) {
                   "}\n" ROLES SETPOINTS CHAINS
 
 static void places(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {ONE_CHAIN("name: c, id: 1, port: lnk, address: 10.30.0.1"),
          "12:28: chains[0].port: found \"lnk\", expected the name of a port (did you mean \"link\"?)"},
         {ON_PORT("kind: udp, address: 127.0.0.1:4660"),
@@ -414,7 +414,7 @@ static void places(void **state) {
 #define REST ", unit: A, limits: [-10, 10], slew: 20"
 
 static void supply_names(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {ONE_SUPPLY("name: Q1" REST),
          "17:16: chains[0].supplies[0].name: found \"Q1\", expected lower-case letters, digits, _ and -, with single / "
          "between parts, and {chain} for the chain's number"},
@@ -460,7 +460,7 @@ static void supply_names(void **state) {
 #define WITH(rest) ONE_SUPPLY("name: q1, unit: A, " rest)
 
 static void supply_values(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {WITH("slew: 1"), "17:9: chains[0].supplies[0]: the key \"limits\" is missing, expected a list of 2 entries"},
         {WITH("limits: [1], slew: 1"),
          "17:37: chains[0].supplies[0].limits: found a list of 1, expected a list of 2 entries"},
@@ -513,7 +513,7 @@ static void supply_values(void **state) {
 }
 
 static void room_for_answers(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {BEFORE SETPOINTS "chains:\n  - {name: a2345678901234567890123, id: 1, port: link, address: 10.30.0.1, "
                           "supplies: [{name: q, count: 11" REST "}]}\n",
          "12:12: chains[0].name: \"a2345678901234567890123\" has no room for the \"_a\" of its answers, expected at "
@@ -537,7 +537,7 @@ static void room_for_answers(void **state) {
     MACHINE PORTS INSTRUMENTS "roles:\n  - {role: receive, ports: [ring, link], core: @}\n" roles SETPOINTS CHAINS
 
 static void roles(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {WITH_ROLES(""), "8:3: roles: no role sends the setpoints of chain \"c\", expected {role: transmit, core: …}"},
         {WITH_ROLES(TRANSMIT TRANSMIT), "10:12: roles[2].role: roles[1] is transmit already, expected only one"},
         {WITH_ROLES("  - {role: transmit, core: @, ports: [link]}\n"),

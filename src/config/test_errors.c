@@ -23,7 +23,7 @@ static void the_right_one_is_right(void **state) {
 }
 
 static void machine(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {"workspace: De/mo\n" PORTS INSTRUMENTS ROLES,
          "1:12: workspace: found \"De/mo\", expected lower-case letters, digits, _ and -"},
         {"workspace: \"a\\nb\\e[1m\"\n" PORTS INSTRUMENTS ROLES,
@@ -51,7 +51,7 @@ static void machine(void **state) {
 #define TWO_PORTS(first, second) MACHINE "ports:\n  - {" first "}\n  - {" second "}\n" INSTRUMENTS ROLES
 
 static void ports(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {MACHINE "ports: []\n" INSTRUMENTS ROLES, "2:8: ports: found a list of 0, expected a list of 1 to 16 entries"},
         {ONE_PORT("name: ring, kind: memf, socket: /r"),
          "3:24: ports[0].kind: found \"memf\", expected one of: memif, af_packet, udp, af_xdp, pcap, ring, null, tap, "
@@ -101,7 +101,7 @@ static void ports(void **state) {
 }
 
 static void ports_of_all_kinds(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {ONE_PORT("name: ring, kind: af_xdp"), "3:5: ports[0]: the key \"interface\" is missing, expected the kernel's "
                                                "name of the interface, such as veth0"},
         {ONE_PORT("name: ring, kind: pcap"),
@@ -179,7 +179,7 @@ static void addresses(void **state) {
 #define LANE "{name: x, unit: nm, type: i32}"
 
 static void instruments(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {MACHINE PORTS "instruments: []\n" ROLES,
          "4:14: instruments: found a list of 0, expected a list of 1 to 1024 entries"},
         {ONE_INSTRUMENT("name: a, kind: bmp, id: 1, port: ring, source: 10.20.0.1"),
@@ -232,7 +232,7 @@ static void instruments(void **state) {
 #define SIZES(sizes) MACHINE PORTS INSTRUMENTS ROLES sizes "\n"
 
 static void sizes(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {SIZES("buffers: {turn_records: 1000000}"), "8:25: buffers.turn_records: found 1000000, expected a power of "
                                                     "two from 16384 to 4294967296 records"},
         {SIZES("buffers: {turn_records: 8192}"),
@@ -274,7 +274,7 @@ static void sizes(void **state) {
 #define TWO_ROLES(first, second) MACHINE PORTS INSTRUMENTS "roles:\n  - {" first "}\n  - {" second "}\n"
 
 static void roles(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
         {ONE_ROLE("role: recieve, ports: [ring], core: @"), "7:12: roles[0].role: found \"recieve\", expected one of: "
                                                             "receive, housekeeping, spread, exception_path, transmit, "

@@ -51,7 +51,7 @@ void expect_error(struct config_file const *file, char const *expected) {
     assert_null(config);
 }
 
-void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count) {
+void expect_errors(struct config_file const *file, struct wrong_yaml const *wrong, size_t count) {
     for (size_t i = 0; i < count; i++) {
         write_config(file, wrong[i].yaml);
         expect_error(file, wrong[i].error);

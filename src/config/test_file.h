@@ -26,14 +26,14 @@ int remove_config_file(void **state);
 void write_config(struct config_file const *file, char const *yaml);
 
 /** A wrong file, and what loading it must say behind its path and a colon. */
-struct wrong {
+struct wrong_yaml {
     char const *yaml;
     char const *error;
 };
 
 /** Compares what loading gives with FILE:`expected`. */
 void expect_error(struct config_file const *file, char const *expected);
-void expect_errors(struct config_file const *file, struct wrong const *wrong, size_t count);
+void expect_errors(struct config_file const *file, struct wrong_yaml const *wrong, size_t count);
 #define EXPECT_ERRORS(file, wrong) expect_errors(file, wrong, sizeof(wrong) / sizeof(wrong)[0])
 
 /** Loads a right file; the error's words stand in the test's output where it is none. */

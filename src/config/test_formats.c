@@ -195,7 +195,7 @@ static void lanes_know_how_to_be_reduced(void **state) {
 #define LANES "lanes: [{name: x, unit: nm, at: 8, type: i32}]"
 
 static void wrong_formats(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {FORMAT("name: A, preset: native"),
          "6:12: formats[0].name: found \"A\", expected lower-case letters, digits, _ and -"},
         {FORMAT("name: native, preset: native"),
@@ -253,7 +253,7 @@ static void wrong_formats(void **state) {
 #define BLM "name: blm, kind: blm, id: 9, port: ring, source: 10.20.0.1"
 
 static void wrong_instruments(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {ONE(", format: nativ"), "6:74: instruments[0].format: found \"nativ\", expected the name of a format (did you "
                                  "mean \"native\"?)"},
         {ONE(", format: libera_groupin"), "6:74: instruments[0].format: found \"libera_groupin\", expected the name of "
@@ -305,7 +305,7 @@ static void wrong_instruments(void **state) {
 }
 
 static void wrong_udp_ports(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {HEAD "formats: [{name: a, preset: libera_grouping, udp_port: 4660}]\n" INSTRUMENT(BPM "}\n  - {" BLM
                                                                                                ", format: a") ROLES,
          "8:74: instruments[1].format: formats \"native\" and \"a\" both come to UDP port 4660 of port \"ring\", "

@@ -150,7 +150,7 @@ static void rates_start_from_the_next_that_an_instrument_has(void **state) {
 }
 
 static void what_can_be_wrong(void **state) {
-    static struct wrong const wrong[] = {
+    static struct wrong_yaml const wrong[] = {
         {BEFORE "rates: []\n", "5:8: rates: found a list of 0, expected a list of 1 to 8 entries"},
         {RATES "  - {name: Fast, filter: sharp, decimation: 12}\n",
          "6:12: rates[0].name: found \"Fast\", expected lower-case letters, digits, _ and -"},

@@ -40,7 +40,7 @@ enum { INSTRUMENTS = 3, CAPACITY = 1024, CHAIN_CAPACITY = 128, STEPS_MAX = 2000,
 struct script {
     uint8_t const *data;
     size_t left;
-    struct rig *rig;
+    struct receive_rig *rig;
     rm_turn turn;
     bool values_known; /**< nothing was bent: every record is what its turn says */
 };
@@ -99,7 +99,7 @@ static void send_raw(struct script *script, unsigned argument) {
 }
 
 static void step(struct script *script) {
-    struct rig *rig = script->rig;
+    struct receive_rig *rig = script->rig;
     uint8_t const command = next(script);
     unsigned const argument = command >> 3;
     switch ((enum verb)(command & 7)) {
@@ -132,7 +132,7 @@ static void step(struct script *script) {
 }
 
 /** Every turn-rate record that a reader can get is what its instrument sends for that turn. */
-static void check_ring(struct rig const *rig, uint32_t index) {
+static void check_ring(struct receive_rig const *rig, uint32_t index) {
     struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
     rm_turn const head = rm_stream_head(&view);
     if (head == RM_TURN_NONE)
@@ -175,7 +175,7 @@ static uint64_t play(struct script *script, uint8_t const *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
-    struct rig_config const config = {
+    struct receive_rig_config const config = {
         .instruments = INSTRUMENTS,
         .capacity = CAPACITY,
         .chain_capacity = CHAIN_CAPACITY,
@@ -185,7 +185,7 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
         .queues = 2,
     };
     struct script script = {.rig = rig_make(&config), .turn = 1000, .values_known = true};
-    struct rig *rig = script.rig;
+    struct receive_rig *rig = script.rig;
     rig->instrument[1]->counting.offset_turns = 3;
     rig->instrument[2]->counting.offset_turns = -3;
     for (uint32_t i = 0; i < INSTRUMENTS; ++i)

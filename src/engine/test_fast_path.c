@@ -31,7 +31,7 @@ struct day {
 /** The same roles for each of the ways, and what they are sent. */
 struct bench {
     struct day day;
-    struct rig *rig[FAST_PATH_WAYS];
+    struct receive_rig *rig[FAST_PATH_WAYS];
     struct rm_layout *layout[FAST_PATH_WAYS][FAST_PATH_LAYOUTS];
     struct rm_calibration_compiled calibration;
     uint64_t general[FAST_PATH_WAYS];
@@ -53,7 +53,7 @@ static struct {
 };
 
 static void describe(struct bench *bench, uint32_t way) {
-    struct rig *const rig = bench->rig[way];
+    struct receive_rig *const rig = bench->rig[way];
     for (uint32_t i = 0; i < FAST_PATH_LAYOUTS; ++i)
         bench->layout[way][i] = fast_path_compile((enum fast_path_layout)i, FAST_PATH[way]);
     rig->instrument[CALIBRATED]->calibration = &bench->calibration;
@@ -72,8 +72,8 @@ static void describe(struct bench *bench, uint32_t way) {
     rig->queue[1].format = &rig->format[1];
 }
 
-static struct rig *make_rig(enum rig_fast_path lane, struct day const *day) {
-    struct rig *const rig = rig_make(&(struct rig_config){
+static struct receive_rig *make_rig(enum rig_fast_path lane, struct day const *day) {
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){
         .instruments = INSTRUMENTS,
         .capacity = 4096,
         .chain_capacity = 512,
@@ -201,7 +201,7 @@ static void poll_all(struct bench *bench, int burst) {
 }
 
 /** Each of these happened, or the comparison shows nothing. */
-static void expect_a_bad_day(struct rig const *rig) {
+static void expect_a_bad_day(struct receive_rig const *rig) {
     static enum rm_port_counter const port[] = {
         RM_PORT_DECODED,        RM_PORT_TRUNCATED,       RM_PORT_NOT_UDP,   RM_PORT_FRAGMENT,
         RM_PORT_NOT_OUR_PORT,   RM_PORT_BAD_IP_HEADER,   RM_PORT_BAD_MAGIC, RM_PORT_BAD_UDP_CHECKSUM,

@@ -40,7 +40,7 @@ static inline bool same_gate(struct rm_turn_gate const *a, struct rm_turn_gate c
 
 /** What is not alike after a burst, or NULL. Both are settled by that: to be asked now and then, so that fast paths
  * run on over bursts, too. */
-static inline char const *unlike_states(struct rig *a, struct rig *b) {
+static inline char const *unlike_states(struct receive_rig *a, struct receive_rig *b) {
     rm_receive_flush(&a->receive, 0);
     rm_receive_flush(&b->receive, 0);
     if (!SAME(a, b, port_counters))
@@ -70,7 +70,7 @@ static inline char const *unlike_states(struct rig *a, struct rig *b) {
 }
 
 /** The same of all slots. */
-static inline char const *unlike_rings(struct rig const *a, struct rig const *b) {
+static inline char const *unlike_rings(struct receive_rig const *a, struct receive_rig const *b) {
     for (uint32_t i = 0; i < a->config.instruments; ++i) {
         if (!same_ring(&a->instrument[i]->writer, &b->instrument[i]->writer))
             return "turn-rate rings";

@@ -13,7 +13,7 @@
 enum { TURNS = 1000 };
 
 /** Sends TURNS turns from START on, of all instruments; how many packets took the general path. */
-static uint64_t general_path_of_ordinary(struct rig *rig) {
+static uint64_t general_path_of_ordinary(struct receive_rig *rig) {
     fast_path_general = 0;
     run(rig, START, TURNS, UINT32_MAX, 0);
     return fast_path_general;
@@ -22,7 +22,8 @@ static uint64_t general_path_of_ordinary(struct rig *rig) {
 static void ordinary_traffic_takes_the_fast_path(void **state) {
     (void)state;
     for (uint32_t way = 1; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 24, .lane = FAST_PATH[way]});
+        struct receive_rig *const rig =
+            rig_make(&(struct receive_rig_config){.instruments = 24, .lane = FAST_PATH[way]});
         assert_int_equal(general_path_of_ordinary(rig), 24); /* the first of each: no turn was due before */
         for (uint32_t i = 0; i < 24; ++i) {
             expect(rig, i, RM_STREAM_ACCEPTED, TURNS);
@@ -34,14 +35,15 @@ static void ordinary_traffic_takes_the_fast_path(void **state) {
 
 static void a_shut_fast_path_takes_none(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 3, .lane = RIG_FAST_PATH_SHUT});
+    struct receive_rig *const rig =
+        rig_make(&(struct receive_rig_config){.instruments = 3, .lane = RIG_FAST_PATH_SHUT});
     assert_int_equal(general_path_of_ordinary(rig), 3 * TURNS);
     rig_free(rig);
 }
 
 static void calibrated_records_take_the_general_path(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     struct rm_lane_info const lanes[RM_LANES] = {{.name = ""}};
     struct rm_calibration calibration;
     rm_calibration_identity(&calibration, lanes, RIG_LANES);
@@ -55,7 +57,7 @@ static void calibrated_records_take_the_general_path(void **state) {
 }
 
 /** Compiled; the first of an instrument that is described, the second native. */
-static struct rm_layout *describe_first(struct rig *rig, struct rm_layout_description const *description) {
+static struct rm_layout *describe_first(struct receive_rig *rig, struct rm_layout_description const *description) {
     struct rm_layout *layout;
     struct rm_error error;
     if (rm_layout_compile(description, &layout, &error) != RM_OK)
@@ -74,7 +76,8 @@ static void described_traffic_takes_the_fast_path_but_where_its_counter_comes_ro
     (void)state;
     for (uint32_t way = 1; way < fast_path_ways(); ++way)
         for (uint32_t which = 0; which < FAST_PATH_LAYOUTS; ++which) {
-            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+            struct receive_rig *const rig =
+                rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
             struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[which]);
             run(rig, START - 1, 1, 2, 0); /* who tells, first */
             fast_path_general = 0;
@@ -91,7 +94,8 @@ static void described_traffic_takes_the_fast_path_but_where_its_counter_comes_ro
 static void a_counter_of_32_bits_comes_round(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+        struct receive_rig *const rig =
+            rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
         struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[FAST_PATH_BIG]);
         rm_turn const first = (1ull << 32) - TURNS / 2;
         run(rig, first, 1, 2, 0);
@@ -113,7 +117,7 @@ static void a_counter_of_32_bits_comes_round(void **state) {
 
 static void datagrams_of_several_records_take_the_general_path(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     struct rm_layout_description group = *FAST_PATH_DESCRIPTION[FAST_PATH_BIG];
     group.instrument_count = 2;
     group.instrument_stride = group.bytes;
@@ -129,7 +133,8 @@ static void datagrams_of_several_records_take_the_general_path(void **state) {
 static void the_udp_port_tells_formats_apart(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+        struct receive_rig *const rig =
+            rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
         struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[FAST_PATH_BIG]);
         run(rig, START - 1, 1, 2, 0);
         run(rig, START, 10, UINT32_MAX, 0);
@@ -155,7 +160,8 @@ static void an_instrument_in_a_format_that_does_not_come_here_is_refused(void **
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way)
         for (uint32_t only = 0; only < 2; ++only) {
-            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+            struct receive_rig *const rig =
+                rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
             struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[FAST_PATH_BIG]);
             run(rig, START - 1, 1, 2, 0);
             run(rig, START, 10, UINT32_MAX, 0);
@@ -172,7 +178,7 @@ static void an_instrument_in_a_format_that_does_not_come_here_is_refused(void **
 
 static void mirrored_records_take_the_general_path(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 1});
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 1});
     struct rm_mirror_path path[RM_NETWORKS];
     rm_counter counters[RM_NETWORKS][RM_PATH_COUNTERS] = {{0}};
     for (int i = 0; i < RM_NETWORKS; ++i) {
@@ -190,7 +196,7 @@ static void mirrored_records_take_the_general_path(void **state) {
 
 static void unlike_decimations_take_the_general_path(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .unlike = true});
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 2, .unlike = true});
     assert_int_equal(general_path_of_ordinary(rig), 2 * TURNS);
     expect(rig, 1, RM_STREAM_ACCEPTED, TURNS);
     rig_free(rig);
@@ -199,7 +205,7 @@ static void unlike_decimations_take_the_general_path(void **state) {
 /** On a port of one VLAN, untagged frames are somebody else's. */
 static void a_port_of_a_vlan_takes_the_general_path(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     rig->queue[0].vlan = 7;
     assert_int_equal(general_path_of_ordinary(rig), 2 * TURNS);
     assert_int_equal(rm_counter_get(rig->port_counters[0], RM_PORT_WRONG_VLAN), 2 * TURNS);
@@ -210,7 +216,7 @@ static void a_port_of_a_vlan_takes_the_general_path(void **state) {
 static void wild_turns_between_good_ones_are_no_vote(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.lane = FAST_PATH[way]});
+        struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.lane = FAST_PATH[way]});
         run(rig, START, 10, 1, 0);
         for (rm_turn turn = START + 10; turn < START + 10 + RM_GATE_VOTE_RUN; ++turn) {
             rig_send(rig, 0, turn);
@@ -227,7 +233,8 @@ static void wild_turns_between_good_ones_are_no_vote(void **state) {
 static void no_turn_is_beyond_the_end(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+        struct receive_rig *const rig =
+            rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
         rig->instrument[1]->counting.offset_turns = -20;
         rig_open(rig, 1);
         run(rig, START, 40, 3, (int64_t)(RM_TURN_END - 20 - START));
@@ -241,7 +248,7 @@ static void no_turn_is_beyond_the_end(void **state) {
 }
 
 /** One frame of instrument 0 with an IPv4 header that does not sum up, whatever the device says of it. */
-static void send_broken(struct rig *rig, rm_turn turn, bool checksum_good) {
+static void send_broken(struct receive_rig *rig, rm_turn turn, bool checksum_good) {
     uint8_t frame[256];
     uint32_t const length = rig_frame(rig, 0, turn, frame);
     frame[RM_ETHERNET_BYTES + 10] ^= 1;
@@ -254,7 +261,7 @@ static void send_broken(struct rig *rig, rm_turn turn, bool checksum_good) {
 static void what_only_the_device_found_good_is_not_expected_again(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
-        struct rig *const rig = rig_make(&(struct rig_config){.lane = FAST_PATH[way]});
+        struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.lane = FAST_PATH[way]});
         run(rig, START, 10, 1, 0);
         send_broken(rig, START + 10, true);
         expect(rig, 0, RM_STREAM_ACCEPTED, 11);
@@ -266,7 +273,7 @@ static void what_only_the_device_found_good_is_not_expected_again(void **state) 
 }
 
 /** Shows the role one frame of `length` bytes that ends where memory does. */
-static void show(struct rig *rig, uint8_t *guard, uint8_t const *frame, uint32_t length) {
+static void show(struct receive_rig *rig, uint8_t *guard, uint8_t const *frame, uint32_t length) {
     struct rm_burst *const burst = &rig->receive.burst;
     burst->count = 1;
     burst->data[0] = guard_page_copy(guard, frame, length);
@@ -282,7 +289,7 @@ static void not_a_byte_beyond_the_frame_is_read(void **state) {
     assert_non_null(guard);
     for (uint32_t way = 0; way < fast_path_ways(); ++way)
         for (uint32_t lanes = 1; lanes <= RM_LANES; ++lanes) {
-            struct rig *const rig = rig_make(&(struct rig_config){.lane = FAST_PATH[way]});
+            struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.lane = FAST_PATH[way]});
             rig->instrument[0]->lane_count = (uint8_t)lanes;
             rig_open(rig, 0);
             fast_path_general = 0;
@@ -309,7 +316,8 @@ static void nor_is_one_of_what_is_described(void **state) {
     assert_non_null(guard);
     for (uint32_t way = 0; way < fast_path_ways(); ++way)
         for (uint32_t which = 0; which < FAST_PATH_LAYOUTS; ++which) {
-            struct rig *const rig = rig_make(&(struct rig_config){.instruments = 2, .lane = FAST_PATH[way]});
+            struct receive_rig *const rig =
+                rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
             struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[which]);
             run(rig, START - 1, 1, 2, 0);
             run(rig, START, 1, 1, 0);

@@ -201,7 +201,7 @@ static void bend(struct traffic_frame *frame, enum oddity oddity, uint64_t dice)
         frame->bytes[(dice >> 8) % frame->length] ^= (uint8_t)(1 + dice % 255);
 }
 
-void traffic_next(struct traffic *traffic, struct rig const *rig, uint32_t index, struct traffic_frame *frame) {
+void traffic_next(struct traffic *traffic, struct receive_rig const *rig, uint32_t index, struct traffic_frame *frame) {
     struct traffic_sender *const sender = &traffic->sender[index];
     change(traffic, sender);
     rm_turn const turn = some_turn(traffic, sender);

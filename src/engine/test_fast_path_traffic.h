@@ -54,6 +54,6 @@ uint64_t traffic_random(struct traffic *traffic);
 void traffic_set_turn(struct traffic *traffic, uint32_t instruments, rm_turn turn);
 
 /** The next frame of instrument `index`, or what somebody makes of it. */
-void traffic_next(struct traffic *traffic, struct rig const *rig, uint32_t index, struct traffic_frame *frame);
+void traffic_next(struct traffic *traffic, struct receive_rig const *rig, uint32_t index, struct traffic_frame *frame);
 
 #endif

@@ -15,13 +15,14 @@ enum { GAP = 32, BRIDGE = RM_BRIDGE, LONGEST_GAP = 65023 };
 static rm_turn const START = 1200;
 
 struct bench {
-    struct rig *rig;
+    struct receive_rig *rig;
     struct rm_instrument *instrument;
     uint32_t duplicates; /**< which the caller counts */
 };
 
 static struct bench begin(uint64_t gap_turns) {
-    struct rig *rig = rig_make(&(struct rig_config){.capacity = 1 << 18, .late_turns = 65536, .gap_turns = gap_turns});
+    struct receive_rig *rig =
+        rig_make(&(struct receive_rig_config){.capacity = 1 << 18, .late_turns = 65536, .gap_turns = gap_turns});
     return (struct bench){rig, rig->instrument[0], 0};
 }
 

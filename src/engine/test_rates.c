@@ -19,21 +19,21 @@ static rm_turn const START = 120000;
 static uint64_t const closing[RIG_RATES] = {11, 107, 107 + 12 * 89, 11 + 12 * 9 + 120 * 9};
 static uint64_t const period[RIG_RATES] = {12, 12, 120, 1200};
 
-static struct rig *make(uint64_t records_period, uint8_t reduction) {
-    struct rig_config config = {.capacity = 1 << 17, .gap_turns = GAP, .period = records_period};
+static struct receive_rig *make(uint64_t records_period, uint8_t reduction) {
+    struct receive_rig_config config = {.capacity = 1 << 17, .gap_turns = GAP, .period = records_period};
     config.reduction[1] = reduction;
     return rig_make(&config);
 }
 
 /** A record every `rig->config.period` turns; lane 0 is filtered, lane 1 reduced, where the rig does that. */
-static struct rm_record record_at(struct rig const *rig, uint64_t number) {
+static struct rm_record record_at(struct receive_rig const *rig, uint64_t number) {
     rm_turn const turn = number * rig->config.period;
     struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(turn << 16, 0)};
     record.lane[0].i = rig_value(0, number, 0);
     return record;
 }
 
-static void send(struct rig *rig, uint64_t first, uint64_t count) {
+static void send(struct receive_rig *rig, uint64_t first, uint64_t count) {
     for (uint64_t number = first; number < first + count; ++number) {
         struct rm_record const record = record_at(rig, number);
         rm_instrument_store(rig->instrument[0], &record);
@@ -41,12 +41,12 @@ static void send(struct rig *rig, uint64_t first, uint64_t count) {
     }
 }
 
-static bool read_rate(struct rig const *rig, unsigned rate, rm_turn turn, struct rm_record *record) {
+static bool read_rate(struct receive_rig const *rig, unsigned rate, rm_turn turn, struct rm_record *record) {
     struct rm_stream_view const view = rig_view(&rig->instrument[0]->rates.writer[rate]);
     return rm_stream_read(&view, turn, record) == RM_READ_OK;
 }
 
-static rm_turn head_of(struct rig const *rig, unsigned rate) {
+static rm_turn head_of(struct receive_rig const *rig, unsigned rate) {
     struct rm_stream_view const view = rig_view(&rig->instrument[0]->rates.writer[rate]);
     return rm_stream_head(&view);
 }
@@ -54,7 +54,7 @@ static rm_turn head_of(struct rig const *rig, unsigned rate) {
 /** Every label from the first that can be whole up to the last that has closed is there, with nothing missing. */
 static void every_rate_has_every_record(void **state) {
     (void)state;
-    struct rig *rig = make(1, RM_REDUCE_FIR);
+    struct receive_rig *rig = make(1, RM_REDUCE_FIR);
     send(rig, START, DAY);
     for (unsigned rate = 0; rate < RIG_RATES; ++rate) {
         rm_turn const last = START + DAY - 1;
@@ -75,7 +75,7 @@ static void every_rate_has_every_record(void **state) {
 static void a_server_that_starts_later_decimates_identically(void **state) {
     (void)state;
     uint64_t const later = 7777;
-    struct rig *first = make(1, RM_REDUCE_LAST), *second = make(1, RM_REDUCE_LAST);
+    struct receive_rig *first = make(1, RM_REDUCE_LAST), *second = make(1, RM_REDUCE_LAST);
     send(first, START, DAY);
     send(second, START + later, DAY - later);
     for (unsigned rate = 0; rate < RIG_RATES; ++rate) {
@@ -94,7 +94,7 @@ static void a_server_that_starts_later_decimates_identically(void **state) {
 
 static void a_missing_turn_counts_once_at_each_rate(void **state) {
     (void)state;
-    struct rig *rig = make(1, RM_REDUCE_FIR);
+    struct receive_rig *rig = make(1, RM_REDUCE_FIR);
     rm_turn const gone = START + 30001;
     send(rig, START, gone - START);
     send(rig, gone + 1, DAY);
@@ -116,7 +116,7 @@ static void a_missing_turn_counts_once_at_each_rate(void **state) {
 /** Longer than the first filters bridge: they begin anew, but what they had given to the slower ones is not lost. */
 static void an_outage_does_not_reset_the_slow_rates(void **state) {
     (void)state;
-    struct rig *rig = make(1, RM_REDUCE_FIR);
+    struct receive_rig *rig = make(1, RM_REDUCE_FIR);
     uint64_t const outage = GAP + RM_BRIDGE + 1000;
     rm_turn const gone = START + 30000, back = gone + outage;
     send(rig, START, gone - START);
@@ -140,7 +140,7 @@ static void an_outage_does_not_reset_the_slow_rates(void **state) {
 static void a_fault_of_one_turn_shows_at_every_rate(void **state) {
     (void)state;
     rm_turn const tripped = START + 30001;
-    struct rig *rig = make(1, RM_REDUCE_OR);
+    struct receive_rig *rig = make(1, RM_REDUCE_OR);
     send(rig, START, tripped - START);
     struct rm_record record = record_at(rig, tripped);
     record.lane[1].i = 0x10;
@@ -156,7 +156,7 @@ static void a_fault_of_one_turn_shows_at_every_rate(void **state) {
     rig_free(rig);
 }
 
-static void expect_equal_streams(struct rig const *rig, struct rig const *fresh, unsigned rate) {
+static void expect_equal_streams(struct receive_rig const *rig, struct receive_rig const *fresh, unsigned rate) {
     assert_int_equal(head_of(rig, rate), head_of(fresh, rate));
     rm_turn const first = atomic_load(&rig->instrument[0]->rates.writer[rate].stream->first);
     assert_int_equal(first, atomic_load(&fresh->instrument[0]->rates.writer[rate].stream->first));
@@ -172,7 +172,7 @@ static void a_new_turn_epoch_forgets_everything(void **state) {
     (void)state;
     rm_turn const begin[] = {1000, START + DAY + 300};
     for (int i = 0; i < 2; ++i) {
-        struct rig *rig = make(1, RM_REDUCE_OR), *fresh = make(1, RM_REDUCE_OR);
+        struct receive_rig *rig = make(1, RM_REDUCE_OR), *fresh = make(1, RM_REDUCE_OR);
         send(rig, START, DAY);
         rm_instrument_restart(rig->instrument[0]);
         send(rig, begin[i], DAY);
@@ -188,7 +188,7 @@ static void a_new_turn_epoch_forgets_everything(void **state) {
  * the other waits. Then it sends what is late: behind the one's head, and the other's first. */
 static void what_moves_behind_a_head_is_shown(void **state) {
     (void)state;
-    struct rig *rig = make(1, RM_REDUCE_OR);
+    struct receive_rig *rig = make(1, RM_REDUCE_OR);
     rm_turn const followed = START + DAY;
     send(rig, START, 30);
     rm_instrument_follow(rig->instrument[0], followed, followed);
@@ -203,10 +203,10 @@ static void what_moves_behind_a_head_is_shown(void **state) {
 /** Records every 116 turns: the same as every turn, at 116 times the turns; silence is told in turns too. */
 static void an_instrument_may_send_now_and_then(void **state) {
     (void)state;
-    struct rig *every = make(1, RM_REDUCE_MAX), *sparse = make(116, RM_REDUCE_MAX);
+    struct receive_rig *every = make(1, RM_REDUCE_MAX), *sparse = make(116, RM_REDUCE_MAX);
     uint64_t const gap = 20000;
     for (int i = 0; i < 2; ++i) {
-        struct rig *rig = i == 0 ? every : sparse;
+        struct receive_rig *rig = i == 0 ? every : sparse;
         send(rig, START, gap);
         send(rig, START + gap + 3, DAY - gap);
         assert_int_equal(rig_count(rig, 0, RM_STREAM_FAST_MISSING), 3);
@@ -235,7 +235,7 @@ static void an_instrument_may_send_now_and_then(void **state) {
 /** What closes after a silence, for turns that the heads have passed meanwhile, still finds its place. */
 static void records_that_close_after_a_silence_are_kept(void **state) {
     (void)state;
-    struct rig *rig = make(1, RM_REDUCE_FIR);
+    struct receive_rig *rig = make(1, RM_REDUCE_FIR);
     rm_turn const gone = START + 30000;
     send(rig, START, gone - START);
     rm_instrument_follow(rig->instrument[0], gone + 5000, 1);

@@ -29,7 +29,7 @@ struct bent {
     uint32_t length;
 };
 
-static struct bent whole(struct rig const *rig) {
+static struct bent whole(struct receive_rig const *rig) {
     struct bent bent = {0};
     bent.length = rig_frame(rig, 0, 1, bent.frame);
     return bent;
@@ -124,7 +124,7 @@ static struct {
 };
 
 /** Every counter of the port, but those that count something else than packets, is 0 or, once, 1. */
-static void expect_only(struct rig const *rig, enum rm_port_counter counter, char const *what) {
+static void expect_only(struct receive_rig const *rig, enum rm_port_counter counter, char const *what) {
     for (unsigned i = RM_PORT_DECODED; i < RM_PORT_KERNEL_MISSED; ++i)
         if (rig_port_count(rig, i) != (i == counter))
             fail_msg("%s: port counter %u is %llu", what, i, (unsigned long long)rig_port_count(rig, i));
@@ -133,8 +133,8 @@ static void expect_only(struct rig const *rig, enum rm_port_counter counter, cha
 static void every_fault_has_its_counter(void **state) {
     (void)state;
     for (unsigned i = 0; i < sizeof CASE / sizeof CASE[0]; ++i) {
-        struct rig *rig =
-            rig_make(&(struct rig_config){.instruments = 2, .capacity = 1024, .late_turns = 256, .ahead_turns = 256});
+        struct receive_rig *rig = rig_make(
+            &(struct receive_rig_config){.instruments = 2, .capacity = 1024, .late_turns = 256, .ahead_turns = 256});
         struct bent bent = whole(rig);
         CASE[i].bend(&bent);
         rig_push(rig, 0, 0, bent.frame, bent.length);
@@ -149,7 +149,7 @@ static void every_fault_has_its_counter(void **state) {
 
 static void the_device_may_have_checked_the_sums(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){0});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){0});
     rig->port[0]->checksum_good = true;
     struct bent bent = whole(rig);
     bend_ip_checksum(&bent);
@@ -161,7 +161,7 @@ static void the_device_may_have_checked_the_sums(void **state) {
 
 static void payloads_come_without_frames(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){0});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){0});
     struct bent const bent = whole(rig);
     rig_know(rig, 1, rig_source(0), rig->id[0], 0, NULL);
     rig->port[1]->source_ipv4 = rig_source(0);
@@ -180,7 +180,7 @@ static void payloads_come_without_frames(void **state) {
 
 static void two_instruments_share_an_id(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     for (uint32_t i = 0; i < 3; ++i) {
         rig->id[i] = 7;
         rig->instrument[i]->lane_count = (uint8_t)(i + 1);
@@ -201,7 +201,7 @@ static void two_instruments_share_an_id(void **state) {
 static void unfinished_checksums_are_taken_where_senders_are_local(void **state) {
     (void)state;
     for (int local = 0; local < 2; ++local) {
-        struct rig *rig = rig_make(&(struct rig_config){0});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){0});
         rig->queue[0].local_senders = local;
         struct bent bent = whole(rig);
         uint32_t sum = 17 + rm_load16(bent.frame + UDP + 4);
@@ -223,7 +223,7 @@ static void unfinished_checksums_are_taken_where_senders_are_local(void **state)
 
 static void queues_are_polled_in_turn(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 4, .queues = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 4, .queues = 2});
     for (rm_turn turn = 0; turn < 1000; ++turn)
         rig_send_all(rig, turn);
     rig_set_tsc(rig_tsc_of(1000));
@@ -255,7 +255,7 @@ static uint32_t stretch(uint8_t *frame, uint32_t payload) {
 }
 
 /** A frame of one instrument's next turn with nothing, some bits or its length changed. */
-static void send_mutated(struct rig *rig, uint64_t *random, rm_turn turn) {
+static void send_mutated(struct receive_rig *rig, uint64_t *random, rm_turn turn) {
     uint8_t frame[256] = {0};
     uint64_t const dice = next_random(random);
     uint32_t length = rig_frame(rig, dice % rig->config.instruments, turn, frame);
@@ -275,7 +275,7 @@ static void send_mutated(struct rig *rig, uint64_t *random, rm_turn turn) {
 
 static void a_million_mutated_frames_add_up(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 4, .capacity = 1 << 14});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 4, .capacity = 1 << 14});
     uint64_t random = 0x9E3779B97F4A7C15;
     for (uint32_t i = 0; i < MUTATED_FRAMES; ++i) {
         rm_turn const turn = 1000 + i / 4;

@@ -13,7 +13,7 @@ enum { CALIBRATED = 0, RAW = 1, LANE = 2 };
 
 static rm_turn const TURN = 5000;
 
-static struct rm_record stored(struct rig const *rig, uint32_t index) {
+static struct rm_record stored(struct receive_rig const *rig, uint32_t index) {
     struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
     struct rm_record record;
     assert_int_equal(rm_stream_read(&view, TURN, &record), RM_READ_OK);
@@ -22,7 +22,7 @@ static struct rm_record stored(struct rig const *rig, uint32_t index) {
 
 static void only_calibrated_lanes_change_on_their_way(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     struct rm_lane_info lanes[RM_LANES] = {{.name = ""}};
     for (int i = 0; i < RIG_LANES; ++i)
         lanes[i].type = RM_LANE_I32;

@@ -4,12 +4,12 @@
 #include "engine/test_receive_steps.h"
 
 /** Where the clock stands, less where the honest instruments stand. */
-static int64_t clock_phase_error(struct rig const *rig, rm_turn honest) {
+static int64_t clock_phase_error(struct receive_rig const *rig, rm_turn honest) {
     return (int64_t)(rm_turn_gate_now(&rig->receive.gate, rm_tsc()) - honest);
 }
 
 /** Honest instruments, and one whose turns lie `lead(n)` above theirs n turns after LEARNT. */
-static void run_with_liar(struct rig *rig, uint64_t turns, double rate, int64_t most) {
+static void run_with_liar(struct receive_rig *rig, uint64_t turns, double rate, int64_t most) {
     uint32_t const liar = rig->config.instruments - 1;
     for (uint64_t n = 0; n < turns; ++n) {
         rm_turn const turn = START + LEARNT + n;
@@ -33,7 +33,7 @@ static void a_liar_ahead_does_not_pull_the_clock(void **state) {
     } const lie[] = {{0.001, 1000, 300000}, {0.01, 200, 50000}, {0.05, 2000, 50000},
                      {1.0, 20000, 50000},   {1e6, 1000, 50000}, {1e6, 1000000, 50000}};
     for (unsigned k = 0; k < sizeof lie / sizeof lie[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         run_with_liar(rig, lie[k].turns, lie[k].rate, lie[k].most);
         int64_t const phase_error = clock_phase_error(rig, START + LEARNT + lie[k].turns - 1);
@@ -54,7 +54,7 @@ static void a_liar_behind_does_not_pull_the_clock(void **state) {
     uint64_t const turns = 270000; /* a lost clock is stepped after 250 000 */
     int64_t const most[] = {-200, -3000, -1000000};
     for (unsigned m = 0; m < sizeof most / sizeof most[0]; ++m) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         run_with_liar(rig, turns, -0.9, most[m]);
         assert_in_range(clock_phase_error(rig, START + LEARNT + turns - 1) + 2, 0, 4);
@@ -70,7 +70,7 @@ static void a_liar_behind_does_not_pull_the_clock(void **state) {
 /** Who is not heard takes the general path; once back among the others, the lane again. */
 static void an_outlier_is_heard_again_when_it_comes_back(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     run_with_liar(rig, 50000, 1e6, 1000);
     assert_true(rig->instrument[2]->vote.outlier);
@@ -84,7 +84,7 @@ static void an_outlier_is_heard_again_when_it_comes_back(void **state) {
 
 /** Nothing came for a while, and to the clock it was no time at all; then all are far ahead at once. */
 static void leap(uint32_t instruments, uint32_t slow, uint64_t turns, uint64_t refused) {
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = instruments});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = instruments});
     run(rig, START, LEARNT, UINT32_MAX >> (32 - instruments), 0);
     rm_turn const back = START + LEARNT + turns;
     for (rm_turn turn = back; turn < back + 1000; ++turn) {
@@ -120,7 +120,7 @@ static void when_all_are_ahead_the_clock_is_behind(void **state) {
 
 static void one_alone_is_believed_within_a_burst(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 1});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 1});
     run(rig, START, LEARNT, 1, 0);
     for (rm_turn turn = START + LEARNT + 20000; turn < START + LEARNT + 20064; ++turn)
         rig_send(rig, 0, turn);
@@ -134,7 +134,7 @@ static void one_alone_is_believed_within_a_burst(void **state) {
 /** They come in bursts of two, the one half of them before the other. */
 static void small_bursts_cost_few(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 8});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 8});
     run(rig, START, LEARNT, 255, 0);
     for (rm_turn turn = START + LEARNT; turn < START + LEARNT + 1000; ++turn) {
         for (uint32_t i = 0; i < 8; i += 2) {
@@ -153,7 +153,7 @@ static void small_bursts_cost_few(void **state) {
 
 static void half_and_half_stay_where_the_clock_is(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 4});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 4});
     run(rig, START, LEARNT, 15, 0);
     for (rm_turn turn = START + LEARNT; turn < START + 2 * LEARNT; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
@@ -172,7 +172,7 @@ static void a_restart_within_the_window_is_a_restart(void **state) {
     (void)state;
     uint64_t const silence[] = {1u << 18, 1u << 30};
     for (unsigned k = 0; k < sizeof silence / sizeof silence[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3, .silence_turns = silence[k]});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3, .silence_turns = silence[k]});
         rm_turn const before = 100000;
         run(rig, before, LEARNT, 7, 0);
         run(rig, before + LEARNT, 1000, 7, -(int64_t)(before + LEARNT));
@@ -188,7 +188,7 @@ static void a_restart_within_the_window_is_a_restart(void **state) {
 
 static void one_that_restarts_within_the_window_is_refused(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3, .silence_turns = 1u << 30});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3, .silence_turns = 1u << 30});
     run(rig, START, LEARNT, 7, 0);
     for (rm_turn turn = START + LEARNT; turn < START + 2 * LEARNT; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
@@ -207,7 +207,7 @@ static void one_that_restarts_within_the_window_is_refused(void **state) {
 /** The rings of an earlier server had begun anew already. */
 static void adopted_epochs_are_the_clocks_own(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     atomic_store(&rig->instrument[1]->writer.stream->turn_epoch, 7);
     run(rig, START, 2 * RIG_FOLLOW_TURNS, 7, 0);
     struct rm_clock_reading reading;
@@ -221,7 +221,7 @@ static void adopted_epochs_are_the_clocks_own(void **state) {
 
 /** Three instruments, the last of which counts `shift` turns off; then what is said of each. */
 static void misalign(int64_t shift, uint64_t behind, uint64_t ahead) {
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     for (rm_turn turn = START; turn < START + 2000000; turn += 10) {
         rig_set_tsc(rig_tsc_of(turn));
         for (uint32_t i = 0; i < 3; ++i)
@@ -249,7 +249,7 @@ static void a_misaligned_instrument_shows(void **state) {
 /** An instrument that is held up now and then is in phase; one that is held up by as much each time is not. */
 static void a_phase_is_the_best_of_a_second(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     for (rm_turn turn = START; turn < START + 2000000; turn += 10) {
         rig_set_tsc(rig_tsc_of(turn));
         rig_send(rig, 0, turn);

@@ -4,7 +4,7 @@
 
 static void one_restarted_instrument_is_refused_for_ever(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     for (rm_turn turn = START + LEARNT; turn < START + 4 * LEARNT; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
@@ -29,7 +29,7 @@ static void one_restarted_instrument_is_refused_for_ever(void **state) {
 
 static void a_restarted_machine_begins_a_new_epoch(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 5, .queues = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 5, .queues = 2});
     run(rig, START, LEARNT, 31, 0);
     run(rig, START + LEARNT, 1000, 31, -(int64_t)(START + LEARNT));
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 2);
@@ -56,8 +56,8 @@ static void a_restarted_machine_begins_a_new_epoch(void **state) {
  * be found. `epochs` is how many restarts that is taken for. */
 static void expect_no_old_data(rm_turn first, uint64_t epochs) {
     rm_turn const again = first + 4200;
-    struct rig *rig =
-        rig_make(&(struct rig_config){.instruments = 2, .capacity = 4096, .late_turns = 1024, .ahead_turns = 1024});
+    struct receive_rig *rig = rig_make(
+        &(struct receive_rig_config){.instruments = 2, .capacity = 4096, .late_turns = 1024, .ahead_turns = 1024});
     run(rig, first, 8192, 3, 0);
     run(rig, first + 8192, 50, 3, -(int64_t)(first + 8192));
     for (uint32_t i = 0; i < 300; ++i) {
@@ -86,7 +86,7 @@ static void old_data_is_never_shown_as_new(void **state) {
 /** A minority goes on with the old turns, in the very bursts that bring the new ones. */
 static void a_minority_does_not_drag_the_new_epoch_back(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 5});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 5});
     run(rig, START, LEARNT, 31, 0);
     for (rm_turn turn = 0; turn < 500; ++turn) {
         rig_set_tsc(rig_tsc_of(START + LEARNT + turn));
@@ -110,7 +110,7 @@ static void a_wild_first_turn_is_outvoted(void **state) {
     (void)state;
     rm_turn const wild[] = {0, 3, START + 5000000, 1ull << 60};
     for (unsigned k = 0; k < sizeof wild / sizeof wild[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
         rig_set_tsc(rig_tsc_of(START));
         rig_send(rig, 2, wild[k]);
         assert_null(rig_poll(rig));
@@ -126,7 +126,7 @@ static void a_wild_first_turn_is_outvoted(void **state) {
 
 static void a_configured_quorum_is_kept(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 5, .quorum = 4});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 5, .quorum = 4});
     run(rig, START, LEARNT, 31, 0);
     for (rm_turn turn = 0; turn < 500; ++turn) {
         rig_set_tsc(rig_tsc_of(START + LEARNT + turn));
@@ -145,7 +145,7 @@ static void an_outage_is_loss_and_no_new_epoch(void **state) {
     (void)state;
     uint64_t const outage[] = {1000, 100000, 300000, 5000000};
     for (unsigned k = 0; k < sizeof outage / sizeof outage[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         rm_turn const back = START + LEARNT + outage[k];
         for (rm_turn turn = START + LEARNT; turn < back; turn += RIG_FOLLOW_TURNS) {

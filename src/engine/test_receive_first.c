@@ -11,19 +11,21 @@
 #include "engine/test_receive_rig.h"
 
 /** Queue 0 is served first; queue 1, and the queue of port 1, are not. Instrument 0 comes by queue 0, 1 by queue 1. */
-static struct rig *two_queues(uint16_t first_queues) {
-    return rig_make(&(struct rig_config){.instruments = 2, .queues = 2, .first_queues = first_queues});
+static struct receive_rig *two_queues(uint16_t first_queues) {
+    return rig_make(&(struct receive_rig_config){.instruments = 2, .queues = 2, .first_queues = first_queues});
 }
 
-static void fill(struct rig *rig, uint32_t instrument, uint32_t datagrams) {
+static void fill(struct receive_rig *rig, uint32_t instrument, uint32_t datagrams) {
     for (rm_turn turn = 1000; turn < 1000 + datagrams; ++turn)
         rig_send(rig, instrument, turn);
 }
 
-static uint32_t waits(struct rig const *rig, uint32_t port, uint32_t queue) { return rig->port[port]->count[queue]; }
+static uint32_t waits(struct receive_rig const *rig, uint32_t port, uint32_t queue) {
+    return rig->port[port]->count[queue];
+}
 
 /** One turn of the duty cycle takes so many packets of queue 0, and so many of queue 1. */
-static void expect_taken(struct rig *rig, uint32_t first, uint32_t other) {
+static void expect_taken(struct receive_rig *rig, uint32_t first, uint32_t other) {
     uint32_t const before[2] = {waits(rig, 0, 0), waits(rig, 0, 1)};
     assert_int_equal(rm_receive_duty(&rig->receive, rm_tsc()), first + other);
     assert_int_equal(before[0] - waits(rig, 0, 0), first);
@@ -33,7 +35,7 @@ static void expect_taken(struct rig *rig, uint32_t first, uint32_t other) {
 
 static void without_it_all_take_turns(void **state) {
     (void)state;
-    struct rig *rig = two_queues(0);
+    struct receive_rig *rig = two_queues(0);
     fill(rig, 0, 2 * RM_BURST);
     fill(rig, 1, 2 * RM_BURST);
     for (int round = 0; round < 2; ++round) {
@@ -46,7 +48,7 @@ static void without_it_all_take_turns(void **state) {
 
 static void it_is_emptied_before_each_turn_of_another(void **state) {
     (void)state;
-    struct rig *rig = two_queues(1);
+    struct receive_rig *rig = two_queues(1);
     fill(rig, 0, 2 * RM_BURST + 3);
     fill(rig, 1, 2 * RM_BURST);
     expect_taken(rig, 2 * RM_BURST + 3, RM_BURST);
@@ -58,7 +60,7 @@ static void it_is_emptied_before_each_turn_of_another(void **state) {
 
 static void overloaded_it_leaves_the_others_their_turn(void **state) {
     (void)state;
-    struct rig *rig = two_queues(1);
+    struct receive_rig *rig = two_queues(1);
     uint8_t const one = 0;
     for (int round = 0; round < 5; ++round) {
         fill(rig, 0, 40 * RM_BURST);
@@ -79,7 +81,7 @@ static void overloaded_it_leaves_the_others_their_turn(void **state) {
 
 static void several_each_have_their_bursts(void **state) {
     (void)state;
-    struct rig *rig = two_queues(2);
+    struct receive_rig *rig = two_queues(2);
     fill(rig, 0, 9 * RM_BURST);
     fill(rig, 1, 9 * RM_BURST);
     uint32_t const most = RM_RECEIVE_FIRST_BURSTS * RM_BURST;

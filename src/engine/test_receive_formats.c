@@ -42,14 +42,14 @@ static struct rm_layout *group_layout(void) {
 }
 
 struct group {
-    struct rig *rig;
+    struct receive_rig *rig;
     struct rm_layout *layout;
     struct rm_receive_format format[2];
 };
 
 /** Instruments 0–3 send in one group; those above, if any, natively, each alone. */
 static struct group group_make(uint32_t natives) {
-    struct group group = {.rig = rig_make(&(struct rig_config){.instruments = BLOCKS + natives}),
+    struct group group = {.rig = rig_make(&(struct receive_rig_config){.instruments = BLOCKS + natives}),
                           .layout = group_layout()};
     struct rm_receive *receive = &group.rig->receive;
     for (uint32_t i = 0; i < BLOCKS; ++i) {
@@ -232,7 +232,8 @@ static void an_instrument_in_the_wrong_format_is_refused(void **state) {
 }
 
 /** Cuts a frame into two fragments, the first with `first` bytes of IPv4 payload. */
-static void push_fragment(struct rig *rig, uint8_t const *frame, uint32_t length, uint32_t from, uint32_t bytes) {
+static void push_fragment(struct receive_rig *rig, uint8_t const *frame, uint32_t length, uint32_t from,
+                          uint32_t bytes) {
     uint8_t piece[256];
     uint32_t const headers = RM_ETHERNET_BYTES + RM_IPV4_BYTES;
     memcpy(piece, frame, headers);
@@ -280,7 +281,7 @@ static void what_is_somebody_elses_is_punted(void **state) {
     (void)state;
     struct group group = group_make(0);
     group_connect(&group);
-    struct rig *rig = group.rig;
+    struct receive_rig *rig = group.rig;
     rig->queue[0].exception_path = true;
     rig->port[0]->punt_room = 3;
     uint8_t frame[256];

@@ -8,7 +8,7 @@
 enum { INSTRUMENTS = 3, MIRROR_SOURCE = 0x0A1F0001, TURNS = 60000 };
 
 struct mirrored {
-    struct rig *rig;
+    struct receive_rig *rig;
     struct rm_mirror_path path[INSTRUMENTS][RM_NETWORKS];
     rm_counter counters[INSTRUMENTS][RM_NETWORKS][RM_PATH_COUNTERS];
     uint64_t random;
@@ -18,7 +18,7 @@ struct mirrored {
  * role it is all one which port a network is. */
 static struct mirrored *make(void) {
     struct mirrored *mirrored = calloc(1, sizeof *mirrored);
-    mirrored->rig = rig_make(&(struct rig_config){.instruments = INSTRUMENTS});
+    mirrored->rig = rig_make(&(struct receive_rig_config){.instruments = INSTRUMENTS});
     mirrored->random = 1;
     for (uint32_t i = 0; i < INSTRUMENTS; ++i)
         for (int network = 0; network < RM_NETWORKS; ++network) {
@@ -60,7 +60,7 @@ static uint64_t count(struct mirrored const *mirrored, uint32_t i, int network, 
 static void the_stream_is_whole_while_one_copy_arrives(void **state) {
     (void)state;
     struct mirrored *mirrored = make();
-    struct rig *rig = mirrored->rig;
+    struct receive_rig *rig = mirrored->rig;
     static bool gone[TURNS];
     uint64_t both = 0, once[RM_NETWORKS] = {0};
     for (rm_turn turn = 0; turn < TURNS; ++turn) {
@@ -111,7 +111,7 @@ static void a_network_that_repeats_itself_is_reported_from_the_other(void **stat
 static void a_network_that_falls_silent_costs_nothing(void **state) {
     (void)state;
     struct mirrored *mirrored = make();
-    struct rig *rig = mirrored->rig;
+    struct receive_rig *rig = mirrored->rig;
     for (rm_turn turn = 0; turn < TURNS; ++turn) {
         rig_set_tsc(rig_tsc_of(START + turn));
         send(mirrored, 2, 0, START + turn);
@@ -129,7 +129,7 @@ static void a_network_that_falls_silent_costs_nothing(void **state) {
 static void both_networks_survive_a_restart_of_the_machine(void **state) {
     (void)state;
     struct mirrored *mirrored = make();
-    struct rig *rig = mirrored->rig;
+    struct receive_rig *rig = mirrored->rig;
     rm_turn const counter[] = {START, 10}; /* the turn counter begins again, far below */
     for (int epoch = 0; epoch < 2; ++epoch)
         for (rm_turn turn = 0; turn < LEARNT; ++turn) {

@@ -215,7 +215,7 @@ static struct model *make_model(void) {
     return model;
 }
 
-static void expect_counters(struct rig const *rig, uint32_t index, struct model const *model) {
+static void expect_counters(struct receive_rig const *rig, uint32_t index, struct model const *model) {
     assert_int_equal(rig_count(rig, index, RM_STREAM_ACCEPTED), model->accepted);
     assert_int_equal(rig_count(rig, index, RM_STREAM_OUT_OF_ORDER), model->late);
     assert_int_equal(rig_count(rig, index, RM_STREAM_DUPLICATE), model->duplicate);
@@ -228,7 +228,7 @@ static void expect_counters(struct rig const *rig, uint32_t index, struct model 
     assert_true(model->late > 0 && model->duplicate > 0 && model->behind > 0 && model->fast_missing > 0);
 }
 
-static void expect_turns(struct rig const *rig, uint32_t index, struct model const *model) {
+static void expect_turns(struct receive_rig const *rig, uint32_t index, struct model const *model) {
     struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
     assert_int_equal(rm_stream_head(&view), START + (uint64_t)model->head);
     uint64_t lost = 0;
@@ -260,11 +260,11 @@ static void expect_rate(struct rm_stream_writer const *writer, struct model_rate
 
 static void rings_and_counters_are_as_the_model_says(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = INSTRUMENTS,
-                                                    .capacity = 1 << 17,
-                                                    .late_turns = LATE_TURNS,
-                                                    .gap_turns = GAP_TURNS,
-                                                    .queues = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = INSTRUMENTS,
+                                                                    .capacity = 1 << 17,
+                                                                    .late_turns = LATE_TURNS,
+                                                                    .gap_turns = GAP_TURNS,
+                                                                    .queues = 2});
     struct model *model[INSTRUMENTS];
     for (uint32_t i = 0; i < INSTRUMENTS; ++i)
         model[i] = make_model();

@@ -14,7 +14,7 @@ enum { INSTRUMENTS = 2 };
 
 /** A machine and the link to it. Time is in TSC ticks, 1000 to a nominal turn. */
 struct machine {
-    struct rig *rig;
+    struct receive_rig *rig;
     double tsc;
     rm_turn turn; /**< next to be sent */
 };
@@ -22,7 +22,7 @@ struct machine {
 static struct machine start(void) {
     struct machine machine = {.turn = 1000000};
     machine.rig =
-        rig_make(&(struct rig_config){.instruments = INSTRUMENTS, .capacity = 1 << 14, .chain_capacity = 1024});
+        rig_make(&(struct receive_rig_config){.instruments = INSTRUMENTS, .capacity = 1 << 14, .chain_capacity = 1024});
     machine.tsc = (double)rig_tsc_of(0);
     return machine;
 }
@@ -54,7 +54,7 @@ static void stall_receiver(struct machine *machine, uint64_t turns, uint64_t kep
 
 /** Everything was taken, but for `refused` records of an instrument at most. */
 static void expect_whole(struct machine *machine, uint64_t refused, char const *what, double detail) {
-    struct rig *rig = machine->rig;
+    struct receive_rig *rig = machine->rig;
     for (uint32_t i = 0; i < INSTRUMENTS; ++i) {
         uint64_t const ahead = rig_count(rig, i, RM_STREAM_TURN_AHEAD);
         uint64_t const behind = rig_count(rig, i, RM_STREAM_TURN_BEHIND);
@@ -147,7 +147,7 @@ static void a_wrong_rate_is_learnt_anew_from_steps(void **state) {
     enum { PERIOD = 12800, RANGE_PERCENT = 3 };
     double const wrong[] = {1.0 + RANGE_PERCENT / 100.0, 1.0 / (1.0 + RANGE_PERCENT / 100.0)};
     for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){
             .instruments = 8, .capacity = 1 << 14, .chain_capacity = 1024, .late_turns = 8, .period = PERIOD});
         struct rm_turn_clock *const clock = &rig->receive.gate.clock;
         clock->rate_range = 1.0 + RANGE_PERCENT / 100.0;

@@ -41,7 +41,7 @@ char const *rm_port_name(struct rm_port const *port) { return port->framing == R
 
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     for (burst->count = 0; burst->count < RM_BURST && port->count[queue] > 0; ++burst->count) {
-        struct rig_packet const *packet = &port->waiting[queue][port->first[queue]];
+        struct receive_rig_packet const *packet = &port->waiting[queue][port->first[queue]];
         port->first[queue] = (port->first[queue] + 1) % RIG_WAITING;
         --port->count[queue];
         burst->data[burst->count] = packet->bytes;
@@ -91,7 +91,7 @@ static struct rm_config_rate rate_of(uint32_t from, char const *filter, uint32_t
 }
 
 /** Some of the default rates, and one of two decimators in a row. */
-static void make_rates(struct rig *rig, struct rm_instrument *made, uint64_t period) {
+static void make_rates(struct receive_rig *rig, struct rm_instrument *made, uint64_t period) {
     uint64_t const records = rig->config.chain_capacity;
     struct rm_config_rate const rate[RIG_RATES] = {
         [RIG_LOW_LATENCY] = rate_of(RM_CONFIG_FROM_TURN, "low_latency", 12, records),
@@ -109,8 +109,8 @@ static void make_rates(struct rig *rig, struct rm_instrument *made, uint64_t per
     }
 }
 
-static struct rm_instrument *make_instrument(struct rig *rig, uint32_t index) {
-    struct rig_config const *config = &rig->config;
+static struct rm_instrument *make_instrument(struct receive_rig *rig, uint32_t index) {
+    struct receive_rig_config const *config = &rig->config;
     struct rm_instrument *made = zeroed(sizeof *made);
     made->counters = rig->stream_counters[index];
     rm_counting_init(&made->counting, 64, false, 1, 0);
@@ -123,7 +123,7 @@ static struct rm_instrument *make_instrument(struct rig *rig, uint32_t index) {
     return made;
 }
 
-static void fill_defaults(struct rig_config *config) {
+static void fill_defaults(struct receive_rig_config *config) {
     uint64_t *const value[] = {&config->capacity,    &config->chain_capacity, &config->late_turns,
                                &config->ahead_turns, &config->silence_turns,  &config->gap_turns,
                                &config->period};
@@ -134,7 +134,7 @@ static void fill_defaults(struct rig_config *config) {
     config->queues = config->queues != 0 ? config->queues : 1;
 }
 
-static void make_ports(struct rig *rig) {
+static void make_ports(struct receive_rig *rig) {
     struct rm_receive *receive = &rig->receive;
     receive->queue = rig->queue;
     for (uint32_t i = 0; i < RIG_PORTS; ++i) {
@@ -177,8 +177,8 @@ static enum rm_simd simd_of(enum rig_fast_path lane) {
     return rm_simd_best();
 }
 
-struct rig *rig_make(struct rig_config const *config) {
-    struct rig *rig = zeroed(sizeof *rig);
+struct receive_rig *rig_make(struct receive_rig_config const *config) {
+    struct receive_rig *rig = zeroed(sizeof *rig);
     rig->config = *config;
     fill_defaults(&rig->config);
     /* What the configuration's checks hold the server to. */
@@ -229,7 +229,7 @@ static void drop_waiting(struct rm_port *port) {
             free(port->waiting[queue][(port->first[queue] + i) % RIG_WAITING].bytes);
 }
 
-void rig_free(struct rig *rig) {
+void rig_free(struct receive_rig *rig) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i) {
         close_stream(&rig->instrument[i]->writer);
         for (unsigned rate = 0; rate < RIG_RATES; ++rate)
@@ -248,7 +248,7 @@ void rig_free(struct rig *rig) {
 
 uint32_t rig_source(uint32_t index) { return FIRST_ADDRESS + index; }
 
-static void open_fast_path(struct rig *rig, uint32_t index, uint32_t source_ipv4, uint16_t id) {
+static void open_fast_path(struct receive_rig *rig, uint32_t index, uint32_t source_ipv4, uint16_t id) {
     struct rm_instrument *const instrument = rig->instrument[index];
     struct rm_fast_path_sender const sender = {
         .source_ipv4 = source_ipv4,
@@ -264,9 +264,11 @@ static void open_fast_path(struct rig *rig, uint32_t index, uint32_t source_ipv4
         rm_instrument_open_fast_path(instrument, &sender);
 }
 
-void rig_open(struct rig *rig, uint32_t index) { open_fast_path(rig, index, rig->source[index], rig->id[index]); }
+void rig_open(struct receive_rig *rig, uint32_t index) {
+    open_fast_path(rig, index, rig->source[index], rig->id[index]);
+}
 
-void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
+void rig_describe(struct receive_rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
                   uint32_t source_ipv4, uint16_t id) {
     rig->instrument[index]->layout = rig->layout[index] = layout;
     rig->instrument[index]->lane_count = (uint8_t)rm_layout_described(layout)->lane_count;
@@ -283,7 +285,7 @@ void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layou
     rig_know(rig, 0, source_ipv4, id, index, NULL);
 }
 
-void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
+void rig_know(struct receive_rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path) {
     open_fast_path(rig, index, source_ipv4, id);
     rm_identity_add(&rig->identities[port], source_ipv4, id, rig->instrument[index], path);
@@ -297,7 +299,7 @@ uint16_t rig_status(uint32_t index, rm_turn turn) {
     return (turn + index) % 64 == 0 ? (uint16_t)(1u << (turn / 64 + index) % 16) : 0;
 }
 
-static uint32_t write_described(struct rig const *rig, uint32_t index, rm_turn turn, union rm_lane const *lanes,
+static uint32_t write_described(struct receive_rig const *rig, uint32_t index, rm_turn turn, union rm_lane const *lanes,
                                 uint8_t *payload) {
     struct rm_layout const *const layout = rig->layout[index];
     uint32_t const length = rm_layout_single_bytes(layout);
@@ -311,7 +313,7 @@ static uint32_t write_described(struct rig const *rig, uint32_t index, rm_turn t
     return length;
 }
 
-uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
+uint32_t rig_frame(struct receive_rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame) {
     struct rm_instrument const *instrument = rig->instrument[index];
     struct rm_flow const flow = {
         .source_ipv4 = rig->source[index],
@@ -331,7 +333,7 @@ uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t 
     return RM_FRAME_HEADER_BYTES + payload;
 }
 
-void rig_push(struct rig *rig, uint32_t port_index, uint32_t queue, uint8_t const *bytes, uint32_t length) {
+void rig_push(struct receive_rig *rig, uint32_t port_index, uint32_t queue, uint8_t const *bytes, uint32_t length) {
     struct rm_port *port = rig->port[port_index];
     if (port->count[queue] == RIG_WAITING)
         abort();
@@ -341,28 +343,28 @@ void rig_push(struct rig *rig, uint32_t port_index, uint32_t queue, uint8_t cons
         abort();
     memcpy(copy, bytes, length);
     uint32_t const last = (port->first[queue] + port->count[queue]++) % RIG_WAITING;
-    port->waiting[queue][last] = (struct rig_packet){copy, length, port->checksum_good};
+    port->waiting[queue][last] = (struct receive_rig_packet){copy, length, port->checksum_good};
 }
 
-void rig_send(struct rig *rig, uint32_t index, rm_turn turn) {
+void rig_send(struct receive_rig *rig, uint32_t index, rm_turn turn) {
     uint8_t frame[256];
     uint32_t const length = rig_frame(rig, index, turn, frame);
     rig_push(rig, 0, index % rig->config.queues, frame, length);
 }
 
-void rig_send_all(struct rig *rig, rm_turn turn) {
+void rig_send_all(struct receive_rig *rig, rm_turn turn) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i)
         rig_send(rig, i, turn);
 }
 
-static bool anything_waits(struct rig const *rig) {
+static bool anything_waits(struct receive_rig const *rig) {
     for (uint32_t i = 0; i < rig->receive.queue_count; ++i)
         if (rig->queue[i].port->count[rig->queue[i].queue] > 0)
             return true;
     return false;
 }
 
-char const *rig_poll(struct rig *rig) {
+char const *rig_poll(struct receive_rig *rig) {
     char const *broken = NULL;
     while (broken == NULL && anything_waits(rig)) {
         rm_receive_duty(&rig->receive, tsc_now);
@@ -371,36 +373,36 @@ char const *rig_poll(struct rig *rig) {
     return broken;
 }
 
-char const *rig_idle(struct rig *rig) {
+char const *rig_idle(struct receive_rig *rig) {
     for (uint32_t i = 0; i < rig->receive.queue_count; ++i)
         rm_receive_duty(&rig->receive, tsc_now);
     return rig_broken(rig);
 }
 
-uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter) {
+uint64_t rig_port_count(struct receive_rig const *rig, enum rm_port_counter counter) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < RIG_PORTS; ++i)
         sum += rm_counter_get(rig->port_counters[i], counter);
     return sum;
 }
 
-uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter) {
+uint64_t rig_count(struct receive_rig const *rig, uint32_t index, enum rm_stream_counter counter) {
     uint64_t const counted = rm_counter_get(rig->stream_counters[index], counter);
     return counter == RM_STREAM_ACCEPTED ? counted + rig->instrument[index]->fast_path.run : counted;
 }
 
-uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter) {
+uint64_t rig_clock_count(struct receive_rig const *rig, enum rm_clock_counter counter) {
     return rm_counter_get(rig->clock_counters, counter);
 }
 
-static uint64_t decoded_of(struct rig const *rig, uint32_t index) {
+static uint64_t decoded_of(struct receive_rig const *rig, uint32_t index) {
     return rig_count(rig, index, RM_STREAM_ACCEPTED) + rig_count(rig, index, RM_STREAM_OUT_OF_ORDER) +
            rig_count(rig, index, RM_STREAM_DUPLICATE) + rig_count(rig, index, RM_STREAM_TURN_AHEAD) +
            rig_count(rig, index, RM_STREAM_TURN_BEHIND) + rig_count(rig, index, RM_STREAM_MIRRORED) +
            rig_count(rig, index, RM_STREAM_TURN_OUT_OF_RANGE) + rig_count(rig, index, RM_STREAM_UNANCHORED);
 }
 
-static char const *broken_instrument(struct rig const *rig, uint32_t index) {
+static char const *broken_instrument(struct receive_rig const *rig, uint32_t index) {
     struct rm_instrument const *instrument = rig->instrument[index];
     if (rig_count(rig, index, RM_STREAM_SKIPPED) != instrument->writer.skipped)
         return "skipped is not what the writer skipped";
@@ -414,7 +416,7 @@ static char const *broken_instrument(struct rig const *rig, uint32_t index) {
     return instrument->fast_path.touched ? "an instrument is still touched" : NULL;
 }
 
-char const *rig_broken(struct rig const *rig) {
+char const *rig_broken(struct receive_rig const *rig) {
     uint64_t parts = 0, decoded = 0;
     for (unsigned i = RM_PORT_DECODED; i <= RM_PORT_WRONG_LANES; ++i)
         parts += rig_port_count(rig, i);
@@ -442,7 +444,7 @@ struct rm_stream_view rig_view(struct rm_stream_writer const *writer) {
     return (struct rm_stream_view){writer->stream, writer->slot, writer->mask, writer->period};
 }
 
-bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn) {
+bool rig_shows(struct receive_rig const *rig, uint32_t index, rm_turn turn) {
     struct rm_instrument const *instrument = rig->instrument[index];
     struct rm_stream_view const view = rig_view(&instrument->writer);
     struct rm_record record;
@@ -456,7 +458,7 @@ bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn) {
     return true;
 }
 
-rm_turn rig_head(struct rig const *rig, uint32_t index) {
+rm_turn rig_head(struct receive_rig const *rig, uint32_t index) {
     struct rm_stream_view const view = rig_view(&rig->instrument[index]->writer);
     return rm_stream_head(&view);
 }

@@ -54,7 +54,7 @@ enum rig_fast_path {
     RIG_FAST_PATH_AVX512,
 };
 
-struct rig_packet {
+struct receive_rig_packet {
     /** On the heap. */
     uint8_t *bytes;
 
@@ -73,7 +73,7 @@ struct rm_port {
     /** … while there were fewer than these. */
     uint32_t punt_room;
 
-    struct rig_packet waiting[RIG_QUEUES][RIG_WAITING];
+    struct receive_rig_packet waiting[RIG_QUEUES][RIG_WAITING];
     uint32_t first[RIG_QUEUES];
     uint32_t count[RIG_QUEUES];
 };
@@ -82,7 +82,7 @@ struct rm_port {
 uint32_t rig_source(uint32_t index);
 
 /** Zeros take the values in brackets. */
-struct rig_config {
+struct receive_rig_config {
     /** [1] number i has id i + 1 and address 10.20.0.(i + 1). */
     uint32_t instruments;
     /** Records in a turn-rate ring, a power of two [2^16]. */
@@ -113,10 +113,10 @@ struct rig_config {
     enum rig_fast_path lane;
 };
 
-struct rig {
+struct receive_rig {
     struct rm_receive receive;
     struct rm_clock clock;
-    struct rig_config config;
+    struct receive_rig_config config;
     /** Of the decimators. */
     struct rm_arena arena;
 
@@ -146,8 +146,8 @@ struct rig {
 };
 
 /** Aborts when there is no memory. */
-struct rig *rig_make(struct rig_config const *config);
-void rig_free(struct rig *rig);
+struct receive_rig *rig_make(struct receive_rig_config const *config);
+void rig_free(struct receive_rig *rig);
 
 /** Says what the TSC reads from now on. */
 void rig_set_tsc(uint64_t tsc);
@@ -163,51 +163,51 @@ uint16_t rig_status(uint32_t index, rm_turn turn);
 
 /** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough, of what is native. Returns its
  * length. */
-uint32_t rig_frame(struct rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
+uint32_t rig_frame(struct receive_rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
 
 /** Makes instrument `index` known on a port as what `id` from `source_ipv4` is. */
-void rig_know(struct rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
+void rig_know(struct receive_rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path);
 
 /** Lets instrument `index`, who counts records by now (rm_counting_init), send in that layout to that UDP port, from
  * there and under that id. The layout outlives the rig. */
-void rig_describe(struct rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
+void rig_describe(struct receive_rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
                   uint32_t source_ipv4, uint16_t id);
 
 /** Opens the fast path for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
-void rig_open(struct rig *rig, uint32_t index);
+void rig_open(struct receive_rig *rig, uint32_t index);
 
 /** Puts bytes as they are into a queue. */
-void rig_push(struct rig *rig, uint32_t port, uint32_t queue, uint8_t const *bytes, uint32_t length);
+void rig_push(struct receive_rig *rig, uint32_t port, uint32_t queue, uint8_t const *bytes, uint32_t length);
 
 /** The frame of `turn`, from instrument `index`, into the queue that its packets come by. */
-void rig_send(struct rig *rig, uint32_t index, rm_turn turn);
+void rig_send(struct receive_rig *rig, uint32_t index, rm_turn turn);
 
 /** As rig_send for all instruments. */
-void rig_send_all(struct rig *rig, rm_turn turn);
+void rig_send_all(struct receive_rig *rig, rm_turn turn);
 
 /** Runs the duty cycle until nothing waits, and looks after each of its turns. Returns what it found broken, or NULL.
  */
-char const *rig_poll(struct rig *rig);
+char const *rig_poll(struct receive_rig *rig);
 
 /** Lets the role look at silent streams, as it does every RIG_FOLLOW_TURNS. */
-char const *rig_idle(struct rig *rig);
+char const *rig_idle(struct receive_rig *rig);
 
 /** What is broken, or NULL: sums of counters, published heads, the histogram's total. */
-char const *rig_broken(struct rig const *rig);
+char const *rig_broken(struct receive_rig const *rig);
 
-uint64_t rig_port_count(struct rig const *rig, enum rm_port_counter counter);
+uint64_t rig_port_count(struct receive_rig const *rig, enum rm_port_counter counter);
 
 /** Those that the fast path has not counted yet are counted here. */
-uint64_t rig_count(struct rig const *rig, uint32_t index, enum rm_stream_counter counter);
-uint64_t rig_clock_count(struct rig const *rig, enum rm_clock_counter counter);
+uint64_t rig_count(struct receive_rig const *rig, uint32_t index, enum rm_stream_counter counter);
+uint64_t rig_clock_count(struct receive_rig const *rig, enum rm_clock_counter counter);
 
 struct rm_stream_view rig_view(struct rm_stream_writer const *writer);
 
 /** True when the turn-rate ring of `index` shows `turn` to a reader, with the right lanes. */
-bool rig_shows(struct rig const *rig, uint32_t index, rm_turn turn);
+bool rig_shows(struct receive_rig const *rig, uint32_t index, rm_turn turn);
 
 /** Published head of the turn-rate stream. */
-rm_turn rig_head(struct rig const *rig, uint32_t index);
+rm_turn rig_head(struct receive_rig const *rig, uint32_t index);
 
 #endif

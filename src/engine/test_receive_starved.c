@@ -31,7 +31,7 @@ struct share {
 };
 
 struct host {
-    struct rig *rig;
+    struct receive_rig *rig;
     struct share sender, receiver;
     double rate; /**< of the machine, less than 1: of the nominal one */
     uint64_t seed, step;
@@ -78,7 +78,8 @@ static void receive_some(struct host *host, uint64_t tsc) {
 
 static struct host start(double rate) {
     return (struct host){
-        .rig = rig_make(&(struct rig_config){.instruments = INSTRUMENTS, .capacity = 1 << 14, .chain_capacity = 1024}),
+        .rig = rig_make(
+            &(struct receive_rig_config){.instruments = INSTRUMENTS, .capacity = 1 << 14, .chain_capacity = 1024}),
         .rate = rate,
         .seed = 88172645463325252ull,
         .first = 1000000,

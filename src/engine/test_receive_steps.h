@@ -19,7 +19,7 @@ static rm_turn const START = 1000000;
 
 /** Sends `turns` turns from `first` on, promptly, from those instruments whose bit in `mask` is set, each `shift` turns
  * away from the time it is sent at. */
-static inline void run(struct rig *rig, rm_turn first, uint64_t turns, uint32_t mask, int64_t shift) {
+static inline void run(struct receive_rig *rig, rm_turn first, uint64_t turns, uint32_t mask, int64_t shift) {
     for (rm_turn turn = first; turn < first + turns; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
         for (uint32_t i = 0; i < rig->config.instruments; ++i)
@@ -29,18 +29,19 @@ static inline void run(struct rig *rig, rm_turn first, uint64_t turns, uint32_t 
     }
 }
 
-static inline void expect(struct rig const *rig, uint32_t index, enum rm_stream_counter counter, uint64_t value) {
+static inline void expect(struct receive_rig const *rig, uint32_t index, enum rm_stream_counter counter,
+                          uint64_t value) {
     if (rig_count(rig, index, counter) != value)
         fail_msg("instrument %u: counter %d is %llu, not %llu", index, counter,
                  (unsigned long long)rig_count(rig, index, counter), (unsigned long long)value);
 }
 
-static inline void expect_refusals(struct rig const *rig, uint32_t index, uint64_t ahead, uint64_t behind) {
+static inline void expect_refusals(struct receive_rig const *rig, uint32_t index, uint64_t ahead, uint64_t behind) {
     expect(rig, index, RM_STREAM_TURN_AHEAD, ahead);
     expect(rig, index, RM_STREAM_TURN_BEHIND, behind);
 }
 
-static inline void expect_nobody_refused(struct rig const *rig) {
+static inline void expect_nobody_refused(struct receive_rig const *rig) {
     for (uint32_t i = 0; i < rig->config.instruments; ++i)
         expect_refusals(rig, i, 0, 0);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 1);

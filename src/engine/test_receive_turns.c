@@ -4,7 +4,7 @@
 
 static void late_twice_and_behind(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.late_turns = 64});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.late_turns = 64});
     run(rig, START, 10, 1, 0);
     rm_turn const order[] = {START + 12, START + 11, START + 11, START + 12, START + 10, START + 3, START - 1};
     for (unsigned i = 0; i < sizeof order / sizeof order[0]; ++i)
@@ -33,7 +33,7 @@ static void late_twice_and_behind(void **state) {
 
 /** One wild turn among good ones: refused by its counter, and nobody else's business. */
 static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind, uint64_t out_of_range) {
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     rig_send(rig, 1, wild);
     assert_null(rig_poll(rig));
@@ -70,7 +70,7 @@ static void a_turn_out_of_range_never_starts_anything(void **state) {
     int64_t const offset[] = {0, 5, -5};
     rm_turn const turns[] = {RM_TURN_END, RM_TURN_END + 1, 1ull << 63, RM_TURN_NONE - 1, RM_TURN_NONE};
     for (unsigned k = 0; k < 15; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2});
         rig->instrument[0]->counting.offset_turns = rig->instrument[1]->counting.offset_turns = offset[k % 3];
         for (unsigned i = 0; i < votes; ++i)
             rig_send_all(rig, turns[k / 3]);
@@ -93,7 +93,7 @@ static void a_turn_out_of_range_never_starts_anything(void **state) {
 static void the_last_turns_are_stored_and_the_first_follow(void **state) {
     (void)state;
     for (uint64_t period = 1; period <= 120; period += 119) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 2, .period = period});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2, .period = period});
         rm_turn const first = (RM_TURN_END / period - LEARNT) * period, last = first + (LEARNT - 1) * period;
         for (uint64_t i = 0; i < LEARNT + 100; ++i) {
             rig_set_tsc(rig_tsc_of(START + i * period));
@@ -124,7 +124,7 @@ static void the_last_turns_are_stored_and_the_first_follow(void **state) {
 
 static void a_turn_before_zero_is_out_of_range(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     rig->instrument[0]->counting.offset_turns = -100;
     for (rm_turn turn = 0; turn < 200; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));
@@ -141,7 +141,7 @@ static void a_turn_before_zero_is_out_of_range(void **state) {
 
 static void turn_offsets_shift_both_ways(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     rig->instrument[0]->counting.offset_turns = 70000;
     rig->instrument[2]->counting.offset_turns = -70000;
     for (rm_turn turn = START; turn < START + 100; ++turn) {
@@ -161,7 +161,7 @@ static void turn_offsets_shift_both_ways(void **state) {
 static void a_silent_instrument_is_followed_and_comes_back(void **state) {
     (void)state;
     uint64_t const silence = 20000;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 2, .silence_turns = silence});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2, .silence_turns = silence});
     run(rig, START, LEARNT, 3, 0);
     rm_turn const last = START + LEARNT - 1;
     run(rig, last + 1, silence, 1, 0);
@@ -195,7 +195,7 @@ static void a_silent_instrument_is_followed_and_comes_back(void **state) {
 
 static void live_streams_are_counted(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     run(rig, START + LEARNT, 12 * RIG_FOLLOW_TURNS, 5, 0);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_STREAMS_LIVE), 2);
@@ -207,7 +207,7 @@ static void a_pause_leaves_nobody_behind(void **state) {
     (void)state;
     uint64_t const pause[] = {1000, 100000, 300000, 5000000};
     for (unsigned k = 0; k < sizeof pause / sizeof pause[0]; ++k) {
-        struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+        struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
         run(rig, START, LEARNT, 7, 0);
         rm_turn const back = START + LEARNT + pause[k];
         for (rm_turn turn = START + LEARNT; turn < back; turn += RIG_FOLLOW_TURNS) {
@@ -231,7 +231,7 @@ static void a_pause_leaves_nobody_behind(void **state) {
 /** All are early in one burst, one of them wildly: the clock goes to where the others are. */
 static void an_early_majority_is_believed(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 3});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);
     rm_turn const early = START + LEARNT + 1000;
     rig_send(rig, 0, early);
@@ -245,7 +245,7 @@ static void an_early_majority_is_believed(void **state) {
 
 static void the_clock_is_published(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_config){.instruments = 2});
+    struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 2});
     struct rm_clock_reading reading;
     assert_null(rig_idle(rig));
     assert_true(rm_clock_read(&rig->clock, &reading));

@@ -16,7 +16,8 @@ enum { GRANT_NUMBER = 5001 };
 static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
     (void)state;
     for (uint32_t phase = 0; phase < RIG_PERIOD; phase += 5) {
-        struct rig *const rig = rig_make(&(struct rig_options){.chains = 2, .supplies = 3, .phase_turns = phase});
+        struct transmit_rig *const rig =
+            rig_make(&(struct transmit_rig_options){.chains = 2, .supplies = 3, .phase_turns = phase});
         rig_pass_cycles(rig, 2);
         for (int i = 0; i < 20; ++i) {
             rm_turn const turn = rig_next_turn(rig);
@@ -37,7 +38,8 @@ static void a_cycle_goes_out_at_its_phase_and_not_before(void **state) {
 
 static void vectors_move_supplies_by_their_slew(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 2});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2, .applications = 2});
     rig_pass_cycles(rig, 3);
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 2);
@@ -61,8 +63,8 @@ static void vectors_move_supplies_by_their_slew(void **state) {
 
 static void the_leaders_vector_sends_the_cycle_at_once(void **state) {
     (void)state;
-    struct rig *const rig =
-        rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6});
+    struct transmit_rig *const rig = rig_make(
+        &(struct transmit_rig_options){.chains = 1, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_grant(rig, 2, GRANT_NUMBER + 1, 1);
     rig_pass_cycles(rig, 4);
@@ -89,7 +91,7 @@ static void the_leaders_vector_sends_the_cycle_at_once(void **state) {
 }
 
 /** Commits the leader's vector at the turn of the cycle that is next; how long its datagram took. */
-static uint64_t lead_next(struct rig *rig, double value) {
+static uint64_t lead_next(struct transmit_rig *rig, double value) {
     rm_turn const turn = rig_next_turn(rig);
     rig_pass(rig, rig_due(rig, turn) - RIG_CYCLE / 4 - rig->tsc);
     rig_commit(rig, 1, GRANT_NUMBER, value);
@@ -100,8 +102,8 @@ static uint64_t lead_next(struct rig *rig, double value) {
 
 static void a_late_vector_of_the_leader_does_not_make_the_next_ones_wait(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(
-        &(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1, .phase_turns = RIG_PERIOD / 4});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){
+        .chains = 1, .supplies = 2, .applications = 1, .lead = 1, .phase_turns = RIG_PERIOD / 4});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 3; ++i)
@@ -116,7 +118,8 @@ static void a_late_vector_of_the_leader_does_not_make_the_next_ones_wait(void **
 
 static void a_leader_who_floods_sends_one_cycle_a_period(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     uint32_t const before = rig->chain[0].datagrams;
@@ -135,7 +138,8 @@ static void a_leader_who_floods_sends_one_cycle_a_period(void **state) {
 
 static void a_leaders_bad_vector_sends_nothing_before_its_time(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2, .applications = 1, .lead = 1});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig_pass(rig, rig_due(rig, rig_next_turn(rig)) - rig->tsc - RIG_CYCLE / 4);
@@ -153,7 +157,8 @@ static void a_leaders_bad_vector_sends_nothing_before_its_time(void **state) {
 
 static void a_role_that_slept_skips_cycles_and_makes_one_step(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1, .applications = 1});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig_commit(rig, 1, GRANT_NUMBER, 9);
@@ -175,7 +180,7 @@ static void a_role_that_slept_skips_cycles_and_makes_one_step(void **state) {
 
 static void without_a_clock_nothing_is_sent(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1});
     atomic_store(&rig->clock.anchored, 0);
     rig_pass_cycles(rig, 5);
     assert_int_equal(rig->chain[0].datagrams, 0);
@@ -189,7 +194,8 @@ static void without_a_clock_nothing_is_sent(void **state) {
 static void a_stepped_clock_is_followed(void **state) {
     (void)state;
     for (int back = 0; back < 2; ++back) {
-        struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .phase_turns = 3});
+        struct transmit_rig *const rig =
+            rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1, .phase_turns = 3});
         rig_pass_cycles(rig, 20);
         rig_set_clock(rig, back ? 7 : 1000000, back ? 2 : 1);
         uint32_t const before = rig->chain[0].datagrams;
@@ -203,7 +209,8 @@ static void a_stepped_clock_is_followed(void **state) {
 
 static void where_no_instrument_tells_the_turn_tai_does(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .by_tai = true});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1, .by_tai = true});
     rig_pass_cycles(rig, 10);
     assert_in_range(rig->chain[0].datagrams, 9, 11);
     assert_int_equal(rig->chain[0].turn % RIG_PERIOD, 0);
@@ -215,7 +222,7 @@ static void where_no_instrument_tells_the_turn_tai_does(void **state) {
 }
 
 /** From now on the published clock counts turns `times` as fast. */
-static void hurry(struct rig *rig, double times) {
+static void hurry(struct transmit_rig *rig, double times) {
     struct rm_clock_reading reading;
     assert_true(rm_clock_read(&rig->clock, &reading));
     reading.turn = rm_clock_turn(&reading, rig->tsc);
@@ -226,7 +233,7 @@ static void hurry(struct rig *rig, double times) {
 
 static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1});
     rig_pass_cycles(rig, 10);
     hurry(rig, 1.019);
     uint32_t const before = rig->chain[0].datagrams;
@@ -237,7 +244,7 @@ static void a_clock_that_runs_away_does_not_hurry_supplies(void **state) {
 
 static void a_clock_far_from_the_nominal_rate_is_not_gone_by(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 1});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1});
     rig_pass_cycles(rig, 10);
     uint32_t const before = rig->chain[0].datagrams;
     hurry(rig, 36);
@@ -251,8 +258,8 @@ static void a_clock_far_from_the_nominal_rate_is_not_gone_by(void **state) {
 
 static void an_application_is_granted_and_its_end_is_seen(void **state) {
     (void)state;
-    struct rig *const rig =
-        rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1, .stop = RM_STOP_RAMP});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1, .applications = 1, .stop = RM_STOP_RAMP});
     rig_commit(rig, 1, GRANT_NUMBER, 3); /* what an instance left behind, even with a grant number guessed right */
     rig_pass_cycles(rig, 3);
     assert_int_equal(atomic_load(&rig->grant[1]->state), RM_APPLICATION_ABSENT);
@@ -290,7 +297,7 @@ static void an_application_is_granted_and_its_end_is_seen(void **state) {
     rig_free(rig);
 }
 
-static enum rm_refusal put(struct rig *rig, uint32_t supply, double value) {
+static enum rm_refusal put(struct transmit_rig *rig, uint32_t supply, double value) {
     struct rm_operator_put *const box = rm_transmit_put(rig->transmit);
     box->supply = supply;
     box->value = value;
@@ -302,7 +309,7 @@ static enum rm_refusal put(struct rig *rig, uint32_t supply, double value) {
 
 static void the_operator_sets_what_no_application_owns(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2});
+    struct transmit_rig *rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2});
     rig_pass_cycles(rig, 3);
     assert_int_equal(put(rig, 1, 2), RM_REFUSED_NOTHING);
     assert_int_equal(put(rig, 1, 11), RM_REFUSED_HIGH);
@@ -311,7 +318,7 @@ static void the_operator_sets_what_no_application_owns(void **state) {
     rig_pass_cycles(rig, 10);
     assert_true(rig->chain[0].got[1] == 2 && rig->chain[0].got[0] == 0);
     rig_free(rig);
-    rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .applications = 1});
+    rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2, .applications = 1});
     rig_pass_cycles(rig, 3);
     assert_int_equal(put(rig, 1, 2), RM_REFUSED_OWNERSHIP);
     rig_pass_cycles(rig, 3);
@@ -319,8 +326,8 @@ static void the_operator_sets_what_no_application_owns(void **state) {
     rig_free(rig);
 }
 
-static struct rig *make_simulated(void) {
-    struct rig *const rig = rig_make(&(struct rig_options){
+static struct transmit_rig *make_simulated(void) {
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){
         .chains = 2, .supplies = 2, .applications = 2, .lead = 1, .phase_turns = 6, .simulated_time = true});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass(rig, RIG_SIMULATED_ALONE); /* the first cycle has no leader */
@@ -330,7 +337,7 @@ static struct rig *make_simulated(void) {
 
 static void in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone(void **state) {
     (void)state;
-    struct rig *const rig = make_simulated();
+    struct transmit_rig *const rig = make_simulated();
     for (uint32_t i = 1; i <= 20; ++i) {
         rm_turn const turn = RIG_FIRST_TURN + (rm_turn)i * RIG_PERIOD;
         rig_set_clock(rig, turn, 1); /* the ring has gone on by a cycle, and a clock would have by 80 */
@@ -350,7 +357,7 @@ static void in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone(voi
 
 static void in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is(void **state) {
     (void)state;
-    struct rig *const rig = make_simulated();
+    struct transmit_rig *const rig = make_simulated();
     rig->tsc += 1000 * (uint64_t)RIG_SIMULATED_ALONE; /* the core was away for 20 s */
     rig_pass(rig, RIG_STEP);
     assert_int_equal(rig->chain[0].datagrams, 1);

@@ -13,14 +13,14 @@
 
 enum { GRANT_NUMBER = 5001 };
 
-static void stand_at(struct rig *rig, uint32_t chain, float value) {
+static void stand_at(struct transmit_rig *rig, uint32_t chain, float value) {
     for (uint32_t i = 0; i < RM_CHAIN_SUPPLIES_MAX; ++i)
         rig->chain[chain].stands[i] = value;
 }
 
 static void a_chain_is_asked_until_it_says_where_it_stands(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 13});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 13});
     stand_at(rig, 0, 3.5f);
     rig->chain[0].mute = true;
     rig_pass_cycles(rig, 5);
@@ -59,8 +59,8 @@ static void supplies_go_on_where_the_last_life_left_them(void **state) {
         float begins;
     } const at[] = {{4, 4.05f, 4}, {4, 4.5f, 4.5f}, {(double)NAN, 4.05f, 4.05f}, {(double)INFINITY, 4.05f, 4.05f}};
     for (unsigned i = 0; i < sizeof at / sizeof at[0]; ++i) {
-        struct rig *const rig =
-            rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .last_life = life_that_sent(2, at[i].last)});
+        struct transmit_rig *const rig = rig_make(
+            &(struct transmit_rig_options){.chains = 1, .supplies = 2, .last_life = life_that_sent(2, at[i].last)});
         stand_at(rig, 0, at[i].stands);
         rig_pass_cycles(rig, 4);
         assert_true(rig->chain[0].queries > 0);
@@ -71,14 +71,14 @@ static void supplies_go_on_where_the_last_life_left_them(void **state) {
 
 static void chains_without_readback_are_taken_at_their_word(void **state) {
     (void)state;
-    struct rig *rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .deaf = true});
+    struct transmit_rig *rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 2, .deaf = true});
     rig_pass_cycles(rig, 100);
     assert_int_equal(rig->chain[0].queries, 0);
     assert_true(rig->chain[0].got[1] == (float)RIG_SAFE);
     assert_int_equal(rig_state(rig, 1), 0);
     rig_free(rig);
-    rig =
-        rig_make(&(struct rig_options){.chains = 1, .supplies = 2, .deaf = true, .last_life = life_that_sent(2, -2.5)});
+    rig = rig_make(
+        &(struct transmit_rig_options){.chains = 1, .supplies = 2, .deaf = true, .last_life = life_that_sent(2, -2.5)});
     rig_pass_cycles(rig, 3);
     assert_true(rig->chain[0].got[1] == -2.5f);
     rig_free(rig);
@@ -86,8 +86,8 @@ static void chains_without_readback_are_taken_at_their_word(void **state) {
 
 static void a_lost_chain_is_seen_left_alone_and_joins_again(void **state) {
     (void)state;
-    struct rig *const rig =
-        rig_make(&(struct rig_options){.chains = 2, .supplies = 1, .applications = 1, .lost_cycles = 6});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 2, .supplies = 1, .applications = 1, .lost_cycles = 6});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     for (int i = 0; i < 10; ++i) {
@@ -127,8 +127,9 @@ static void a_lost_chain_is_seen_left_alone_and_joins_again(void **state) {
 
 static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 12, .applications = 1});
-    struct rig_chain *const chain = &rig->chain[0];
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 12, .applications = 1});
+    struct transmit_rig_chain *const chain = &rig->chain[0];
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     stand_at(rig, 0, 4);
     rig_pass_cycles(rig, 4);
@@ -166,8 +167,8 @@ static void a_trip_is_seen_within_a_cycle_and_a_reset_makes_no_leap(void **state
 
 static void a_readback_that_stays_away_deviates(void **state) {
     (void)state;
-    struct rig *const rig =
-        rig_make(&(struct rig_options){.chains = 1, .supplies = 1, .applications = 1, .settle_cycles = 20});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 1, .applications = 1, .settle_cycles = 20});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig->chain[0].stuck = true;
@@ -187,7 +188,7 @@ static void a_readback_that_stays_away_deviates(void **state) {
 }
 
 /** An answer of the first chain to this turn, and no other; half a cycle passes. */
-static void answer_for(struct rig *rig, rm_turn turn) {
+static void answer_for(struct transmit_rig *rig, rm_turn turn) {
     struct rm_record record = {.turn = turn};
     rm_stream_writer_put(&rig->chain[0].ring[0].writer, &record);
     rm_stream_writer_publish(&rig->chain[0].ring[0].writer, rig->tsc);
@@ -197,7 +198,7 @@ static void answer_for(struct rig *rig, rm_turn turn) {
 
 static void wrong_answers_and_complaints_are_counted(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 11});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 11});
     rig_pass_cycles(rig, 4);
     rig->chain[0].sequence_error = 5;
     rig_pass_cycles(rig, 3);
@@ -222,7 +223,7 @@ static void wrong_answers_and_complaints_are_counted(void **state) {
 /** A chain whose core was taken away answers a cycle that is no longer remembered: late, and not wrong. */
 static void an_answer_that_comes_far_too_late_is_not_wrong(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 1, .supplies = 11});
+    struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 11});
     rig_pass_cycles(rig, 4);
     rm_turn const asked = rig_next_turn(rig);
     rig->chain[0].mute = true;
@@ -239,8 +240,8 @@ static void an_answer_that_comes_far_too_late_is_not_wrong(void **state) {
 
 static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
     (void)state;
-    struct rig *const rig =
-        rig_make(&(struct rig_options){.chains = 96, .supplies = 1, .applications = 1, .lost_cycles = 1000});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 96, .supplies = 1, .applications = 1, .lost_cycles = 1000});
     rig_grant(rig, 1, GRANT_NUMBER, 1);
     rig_pass_cycles(rig, 4);
     rig_pass(rig, RIG_CYCLE / 2);
@@ -280,7 +281,8 @@ static void a_full_link_is_tried_again_and_no_number_is_wasted(void **state) {
 
 static void many_chains_are_sent_and_heard_each_cycle(void **state) {
     (void)state;
-    struct rig *const rig = rig_make(&(struct rig_options){.chains = 96, .supplies = 13, .applications = 3});
+    struct transmit_rig *const rig =
+        rig_make(&(struct transmit_rig_options){.chains = 96, .supplies = 13, .applications = 3});
     for (uint32_t a = 1; a <= 3; ++a)
         rig_grant(rig, a, GRANT_NUMBER + a, 1);
     rig_pass_cycles(rig, 4);

@@ -14,7 +14,7 @@
 
 enum { RING_RECORDS = 1024, RING_MARGIN = 64 };
 
-static struct rig *running;
+static struct transmit_rig *running;
 
 uint64_t rm_tsc(void) { return running->tsc; }
 
@@ -47,7 +47,7 @@ static struct rm_parameter *make_states(uint32_t count) {
     return made;
 }
 
-static void make_supplies(struct rig *rig, struct rig_options const *options) {
+static void make_supplies(struct transmit_rig *rig, struct transmit_rig_options const *options) {
     double const cycles = rig->config.turn_rate_hz / RIG_PERIOD;
     for (uint32_t i = 0; i < options->chains * options->supplies; ++i) {
         struct rm_config_supply *const supply = &rig->supply_config[i];
@@ -69,7 +69,7 @@ static void make_supplies(struct rig *rig, struct rig_options const *options) {
     rig->config.supply_count = options->chains * options->supplies;
 }
 
-static void make_applications(struct rig *rig, struct rig_options const *options) {
+static void make_applications(struct transmit_rig *rig, struct transmit_rig_options const *options) {
     rig->config.application = rig->application_config;
     rig->config.application_count = 1 + options->applications;
     for (uint32_t a = 0; a < rig->config.application_count; ++a) {
@@ -88,7 +88,7 @@ static void make_applications(struct rig *rig, struct rig_options const *options
     }
 }
 
-static void make_chains(struct rig *rig, struct rig_options const *options) {
+static void make_chains(struct transmit_rig *rig, struct transmit_rig_options const *options) {
     rig->config.chain = rig->chain_config;
     rig->config.chain_count = options->chains;
     for (uint32_t c = 0; c < options->chains; ++c) {
@@ -118,7 +118,7 @@ static void make_chains(struct rig *rig, struct rig_options const *options) {
     }
 }
 
-void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t turn_epoch) {
+void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch) {
     struct rm_clock_reading const reading = {.anchored = true,
                                              .turn_epoch = turn_epoch,
                                              .turn = turn,
@@ -130,7 +130,7 @@ void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t turn_epoch) {
     rm_clock_publish(&rig->clock, &reading);
 }
 
-static void make_transmit(struct rig *rig, struct rig_options const *options) {
+static void make_transmit(struct transmit_rig *rig, struct transmit_rig_options const *options) {
     struct rm_transmit_setup const setup = {
         .config = &rig->config,
         .tsc_hz = 1e9,
@@ -152,8 +152,8 @@ static void make_transmit(struct rig *rig, struct rig_options const *options) {
     }
 }
 
-struct rig *rig_make(struct rig_options const *options) {
-    struct rig *const rig = zeroed(sizeof *rig);
+struct transmit_rig *rig_make(struct transmit_rig_options const *options) {
+    struct transmit_rig *const rig = zeroed(sizeof *rig);
     running = rig;
     rig->tsc = 1000000;
     rig->config.turn_rate_hz = 1e6;
@@ -176,7 +176,7 @@ struct rig *rig_make(struct rig_options const *options) {
     return rig;
 }
 
-void rig_free(struct rig *rig) {
+void rig_free(struct transmit_rig *rig) {
     rm_transmit_free(rig->transmit);
     require(rig->port->lent == 0);
     for (uint32_t c = 0; c < rig->config.chain_count; ++c)
@@ -195,8 +195,8 @@ void rig_free(struct rig *rig) {
 }
 
 /** The chain answers, part by part. */
-static void answer(struct rig *rig, uint32_t index) {
-    struct rig_chain *const chain = &rig->chain[index];
+static void answer(struct transmit_rig *rig, uint32_t index) {
+    struct transmit_rig_chain *const chain = &rig->chain[index];
     struct rm_config_chain const *const config = &rig->chain_config[index];
     for (uint32_t p = 0; p < config->instrument_count; ++p) {
         struct rm_record record = {.turn = chain->turn, .tag = rm_tag_full_rate(rig->tsc, chain->says)};
@@ -212,7 +212,7 @@ static void answer(struct rig *rig, uint32_t index) {
     }
 }
 
-static void obey(struct rig *rig, struct fake_frame const *frame) {
+static void obey(struct transmit_rig *rig, struct fake_frame const *frame) {
     struct rm_datagram udp = {0};
     struct rm_setpoint_datagram datagram;
     require(rm_frame_parse(frame->byte, frame->length, false, &udp) == RM_PORT_DECODED);
@@ -221,7 +221,7 @@ static void obey(struct rig *rig, struct fake_frame const *frame) {
     require(index < rig->config.chain_count && udp.destination_ipv4 == rig->chain_config[index].address_ipv4 &&
             udp.destination_port == 4662 && udp.source_port == 4662 &&
             datagram.count == rig->chain_config[index].supply_count);
-    struct rig_chain *const chain = &rig->chain[index];
+    struct transmit_rig_chain *const chain = &rig->chain[index];
     bool const query = (datagram.flags & RM_SETPOINT_QUERY) != 0;
     require(datagram.sequence == chain->sequence + 1);
     chain->turn = datagram.turn;
@@ -239,7 +239,7 @@ static void obey(struct rig *rig, struct fake_frame const *frame) {
         answer(rig, index);
 }
 
-void rig_pass(struct rig *rig, uint64_t ticks) {
+void rig_pass(struct transmit_rig *rig, uint64_t ticks) {
     for (uint64_t const end = rig->tsc + ticks; rig->tsc < end;) {
         rig->tsc += end - rig->tsc < RIG_STEP ? end - rig->tsc : RIG_STEP;
         rm_transmit_duty(rig->transmit, rig->tsc);
@@ -249,33 +249,33 @@ void rig_pass(struct rig *rig, uint64_t ticks) {
     }
 }
 
-void rig_pass_cycles(struct rig *rig, uint32_t cycles) { rig_pass(rig, (uint64_t)cycles * RIG_CYCLE); }
+void rig_pass_cycles(struct transmit_rig *rig, uint32_t cycles) { rig_pass(rig, (uint64_t)cycles * RIG_CYCLE); }
 
-static struct rm_clock_reading clock_of(struct rig const *rig) {
+static struct rm_clock_reading clock_of(struct transmit_rig const *rig) {
     struct rm_clock_reading reading;
     require(rm_clock_read(&rig->clock, &reading));
     return reading;
 }
 
-uint64_t rig_due(struct rig const *rig, rm_turn turn) {
+uint64_t rig_due(struct transmit_rig const *rig, rm_turn turn) {
     struct rm_clock_reading const reading = clock_of(rig);
     return rm_clock_tsc(&reading, turn + rig->config.setpoints.phase_turns);
 }
 
-rm_turn rig_next_turn(struct rig const *rig) {
+rm_turn rig_next_turn(struct transmit_rig const *rig) {
     struct rm_clock_reading const reading = clock_of(rig);
     rm_turn const now = rm_clock_turn(&reading, rig->tsc) - rig->config.setpoints.phase_turns;
     return (now / RIG_PERIOD + 1) * RIG_PERIOD;
 }
 
-static void post(struct rig *rig, uint32_t application, struct rm_transmit_command command) {
+static void post(struct transmit_rig *rig, uint32_t application, struct rm_transmit_command command) {
     struct rm_command_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
     require(atomic_load(&mailbox->posted) == atomic_load(&mailbox->taken));
     mailbox->command = command;
     atomic_store(&mailbox->posted, atomic_load(&mailbox->posted) + 1);
 }
 
-void rig_grant(struct rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance) {
+void rig_grant(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance) {
     post(rig, application,
          (struct rm_transmit_command){.setpoints = rig->vectors[application],
                                       .vector_bytes = rig->vectors[application]->vector_bytes,
@@ -284,11 +284,11 @@ void rig_grant(struct rig *rig, uint32_t application, uint64_t grant_number, uin
                                       .pid = 4711});
 }
 
-void rig_leave(struct rig *rig, uint32_t application, bool died) {
+void rig_leave(struct transmit_rig *rig, uint32_t application, bool died) {
     post(rig, application, (struct rm_transmit_command){.died = died});
 }
 
-void rig_commit(struct rig *rig, uint32_t application, uint64_t grant_number, double value) {
+void rig_commit(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, double value) {
     struct rm_setpoint_vector *const vector = rm_setpoints_begin(rig->vectors[application]);
     for (uint32_t i = 0; i < rig->application_config[application].supply_count; ++i)
         rm_setpoints_put(vector, i, value);
@@ -296,20 +296,20 @@ void rig_commit(struct rig *rig, uint32_t application, uint64_t grant_number, do
     rm_setpoints_commit(vector, grant_number, rm_clock_turn(&reading, rig->tsc), rig->tsc);
 }
 
-uint64_t rig_count(struct rig const *rig, unsigned counter) { return rm_counter_get(rig->counters, counter); }
+uint64_t rig_count(struct transmit_rig const *rig, unsigned counter) { return rm_counter_get(rig->counters, counter); }
 
-uint64_t rig_chain_count(struct rig const *rig, uint32_t chain, unsigned counter) {
+uint64_t rig_chain_count(struct transmit_rig const *rig, uint32_t chain, unsigned counter) {
     return rm_counter_get(rig->chain_counters[chain], counter);
 }
 
-uint32_t rig_state(struct rig const *rig, uint32_t supply) {
+uint32_t rig_state(struct transmit_rig const *rig, uint32_t supply) {
     static uint32_t state[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
     struct rm_parameter_reading when;
     require(rm_parameter_read(rig->supply_state, state, sizeof state, &when) != 0);
     return state[supply];
 }
 
-double rig_sent(struct rig const *rig, uint32_t supply) {
+double rig_sent(struct transmit_rig const *rig, uint32_t supply) {
     static double sent[RIG_CHAINS * RM_CHAIN_SUPPLIES_MAX];
     struct rm_setpoints_place place = {0};
     struct rm_setpoint_reading reading;

@@ -33,7 +33,7 @@ enum {
 #define RIG_TOLERANCE 0.1
 
 /** What the test wants. */
-struct rig_options {
+struct transmit_rig_options {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
     /** Chains have no readback. */
     bool deaf;
@@ -47,7 +47,7 @@ struct rig_options {
 };
 
 /** One chain, as the world sees it. */
-struct rig_chain {
+struct transmit_rig_chain {
     uint32_t datagrams, queries;
     rm_turn turn;
     uint64_t sequence, generation, sent_tsc;
@@ -63,12 +63,12 @@ struct rig_chain {
     /** Added in answers. */
     uint64_t sequence_error;
 
-    struct test_ring ring[RM_CHAIN_ID_PARTS];
+    struct stream_ring ring[RM_CHAIN_ID_PARTS];
 };
 
-struct rig {
+struct transmit_rig {
     struct rm_clock clock, published;
-    struct rig_chain chain[RIG_CHAINS];
+    struct transmit_rig_chain chain[RIG_CHAINS];
     uint64_t tsc;
     struct rm_config config;
     struct rm_config_chain chain_config[RIG_CHAINS];
@@ -90,33 +90,33 @@ struct rig {
 };
 
 /** The rig of the test that runs; there is one at a time. */
-struct rig *rig_make(struct rig_options const *options);
-void rig_free(struct rig *rig);
+struct transmit_rig *rig_make(struct transmit_rig_options const *options);
+void rig_free(struct transmit_rig *rig);
 
 /** Sets the clock: `turn` is now, in this turn-counter epoch. */
-void rig_set_clock(struct rig *rig, rm_turn turn, uint64_t turn_epoch);
+void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch);
 
 /** Lets time pass. */
-void rig_pass(struct rig *rig, uint64_t ticks);
-void rig_pass_cycles(struct rig *rig, uint32_t cycles);
+void rig_pass(struct transmit_rig *rig, uint64_t ticks);
+void rig_pass_cycles(struct transmit_rig *rig, uint32_t cycles);
 
 /** TSC at which the cycle of `turn` is due. */
-uint64_t rig_due(struct rig const *rig, rm_turn turn);
+uint64_t rig_due(struct transmit_rig const *rig, rm_turn turn);
 
 /** Turn of the next cycle that is due by its time. */
-rm_turn rig_next_turn(struct rig const *rig);
+rm_turn rig_next_turn(struct transmit_rig const *rig);
 
 /** Grants application `a` a grant number, as the control thread does. */
-void rig_grant(struct rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance);
-void rig_leave(struct rig *rig, uint32_t application, bool died);
+void rig_grant(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance);
+void rig_leave(struct transmit_rig *rig, uint32_t application, bool died);
 
 /** Commits a vector of application `a` in which all values are the same. */
-void rig_commit(struct rig *rig, uint32_t application, uint64_t grant_number, double value);
+void rig_commit(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, double value);
 
-uint64_t rig_count(struct rig const *rig, unsigned counter);
-uint64_t rig_chain_count(struct rig const *rig, uint32_t chain, unsigned counter);
-uint32_t rig_state(struct rig const *rig, uint32_t supply);
-double rig_sent(struct rig const *rig, uint32_t supply);
+uint64_t rig_count(struct transmit_rig const *rig, unsigned counter);
+uint64_t rig_chain_count(struct transmit_rig const *rig, uint32_t chain, unsigned counter);
+uint32_t rig_state(struct transmit_rig const *rig, uint32_t supply);
+double rig_sent(struct transmit_rig const *rig, uint32_t supply);
 
 struct rm_setpoints *rig_make_vectors(uint32_t actuators);
 

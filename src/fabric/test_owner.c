@@ -68,7 +68,7 @@ static void write_vector(struct application *application, uint64_t grant_number)
 }
 
 static void test_objects(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct application ramp = start("ramp");
     assert_false(rm_owner_adopted(ramp.owner));
@@ -107,7 +107,7 @@ static void test_objects(void **state) {
 }
 
 static void test_errors(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rm_owner *owner;
     char const *const names[] = {"", ".", "..", "a/b", "requests", "an owner's name of 32 bytes, oh!"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
@@ -129,7 +129,7 @@ static void test_errors(void **state) {
 }
 
 /** What a killed instance leaves: settings as they were, rows that go on counting, and everything else begun anew. */
-static void run_and_leave(struct test *test) {
+static void run_and_leave(struct segment_test *test) {
     (void)test;
     struct application ramp = start("ramp");
     double const gains[12] = {1.0, 2.0, 3.0};
@@ -151,7 +151,7 @@ static void run_and_leave(struct test *test) {
 }
 
 static void test_adoption(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     kill_owner(fork_owner(test, run_and_leave));
     struct application ramp = start("ramp");
     assert_true(rm_owner_adopted(ramp.owner));
@@ -196,7 +196,7 @@ static void test_adoption(void **state) {
     rm_owner_close(other.owner);
 }
 
-static void confuse_vectors(struct test *test) {
+static void confuse_vectors(struct segment_test *test) {
     (void)test;
     struct application ramp = start("ramp");
     write_vector(&ramp, 1);
@@ -214,7 +214,7 @@ static void test_confused_vectors(void **state) {
     rm_owner_close(ramp.owner);
 }
 
-static int files_in(struct test const *test, char const *folder) {
+static int files_in(struct segment_test const *test, char const *folder) {
     char path[PATH_MAX];
     path_of(test, folder, path);
     struct rm_owner_names names;
@@ -233,13 +233,13 @@ static struct rm_owner *ask(char const *name) {
     return owner;
 }
 
-static void ask_and_stay(struct test *test) {
+static void ask_and_stay(struct segment_test *test) {
     (void)test;
     ask("put");
 }
 
 static void test_requesters(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct rm_owner *first = ask("put"), *second = ask("put"), *third = ask("a name with more bytes than "); // 28
     assert_string_not_equal(first->name, second->name);
@@ -268,7 +268,7 @@ static void test_requesters(void **state) {
 
 /** Who may ask is said once, for all servers to come; an application's folder is always what we make it. */
 static void test_folder_modes(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     char const *const name[] = {"requests", "ramp"};
     mode_t const kept[] = {02775, 0755};
     mode_t const before = umask(077); // what is made anew does not depend on it
@@ -289,7 +289,7 @@ static void test_folder_modes(void **state) {
 
 /** An owner whose folder there is has his files there, and everybody finds them. */
 static void test_folders(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     assert_ok(rm_workspace_folder("demo", "ramp", geteuid(), &test->error), &test->error);
     assert_ok(rm_workspace_folder("demo", "ramp", geteuid(), &test->error), &test->error); // twice is once
     assert_ok(rm_workspace_folder("demo", "requests", geteuid(), &test->error), &test->error);
@@ -385,7 +385,7 @@ static void test_stream(void **state) {
     rm_owner_close(owner);
 }
 
-static bool is_there(struct test const *test, char const *file) {
+static bool is_there(struct segment_test const *test, char const *file) {
     char path[PATH_MAX];
     struct stat status;
     path_of(test, file, path);
@@ -395,7 +395,7 @@ static bool is_there(struct test const *test, char const *file) {
 /** Without a server an owner leaves nothing; beside a server's segment it stays, for readers of both, until one that
  * goes finds no server's. */
 static void test_leaving(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rm_owner *server;
     struct application ramp = start("ramp");
     rm_owner_close(ramp.owner);
@@ -423,7 +423,7 @@ static void test_leaving(void **state) {
 
 /** What an administrator has said of who may ask is not forgotten. */
 static void test_leaving_a_folder_of_requesters(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     char path[PATH_MAX];
     for (int chosen = 0; chosen <= 1; ++chosen) {
         struct application ramp = start("ramp");

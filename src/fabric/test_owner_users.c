@@ -17,7 +17,7 @@
 enum { NOBODY = 65534, NOT_POSSIBLE = 77 };
 
 /** Runs `act` as another user in a process of its own; its result is the process's. */
-static int as_nobody(struct test *test, int (*act)(struct test *)) {
+static int as_nobody(struct segment_test *test, int (*act)(struct segment_test *)) {
     pid_t const child = fork();
     assert_true(child >= 0);
     if (child == 0)
@@ -30,19 +30,19 @@ static int as_nobody(struct test *test, int (*act)(struct test *)) {
 
 static int set_up_users(void **state) {
     int const done = set_up(state);
-    struct test *test = *state;
+    struct segment_test *test = *state;
     return done != 0 ? done : chmod(test->workspaces, 0755);
 }
 
 /** The server's, with the folders that it makes for two applications. */
-static void start_workspace(struct test *test) {
+static void start_workspace(struct segment_test *test) {
     start_server(test);
     assert_ok(rm_workspace_folder("demo", "ramp", NOBODY, &test->error), &test->error);
     assert_ok(rm_workspace_folder("demo", "other", 1, &test->error), &test->error);
     assert_ok(rm_workspace_folder("demo", "requests", 0, &test->error), &test->error);
 }
 
-static enum rm_code run_ramp(struct test *test, struct rm_owner **owner) {
+static enum rm_code run_ramp(struct segment_test *test, struct rm_owner **owner) {
     struct rm_error *error = &test->error;
     enum rm_code code = rm_owner_new("demo", "ramp", owner, error);
     if (code != RM_OK)
@@ -52,13 +52,13 @@ static enum rm_code run_ramp(struct test *test, struct rm_owner **owner) {
     return rm_owner_open(*owner, error);
 }
 
-static enum rm_code map_ramp(struct test *test, struct rm_mapped_segment *mapped) {
+static enum rm_code map_ramp(struct segment_test *test, struct rm_mapped_segment *mapped) {
     char path[PATH_MAX];
     path_of(test, "", path);
     return rm_segment_map_readonly(path, "ramp", mapped, &test->error);
 }
 
-static int run_well(struct test *test) {
+static int run_well(struct segment_test *test) {
     struct rm_owner *owner;
     if (run_ramp(test, &owner) != RM_OK)
         return 1;
@@ -74,7 +74,7 @@ static int run_well(struct test *test) {
 }
 
 static void test_owns_its_own(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_workspace(test);
     assert_int_equal(as_nobody(test, run_well), 0);
     struct rm_mapped_segment mapped;
@@ -84,7 +84,7 @@ static void test_owns_its_own(void **state) {
 }
 
 /** Opening, removing, replacing and making: each must be refused by the system. 0 when all are. */
-static int trespass(struct test *test) {
+static int trespass(struct segment_test *test) {
     char const *const others[] = {"server.segment", "server.lock", "other/other.segment", "other/other.lock"};
     char path[PATH_MAX], target[PATH_MAX];
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
@@ -117,7 +117,7 @@ static int trespass(struct test *test) {
     return rm_segment_open("demo", "server", &test->owner.plan, &segment, &test->error) == RM_E_SYSTEM ? 0 : 8;
 }
 
-static void make_other(struct test *test) {
+static void make_other(struct segment_test *test) {
     char const *const names[] = {"other/other.segment", "other/other.lock"};
     for (size_t i = 0; i < 2; ++i) {
         char path[PATH_MAX];
@@ -130,20 +130,20 @@ static void make_other(struct test *test) {
 }
 
 static void test_cannot_trespass(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_workspace(test);
     make_other(test);
     assert_int_equal(as_nobody(test, trespass), 0);
 }
 
 /** A link to the server's segment in the place of its own. */
-static int link_to_server(struct test *test) {
+static int link_to_server(struct segment_test *test) {
     char path[PATH_MAX];
     path_of(test, "ramp/ramp.segment", path);
     return symlink("../server.segment", path);
 }
 
-static int make_pipe(struct test *test) {
+static int make_pipe(struct segment_test *test) {
     char path[PATH_MAX];
     path_of(test, "ramp/ramp.segment", path);
     unlink(path);
@@ -154,7 +154,7 @@ static int make_pipe(struct test *test) {
     return mkfifo(path, 0644);
 }
 
-static int link_lock(struct test *test) {
+static int link_lock(struct segment_test *test) {
     char path[PATH_MAX];
     path_of(test, "ramp/ramp.segment", path);
     unlink(path);
@@ -166,7 +166,7 @@ static int link_lock(struct test *test) {
 /** What its folder's user puts in the place of its files leads nobody else anywhere: not who reads, and not root when
  * it begins as that owner. */
 static void test_traps(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_workspace(test);
     char precious[PATH_MAX], path[PATH_MAX], workspace_path[PATH_MAX];
     path_of(test, "precious", precious);
@@ -200,14 +200,14 @@ static void test_traps(void **state) {
     close(file);
 }
 
-static int stay_in(struct test *test) {
+static int stay_in(struct segment_test *test) {
     struct rm_owner *owner;
     return run_ramp(test, &owner) == RM_OK ? 0 : 1; // not closed: as if it were killed
 }
 
 /** The configuration names another user: what the first one left is his still, and so is read by nobody. */
 static void test_folder_changes_hands(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_workspace(test);
     assert_int_equal(as_nobody(test, stay_in), 0);
     char path[PATH_MAX];
@@ -228,7 +228,7 @@ static void test_folder_changes_hands(void **state) {
 
 /** A folder is not made through a link, and root adopts nothing that a user could write still. */
 static void test_root(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_workspace(test);
     char path[PATH_MAX];
     path_of(test, "linked", path);

@@ -104,7 +104,7 @@ struct asker {
     struct rm_error error;
 };
 
-static void begin_asking(struct test *test, struct asker *asker) {
+static void begin_asking(struct segment_test *test, struct asker *asker) {
     *asker = (struct asker){.owner = ask("put"), .workspace = attach(test, 0)};
 }
 
@@ -132,7 +132,7 @@ static void assert_not_done(struct asker *asker, char const *name, double value,
 }
 
 static void test_done_and_refused(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_serving(&server);
@@ -162,7 +162,7 @@ static void test_done_and_refused(void **state) {
 }
 
 static void test_parts(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_serving(&server);
@@ -188,7 +188,7 @@ static void test_parts(void **state) {
 }
 
 /** In the child: sets a value that names the process, over and over. */
-static int ask_often(struct test *test, double value, int times) {
+static int ask_often(struct segment_test *test, double value, int times) {
     struct asker asker;
     begin_asking(test, &asker);
     for (int i = 0; i < times; ++i)
@@ -200,7 +200,7 @@ static int ask_often(struct test *test, double value, int times) {
 }
 
 static void test_processes(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     enum { CHILDREN = 4, TIMES = 50 };
     struct server server;
     plan_server(&server);
@@ -246,7 +246,7 @@ static void *answer_and_flood(void *argument) {
 }
 
 static void test_overwritten_replies(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_inbox(&server);
@@ -268,7 +268,7 @@ static void *sleep_long(void *argument) {
 }
 
 static void test_doorbell(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_inbox(&server);
@@ -296,7 +296,7 @@ static void test_doorbell(void **state) {
 
 /** More under way than there are slots: the newest are answered, the others are counted. */
 static void test_overwritten(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     enum { POSTED = 100, KEPT = RM_REQUEST_SLOTS - 1 };
     struct server server;
     struct asker asker;
@@ -338,7 +338,7 @@ static void test_overwritten(void **state) {
 }
 
 static void test_long_reasons(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_inbox(&server);
@@ -371,7 +371,7 @@ static void test_long_reasons(void **state) {
 
 /** An owner that does not answer, and one that has ended. */
 static void test_no_answer(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     start_inbox(&server);
@@ -388,7 +388,7 @@ static void test_no_answer(void **state) {
 
 /** What was asked of an instance that is no more is not done by the next one. */
 static void test_asked_of_an_earlier_instance(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct asker asker;
     struct rm_request request;
@@ -413,7 +413,7 @@ static void test_asked_of_an_earlier_instance(void **state) {
 
 /** An application asks too; when it starts again its requests are numbered from 1, and are new ones. */
 static void test_requester_that_restarts(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct rm_request request;
     start_inbox(&server);
@@ -445,7 +445,7 @@ static void test_requester_that_restarts(void **state) {
     stop_inbox(&server);
 }
 
-static void ask_and_stay(struct test *test) {
+static void ask_and_stay(struct segment_test *test) {
     struct asker asker;
     begin_asking(test, &asker);
     double const value = 1.0;
@@ -455,7 +455,7 @@ static void ask_and_stay(struct test *test) {
 
 /** What a killed requester asked is still answered; then its files are cleared away, and its place is free. */
 static void test_dead_requesters(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     struct rm_request request;
     start_inbox(&server);
@@ -476,7 +476,7 @@ static void test_dead_requesters(void **state) {
 
 /** Owners that ask nobody, as many as a reader maps, take no place from one who comes to ask. */
 static void test_crowd_of_owners(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     enum { CROWD = RM_OWNERS_MAX - 1 }; // and the server
     struct rm_owner *crowd[CROWD], *late;
     struct server server;
@@ -509,7 +509,7 @@ static void test_crowd_of_owners(void **state) {
         rm_owner_close(crowd[i]);
 }
 
-static void assert_refused_a_place(struct test *test) {
+static void assert_refused_a_place(struct segment_test *test) {
     struct rm_owner *owner;
     char expected[64];
     assert_ok(rm_owner_new_requester("demo", "late", &owner, &test->error), &test->error);
@@ -523,7 +523,7 @@ static void assert_refused_a_place(struct test *test) {
 /** All that one user may have open are served, the last as the first; one more is told at once that there is no place,
  * and why; and a place that is given back is free. */
 static void test_places_of_a_user(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     static struct asker asker[RM_REQUESTERS_PER_USER];
     struct server server;
     struct rm_request request;
@@ -549,7 +549,7 @@ static void test_places_of_a_user(void **state) {
 }
 
 static void test_owner_without_replies(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rm_owner *quiet = NULL;
     struct server server;
     struct asker asker;
@@ -568,7 +568,7 @@ static void test_owner_without_replies(void **state) {
 
 /** Who asks after another of the same process has gone is not given that one's reply. */
 static void test_replies_to_another(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct server server;
     char name[RM_OWNER_BYTES];
     double const value = 1.0;

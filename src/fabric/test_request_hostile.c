@@ -126,7 +126,7 @@ static void test_nonsense(void **state) {
 
 /** Heads that leap, fall back and overflow: a take ends soon, and one requester does not keep another waiting. */
 static void test_heads(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rig rig;
     start(&rig);
     struct rm_owner *good;
@@ -229,7 +229,7 @@ static void test_whole(void **state) {
 
 /** The answering side is hostile too: replies full of nonsense. */
 static void test_replies(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rig rig;
     start(&rig);
     struct rm_workspace *workspace = attach(test, 0);

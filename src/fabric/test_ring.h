@@ -8,19 +8,19 @@
 
 #include "fabric/stream_writer.h"
 
-struct test_ring {
+struct stream_ring {
     struct rm_stream_writer writer;
     struct rm_stream *stream;
     struct rm_stream_view view;
 };
 
 /** Opens (another) writer on the ring's memory, as a server does that starts. */
-static inline bool test_ring_open_writer(struct test_ring *ring, uint64_t late_turns) {
+static inline bool test_ring_open_writer(struct stream_ring *ring, uint64_t late_turns) {
     return rm_stream_writer_open(&ring->writer, ring->stream, late_turns);
 }
 
 /** An empty stream; `capacity` and `margin` in records, `period` and `late_turns` in turns. False: no memory. */
-static inline bool test_ring_make(struct test_ring *ring, uint64_t capacity, uint64_t margin, uint64_t period,
+static inline bool test_ring_make(struct stream_ring *ring, uint64_t capacity, uint64_t margin, uint64_t period,
                                   uint64_t late_turns) {
     size_t const slots_offset = sizeof(struct rm_stream);
     size_t const bytes = slots_offset + capacity * sizeof(struct rm_slot);
@@ -41,7 +41,7 @@ static inline bool test_ring_make(struct test_ring *ring, uint64_t capacity, uin
     return test_ring_open_writer(ring, late_turns);
 }
 
-static inline void test_ring_free(struct test_ring *ring) {
+static inline void test_ring_free(struct stream_ring *ring) {
     rm_stream_writer_close(&ring->writer);
     free(ring->stream);
 }

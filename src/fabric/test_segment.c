@@ -9,7 +9,7 @@
 #include "fabric/test_segment_steps.h"
 
 static void test_create_and_attach(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     open_server(test);
     assert_false(test->segment.adopted);
     rm_segment_finish(&test->segment);
@@ -38,7 +38,7 @@ static void test_create_and_attach(void **state) {
 }
 
 static void test_find_names_the_nearest(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct rm_workspace *workspace = attach(test, 0);
     struct rm_stream_view view;
@@ -59,7 +59,7 @@ static void test_find_names_the_nearest(void **state) {
 }
 
 static void test_several_owners(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct rm_segment_plan plan;
     rm_plan_init(&plan);
@@ -82,7 +82,7 @@ static void test_several_owners(void **state) {
 }
 
 static void test_absent(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     assert_refused(test, RM_E_ABSENT, "\"demo\" does not exist", test->workspaces, "start a server", NULL);
     char path[PATH_MAX];
     path_of(test, "", path);
@@ -91,7 +91,7 @@ static void test_absent(void **state) {
 }
 
 static void test_half_made(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_owner(test, open_server);
     assert_refused(test, RM_E_HALF_MADE, "being made just now", "try again", NULL);
     kill_owner(child);
@@ -106,14 +106,14 @@ static void test_half_made(void **state) {
 }
 
 static void test_never_finished(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     open_server(test);
     rm_segment_close(&test->segment);
     assert_refused(test, RM_E_ABSENT, "does not exist", NULL);
 }
 
 static void test_other_version(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct rm_segment_header *header = test->segment.header;
     char found[32], own[32];
@@ -129,7 +129,7 @@ static void test_other_version(void **state) {
 }
 
 static void test_dead_server(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_owner(test, start_server);
     struct rm_workspace *before = attach(test, 0);
     assert_true(rm_workspace_alive(before));
@@ -143,7 +143,7 @@ static void test_dead_server(void **state) {
 }
 
 static void test_closed_in_good_order(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     rm_segment_close(&test->segment);
     assert_refused(test, RM_E_DEAD, "stopped", "start it again", NULL);
@@ -164,7 +164,7 @@ static void assert_plan_refused(struct rm_segment_plan *plan, char const *words)
 }
 
 static void test_plan_errors(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     char long_name[RM_NAME_BYTES + 1];
     memset(long_name, 'n', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
@@ -206,7 +206,7 @@ static void test_plan_errors(void **state) {
 }
 
 static void test_names_of_owners_and_workspaces(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct rm_segment segment;
     char const *owners[] = {"", ".", "../up", "a/b", "an owner's name of 32 bytes, oh!"};
     for (size_t i = 0; i < sizeof owners / sizeof owners[0]; ++i)
@@ -223,7 +223,7 @@ static void test_names_of_owners_and_workspaces(void **state) {
 }
 
 /** In the child: a file system of its own that is too small. Exit status 0: as it should be; 77: not possible here. */
-static int fill_up(struct test *test) {
+static int fill_up(struct segment_test *test) {
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("tiny", test->workspaces, "tmpfs", 0, "size=64k") != 0)
         return 77;
@@ -259,7 +259,7 @@ static int fill_up(struct test *test) {
 }
 
 static void test_full_file_system(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork();
     if (child == 0)
         _exit(fill_up(test));

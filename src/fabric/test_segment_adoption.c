@@ -12,7 +12,7 @@ static void put(struct rm_stream_writer *writer, rm_turn turn, int32_t value) {
 }
 
 static void test_busy(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_owner(test, start_server);
     struct rm_segment second;
     assert_int_equal(rm_segment_open("demo", "server", &test->owner.plan, &second, &test->error), RM_E_BUSY);
@@ -26,7 +26,7 @@ static void test_busy(void **state) {
 }
 
 /** What the first server of the adoption tests leaves behind. */
-static void serve(struct test *test) {
+static void serve(struct segment_test *test) {
     start_server(test);
     struct rm_stream_writer writer;
     assert_true(rm_stream_writer_open(&writer, memory(test, test->owner.stream), 100));
@@ -42,7 +42,7 @@ static void serve(struct test *test) {
 }
 
 static void test_adoption(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_owner(test, serve);
     struct rm_workspace *reader = attach(test, 0);
     kill_owner(child);
@@ -79,7 +79,7 @@ static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind
 
 /** Everything but the streams begins anew, and a reader who is attached gets whole values before and after. */
 static void test_adoption_renews(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_owner(test, serve);
     kill_owner(child);
     struct rm_workspace *reader = attach(test, RM_ATTACH_DEAD);
@@ -111,7 +111,7 @@ static void test_adoption_renews(void **state) {
 }
 
 static void test_replacement(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     struct rm_workspace *reader = attach(test, 0);
     struct rm_object const *object = rm_workspace_object(reader, 0, NULL);
@@ -132,7 +132,7 @@ static void test_replacement(void **state) {
 
 /** A directory that has the right hash and the wrong content is not adopted: a server would crash on it. */
 static void test_damaged_segment_is_not_adopted(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     start_server(test);
     ((struct rm_stream *)memory(test, test->owner.stream))->capacity = 1u << 30;
     rm_segment_close(&test->segment);

@@ -18,7 +18,7 @@
 
 #include "fabric/test_workspace.h"
 
-struct test {
+struct segment_test {
     char workspaces[PATH_MAX / 2];
     /** The plan of the segment below. */
     struct test_plan owner;
@@ -28,7 +28,7 @@ struct test {
 };
 
 static inline int set_up(void **state) {
-    struct test *test = calloc(1, sizeof *test);
+    struct segment_test *test = calloc(1, sizeof *test);
     *state = test;
     if (test == NULL || !test_workspaces_make(test->workspaces, sizeof test->workspaces))
         return -1;
@@ -37,7 +37,7 @@ static inline int set_up(void **state) {
 }
 
 static inline int tear_down(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     rm_segment_close(&test->segment);
     rm_plan_free(&test->owner.plan);
     test_workspaces_remove(test->workspaces);
@@ -45,7 +45,7 @@ static inline int tear_down(void **state) {
     return 0;
 }
 
-static inline void path_of(struct test const *test, char const *file, char path[PATH_MAX]) {
+static inline void path_of(struct segment_test const *test, char const *file, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/demo/%s", test->workspaces, file);
 }
 
@@ -54,27 +54,27 @@ static inline void assert_ok(enum rm_code code, struct rm_error const *error) {
         fail_msg("%s", error->text);
 }
 
-static inline void open_server(struct test *test) {
+static inline void open_server(struct segment_test *test) {
     assert_ok(rm_segment_open("demo", "server", &test->owner.plan, &test->segment, &test->error), &test->error);
 }
 
-static inline void *memory(struct test const *test, rm_planned_index index) {
+static inline void *memory(struct segment_test const *test, rm_planned_index index) {
     return rm_segment_memory(&test->segment, &test->owner.plan, index);
 }
 
-static inline void start_server(struct test *test) {
+static inline void start_server(struct segment_test *test) {
     open_server(test);
     rm_segment_finish(&test->segment);
 }
 
-static inline struct rm_workspace *attach(struct test *test, unsigned flags) {
+static inline struct rm_workspace *attach(struct segment_test *test, unsigned flags) {
     struct rm_workspace *workspace = NULL;
     assert_ok(rm_workspace_attach("demo", flags, &workspace, &test->error), &test->error);
     return workspace;
 }
 
 /** Attaching fails with this code and a text that has all of these words (the last is NULL). */
-static inline void assert_refused(struct test *test, enum rm_code code, ...) {
+static inline void assert_refused(struct segment_test *test, enum rm_code code, ...) {
     struct rm_workspace *workspace = NULL;
     assert_int_equal(rm_workspace_attach("demo", 0, &workspace, &test->error), code);
     assert_null(workspace);
@@ -90,7 +90,7 @@ static inline void assert_refused(struct test *test, enum rm_code code, ...) {
 
 /** Runs `act` as an owner in a process of its own, which stays until it is killed; returns its id once `act` is done.
  */
-static inline pid_t fork_owner(struct test *test, void (*act)(struct test *)) {
+static inline pid_t fork_owner(struct segment_test *test, void (*act)(struct segment_test *)) {
     int done[2];
     assert_int_equal(pipe(done), 0);
     pid_t const child = fork();

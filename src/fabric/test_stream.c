@@ -5,7 +5,7 @@
 #include <math.h>
 
 static void test_empty(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     assert_int_equal(rm_stream_head(&ring->view), RM_TURN_NONE);
     assert_int_equal(verdict(ring, 0), RM_READ_BEFORE);
     assert_int_equal(verdict(ring, 12345), RM_READ_BEFORE);
@@ -13,7 +13,7 @@ static void test_empty(void **state) {
 }
 
 static void test_in_order(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     for (rm_turn turn = 1000; turn < 1064; ++turn)
         assert_int_equal(put(ring, turn, 1), RM_PUT_NEW);
     assert_int_equal(verdict(ring, 1000), RM_READ_BEFORE); // nothing is visible before it is published
@@ -28,7 +28,7 @@ static void test_in_order(void **state) {
 }
 
 static void test_gap_and_late_fill(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 10, 20, 1);
     fill(ring, 25, 30, 1);
     assert_int_equal(ring->writer.skipped, 4);
@@ -49,7 +49,7 @@ static void test_gap_and_late_fill(void **state) {
 }
 
 static void test_first_copy_wins(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 10, 20, 1);
     assert_int_equal(put(ring, 20, 2), RM_PUT_DUPLICATE);
     assert_int_equal(put(ring, 15, 2), RM_PUT_DUPLICATE);
@@ -62,7 +62,7 @@ static void test_first_copy_wins(void **state) {
 }
 
 static void test_behind(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 100, 100, 1);
     assert_int_equal(put(ring, 99, 1), RM_PUT_BEHIND); // before the first
     fill(ring, 3000, 3000, 1);
@@ -74,7 +74,7 @@ static void test_behind(void **state) {
 
 /** However long the late window is asked to be, no late record may land where a newer one lies. */
 static void test_late_window_fits_the_ring(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     rm_stream_writer_close(&ring->writer);
     assert_true(test_ring_open_writer(ring, 1000000));
     fill(ring, 0, 2999, 1);
@@ -86,7 +86,7 @@ static void test_late_window_fits_the_ring(void **state) {
 }
 
 static void test_laps(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     for (rm_turn turn = 5; turn < 5 + 5 * CAPACITY; ++turn) {
         fill(ring, turn, turn, 1);
         if (turn < 5 + READABLE)
@@ -99,7 +99,7 @@ static void test_laps(void **state) {
 
 /** A slot that was skipped still holds an earlier lap's turn: that is missing, not data. */
 static void test_gap_over_an_old_lap(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 2 * CAPACITY, 1);
     fill(ring, 2 * CAPACITY + 10, 2 * CAPACITY + 10, 1);
     for (rm_turn turn = 2 * CAPACITY + 1; turn < 2 * CAPACITY + 10; ++turn)
@@ -110,7 +110,7 @@ static void test_gap_over_an_old_lap(void **state) {
 }
 
 static void test_decimated(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 1200, 1200 + 12 * 3 * CAPACITY, 1);
     rm_turn const head = 1200 + 12 * 3 * CAPACITY;
     for (rm_turn turn = head - 12 * (READABLE - 1); turn <= head; turn += 12)
@@ -136,7 +136,7 @@ static void test_decimated(void **state) {
 
 /** Promise 1: whatever is put, without any publish, the stored head stays within the margin of the published one. */
 static void test_early_publish(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 10, 1);
     for (rm_turn turn = 11; turn <= 10 + MARGIN; ++turn)
         put(ring, turn, 1);
@@ -153,7 +153,7 @@ static void test_early_publish(void **state) {
 }
 
 static void test_pass_over(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     rm_stream_writer_pass_over(&ring->writer, 50);
     assert_int_equal(ring->writer.head, RM_TURN_NONE); // an empty stream stays empty
     fill(ring, 100, 110, 1);
@@ -181,7 +181,7 @@ static void test_pass_over(void **state) {
 
 /** Promise 1 holds for late records too: what silence skipped is published before they can come. */
 static void test_pass_over_publishes_early(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 2 * CAPACITY, 1);
     rm_stream_writer_pass_over(&ring->writer, 3 * CAPACITY - 1);
     assert_int_equal(put(ring, 3 * CAPACITY - 2, 2), RM_PUT_OUT_OF_ORDER); // over the slot of turn 2 * CAPACITY - 2
@@ -190,7 +190,7 @@ static void test_pass_over_publishes_early(void **state) {
 }
 
 static void test_oldest(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 100, 200, 1);
     assert_int_equal(rm_stream_oldest(&ring->view, 200, 0), 100);
     assert_int_equal(rm_stream_oldest(&ring->view, 200, 50), 100);
@@ -204,7 +204,7 @@ static void test_oldest(void **state) {
 }
 
 static void test_oldest_decimated(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 12 * 4000, 1);
     rm_turn const oldest = rm_stream_oldest(&ring->view, 12 * 4000, 0);
     assert_int_equal(oldest, 12 * (4000 - READABLE + 1));
@@ -213,7 +213,7 @@ static void test_oldest_decimated(void **state) {
 }
 
 static void test_window(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 5, 9, 1);
     fill(ring, 11, 12, 1);
     struct rm_record window[10];
@@ -227,7 +227,7 @@ static void test_window(void **state) {
 }
 
 static void test_wait(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     assert_false(rm_stream_wait(&ring->view, 0, 1000));
     fill(ring, 5, 9, 1);
     assert_true(rm_stream_wait(&ring->view, 9, 0));
@@ -236,7 +236,7 @@ static void test_wait(void **state) {
 }
 
 static void test_turn_zero(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     assert_int_equal(verdict(ring, 0), RM_READ_BEFORE); // a fresh slot is not turn 0
     fill(ring, 0, 2, 1);
     assert_read(ring, 0, 1);
@@ -245,7 +245,7 @@ static void test_turn_zero(void **state) {
 }
 
 static void test_large_turns(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     rm_turn const middle = (rm_turn)1 << 63;
     fill(ring, middle - 2 * CAPACITY, middle + 2 * CAPACITY, 1);
     rm_turn const head = middle + 2 * CAPACITY;

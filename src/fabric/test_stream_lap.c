@@ -29,7 +29,7 @@ enum {
 };
 
 struct stress {
-    struct test_ring ring;
+    struct stream_ring ring;
     _Atomic bool stop;
     uint64_t late; /**< records that the writer filled in late */
     uint64_t written;

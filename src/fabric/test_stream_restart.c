@@ -4,7 +4,7 @@
 
 /** After a restart with lower turns no gap may show what the old epoch left in the slot, at no moment. */
 static void test_restart_hides_the_old_epoch(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 5000, 5000 + 2 * CAPACITY, 1);
     rm_stream_writer_restart(&ring->writer);
     assert_int_equal(atomic_load(&ring->stream->turn_epoch), 1);
@@ -31,7 +31,7 @@ static void test_restart_hides_the_old_epoch(void **state) {
 }
 
 static void test_restart_upwards_and_again(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 100, 200, 1);
     rm_stream_writer_restart(&ring->writer);
     fill(ring, 50000, 50010, 2);
@@ -49,7 +49,7 @@ static void test_restart_upwards_and_again(void **state) {
 
 /** Presence bits must not survive from one epoch, or from one round of the bitmap, to the next. */
 static void test_presence_is_forgotten(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 100, 1);
     fill(ring, RM_PRESENCE_TURNS + 200, RM_PRESENCE_TURNS + 200, 1);
     assert_int_equal(put(ring, RM_PRESENCE_TURNS + 50, 1), RM_PUT_OUT_OF_ORDER);
@@ -62,7 +62,7 @@ static void test_presence_is_forgotten(void **state) {
 }
 
 static void test_adoption_continues(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 2000, 1);
     fill(ring, 2005, 2010, 1);
     for (rm_turn turn = 2011; turn < 2020; ++turn)
@@ -88,7 +88,7 @@ static void test_adoption_continues(void **state) {
 }
 
 static void test_adoption_begins_anew(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 5000, 7000, 1);
     reopen(ring);
     assert_read(ring, 6500, 1); // readable while nothing new has come
@@ -106,7 +106,7 @@ static void test_adoption_begins_anew(void **state) {
 
 /** Killed between the two halves of a restart: the next owner must not hand out one epoch's number twice. */
 static void test_adoption_completes_a_restart(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     fill(ring, 0, 100, 1);
     atomic_store(&ring->stream->head, RM_TURN_NONE);
     reopen(ring);
@@ -117,7 +117,7 @@ static void test_adoption_completes_a_restart(void **state) {
 }
 
 static void test_adoption_of_an_empty_stream(void **state) {
-    struct test_ring *ring = *state;
+    struct stream_ring *ring = *state;
     reopen(ring);
     assert_int_equal(atomic_load(&ring->stream->turn_epoch), 0);
     fill(ring, 7, 9, 1);

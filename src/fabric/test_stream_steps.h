@@ -21,34 +21,34 @@ static inline struct rm_record record_of(rm_turn turn, uint32_t generation) {
     return record;
 }
 
-static inline enum rm_put put(struct test_ring *ring, rm_turn turn, uint32_t generation) {
+static inline enum rm_put put(struct stream_ring *ring, rm_turn turn, uint32_t generation) {
     struct rm_record const record = record_of(turn, generation);
     return rm_stream_writer_put(&ring->writer, &record);
 }
 
-static inline void publish(struct test_ring *ring) { rm_stream_writer_publish(&ring->writer, 1); }
+static inline void publish(struct stream_ring *ring) { rm_stream_writer_publish(&ring->writer, 1); }
 
 /** Puts every record of [from, to], each published. */
-static inline void fill(struct test_ring *ring, rm_turn from, rm_turn to, uint32_t generation) {
+static inline void fill(struct stream_ring *ring, rm_turn from, rm_turn to, uint32_t generation) {
     for (rm_turn turn = from; turn <= to; turn += ring->view.period) {
         assert_int_equal(put(ring, turn, generation), RM_PUT_NEW);
         publish(ring);
     }
 }
 
-static inline enum rm_read verdict(struct test_ring *ring, rm_turn turn) {
+static inline enum rm_read verdict(struct stream_ring *ring, rm_turn turn) {
     struct rm_record record;
     return rm_stream_read(&ring->view, turn, &record);
 }
 
-static inline void assert_read(struct test_ring *ring, rm_turn turn, uint32_t generation) {
+static inline void assert_read(struct stream_ring *ring, rm_turn turn, uint32_t generation) {
     struct rm_record record;
     struct rm_record const expected = record_of(turn, generation);
     assert_string_equal(rm_read_text(rm_stream_read(&ring->view, turn, &record)), rm_read_text(RM_READ_OK));
     assert_memory_equal(&record, &expected, sizeof record);
 }
 
-static inline void assert_none_of_generation(struct test_ring *ring, rm_turn from, rm_turn to, uint32_t generation) {
+static inline void assert_none_of_generation(struct stream_ring *ring, rm_turn from, rm_turn to, uint32_t generation) {
     for (rm_turn turn = from; turn <= to; turn += ring->view.period) {
         struct rm_record record;
         if (rm_stream_read(&ring->view, turn, &record) == RM_READ_OK)
@@ -57,7 +57,7 @@ static inline void assert_none_of_generation(struct test_ring *ring, rm_turn fro
 }
 
 static inline int make_ring(void **state, uint64_t period) {
-    struct test_ring *ring = aligned_alloc(_Alignof(struct test_ring), sizeof *ring);
+    struct stream_ring *ring = aligned_alloc(_Alignof(struct stream_ring), sizeof *ring);
     *state = ring;
     return ring != NULL && test_ring_make(ring, CAPACITY, MARGIN, period, LATE_TURNS * period) ? 0 : -1;
 }
@@ -73,7 +73,7 @@ static inline int tear_down(void **state) {
 }
 
 /** The server was killed and started again on the same memory. */
-static inline void reopen(struct test_ring *ring) {
+static inline void reopen(struct stream_ring *ring) {
     rm_stream_writer_close(&ring->writer);
     assert_true(test_ring_open_writer(ring, LATE_TURNS));
 }

@@ -38,7 +38,7 @@ static void write_vector(struct application *application) {
     rm_setpoints_commit(vector, 1, 2, 3);
 }
 
-static void start(struct test *test, struct application *application) {
+static void start(struct segment_test *test, struct application *application) {
     char workspace_path[PATH_MAX];
     struct rm_owner *owner;
     assert_ok(rm_owner_new("demo", "ramp", &owner, &test->error), &test->error);
@@ -66,7 +66,7 @@ static bool copy(struct application *application, struct rm_setpoints_place *pla
 }
 
 /** In a child, which owns the segment: it would meet the signal itself when it closes. */
-static int cut_and_read(struct test *test, long bytes) {
+static int cut_and_read(struct segment_test *test, long bytes) {
     struct application ramp;
     struct rm_setpoints_place place = {0};
     double values[ACTUATORS];
@@ -97,7 +97,7 @@ static pid_t fork_plain(bool survive) {
     return child;
 }
 
-static int in_child(struct test *test, bool survive, long bytes) {
+static int in_child(struct segment_test *test, bool survive, long bytes) {
     pid_t const child = fork_plain(survive);
     if (child == 0)
         _exit(cut_and_read(test, bytes));
@@ -107,7 +107,7 @@ static int in_child(struct test *test, bool survive, long bytes) {
 }
 
 static void test_cut(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     long const cuts[] = {0, RM_PAGE_BYTES, 5L * RM_PAGE_BYTES};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; ++i) {
         int const status = in_child(test, true, cuts[i]);
@@ -119,7 +119,7 @@ static void test_cut(void **state) {
 }
 
 /** A fault elsewhere ends the process as ever. */
-static int fault_elsewhere(struct test *test) {
+static int fault_elsewhere(struct segment_test *test) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/other", test->workspaces);
     int const file = open(path, O_RDWR | O_CREAT, 0600);
@@ -128,7 +128,7 @@ static int fault_elsewhere(struct test *test) {
 }
 
 static void test_elsewhere(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t child = fork_plain(true);
     if (child == 0)
         _exit(fault_elsewhere(test));
@@ -148,7 +148,7 @@ static void test_elsewhere(void **state) {
 }
 
 /** A reader of the public API: it survives, says who cut, and knows that the server is no more. */
-static int read_cut_workspace(struct test *test) {
+static int read_cut_workspace(struct segment_test *test) {
     struct application server;
     struct rm_owner *owner;
     assert_ok(rm_owner_new("demo", "server", &owner, &test->error), &test->error);
@@ -175,7 +175,7 @@ static int read_cut_workspace(struct test *test) {
 }
 
 static void test_workspace(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     pid_t const child = fork_plain(true);
     if (child == 0)
         _exit(read_cut_workspace(test));
@@ -187,7 +187,7 @@ static void test_workspace(void **state) {
 }
 
 static void test_stopped(void **state) {
-    struct test *test = *state;
+    struct segment_test *test = *state;
     struct application ramp;
     double values[ACTUATORS];
     for (int i = 0; i < RM_WATCHED_MAX + 100; ++i) { // more than there are places: each is given back

@@ -47,7 +47,7 @@ static uint32_t define(struct rm_fir_design const *design, float const *value, u
 static void every_bit_is_as_defined(void **state) {
     (void)state;
     for (int r = 0; r < ROWS; ++r) {
-        struct row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
+        struct decimator_row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
         static float value[2][TURNS];
         uint32_t first = 0, count = TURNS;
         for (rm_turn turn = 0; turn < TURNS; ++turn)
@@ -76,7 +76,7 @@ static bool is_missing(rm_turn turn) { return turn % 101 == 7 || turn % 997 < 9 
 static void counts_and_status_are_those_of_all_records_under_the_taps(void **state) {
     (void)state;
     for (int r = 0; r < ROWS; ++r) {
-        struct row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
+        struct decimator_row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
         uint64_t const reach = last_of(&row)->closing_turns;
         rm_turn const begin = 2468;
         struct rm_record const first = input_at(begin);
@@ -108,7 +108,7 @@ static void counts_and_status_are_those_of_all_records_under_the_taps(void **sta
 static void counts_stop_at_the_largest_that_fits(void **state) {
     (void)state;
     uint32_t const decimations[] = {12, 10, 10, 10, 0};
-    struct row row = row_of("sharp", decimations, rm_simd_best(), &floats);
+    struct decimator_row row = row_of("sharp", decimations, rm_simd_best(), &floats);
     struct rm_record const first = input_at(0);
     rm_decimator_start(&row.stage[0], &first);
     uint32_t outputs = 0;
@@ -126,8 +126,8 @@ static void counts_stop_at_the_largest_that_fits(void **state) {
 static void the_start_is_forgotten(void **state) {
     (void)state;
     for (int r = 0; r < ROWS; ++r) {
-        struct row early = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
-        struct row late = early;
+        struct decimator_row early = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
+        struct decimator_row late = early;
         rm_turn const start = 1037;
         uint32_t compared = 0, differed = 0;
         for (rm_turn turn = 0; turn < TURNS; ++turn) {
@@ -155,8 +155,8 @@ static void inputs_of_another_period_keep_step_with_the_turn_number(void **state
     (void)state;
     struct rm_decimator_input const sparse = {.period = 116, .float_lanes = ALL_LANES_FLOAT};
     for (int r = 0; r < ROWS; ++r) {
-        struct row every = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
-        struct row now_and_then = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &sparse);
+        struct decimator_row every = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
+        struct decimator_row now_and_then = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &sparse);
         assert_int_equal(last_of(&now_and_then)->closing_turns, 116 * last_of(&every)->closing_turns);
         for (rm_turn number = 777; number < 777 + TURNS; ++number) {
             struct rm_record input = input_at(number), stretched = input;
@@ -207,7 +207,7 @@ static uint32_t bridge(struct rm_decimator *second, struct rm_decimated const *i
 static void inputs_that_were_never_made_count_as_missing(void **state) {
     (void)state;
     for (int r = 0; r < ROWS; ++r) {
-        struct row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
+        struct decimator_row row = row_of(rows[r].form, rows[r].decimations, rm_simd_best(), &floats);
         uint32_t bridged = 0;
         if (row.count != 2)
             continue;

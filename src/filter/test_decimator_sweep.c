@@ -41,7 +41,7 @@ static double complex exponential(double frequency, rm_turn turn) {
 /** `frequency` in cycles per turn. */
 static struct response measure(struct rate const *rate, double frequency) {
     struct rm_decimator_input const lanes = {.period = 1, .float_lanes = FLOAT_LANES};
-    struct row row = row_of(rate->form, rate->decimation, rm_simd_best(), &lanes);
+    struct decimator_row row = row_of(rate->form, rate->decimation, rm_simd_best(), &lanes);
     struct response mean = {0, 0};
     rm_turn const settled = 2 * last_of(&row)->closing_turns;
     uint32_t outputs = 0;

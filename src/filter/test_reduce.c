@@ -81,7 +81,7 @@ static bool some(rm_turn turn) {
 }
 
 static void run(char const *form, uint32_t const *decimations, bool (*missing)(rm_turn)) {
-    struct row row = row_of(form, decimations, rm_simd_best(), &lanes);
+    struct decimator_row row = row_of(form, decimations, rm_simd_best(), &lanes);
     rm_turn const begin = 241;
     struct rm_record const first = input_at(begin);
     rm_decimator_start(&row.stage[0], &first);
@@ -120,7 +120,7 @@ static void a_bit_of_one_turn_shows_at_every_rate(void **state) {
     uint32_t const decimations[] = {12, 10, 10, 0};
     struct rm_decimator_input const flags = {.period = 1, .reduction = {RM_REDUCE_OR, RM_REDUCE_AND}};
     for (rm_turn tripped = 24000; tripped < 24120; tripped += 17) {
-        struct row row = row_of("sharp", decimations, rm_simd_best(), &flags);
+        struct decimator_row row = row_of("sharp", decimations, rm_simd_best(), &flags);
         uint32_t seen = 0;
         for (rm_turn turn = 0; turn < 48000; ++turn) {
             struct rm_record input = {.turn = turn};
@@ -143,8 +143,8 @@ static void filtered_lanes_do_not_notice(void **state) {
     (void)state;
     uint32_t const decimations[] = {12, 10, 0};
     struct rm_decimator_input const plain = {.period = 1, .float_lanes = lanes.float_lanes};
-    struct row with = row_of("sharp", decimations, rm_simd_best(), &lanes);
-    struct row without = row_of("sharp", decimations, rm_simd_best(), &plain);
+    struct decimator_row with = row_of("sharp", decimations, rm_simd_best(), &lanes);
+    struct decimator_row without = row_of("sharp", decimations, rm_simd_best(), &plain);
     uint32_t compared = 0;
     for (rm_turn turn = 0; turn < TURNS; ++turn) {
         struct rm_record const input = input_at(turn);

@@ -7,15 +7,15 @@
 
 enum { ROW_MAX = 5 };
 
-struct row {
+struct decimator_row {
     struct rm_decimator stage[ROW_MAX];
     uint32_t count;
 };
 
 /** `form` is "low-latency" or "sharp", `decimations` end with 0. */
-static inline struct row row_of(char const *form, uint32_t const *decimations, enum rm_simd simd,
-                                struct rm_decimator_input const *input) {
-    struct row row = {.count = 0};
+static inline struct decimator_row row_of(char const *form, uint32_t const *decimations, enum rm_simd simd,
+                                          struct rm_decimator_input const *input) {
+    struct decimator_row row = {.count = 0};
     for (; decimations[row.count] != 0; ++row.count) {
         struct rm_fir_design const *const design = rm_fir_find(form, decimations[row.count]);
         if (row.count == 0)
@@ -26,15 +26,17 @@ static inline struct row row_of(char const *form, uint32_t const *decimations, e
     return row;
 }
 
-static inline struct rm_decimator const *last_of(struct row const *row) { return &row->stage[row->count - 1]; }
+static inline struct rm_decimator const *last_of(struct decimator_row const *row) {
+    return &row->stage[row->count - 1];
+}
 
 /** Turns from one output to the next. */
-static inline uint64_t period_of(struct row const *row) {
+static inline uint64_t period_of(struct decimator_row const *row) {
     return last_of(row)->own.period * last_of(row)->design->decimation;
 }
 
 /** Pushes a record, or NULL, through as many stages as give something. True when the last of them did. */
-static inline bool row_push(struct row *row, struct rm_record const *record, struct rm_decimated *output) {
+static inline bool row_push(struct decimator_row *row, struct rm_record const *record, struct rm_decimated *output) {
     struct rm_decimated input;
     if (!rm_decimator_push(&row->stage[0], record, output))
         return false;

@@ -4,7 +4,7 @@
 
 /** The first command is what was sent last: to the supplies that are its own, by their names. */
 static void test_begins_where_the_supplies_stand(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     double values[ACTUATORS];
     open_host(test);
     uint64_t const grant_number = grant(test);
@@ -29,7 +29,7 @@ static void test_begins_where_the_supplies_stand(void **state) {
 
 /** Not before the server knows where they stand; those that are lost are not waited for. */
 static void test_waits_for_its_supplies(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test_server_state(&test->server, 4, RM_SUPPLY_JOINING);
     open_host(test);
     grant(test);
@@ -46,7 +46,7 @@ static void test_waits_for_its_supplies(void **state) {
 }
 
 static void test_only_by_its_own_grant(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_host(test);
     test_server_grant(&test->server, instance_of(test), (uint64_t)getpid() + 1);
     wait_for_words(test, "is there");
@@ -66,7 +66,7 @@ static void test_only_by_its_own_grant(void **state) {
 
 /** A server that died and came back grants anew; the first command is what it says then, and the state begins anew. */
 static void test_restarted_server(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     double values[ACTUATORS];
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"offset", 1.0};
@@ -92,7 +92,7 @@ static void test_restarted_server(void **state) {
 
 /** One that comes back with another configuration has another segment: the old one is left. */
 static void test_replaced_server(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_host(test);
     grant(test);
     turn_until(test, RM_APPLICATION_STEPS, 1);
@@ -113,7 +113,8 @@ static void test_replaced_server(void **state) {
 
 /* ── settings ── */
 
-static void assert_refused(struct test *test, struct asker *asker, char const *name, double value, char const *words) {
+static void assert_refused(struct host_test *test, struct host_asker *asker, char const *name, double value,
+                           char const *words) {
     struct rm_reply const reply = reply_to(test, asker, ask(asker, name, value));
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
     if (strstr(reply.reason, words) == NULL)
@@ -121,12 +122,12 @@ static void assert_refused(struct test *test, struct asker *asker, char const *n
 }
 
 static void test_settings(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     double values[ACTUATORS];
     open_host(test);
     grant(test);
     turn_until(test, RM_APPLICATION_STEPS, 1);
-    struct asker asker = asker_open();
+    struct host_asker asker = asker_open();
     assert_int_equal(reply_to(test, &asker, ask(&asker, "app/offset", 2.0)).verdict, RM_VERDICT_DONE);
     assert_true(setting(test, TEST_OFFSET) == 2.0);
     test->turn += TEST_PERIOD;
@@ -145,7 +146,7 @@ static void test_settings(void **state) {
 
 /** Asks for a gain that only goes with a smaller offset, and for the offset. False where the host took the core away in
  * between, so that the two were apart: then the gain is refused, and the offset is as it was again. */
-static bool asked_together(struct test *test, struct asker *asker, uint64_t *group) {
+static bool asked_together(struct host_test *test, struct host_asker *asker, uint64_t *group) {
     uint64_t const GATHER_NS = 300000; /* as docs/applications.md promises */
     *group = atomic_load(&test->host->settings.group->sequence);
     uint64_t const begin_ns = rm_monotonic_ns();
@@ -163,11 +164,11 @@ static bool asked_together(struct test *test, struct asker *asker, uint64_t *gro
 
 /** Two that one asks for together change in one step: apart, the first would be refused. */
 static void test_settings_together(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"offset", 10.0};
     open_host(test);
-    struct asker asker = asker_open();
+    struct host_asker asker = asker_open();
     uint64_t group;
     while (!asked_together(test, &asker, &group)) {
     }
@@ -178,9 +179,9 @@ static void test_settings_together(void **state) {
 
 /** Who asks an application that is stuck in a step is told so. */
 static void test_settings_of_a_stuck_one(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_host(test);
-    struct asker asker = asker_open();
+    struct host_asker asker = asker_open();
     uint64_t const number = ask(&asker, "app/offset", 1.0);
     struct rm_reply reply;
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
@@ -196,7 +197,7 @@ static void test_settings_of_a_stuck_one(void **state) {
 /* ── steps ── */
 
 static void test_quiet(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"mode", TEST_IS_QUIET};
     open_host(test);
@@ -207,7 +208,7 @@ static void test_quiet(void **state) {
 }
 
 static void test_refuses_init(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"mode", TEST_REFUSES_INIT};
     open_host(test);
@@ -221,7 +222,7 @@ static void test_refuses_init(void **state) {
 }
 
 /** One run over inputs that come irregularly, some of them never: the vectors that it makes. */
-static void run_inputs(struct test *test, uint64_t vectors[][ACTUATORS + 1], unsigned count) {
+static void run_inputs(struct host_test *test, uint64_t vectors[][ACTUATORS + 1], unsigned count) {
     uint64_t random = 12345;
     open_host(test);
     grant(test);
@@ -256,7 +257,7 @@ static void run_inputs(struct test *test, uint64_t vectors[][ACTUATORS + 1], uns
 static void test_replay(void **state) {
     enum { VECTORS = 500 };
     static uint64_t first[VECTORS][ACTUATORS + 1], second[VECTORS][ACTUATORS + 1];
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->setup.input_count = TEST_INPUTS;
     test->setup.input = inputs;
     test->setup.setting_count = 1;
@@ -272,7 +273,7 @@ static void test_replay(void **state) {
 
 /* ── what is refused at the start ── */
 
-static void assert_not_opened(struct test *test, enum rm_code wanted, char const *words) {
+static void assert_not_opened(struct host_test *test, enum rm_code wanted, char const *words) {
     struct rm_error error;
     struct rm_host *host;
     assert_int_equal(rm_host_open(&test->setup, &host, &error), wanted);
@@ -281,7 +282,7 @@ static void assert_not_opened(struct test *test, enum rm_code wanted, char const
 }
 
 static void test_refused_at_the_start(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->setup.setting_count = 1;
     test->setup.setting = &(struct rm_host_setting){"ofset", 1.0};
     assert_not_opened(test, RM_E_CONFIG, "did you mean \"offset\"?");

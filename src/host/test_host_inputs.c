@@ -17,7 +17,7 @@ static struct rm_clock_reading const CLOCK = {.anchored = true, .ticks_per_turn 
 static uint64_t tsc_of(rm_turn turn) { return 10 * turn; }
 
 struct test {
-    struct test_ring ring[INPUTS];
+    struct stream_ring ring[INPUTS];
     struct rm_stream_view view[INPUTS];
     struct rm_host_inputs inputs;
     struct rm_host_due due;
@@ -180,7 +180,7 @@ enum { MANY = 40, CYCLES = 200 };
 
 /** Many inputs, and what was told of them. */
 struct crowd {
-    struct test_ring ring[MANY];
+    struct stream_ring ring[MANY];
     struct rm_stream_view view[MANY];
     struct rm_host_inputs inputs;
     struct rm_host_due due;

@@ -6,21 +6,21 @@
 
 enum { LENGTH = 600 };
 
-static double reading_at(struct test *test, unsigned which, unsigned element) {
+static double reading_at(struct host_test *test, unsigned which, unsigned element) {
     double values[LENGTH];
     struct rm_parameter_reading when;
     assert_true(rm_parameter_read(test->host->readings.parameter[which], values, sizeof values, &when) > 0);
     return values[element];
 }
 
-static double setting_at(struct test *test, unsigned which, unsigned element) {
+static double setting_at(struct host_test *test, unsigned which, unsigned element) {
     double values[LENGTH];
     struct rm_parameter_reading when;
     assert_true(rm_parameter_read(test->host->settings.parameter[which], values, sizeof values, &when) > 0);
     return values[element];
 }
 
-static void write_file(struct test *test) {
+static void write_file(struct host_test *test) {
     static char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/own", test->workspaces);
     FILE *file = fopen(path, "w");
@@ -34,7 +34,7 @@ static void write_file(struct test *test) {
 static int set_up_critical(void **state) {
     if (set_up(state) != 0)
         return -1;
-    struct test *test = *state;
+    struct host_test *test = *state;
     write_file(test);
     test->setup.input_count = TEST_INPUTS;
     test->setup.input = inputs;
@@ -47,20 +47,20 @@ static int set_up_critical(void **state) {
 }
 
 /** Sums of what arrived since the last look are half of the first setpoint above where it stood. */
-static double sum_of(struct test *test, rm_turn turn) {
+static double sum_of(struct host_test *test, rm_turn turn) {
     double values[ACTUATORS];
     assert_int_equal(newest(test, values).input_turn, turn);
     assert_true(values[1] - 4.5 == values[0] - 2.5);
     return 2.0 * (values[0] - 2.5);
 }
 
-static void put(struct test *test, unsigned input, int32_t value) {
+static void put(struct host_test *test, unsigned input, int32_t value) {
     test_server_record(&test->server, input, test->turn, value);
 }
 
 /** Whatever comes first, the vector is made by the last, and is the same. */
 static void test_any_order(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     assert_true(sum_of(test, 1200) == 2.0);
     for (unsigned cycle = 0; cycle < 8; ++cycle) {
         rm_turn const before = test->turn;
@@ -81,7 +81,7 @@ static void test_any_order(void **state) {
 
 /** What has not come by the deadline is missing, and is nothing of the next turn when it does come. */
 static void test_missing(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->turn += TEST_PERIOD;
     rm_turn const turn = test->turn;
     put(test, 1, 7);
@@ -112,7 +112,7 @@ static void test_missing(void **state) {
 
 /** Turns that all inputs have passed get no step, and of them nothing arrives. */
 static void test_backlog(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     for (int32_t i = 1; i <= 5; ++i) {
         test->turn += TEST_PERIOD;
         put(test, 0, i);
@@ -127,7 +127,7 @@ static void test_backlog(void **state) {
 
 /** A restarted count of turns: what has come of the old one gets its step, and the new one goes on. */
 static void test_restarted_turns(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test->turn += TEST_PERIOD;
     put(test, 0, 3);
     assert_int_equal(duty(test), 0);
@@ -146,7 +146,7 @@ static void test_restarted_turns(void **state) {
 
 /** What was sent is what it was before the inputs came. */
 static void test_sent(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     test_server_send(&test->server, 3.5);
     assert_int_equal(duty(test), 0);
     assert_true(test->host->program->sent[0] == 5.5 && test->host->program->sent[1] == 7.5);
@@ -161,7 +161,7 @@ static void test_sent(void **state) {
 /* ── streams ── */
 
 static void test_streams(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     struct rm_workspace *workspace;
     struct rm_stream_view total, constant;
     struct rm_record record;
@@ -192,7 +192,7 @@ static void test_streams(void **state) {
 
 /* ── arrays ── */
 
-static void assert_answer(struct test *test, struct asker *asker, uint64_t number, enum rm_verdict wanted,
+static void assert_answer(struct host_test *test, struct host_asker *asker, uint64_t number, enum rm_verdict wanted,
                           char const *words) {
     struct rm_reply const reply = reply_to(test, asker, number);
     if (reply.verdict != wanted || strstr(reply.reason, words) == NULL)
@@ -201,8 +201,8 @@ static void assert_answer(struct test *test, struct asker *asker, uint64_t numbe
 
 /** Whole and in parts; limits are of each element, and `accept` sees all of them. */
 static void test_arrays(void **state) {
-    struct test *test = *state;
-    struct asker asker = asker_open();
+    struct host_test *test = *state;
+    struct host_asker asker = asker_open();
     double all[LENGTH];
     assert_true(setting_at(test, CRITICAL_WEIGHT, 8) == 1.0);
     for (unsigned i = 0; i < LENGTH; ++i)
@@ -225,8 +225,8 @@ static void test_arrays(void **state) {
 
 /** Nothing is set while a turn is under way: between two steps it is. */
 static void test_no_setting_inside_a_turn(void **state) {
-    struct test *test = *state;
-    struct asker asker = asker_open();
+    struct host_test *test = *state;
+    struct host_asker asker = asker_open();
     test->turn += TEST_PERIOD;
     put(test, 0, 1);
     assert_int_equal(duty(test), 0);
@@ -246,7 +246,7 @@ static void test_no_setting_inside_a_turn(void **state) {
 
 /** An array among the readings is shown some ten times a second; a number after each step. */
 static void test_readings(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     unsigned shown = 0;
     double before = 0.0;
     assert_true(reading_at(test, CRITICAL_ECHO, 0) == before);
@@ -277,7 +277,7 @@ static void test_readings(void **state) {
 
 /** Beside the steps, also while there is no server; and the application's memory is given back. */
 static void test_work(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     char closed[PATH_MAX];
     struct critical_memory *memory = test->host->program->passed.memory;
     snprintf(closed, sizeof closed, "%s", memory->closed);
@@ -294,7 +294,7 @@ static void test_work(void **state) {
 
 /** Arrays that people have set outlive a crash, as numbers do; not an end in good order. */
 static void test_settings_after_a_crash(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     rm_host_close(test->host);
     test->host = NULL;
     pid_t const child = fork();

@@ -7,36 +7,36 @@
 
 #include "host/host_permissions.h"
 
-static double withdrawn(struct test *test) { return rm_parameter_read_f64(test->host->settings.withdrawn); }
+static double withdrawn(struct host_test *test) { return rm_parameter_read_f64(test->host->settings.withdrawn); }
 
-static void put(struct test *test, char const *name, double value) {
-    struct asker asker = asker_open();
+static void put(struct host_test *test, char const *name, double value) {
+    struct host_asker asker = asker_open();
     struct rm_reply const reply = reply_to(test, &asker, ask(&asker, name, value));
     if (reply.verdict != RM_VERDICT_DONE)
         fail_msg("%s: %s", name, reply.reason);
     asker_close(&asker);
 }
 
-static void write_command(struct test *test, unsigned which, double value) {
+static void write_command(struct host_test *test, unsigned which, double value) {
     rm_host_settings_begin(&test->host->settings);
     rm_host_settings_ask(&test->host->settings, which, 0, &value, sizeof value);
 }
 
-static void post_command(struct test *test) {
+static void post_command(struct host_test *test) {
     struct rm_host_settings *settings = &test->host->settings;
     atomic_store(&settings->state, RM_PROPOSAL_POSTED);
     assert_int_equal(rm_host_settings_take(settings, test->host->program, rm_stamp_now()), 1);
     atomic_store(&settings->state, RM_PROPOSAL_FREE);
 }
 
-static void come_back(struct test *test) {
+static void come_back(struct host_test *test) {
     assert_true(test_server_open(&test->server));
     test_server_clock(&test->server, 0, BASE, TSC_HZ);
     test_server_send(&test->server, 0.5);
 }
 
 /** A host that steps, with a setting and a permission that somebody gave. */
-static void open_allowed(struct test *test) {
+static void open_allowed(struct host_test *test) {
     open_host(test);
     grant(test);
     turn_until(test, RM_APPLICATION_STEPS, 1);
@@ -46,14 +46,14 @@ static void open_allowed(struct test *test) {
     assert_true(setting(test, TEST_ENABLE) == 1.0 && withdrawn(test) == RM_WITHDRAWN_NOT);
 }
 
-static void assert_withdrawn(struct test *test, enum rm_withdrawal why) {
+static void assert_withdrawn(struct host_test *test, enum rm_withdrawal why) {
     assert_true(setting(test, TEST_OFFSET) == 2.0);
     assert_true(setting(test, TEST_ENABLE) == 0.0);
     assert_int_equal((int)withdrawn(test), why);
 }
 
 static void test_ends_with_the_server(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_allowed(test);
     test_server_die(&test->server);
     wait_for_words(test, "may not act any more");
@@ -75,7 +75,7 @@ static void test_ends_with_the_server(void **state) {
 
 /** The server was away for so short a time that the host has not seen it. */
 static void test_ends_with_the_grant(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_allowed(test);
     grant(test);
     turn_until(test, RM_APPLICATION_GRANTS, 2);
@@ -84,7 +84,7 @@ static void test_ends_with_the_grant(void **state) {
 
 /** Nor that it came back: it has the segment of the one before. No grant was there yet. */
 static void test_ends_with_a_server_that_nobody_saw_dead(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_host(test);
     wait_for_words(test, "is there");
     put(test, "app/offset", 2.0);
@@ -96,7 +96,7 @@ static void test_ends_with_a_server_that_nobody_saw_dead(void **state) {
 }
 
 /** In a process of its own, which is killed in the midst of its life: its segment lives on. */
-static void be_killed(struct test *test) {
+static void be_killed(struct host_test *test) {
     pid_t const child = fork();
     assert_int_not_equal(child, -1);
     if (child == 0) {
@@ -112,7 +112,7 @@ static void be_killed(struct test *test) {
 }
 
 static void test_ends_with_the_process(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     be_killed(test);
     open_host(test);
     assert_withdrawn(test, RM_WITHDRAWN_DIED);
@@ -131,7 +131,7 @@ static void test_ends_with_the_process(void **state) {
 
 /** A change of another setting, written before the permission went and taken over after, does not bring it back. */
 static void test_does_not_come_with_another(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     open_allowed(test);
     write_command(test, TEST_OFFSET, 3.0);
     rm_host_permissions_withdraw(&test->host->settings, test->host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
@@ -142,7 +142,7 @@ static void test_does_not_come_with_another(void **state) {
 
 /** What a file would keep, `ringmaster save`'s or the configuration, it would also bring back. */
 static void test_no_file_gives_it(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     struct rm_error error;
     struct rm_host *host;
     test->setup.setting_count = 1;

@@ -36,7 +36,7 @@ static struct rm_host_actuator const actuators[ACTUATORS] = {
 };
 static char const *const inputs[TEST_INPUTS] = {"bpm01/fast", "bpm02/fast"};
 
-struct test {
+struct host_test {
     char workspaces[PATH_MAX / 2];
     struct test_server server;
     struct rm_host_setup setup;
@@ -50,14 +50,14 @@ struct test {
 };
 
 static inline void say(void *context, char const *text) {
-    struct test *test = context;
+    struct host_test *test = context;
     pthread_mutex_lock(&test->lock);
     size_t const used = strlen(test->said);
     snprintf(test->said + used, sizeof test->said - used, "%s\n", text);
     pthread_mutex_unlock(&test->lock);
 }
 
-static inline bool has_reported(struct test *test, char const *words) {
+static inline bool has_reported(struct host_test *test, char const *words) {
     pthread_mutex_lock(&test->lock);
     bool const found = strstr(test->said, words) != NULL;
     pthread_mutex_unlock(&test->lock);
@@ -65,7 +65,7 @@ static inline bool has_reported(struct test *test, char const *words) {
 }
 
 static inline int set_up(void **state) {
-    struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
+    struct host_test *test = aligned_alloc(_Alignof(struct host_test), sizeof *test);
     *state = test;
     if (test != NULL)
         memset(test, 0, sizeof *test);
@@ -98,7 +98,7 @@ static inline int set_up(void **state) {
 }
 
 static inline int tear_down(void **state) {
-    struct test *test = *state;
+    struct host_test *test = *state;
     rm_host_close(test->host);
     test_server_close(&test->server);
     test_workspaces_remove(test->workspaces);
@@ -106,20 +106,20 @@ static inline int tear_down(void **state) {
     return 0;
 }
 
-static inline uint32_t duty(struct test *test) { return rm_host_duty(test->host, BASE + test->turn * 1000); }
+static inline uint32_t duty(struct host_test *test) { return rm_host_duty(test->host, BASE + test->turn * 1000); }
 
-static inline uint64_t counter(struct test *test, enum rm_application_counter which) {
+static inline uint64_t counter(struct host_test *test, enum rm_application_counter which) {
     return rm_counter_get(test->host->counters, which);
 }
 
-static inline void open_host(struct test *test) {
+static inline void open_host(struct host_test *test) {
     struct rm_error error;
     if (rm_host_open(&test->setup, &test->host, &error) != RM_OK)
         fail_msg("%s", error.text);
 }
 
 /** Turns the duty over, at one turn of the clock, until `which` counts `wanted`. */
-static inline void turn_until(struct test *test, enum rm_application_counter which, uint64_t wanted) {
+static inline void turn_until(struct host_test *test, enum rm_application_counter which, uint64_t wanted) {
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (counter(test, which) != wanted) {
         if (rm_monotonic_ns() > end)
@@ -130,7 +130,7 @@ static inline void turn_until(struct test *test, enum rm_application_counter whi
     }
 }
 
-static inline void wait_for_words(struct test *test, char const *words) {
+static inline void wait_for_words(struct host_test *test, char const *words) {
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!has_reported(test, words)) {
         if (rm_monotonic_ns() > end)
@@ -140,14 +140,16 @@ static inline void wait_for_words(struct test *test, char const *words) {
     }
 }
 
-static inline uint64_t instance_of(struct test const *test) { return rm_owner_header(test->host->owner)->generation; }
+static inline uint64_t instance_of(struct host_test const *test) {
+    return rm_owner_header(test->host->owner)->generation;
+}
 
-static inline uint64_t grant(struct test *test) {
+static inline uint64_t grant(struct host_test *test) {
     return test_server_grant(&test->server, instance_of(test), (uint64_t)getpid());
 }
 
 /** The newest vector. */
-static inline struct rm_setpoint_reading newest(struct test *test, double values[ACTUATORS]) {
+static inline struct rm_setpoint_reading newest(struct host_test *test, double values[ACTUATORS]) {
     struct rm_setpoints_place place = {.next = 0};
     struct rm_setpoint_reading reading;
     assert_true(rm_setpoints_copy(test->host->vectors, rm_setpoint_vector_bytes(ACTUATORS), &place, &reading, values,
@@ -155,23 +157,23 @@ static inline struct rm_setpoint_reading newest(struct test *test, double values
     return reading;
 }
 
-static inline double setting(struct test *test, unsigned which) {
+static inline double setting(struct host_test *test, unsigned which) {
     return rm_parameter_read_f64(test->host->settings.parameter[which]);
 }
 
-static inline double reading(struct test *test, unsigned which) {
+static inline double reading(struct host_test *test, unsigned which) {
     return rm_parameter_read_f64(test->host->readings.parameter[which]);
 }
 
 /* ── who asks ── */
 
-struct asker {
+struct host_asker {
     struct rm_owner *owner;
     struct rm_workspace *workspace;
 };
 
-static inline struct asker asker_open(void) {
-    struct asker asker;
+static inline struct host_asker asker_open(void) {
+    struct host_asker asker;
     struct rm_error error;
     if (rm_owner_new_requester("demo", "test", &asker.owner, &error) != RM_OK)
         fail_msg("%s", error.text);
@@ -182,12 +184,12 @@ static inline struct asker asker_open(void) {
     return asker;
 }
 
-static inline void asker_close(struct asker *asker) {
+static inline void asker_close(struct host_asker *asker) {
     rm_workspace_detach(asker->workspace);
     rm_owner_close(asker->owner);
 }
 
-static inline uint64_t ask_part(struct asker *asker, char const *name, uint64_t first, double const *values,
+static inline uint64_t ask_part(struct host_asker *asker, char const *name, uint64_t first, double const *values,
                                 size_t count) {
     uint64_t number;
     struct rm_error error;
@@ -197,11 +199,11 @@ static inline uint64_t ask_part(struct asker *asker, char const *name, uint64_t 
     return number;
 }
 
-static inline uint64_t ask(struct asker *asker, char const *name, double value) {
+static inline uint64_t ask(struct host_asker *asker, char const *name, double value) {
     return ask_part(asker, name, 0, &value, 1);
 }
 
-static inline struct rm_reply reply_to(struct test *test, struct asker *asker, uint64_t number) {
+static inline struct rm_reply reply_to(struct host_test *test, struct host_asker *asker, uint64_t number) {
     struct rm_reply reply;
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!rm_requests_reply(asker->owner, asker->workspace, "app", number, &reply)) {

@@ -13,7 +13,7 @@
 enum { RECEIVER = 0, SENDER = 1 };
 
 /** What the processes at both ends and the test itself share. */
-struct shared {
+struct endpoints_shared {
     /** Datagrams that the receiver has checked. */
     _Atomic uint64_t received;
     /** By the sender so far. */
@@ -47,7 +47,7 @@ struct endpoints {
     /** Where the socket lies, of kinds that have one. */
     char directory[64];
 
-    struct shared *shared;
+    struct endpoints_shared *shared;
     /** The last that were started. */
     pid_t process[PROCESSES];
 

@@ -18,8 +18,8 @@ static struct rm_flow const flow = {
     .destination_port = 2049,
 };
 
-struct whole *whole_make_of(struct rm_flow const *of, uint32_t payload_length, unsigned seed) {
-    struct whole *whole = malloc(sizeof *whole);
+struct whole_frame *whole_make_of(struct rm_flow const *of, uint32_t payload_length, unsigned seed) {
+    struct whole_frame *whole = malloc(sizeof *whole);
     assert_non_null(whole);
     whole->header = rm_frame_write_header(whole->frame, of, payload_length);
     whole->payload_length = payload_length;
@@ -30,7 +30,7 @@ struct whole *whole_make_of(struct rm_flow const *of, uint32_t payload_length, u
     return whole;
 }
 
-struct whole *whole_make(uint32_t payload_length, unsigned seed) {
+struct whole_frame *whole_make(uint32_t payload_length, unsigned seed) {
     return whole_make_of(&flow, payload_length, seed);
 }
 
@@ -51,8 +51,8 @@ enum rm_port_counter put_frame(struct rm_reassembly *reassembly, uint8_t const *
     return verdict;
 }
 
-enum rm_port_counter put_cut(struct rm_reassembly *reassembly, struct whole const *whole, uint16_t id, uint32_t index,
-                             struct rm_datagram *datagram) {
+enum rm_port_counter put_cut(struct rm_reassembly *reassembly, struct whole_frame const *whole, uint16_t id,
+                             uint32_t index, struct rm_datagram *datagram) {
     uint8_t frame[FRAGMENT_MOST];
     uint32_t const length = rm_fragment_write(whole->frame, whole->length, MTU, id, index, frame);
     struct rm_datagram unused;
@@ -60,7 +60,7 @@ enum rm_port_counter put_cut(struct rm_reassembly *reassembly, struct whole cons
     return put_frame(reassembly, frame, length, 0, datagram);
 }
 
-enum rm_port_counter put_at(struct rm_reassembly *reassembly, struct whole const *whole, uint32_t first,
+enum rm_port_counter put_at(struct rm_reassembly *reassembly, struct whole_frame const *whole, uint32_t first,
                             uint32_t length, bool more, uint64_t tsc, struct rm_datagram *datagram) {
     uint32_t const header = whole->header - RM_UDP_BYTES;
     uint8_t *const frame = malloc(header + length);
@@ -75,7 +75,7 @@ enum rm_port_counter put_at(struct rm_reassembly *reassembly, struct whole const
     return verdict;
 }
 
-void assert_is_whole(struct rm_datagram const *datagram, struct whole const *whole) {
+void assert_is_whole(struct rm_datagram const *datagram, struct whole_frame const *whole) {
     struct rm_datagram expected;
     assert_int_equal(rm_frame_parse(whole->frame, whole->length, false, &expected), RM_PORT_DECODED);
     assert_int_equal(datagram->length, expected.length);

@@ -17,14 +17,14 @@ enum {
 };
 
 /** A frame with its payload and checksum. */
-struct whole {
+struct whole_frame {
     uint32_t length, header, payload_length;
     uint8_t frame[WHOLE_MOST];
 };
 
 /** With that payload length and repeatable random bytes in it; freed by free(). */
-struct whole *whole_make_of(struct rm_flow const *flow, uint32_t payload_length, unsigned seed);
-struct whole *whole_make(uint32_t payload_length, unsigned seed);
+struct whole_frame *whole_make_of(struct rm_flow const *flow, uint32_t payload_length, unsigned seed);
+struct whole_frame *whole_make(uint32_t payload_length, unsigned seed);
 
 /** One of SLOTS, LONGEST and TIMEOUT. */
 struct rm_reassembly *reassembly_make(void);
@@ -34,13 +34,13 @@ enum rm_port_counter put_frame(struct rm_reassembly *reassembly, uint8_t const *
                                struct rm_datagram *datagram);
 
 /** Puts fragment `index` of `whole`, as an MTU of 1500 makes it, at time 0. */
-enum rm_port_counter put_cut(struct rm_reassembly *reassembly, struct whole const *whole, uint16_t id, uint32_t index,
-                             struct rm_datagram *datagram);
+enum rm_port_counter put_cut(struct rm_reassembly *reassembly, struct whole_frame const *whole, uint16_t id,
+                             uint32_t index, struct rm_datagram *datagram);
 
 /** Puts any bytes [first, first + length) of what IPv4 carries. */
-enum rm_port_counter put_at(struct rm_reassembly *reassembly, struct whole const *whole, uint32_t first,
+enum rm_port_counter put_at(struct rm_reassembly *reassembly, struct whole_frame const *whole, uint32_t first,
                             uint32_t length, bool more, uint64_t tsc, struct rm_datagram *datagram);
 
-void assert_is_whole(struct rm_datagram const *datagram, struct whole const *whole);
+void assert_is_whole(struct rm_datagram const *datagram, struct whole_frame const *whole);
 
 #endif

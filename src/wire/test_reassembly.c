@@ -19,7 +19,7 @@ static void what_a_sender_cuts_comes_out(void **state) {
     for (uint32_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
         for (uint32_t j = 0; j < sizeof mtus / sizeof mtus[0]; ++j) {
             struct rm_flow const tagged = {.source_ipv4 = i, .vlan = (i + j) % 2 ? 100 : 0};
-            struct whole *const whole = whole_make_of(&tagged, lengths[i], i);
+            struct whole_frame *const whole = whole_make_of(&tagged, lengths[i], i);
             uint32_t const count = rm_fragment_count(whole->frame, whole->length, mtus[j]);
             uint32_t const content = lengths[i] + RM_UDP_BYTES, each = (mtus[j] - 20) / 8 * 8;
             assert_int_equal(count, content + 20 <= mtus[j] ? 1 : (content + each - 1) / each);
@@ -47,7 +47,7 @@ static void every_order(void **state) {
     (void)state;
     enum { PIECES = 7 };
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(9000, 1);
+    struct whole_frame *const whole = whole_make(9000, 1);
     assert_int_equal(rm_fragment_count(whole->frame, whole->length, MTU), PIECES);
     uint32_t order[PIECES] = {0, 1, 2, 3, 4, 5, 6}, counter[PIECES] = {0}, orders = 0;
     for (uint32_t i = 0; i < PIECES;) {
@@ -78,7 +78,7 @@ static void every_order(void **state) {
 static void a_repeated_fragment_does_no_harm(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(4000, 2);
+    struct whole_frame *const whole = whole_make(4000, 2);
     struct rm_datagram datagram;
     for (uint32_t k = 2; k > 0; --k)
         for (int times = 0; times < 3; ++times)
@@ -99,7 +99,7 @@ static void sources_are_reported_apart(void **state) {
     (void)state;
     enum { SOURCES = 168 };
     struct rm_reassembly *const reassembly = rm_reassembly_new(SOURCES, LONGEST, TIMEOUT);
-    struct whole *whole[SOURCES];
+    struct whole_frame *whole[SOURCES];
     for (uint32_t i = 0; i < SOURCES; ++i) {
         struct rm_flow const of = {.source_ipv4 = 0x0A000000 + i / 3, .vlan = (uint16_t)(i % 3)};
         whole[i] = whole_make_of(&of, 2700 + i, i);
@@ -119,7 +119,7 @@ static void sources_are_reported_apart(void **state) {
 static void options_do_not_matter(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(1592, 8);
+    struct whole_frame *const whole = whole_make(1592, 8);
     uint8_t frame[FRAGMENT_MOST];
     memcpy(frame, whole->frame, 34);
     memset(frame + 34, 1, 40);
@@ -138,7 +138,7 @@ static void options_do_not_matter(void **state) {
 static void wholes_are_judged_like_any_datagram(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(1592, 9);
+    struct whole_frame *const whole = whole_make(1592, 9);
     struct rm_datagram datagram;
     whole->frame[1000] ^= 4;
     assert_int_equal(put_at(reassembly, whole, 0, 800, true, 0, &datagram), RM_PORT_FRAGMENT);

@@ -14,7 +14,7 @@
 /** After each of these the datagram is gone: its last fragment alone does not make it whole. */
 static void assert_refused(uint32_t first, uint32_t length, bool more, bool bent) {
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(1600 - RM_UDP_BYTES, 3);
+    struct whole_frame *const whole = whole_make(1600 - RM_UDP_BYTES, 3);
     uint8_t *const content = whole->frame + whole->header - RM_UDP_BYTES;
     struct rm_datagram datagram;
     assert_int_equal(put_at(reassembly, whole, 0, 800, true, 0, &datagram), RM_PORT_FRAGMENT);
@@ -55,7 +55,7 @@ static void too_long_is_refused(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = rm_reassembly_new(SLOTS, RM_REASSEMBLY_LONGEST_MAX, TIMEOUT);
     assert_non_null(reassembly);
-    struct whole *const longest = whole_make(65507, 4);
+    struct whole_frame *const longest = whole_make(65507, 4);
     struct rm_datagram datagram;
     assert_int_equal(put_at(reassembly, longest, 65512, 3, false, 0, &datagram), RM_PORT_FRAGMENT);
     assert_int_equal(put_at(reassembly, longest, 0, 32760, true, 0, &datagram), RM_PORT_FRAGMENT);
@@ -74,7 +74,7 @@ static void too_long_is_refused(void **state) {
 static void late_ones_expire(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(1592, 5);
+    struct whole_frame *const whole = whole_make(1592, 5);
     struct rm_datagram datagram;
     assert_int_equal(put_at(reassembly, whole, 0, 800, true, 100, &datagram), RM_PORT_FRAGMENT);
     assert_int_equal(rm_reassembly_expire(reassembly, 100 + TIMEOUT - 1), 0);
@@ -96,7 +96,7 @@ static void late_ones_expire(void **state) {
 static void the_oldest_makes_room(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(2800, 6);
+    struct whole_frame *const whole = whole_make(2800, 6);
     struct rm_datagram datagram;
     for (uint32_t id = 0; id <= SLOTS; ++id)
         assert_int_equal(put_cut(reassembly, whole, (uint16_t)id, 0, &datagram), RM_PORT_FRAGMENT);
@@ -114,14 +114,14 @@ static void the_oldest_makes_room(void **state) {
 static void a_flood_costs_only_what_it_overtakes(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(2800, 7);
+    struct whole_frame *const whole = whole_make(2800, 7);
     struct rm_datagram datagram;
     uint64_t floods = 0;
     for (uint16_t round = 0; round < 1000; ++round) {
         assert_int_equal(put_cut(reassembly, whole, round, 0, &datagram), RM_PORT_FRAGMENT);
         for (unsigned i = 0; i + 1 < SLOTS; ++i, ++floods) {
             struct rm_flow const hostile = {.source_ipv4 = 0xC0A80000 + (uint32_t)floods};
-            struct whole *const bait = whole_make_of(&hostile, 1480, 1);
+            struct whole_frame *const bait = whole_make_of(&hostile, 1480, 1);
             assert_int_equal(put_cut(reassembly, bait, 9, 0, &datagram), RM_PORT_FRAGMENT);
             free(bait);
         }
@@ -136,7 +136,7 @@ static void a_flood_costs_only_what_it_overtakes(void **state) {
 static void nothing_beyond_the_frame_is_read(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
-    struct whole *const whole = whole_make(2800, 10);
+    struct whole_frame *const whole = whole_make(2800, 10);
     uint8_t *const guard = guard_page_new();
     assert_non_null(guard);
     uint8_t frame[FRAGMENT_MOST];

@@ -6,7 +6,7 @@
 
 static double const NOISE_NM = 50; /**< peak */
 
-static double dice(struct machine *machine) {
+static double dice(struct feedback_machine *machine) {
     machine->dice = machine->dice * 1664525u + 1013904223u;
     return (double)(machine->dice >> 8) / (double)(1u << 23) - 1.0;
 }
@@ -17,14 +17,14 @@ uint32_t const lane_row[4] = {0, 1, 4, 5};
 uint32_t plane_of(uint32_t row) { return row % 2; }
 uint32_t plane_of_corrector(uint32_t corrector) { return corrector >= CORRECTORS / 2 ? Y : X; }
 
-void make_machine(struct machine *machine) {
-    *machine = (struct machine){.dice = 12345, .wrongs = {.beam = 1.0}};
+void make_machine(struct feedback_machine *machine) {
+    *machine = (struct feedback_machine){.dice = 12345, .wrongs = {.beam = 1.0}};
     for (uint32_t row = 0; row < ROWS; ++row)
         for (uint32_t c = 0; c < CORRECTORS; ++c)
             machine->response[row][c] = plane_of(row) == plane_of_corrector(c) ? 20000.0 * dice(machine) : 0.0;
 }
 
-void span_fast_by_slow(struct machine *machine) {
+void span_fast_by_slow(struct feedback_machine *machine) {
     for (uint32_t fast = 0; fast < CORRECTORS; fast += fast % 6 == 0 ? 1 : 5) {
         uint32_t const slow = fast / 6 * 6 + 2;
         double const mix[4] = {dice(machine), dice(machine), dice(machine), dice(machine)};
@@ -47,7 +47,7 @@ static double mains(uint64_t cycle) {
     return sum;
 }
 
-void move(struct machine *machine) {
+void move(struct feedback_machine *machine) {
     for (uint32_t c = 0; c < CORRECTORS; ++c) {
         machine->effective[c] += (1.0 - machine->pole[c]) * (machine->before[c] - machine->effective[c]);
         machine->before[c] = machine->sent[c];
@@ -63,7 +63,7 @@ void move(struct machine *machine) {
     ++machine->cycle;
 }
 
-static struct rm_record read_extra(struct machine const *machine, uint32_t input, rm_turn turn) {
+static struct rm_record read_extra(struct feedback_machine const *machine, uint32_t input, rm_turn turn) {
     struct rm_record record = {.turn = turn};
     if (input == TIMING) {
         record.lane[0].i = machine->flags;
@@ -75,10 +75,10 @@ static struct rm_record read_extra(struct machine const *machine, uint32_t input
     return record;
 }
 
-struct rm_record read_input(struct machine *machine, uint32_t input, rm_turn turn) {
+struct rm_record read_input(struct feedback_machine *machine, uint32_t input, rm_turn turn) {
     if (input >= INPUTS)
         return read_extra(machine, input, turn);
-    struct wrongs const *wrongs = &machine->wrongs;
+    struct machine_wrongs const *wrongs = &machine->wrongs;
     struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(0, wrongs->invalid[input] ? 1 : 0)};
     for (uint32_t k = 0; k < 4; ++k)
         record.lane[lane_row[k]].i =

@@ -35,7 +35,7 @@ static double const TURN_RATE = 1157000.0;
 static double const LIMIT = 10.0;
 
 /** What the machine does wrong, for a test to say. */
-struct wrongs {
+struct machine_wrongs {
     bool silent[INPUTS];
     bool invalid[INPUTS];
     bool frozen[INPUTS];
@@ -55,7 +55,7 @@ struct wrongs {
     bool backwards;
 };
 
-struct machine {
+struct feedback_machine {
     struct rm_record last[ALL];
     double response[ROWS][CORRECTORS];
     double effective[CORRECTORS], sent[CORRECTORS], before[CORRECTORS];
@@ -69,7 +69,7 @@ struct machine {
     /** Of an insertion device. */
     float gap;
 
-    struct wrongs wrongs;
+    struct machine_wrongs wrongs;
     uint64_t cycle;
     uint32_t dice;
     bool ruled;
@@ -84,15 +84,15 @@ uint32_t plane_of_corrector(uint32_t corrector);
 bool is_fast(uint32_t corrector);
 
 /** One with a response, at rest, with beam. */
-void make_machine(struct machine *machine);
+void make_machine(struct feedback_machine *machine);
 
 /** The two fast correctors of a plane do what the four slow ones can do as well, as in a ring with many slow ones. */
-void span_fast_by_slow(struct machine *machine);
+void span_fast_by_slow(struct feedback_machine *machine);
 
 /** One cycle: the correctors follow what they were sent, the orbit them and what disturbs it. */
-void move(struct machine *machine);
+void move(struct feedback_machine *machine);
 
 /** What an input sends in this cycle. */
-struct rm_record read_input(struct machine *machine, uint32_t input, rm_turn turn);
+struct rm_record read_input(struct feedback_machine *machine, uint32_t input, rm_turn turn);
 
 #endif

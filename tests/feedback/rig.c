@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rig.h"
 
-double rms_nm(struct test const *test, uint32_t plane) {
+double rms_nm(struct feedback_test const *test, uint32_t plane) {
     double squares = 0.0;
     for (uint32_t row = plane; row < ROWS; row += 2)
         squares += test->machine.orbit[row] * test->machine.orbit[row];
     return sqrt(squares / (ROWS / 2.0));
 }
 
-double reading(struct test const *test, enum feedback_reading number, uint32_t element) {
+double reading(struct feedback_test const *test, enum feedback_reading number, uint32_t element) {
     return test->program->reading[test->program->reading_at[number] + element];
 }
 
-enum feedback_state state_of(struct test const *test) { return (enum feedback_state)reading(test, FEEDBACK_STATE, 0); }
+enum feedback_state state_of(struct feedback_test const *test) {
+    return (enum feedback_state)reading(test, FEEDBACK_STATE, 0);
+}
 
-static void guard(struct test *test) {
-    struct machine *machine = &test->machine;
+static void guard(struct feedback_test *test) {
+    struct feedback_machine *machine = &test->machine;
     for (uint32_t c = 0; c < CORRECTORS; ++c) {
         double const command = test->setpoint[c];
         if (test->result == RM_STEP_SEND && isfinite(command) && !machine->wrongs.lost[c])
@@ -26,9 +28,9 @@ static void guard(struct test *test) {
     }
 }
 
-void cycle(struct test *test) {
+void cycle(struct feedback_test *test) {
     struct rm_host_program *program = test->program;
-    struct machine *machine = &test->machine;
+    struct feedback_machine *machine = &test->machine;
     struct rm_record record[ALL];
     bool is_missing[ALL];
     uint32_t missing = 0;
@@ -51,27 +53,28 @@ void cycle(struct test *test) {
     guard(test);
 }
 
-void cycles(struct test *test, uint32_t count) {
+void cycles(struct feedback_test *test, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
         cycle(test);
 }
 
-void solve(struct test *test) {
+void solve(struct feedback_test *test) {
     for (uint32_t i = 0; i < 4; ++i) {
         rm_host_program_work(test->program);
         cycle(test);
     }
 }
 
-void put(struct test *test, enum feedback_setting setting, uint32_t first, double const *values, uint32_t count) {
+void put(struct feedback_test *test, enum feedback_setting setting, uint32_t first, double const *values,
+         uint32_t count) {
     struct rm_error error;
     if (rm_host_program_set(test->program, feedback_settings[setting].name, first, values, count, &error) != RM_OK)
         fail_msg("%s", error.text);
 }
 
-void set(struct test *test, enum feedback_setting setting, double value) { put(test, setting, 0, &value, 1); }
+void set(struct feedback_test *test, enum feedback_setting setting, double value) { put(test, setting, 0, &value, 1); }
 
-void disturb(struct test *test, double size) {
+void disturb(struct feedback_test *test, double size) {
     for (uint32_t row = 0; row < ROWS; ++row) {
         test->machine.wrongs.disturbance[row] = 0.0;
         for (uint32_t c = 0; c < CORRECTORS; ++c)
@@ -80,7 +83,7 @@ void disturb(struct test *test, double size) {
     }
 }
 
-void close_loop(struct test *test) {
+void close_loop(struct feedback_test *test) {
     cycles(test, 20);
     solve(test);
     set(test, FEEDBACK_LOOP, 1);
@@ -90,7 +93,7 @@ void close_loop(struct test *test) {
                  reading(test, FEEDBACK_ENABLE_CONDITIONS, 0), reading(test, FEEDBACK_CAUSE, 0));
 }
 
-double largest_step(struct test *test, uint32_t count) {
+double largest_step(struct feedback_test *test, uint32_t count) {
     double largest = 0.0, last[CORRECTORS];
     for (uint32_t i = 0; i < count; ++i) {
         memcpy(last, test->setpoint, sizeof last);
@@ -101,7 +104,7 @@ double largest_step(struct test *test, uint32_t count) {
     return largest;
 }
 
-void expect_stable(struct test *test, double generation) {
+void expect_stable(struct feedback_test *test, double generation) {
     double const noise = 0.02;
     assert_true(largest_step(test, 20) < noise);
     solve(test);

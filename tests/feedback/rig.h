@@ -17,8 +17,8 @@
 #include "host/host_program.h"
 #include "machine.h"
 
-struct test {
-    struct machine machine;
+struct feedback_test {
+    struct feedback_machine machine;
     struct rm_stream stream[ALL];
     char folder[64];
     /** Of the beam, in the feedback's own file. */
@@ -40,7 +40,7 @@ extern char const *const all_lines;
 extern char const *const all_kinds;
 extern char const *const two_families;
 
-/** For cmocka: a `struct test` with a machine and a folder. */
+/** For cmocka: a `struct feedback_test` with a machine and a folder. */
 int set_up(void **state);
 int tear_down(void **state);
 
@@ -48,37 +48,38 @@ int tear_down(void **state);
 bool take_module(int count, char **argument);
 
 /** Writes its files, and opens it: it has had no cycle. */
-void open_feedback(struct test *test, char const *families);
+void open_feedback(struct feedback_test *test, char const *families);
 
 /* Cycles */
 
-void cycle(struct test *test);
-void cycles(struct test *test, uint32_t count);
+void cycle(struct feedback_test *test);
+void cycles(struct feedback_test *test, uint32_t count);
 
 /** Lets the thread beside do what there is to do, and the stepping thread take it. */
-void solve(struct test *test);
+void solve(struct feedback_test *test);
 
 /** On, solved, past its soft start. */
-void close_loop(struct test *test);
+void close_loop(struct feedback_test *test);
 
 /* What it is told */
 
-void put(struct test *test, enum feedback_setting setting, uint32_t first, double const *values, uint32_t count);
-void set(struct test *test, enum feedback_setting setting, double value);
+void put(struct feedback_test *test, enum feedback_setting setting, uint32_t first, double const *values,
+         uint32_t count);
+void set(struct feedback_test *test, enum feedback_setting setting, double value);
 
 /** A disturbance that the correctors can take away: an orbit of some ten µm. */
-void disturb(struct test *test, double size);
+void disturb(struct feedback_test *test, double size);
 
 /* What becomes of it */
 
-double rms_nm(struct test const *test, uint32_t plane);
-double reading(struct test const *test, enum feedback_reading number, uint32_t element);
-enum feedback_state state_of(struct test const *test);
+double rms_nm(struct feedback_test const *test, uint32_t plane);
+double reading(struct feedback_test const *test, enum feedback_reading number, uint32_t element);
+enum feedback_state state_of(struct feedback_test const *test);
 
 /** Largest change of any setpoint from one cycle to the next, over `count` cycles. */
-double largest_step(struct test *test, uint32_t count);
+double largest_step(struct feedback_test *test, uint32_t count);
 
 /** The loop goes on as if nothing had been, but for a matrix newer than of `generation`. */
-void expect_stable(struct test *test, double generation);
+void expect_stable(struct feedback_test *test, double generation);
 
 #endif

@@ -8,7 +8,7 @@
 
 static char const *module_path;
 
-static void write_matrix(struct test const *test) {
+static void write_matrix(struct feedback_test const *test) {
     char path[128];
     snprintf(path, sizeof path, "%s/response.csv", test->folder);
     FILE *file = fopen(path, "w");
@@ -70,7 +70,7 @@ char const *const two_families =
     "predictor: true, unload_to: slow, crossover_hz: 1}\n"
     "  - {name: slow, actuators: [\"ps/s*\"], plant: {bandwidth_hz: 100, delay_us: 103.7}}\n";
 
-static void write_configuration(struct test const *test, char const *families) {
+static void write_configuration(struct feedback_test const *test, char const *families) {
     char path[128];
     snprintf(path, sizeof path, "%s/feedback.yaml", test->folder);
     FILE *file = fopen(path, "w");
@@ -82,7 +82,7 @@ static void write_configuration(struct test const *test, char const *families) {
 }
 
 /** An insertion device whose gap moves the orbit as sx2 does; its table takes that away. */
-static void write_table(struct test const *test) {
+static void write_table(struct feedback_test const *test) {
     char path[128];
     snprintf(path, sizeof path, "%s/table.csv", test->folder);
     FILE *file = fopen(path, "w");
@@ -110,7 +110,7 @@ static void make_extra(struct rm_stream *stream, uint32_t input) {
 }
 
 int set_up(void **state) {
-    struct test *test = calloc(1, sizeof *test);
+    struct feedback_test *test = calloc(1, sizeof *test);
     *state = test;
     if (test == NULL)
         return -1;
@@ -137,7 +137,7 @@ int set_up(void **state) {
 }
 
 int tear_down(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     char path[128];
     rm_host_program_close(test->program);
     snprintf(path, sizeof path, "%s/response.csv", test->folder);
@@ -151,7 +151,7 @@ int tear_down(void **state) {
     return 0;
 }
 
-void open_feedback(struct test *test, char const *families) {
+void open_feedback(struct feedback_test *test, char const *families) {
     static char path[128];
     struct rm_error error;
     write_matrix(test);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static void test_states_and_closing(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     cycles(test, 10);
@@ -43,7 +43,7 @@ static void test_states_and_closing(void **state) {
 }
 
 static void test_line_is_taken_out(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     test->machine.wrongs.sine_nm = 20000.0;
     test->machine.wrongs.sine_hz = 50.0;
@@ -63,11 +63,11 @@ static void test_line_is_taken_out(void **state) {
 }
 
 static void test_order_leaves_no_trace(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     static double first[600][CORRECTORS];
-    struct machine const begin = test->machine;
+    struct feedback_machine const begin = test->machine;
     for (uint32_t run = 0; run < 2; ++run) {
         test->machine = begin;
         test->machine.wrongs.backwards = run == 1;
@@ -91,7 +91,7 @@ static void test_order_leaves_no_trace(void **state) {
 }
 
 static void test_masks_do_not_bump(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -121,7 +121,7 @@ static void test_masks_do_not_bump(void **state) {
 }
 
 static void test_golden_bump(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     close_loop(test);
     double golden[ROWS]; /* an orbit that correctors can make */
@@ -136,7 +136,7 @@ static void test_golden_bump(void **state) {
 }
 
 static void test_shadow_sends_nothing(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     set(test, FEEDBACK_SHADOW, 1);
@@ -158,7 +158,7 @@ static void test_shadow_sends_nothing(void **state) {
 }
 
 static void test_missing_row_is_an_error(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     struct rm_error error = {0};
     open_feedback(test, one_family);
     snprintf(test->stream[4].lane[1].name, sizeof test->stream[4].lane[1].name, "zz");

@@ -4,7 +4,7 @@
 #include "rig.h"
 
 static void test_unloading(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     span_fast_by_slow(&test->machine);
     for (uint32_t c = 0; c < CORRECTORS; ++c)
         if (!is_fast(c))
@@ -32,7 +32,7 @@ static void test_unloading(void **state) {
 }
 
 static void test_gate_is_ridden_out(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, all_kinds);
     close_loop(test);
     test->machine.flags = 1 << 3;
@@ -52,7 +52,7 @@ static void test_gate_is_ridden_out(void **state) {
 }
 
 /** Largest orbit, x, while the gap goes from 0 to 10 in some 25 ms. */
-static double close_gap(struct test *test) {
+static double close_gap(struct feedback_test *test) {
     double largest = 0.0;
     for (uint32_t i = 0; i <= 250; ++i) {
         test->machine.gap = (float)(i / 25.0);
@@ -65,8 +65,8 @@ static double close_gap(struct test *test) {
 }
 
 static void test_feed_forward(void **state) {
-    struct test *test = *state;
-    struct machine const begin = test->machine;
+    struct feedback_test *test = *state;
+    struct feedback_machine const begin = test->machine;
     open_feedback(test, one_family);
     close_loop(test);
     double const without = close_gap(test);
@@ -82,7 +82,7 @@ static void test_feed_forward(void **state) {
 }
 
 static void test_rf_takes_the_dispersion(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, all_kinds);
     set(test, FEEDBACK_RF, 1);
     close_loop(test);
@@ -100,7 +100,7 @@ static void test_rf_takes_the_dispersion(void **state) {
 }
 
 static void test_shadow_of_another_system(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, all_kinds);
     set(test, FEEDBACK_SHADOW, 1);
     test->machine.ruled = true;

@@ -6,7 +6,7 @@
 #include <complex.h>
 
 /** S at one frequency, from what the stream tells. */
-static double measured(struct test *test, double hz, uint32_t at) {
+static double measured(struct feedback_test *test, double hz, uint32_t at) {
     double sums[4] = {0};
     set(test, FEEDBACK_EXCITE_AT, at);
     set(test, FEEDBACK_EXCITE_NUMBER, at == 0 ? 1 : 2);
@@ -39,7 +39,7 @@ static double predicted(double hz) {
 }
 
 static void test_excitation_measures_sensitivity(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     set(test, FEEDBACK_RESONATORS, 0);
     close_loop(test);
@@ -59,7 +59,7 @@ static void test_excitation_measures_sensitivity(void **state) {
 }
 
 static void test_excitation_while_off(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     cycles(test, 10);
     solve(test);
@@ -77,7 +77,7 @@ static void test_excitation_while_off(void **state) {
 
 /** The mains are off by 0.1 %: resonators that do not follow leave more than those that do. */
 static void test_mains_are_followed(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     test->machine.wrongs.sine_nm = 20000.0;
     test->machine.wrongs.sine_hz = 50.05;

@@ -4,14 +4,14 @@
 #include "rig.h"
 
 /** The row's state, and that the loop goes on as if nothing had been. */
-static void expect_out(struct test *test, uint32_t input, uint32_t fault) {
+static void expect_out(struct feedback_test *test, uint32_t input, uint32_t fault) {
     for (uint32_t k = 0; k < 4; ++k)
         assert_int_equal((int)reading(test, FEEDBACK_ROW_STATE, 4 * input + k) & fault, fault);
     assert_int_equal(state_of(test), FEEDBACK_ON);
 }
 
 static void test_bad_bpms_are_out(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -46,7 +46,7 @@ static void test_bad_bpms_are_out(void **state) {
     expect_stable(test, generation);
 
     double const beam = test->machine.wrongs.beam; /* all come back */
-    test->machine.wrongs = (struct wrongs){.beam = beam};
+    test->machine.wrongs = (struct machine_wrongs){.beam = beam};
     disturb(test, 0.5);
     cycles(test, 700);
     solve(test);
@@ -55,7 +55,7 @@ static void test_bad_bpms_are_out(void **state) {
 }
 
 static void test_too_few_bpms_is_a_fault(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     close_loop(test);
     for (uint32_t i = 0; i < 6; ++i)
@@ -75,7 +75,7 @@ static void test_too_few_bpms_is_a_fault(void **state) {
 }
 
 static void test_lost_beam_holds_within_its_cycle(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     test->rearm_s = 10;
     open_feedback(test, one_family);
     disturb(test, 0.5);
@@ -98,7 +98,7 @@ static void test_lost_beam_holds_within_its_cycle(void **state) {
 }
 
 static void test_a_lost_beam_is_for_a_person_to_look_at(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -119,7 +119,7 @@ static void test_a_lost_beam_is_for_a_person_to_look_at(void **state) {
 }
 
 static void test_tripped_corrector_leaves(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -138,7 +138,7 @@ static void test_tripped_corrector_leaves(void **state) {
 }
 
 static void test_saturated_corrector_leaves(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     test->actuator[0].high = 0.05; /* of what the disturbance asks for: 0.2 */
     open_feedback(test, one_family);
     disturb(test, -0.5);
@@ -163,14 +163,14 @@ static void test_saturated_corrector_leaves(void **state) {
     assert_true(largest_step(test, 200) < 0.02);
 }
 
-static void lose(struct test *test, uint32_t count, bool is_lost) {
+static void lose(struct feedback_test *test, uint32_t count, bool is_lost) {
     for (uint32_t c = 0; c < count; ++c)
         test->machine.wrongs.lost[c] = is_lost;
 }
 
 /** Chains are lost, and join again. */
 static void test_lost_chains_come_back(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -200,7 +200,7 @@ static void test_lost_chains_come_back(void **state) {
 
 /** What has gone to its limits is brought back by the loop, once a person has looked. */
 static void test_gets_out_of_saturation(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     for (uint32_t c = 0; c < CORRECTORS; ++c) {
         test->actuator[c].low = -0.3;
         test->actuator[c].high = 0.3;

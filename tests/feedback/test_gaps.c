@@ -4,7 +4,7 @@
 #include "rig.h"
 
 /** The feedback does not run for so many cycles; the supplies stay where they are. Returns the largest orbit. */
-static double leave_out(struct test *test, uint32_t count) {
+static double leave_out(struct feedback_test *test, uint32_t count) {
     double largest = 0.0;
     for (uint32_t i = 0; i < count; ++i) {
         move(&test->machine);
@@ -13,7 +13,7 @@ static double leave_out(struct test *test, uint32_t count) {
     return largest;
 }
 
-static double largest_orbit(struct test *test, uint32_t count) {
+static double largest_orbit(struct feedback_test *test, uint32_t count) {
     double largest = 0.0;
     for (uint32_t i = 0; i < count; ++i) {
         cycle(test);
@@ -22,7 +22,7 @@ static double largest_orbit(struct test *test, uint32_t count) {
     return largest;
 }
 
-static double mean_orbit(struct test *test, uint32_t count) {
+static double mean_orbit(struct feedback_test *test, uint32_t count) {
     double sum = 0.0;
     for (uint32_t i = 0; i < count; ++i) {
         cycle(test);
@@ -33,7 +33,7 @@ static double mean_orbit(struct test *test, uint32_t count) {
 
 /** Ten times a second 30 cycles are left out. What the lines do in that time nobody can help. */
 static void test_goes_on_after_a_gap(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, all_lines);
     test->machine.wrongs.mains_nm = 5000.0;
     close_loop(test);
@@ -51,7 +51,7 @@ static void test_goes_on_after_a_gap(void **state) {
 }
 
 /** One cycle in HOLD, in which no setpoint moves. */
-static double hold(struct test *test, double const *held) {
+static double hold(struct feedback_test *test, double const *held) {
     cycle(test);
     assert_int_equal(state_of(test), FEEDBACK_HOLD);
     assert_memory_equal(held, test->setpoint, CORRECTORS * sizeof *held);
@@ -59,7 +59,7 @@ static double hold(struct test *test, double const *held) {
 }
 
 /** After inputs that were away it waits until the burst is over. */
-static double stabilise(struct test *test, double const *held) {
+static double stabilise(struct feedback_test *test, double const *held) {
     double unseen = 0.0;
     for (uint32_t i = 1; i < FEEDBACK_STABLE_CYCLES; ++i)
         unseen = fmax(unseen, hold(test, held));
@@ -70,7 +70,7 @@ enum { FOLLOW_CYCLES = 3 }; /**< until correctors are where they were told: a cy
 
 /** Hardly any input comes: whose fault that is, it is not the BPMs'. */
 static void test_missing_burst_costs_its_cycles(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     double held[CORRECTORS];
     open_feedback(test, all_lines);
     test->machine.wrongs.mains_nm = 5000.0;
@@ -104,7 +104,7 @@ static void test_missing_burst_costs_its_cycles(void **state) {
 /** Every other cycle comes, as behind a sender that is always late: a loop that answered those would have twice the
  * delay that its law is for. */
 static void test_every_other_cycle_is_not_answered(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     double held[CORRECTORS];
     open_feedback(test, all_lines);
     test->machine.wrongs.mains_nm = 5000.0;
@@ -124,7 +124,7 @@ static void test_every_other_cycle_is_not_answered(void **state) {
 
 /** When they do not come back they are out, and it begins anew once they are. */
 static void test_missing_for_long_begins_anew(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     disturb(test, 0.5);
     close_loop(test);
@@ -143,7 +143,7 @@ static void test_missing_for_long_begins_anew(void **state) {
 
 /** Nobody saw what happened in between: it is no leap of those who see it. */
 static void test_orbit_may_be_elsewhere_afterwards(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     cycles(test, 10);
     for (uint32_t again = 1; again <= 2; ++again) {
@@ -163,7 +163,7 @@ static void test_orbit_may_be_elsewhere_afterwards(void **state) {
 
 /** Some rows see it in one cycle, some in the next, and so on: it was the beam all the same. */
 static void test_beam_may_move_row_by_row(void **state) {
-    struct test *test = *state;
+    struct feedback_test *test = *state;
     open_feedback(test, one_family);
     cycles(test, 10);
     for (uint32_t i = 0; i < 6; ++i) {

@@ -30,12 +30,12 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static struct wrong const *find(char const *name) {
-    for (struct wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
+static struct rogue_wrong const *find(char const *name) {
+    for (struct rogue_wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
         if (strcmp(wrong->name, name) == 0)
             return wrong;
     fprintf(stderr, "rogue: no \"%s\"; there are:\n", name);
-    for (struct wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
+    for (struct rogue_wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
         fprintf(stderr, "  %-12s %s\n", wrong->name, wrong->what);
     exit(2);
 }
@@ -71,7 +71,7 @@ static void pause_until(double due) {
         usleep(50);
 }
 
-static void go_wrong(struct wrong const *wrong, struct rogue *rogue, struct rm_clock const *clock, double seconds,
+static void go_wrong(struct rogue_wrong const *wrong, struct rogue *rogue, struct rm_clock const *clock, double seconds,
                      double vectors_per_s) {
     double const begin = now_s();
     double now = begin;
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S [VALUE]]\n");
         return 2;
     }
-    struct wrong const *wrong = find(argv[4]);
+    struct rogue_wrong const *wrong = find(argv[4]);
     uint64_t const actuators = strtoull(argv[3], NULL, 10);
     char name[RM_NAME_BYTES];
     struct rm_error error;

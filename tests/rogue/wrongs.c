@@ -73,7 +73,7 @@ static void layout(struct rogue *rogue) {
     rogue->setpoints->actuator_count = dice(rogue);
 }
 
-struct wrong const wrongs[] = {
+struct rogue_wrong const wrongs[] = {
     {"good", "asks for --value, for comparison", good},
     {"no-number", "NaN and infinities", no_number},
     {"beyond", "values beyond the limits of 10", beyond},

@@ -23,13 +23,13 @@ struct rogue {
     uint64_t seed;
 };
 
-struct wrong {
+struct rogue_wrong {
     char const *name;
     char const *what;
     void (*once)(struct rogue *rogue);
 };
 
 /** Ends with a name of NULL. */
-extern struct wrong const wrongs[];
+extern struct rogue_wrong const wrongs[];
 
 #endif

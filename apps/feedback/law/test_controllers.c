@@ -68,7 +68,7 @@ static void test_gives_the_same_bits_from_any_instruction_set(void **state) {
 }
 
 /** A disturbance of a constant and 50 and 250 Hz, of another size in each channel. */
-static void disturb(struct loop *loop, double cycles, double mains_hz) {
+static void disturb(struct simulated_loop *loop, double cycles, double mains_hz) {
     double disturbance[LOOP_CHANNELS] = {0};
     for (uint64_t const end = loop->cycle + (uint64_t)cycles; loop->cycle < end;) {
         double const angle = two_pi * fmod(mains_hz / rate_hz * (double)loop->cycle, 1);
@@ -78,7 +78,7 @@ static void disturb(struct loop *loop, double cycles, double mains_hz) {
     }
 }
 
-static double strongest(struct loop const *loop) {
+static double strongest(struct simulated_loop const *loop) {
     double most = 0;
     for (uint32_t i = 0; i < loop->channels; ++i)
         most = fmax(most, fabs(loop->error[i]));
@@ -86,7 +86,7 @@ static double strongest(struct loop const *loop) {
 }
 
 /** Strongest error over so many further cycles. */
-static double strongest_of(struct loop *loop, int cycles, double mains_hz) {
+static double strongest_of(struct simulated_loop *loop, int cycles, double mains_hz) {
     double most = 0;
     for (int i = 0; i < cycles; ++i) {
         disturb(loop, 1, mains_hz);
@@ -95,7 +95,7 @@ static double strongest_of(struct loop *loop, int cycles, double mains_hz) {
     return most;
 }
 
-static struct loop loop;
+static struct simulated_loop loop;
 
 static void test_retunes_without_a_bump(void **state) {
     (void)state;
@@ -143,7 +143,7 @@ static void test_leaves_the_predictor_without_a_bump(void **state) {
 /** Through a rotation of two channels into each other and back, and as if it had not been. */
 static void test_maps_to_another_basis_and_goes_on(void **state) {
     (void)state;
-    static struct loop still;
+    static struct simulated_loop still;
     struct feedback_law const law = law_with(true);
     struct feedback_law const plain = law_with(false);
     double const there[4] = {0.6, -0.8, 0.8, 0.6}, back[4] = {0.6, 0.8, -0.8, 0.6};

@@ -78,14 +78,14 @@ static uint32_t probes(struct family const *family, double *hz) {
     return count;
 }
 
-static double complex turned(double hz, struct loop const *loop, double rate_hz) {
+static double complex turned(double hz, struct simulated_loop const *loop, double rate_hz) {
     double const turns = fmod(hz / rate_hz * (double)loop->cycle, 1);
     return cos(two_pi * turns) + I * sin(two_pi * turns);
 }
 
 /** Each channel gets a sine of its own; after `settle` seconds errors are correlated with it under a window. */
-static void measure(struct loop *loop, double rate_hz, double const *hz, uint32_t count, double settle, double seconds,
-                    double complex *sensitivity) {
+static void measure(struct simulated_loop *loop, double rate_hz, double const *hz, uint32_t count, double settle,
+                    double seconds, double complex *sensitivity) {
     uint64_t const begin = (uint64_t)(settle * rate_hz), length = (uint64_t)(seconds * rate_hz);
     double disturbance[LOOP_CHANNELS] = {0};
     memset(sensitivity, 0, count * sizeof *sensitivity);
@@ -105,7 +105,7 @@ static void measure(struct loop *loop, double rate_hz, double const *hz, uint32_
 
 static void test_sensitivity_is_what_a_loop_in_time_shows(void **state) {
     (void)state;
-    static struct loop loop;
+    static struct simulated_loop loop;
     for (int i = 0; i < FAMILIES; ++i) {
         struct feedback_law const law = law_of(&families[i]);
         double hz[LOOP_CHANNELS];
@@ -122,7 +122,7 @@ static void test_sensitivity_is_what_a_loop_in_time_shows(void **state) {
 /** Without P, I and resonators all that is there is the plant: what an excitation gives is its response. */
 static void test_plant_response_is_what_a_plant_in_time_shows(void **state) {
     (void)state;
-    static struct loop loop;
+    static struct simulated_loop loop;
     for (int i = 0; i < FAMILIES; ++i) {
         struct feedback_law law = law_of(&families[i]);
         struct feedback_tuning const nothing = {.proportional = 1};
@@ -163,7 +163,7 @@ static void test_two_poles_are_both_there(void **state) {
     }
 }
 
-static double strongest(struct loop const *loop) {
+static double strongest(struct simulated_loop const *loop) {
     double most = 0;
     for (uint32_t i = 0; i < loop->channels; ++i)
         most = fmax(most, fabs(loop->error[i]));
@@ -173,7 +173,7 @@ static double strongest(struct loop const *loop) {
 /** A plant off by 10 % in gain and delay: a step dies away. 50 Hz, the slowest, takes 0.25 s per e-fold. */
 static void test_is_stable_with_a_plant_that_is_off(void **state) {
     (void)state;
-    static struct loop loop;
+    static struct simulated_loop loop;
     static double const off[][2] = {{1.1, 1.1}, {1.1, 0.9}, {0.9, 1.1}, {0.9, 0.9}};
     for (int i = 0; i < FAMILIES; ++i)
         for (int j = 0; j < 4; ++j) {

@@ -17,7 +17,7 @@ enum { LOOP_CHANNELS = 64, LOOP_PAST = 128 };
 static double const lines_hz[] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
 enum { LINES = sizeof lines_hz / sizeof lines_hz[0] };
 
-struct loop {
+struct simulated_loop {
     struct feedback_controllers controllers;
     uint32_t channels;
     uint64_t cycle;
@@ -32,18 +32,18 @@ struct loop {
 };
 
 /** True plant: `gain` and `delay` times what the law believes. */
-static inline void loop_make(struct loop *loop, struct feedback_law const *law, uint32_t channels, double gain,
-                             double delay) {
-    *loop = (struct loop){.channels = channels,
-                          .gain = gain,
-                          .pole_per_cycle = 6.283185307179586 * law->plant.bandwidth_hz / law->plant.rate_hz,
-                          .delay = delay * law->plant.delay_s * law->plant.rate_hz,
-                          .limit = INFINITY};
+static inline void loop_make(struct simulated_loop *loop, struct feedback_law const *law, uint32_t channels,
+                             double gain, double delay) {
+    *loop = (struct simulated_loop){.channels = channels,
+                                    .gain = gain,
+                                    .pole_per_cycle = 6.283185307179586 * law->plant.bandwidth_hz / law->plant.rate_hz,
+                                    .delay = delay * law->plant.delay_s * law->plant.rate_hz,
+                                    .limit = INFINITY};
     assert_true(feedback_controllers_make(&loop->controllers, channels, law));
 }
 
 /** What the plant gives in the present cycle. */
-static inline double loop_plant(struct loop const *loop, uint32_t channel) {
+static inline double loop_plant(struct simulated_loop const *loop, uint32_t channel) {
     double const time = (double)loop->cycle - loop->delay;
     if (time <= 0)
         return 0;
@@ -55,7 +55,7 @@ static inline double loop_plant(struct loop const *loop, uint32_t channel) {
 }
 
 /** A cycle with such disturbances. Errors and commands stay to be looked at. */
-static inline void loop_step(struct loop *loop, double const *disturbance) {
+static inline void loop_step(struct simulated_loop *loop, double const *disturbance) {
     uint64_t const now = loop->cycle % LOOP_PAST, next = (loop->cycle + 1) % LOOP_PAST;
     double const decay = loop->pole_per_cycle > 0 ? exp(-loop->pole_per_cycle) : 0;
     for (uint32_t i = 0; i < loop->channels; ++i) {
