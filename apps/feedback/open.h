@@ -12,11 +12,11 @@ struct feedback;
 enum rm_code feedback_open(struct rm_application_setup const *setup, void **memory, struct rm_error *error);
 void feedback_close(void *memory);
 
-/** All states as at first, inputs found. What was solved is kept. */
+/** Sets all states to their first values, and finds the inputs. What was solved is kept. */
 enum rm_code feedback_begin(struct feedback *feedback, struct rm_application_setup const *setup,
                             struct rm_error *error);
 
-/** Nobody knows any more where actuators were left. */
+/** Forgets where actuators were left: from now on that is unknown. */
 void feedback_forget_standing(struct feedback *feedback);
 
 #endif

@@ -67,11 +67,11 @@ struct feedback_family {
     uint32_t pattern_count;
     /** The family has a law of its own. */
     bool acts;
-    /** Of its plant. */
+    /** Poles and delay of its plant; second_hz 0: there is no second pole. */
     double bandwidth_hz, second_hz, delay_s;
 
     struct feedback_tuning tuning;
-    /** Family, or −1. */
+    /** Index of the family that takes over its DC, or −1: none does. */
     int32_t unload_to;
 
     double crossover_hz;
@@ -84,11 +84,11 @@ struct feedback_table {
 
 struct feedback_configuration {
     char *path;
-    /** Loaded. */
+    /** The response matrix, loaded. */
     struct feedback_matrix matrix;
-    /** [row] */
+    /** Arrays of one element per row. */
     double *golden_nm, *row_weight;
-    /** [column] */
+    /** Array of one element per column. */
     double *column_weight;
 
     double golden_speed_um_s;
@@ -97,41 +97,41 @@ struct feedback_configuration {
     double tikhonov;
     struct feedback_family family[FEEDBACK_FAMILIES_MAX];
     uint32_t family_count;
-    /** Of the resonators' frequencies that which is measured. */
+    /** Frequency of the resonator by which the mains are measured. */
     double mains_hz;
 
     struct {
-        /** Of the matrix, or −1: there is none. */
+        /** Column of the matrix, or −1: the loop has no RF actuator. */
         int32_t column;
 
         double hz, gain, slew;
     } rf;
     struct {
         char beam_lane[4][16];
-        /** 0: the beam is not asked. */
+        /** 0: the beam is not watched. */
         uint32_t beam_lanes;
 
         double beam_least, beam_drop;
-        /** How long after the beam's loss the loop goes on by itself. 0: never. */
+        /** Time for which a lost beam may come back without a person's reset. 0: none. */
         double beam_rearm_s;
-        /** Shares. */
+        /** Shares that must be in use, 0 to 1. */
         double bpms, actuators;
 
         uint32_t saturated;
         double saturated_s, initial_error_um, missing;
     } enable_conditions;
     struct {
-        /** frozen_cycles 0: never. */
+        /** Cycles until a row that is missing, or frozen, is out. frozen_cycles 0: frozen rows are not looked for. */
         uint32_t missing_cycles, frozen_cycles;
 
         double jump_um;
         /** Mask of status bits that must be 0. */
         uint32_t invalid_status;
-        /** A row comes back after so long without a fault. */
+        /** A row is used again after so long without a fault. */
         double return_s;
     } watch;
     struct {
-        /** Input "" : no gate. */
+        /** `input` "": there is no gate. */
         char input[64], lane[16];
 
         uint32_t bit, cycles;
@@ -149,12 +149,12 @@ enum rm_code feedback_configuration_load(char const *path, struct feedback_confi
 void feedback_configuration_free(struct feedback_configuration *configuration);
 
 /** Family of each column of the matrix, or −1; the RF's column has none, whatever pattern would find it. RM_E_CONFIG
- * when a pattern finds nobody, or a column is in two. */
+ * when a pattern finds no actuator, or when two patterns find the same one. */
 enum rm_code feedback_families_assign(struct feedback_configuration const *configuration, int32_t *family,
                                       struct rm_error *error);
 
 /** Matrix column of each actuator that the application has. RM_E_CONFIG when an actuator has none, or when a column
- * that a family or the RF takes has no actuator. Columns that nobody takes need none. */
+ * that a family or the RF takes has no actuator. Other columns need no actuator. */
 enum rm_code feedback_actuators_find(struct feedback_configuration const *configuration, char const *const *actuator,
                                      uint32_t actuators, uint32_t *column, struct rm_error *error);
 

@@ -73,7 +73,7 @@ struct feedback_file_shadow {
     uint32_t inputs_count;
 };
 
-/** Of the design, for `ringmaster feedback matrix twin` alone: the feedback itself has its matrix. */
+/** What the design says of the correctors. Only `ringmaster feedback matrix twin` reads it. */
 struct feedback_file_correctors {
     char *elements;
     enum feedback_file_plane { FEEDBACK_FILE_X, FEEDBACK_FILE_Y } plane;
@@ -133,7 +133,7 @@ enum { FEEDBACK_YAML_BYTES_MOST = 1 << 20 };
 enum rm_code feedback_yaml_open(char const *path, struct feedback_yaml *yaml, struct rm_error *error);
 void feedback_yaml_close(struct feedback_yaml *yaml);
 
-/** By the schema. What libcyaml says of an error, it says at its place: "FILE:LINE:COLUMN: …". */
+/** Loads the file by the schema. Errors of libcyaml are reported with their place: "FILE:LINE:COLUMN: …". */
 enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedback_file **file, struct rm_error *error);
 
 /** Makes a sentence of what libcyaml logged: its lines name what is wrong, and the way to it from the inside out. What
@@ -149,8 +149,8 @@ enum rm_code feedback_yaml_fail(struct feedback_yaml const *yaml, struct rm_erro
 /** `name` in the folder of `path`, unless it begins with a slash; to be freed. NULL without memory. */
 char *feedback_beside(char const *path, char const *name);
 
-/** All that the file says without the files that it names, which are read afterwards. What it allocated before an error
- * is in `configuration`, to be freed. */
+/** Takes over all that the file itself says; the files that it names are read afterwards. After an error,
+ * `configuration` holds what was allocated, and the caller frees it. */
 enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
                                             struct feedback_configuration *configuration, struct rm_error *error);
 

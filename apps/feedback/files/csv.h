@@ -19,15 +19,15 @@
 enum { FEEDBACK_CSV_BYTES_MOST = 1 << 28 };
 
 struct feedback_csv {
-    /** The file, of which fields are cut in place. */
+    /** The whole file. Fields are cut out of it in place. */
     char *text;
-    /** After the current one; NULL: it is the last. */
+    /** The line after the current one; NULL: the current one is the last. */
     char *next_line;
-    /** The current one. */
+    /** The current line. */
     char *line;
-    /** In it; NULL: behind its last field. */
+    /** Where the next field of that line begins; NULL: there is none. */
     char *at;
-    /** Of the field read last. */
+    /** Place of the field that was read last. */
     struct feedback_place place;
 };
 

@@ -32,8 +32,7 @@ enum rm_code feedback_matrix_parse(char const *path, char const *text, size_t by
                                    struct rm_error *error);
 void feedback_matrix_free(struct feedback_matrix *matrix);
 
-/** Plane of a row by its lane: 'x', 'y', or 0 of a lane that is no position. Of a column: where its response is
- * larger. */
+/** Plane of a row by its lane: 'x', 'y', or 0 for a lane that is no position. */
 char feedback_row_plane(char const *name);
 char feedback_column_plane(struct feedback_matrix const *matrix, uint32_t column);
 

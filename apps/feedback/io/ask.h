@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Between the stepping thread and the solver beside: what shall be solved, and what was. */
+/** What passes between the stepping thread and the solver's thread: the question what to solve, and the answer. */
 #ifndef FEEDBACK_ASK_H
 #define FEEDBACK_ASK_H
 

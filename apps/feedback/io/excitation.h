@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is excited in the next cycle, and where: a mode's error, or an actuator, also while the loop is not on. What
- * the signal is, excite.h has. */
+/** What is excited in the next cycle, and where: a mode's error or an actuator, also while the loop is off. The signal
+ * itself is in excite.h. */
 #ifndef FEEDBACK_EXCITATION_H
 #define FEEDBACK_EXCITATION_H
 

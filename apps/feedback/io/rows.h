@@ -5,16 +5,17 @@
 
 #include "../state/feedback.h"
 
-/** An input's record has come: errors of its rows, which are watched, and added to the product; and what else it has:
- * sums, the gate, tables, another system's readbacks. As struct rm_application_code has it. */
+/** An input's record has come. Its rows are watched, and their errors are added to the product. Its other lanes are
+ * taken too: sums, the gate, tables, another system's readbacks. Signature as in struct rm_application_code. */
 void feedback_rows_arrive(struct rm_application_setup const *setup, void *state, uint32_t number,
                           struct rm_record const *record);
 
-/** The step's part. What did not come, or leapt, in a cycle in which too much did not come, says nothing of itself. */
+/** Called in the step, after the records. In a cycle in which too much did not come, a row that is missing or leapt is
+ * not blamed for it. */
 void feedback_rows_reconcile(struct feedback *feedback, struct rm_application_setup const *setup,
                              struct rm_step const *given);
 
-/** Ends the cycle: who is at fault, and which rows are used; `mask` has an element per row. */
+/** Ends the cycle: which rows are at fault, and which are used. `mask` has an element per row. */
 void feedback_rows_close(struct feedback *feedback, double const *mask);
 
 #endif

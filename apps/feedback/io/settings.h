@@ -5,7 +5,7 @@
 
 #include "../state/feedback.h"
 
-/** Of a setting that is 0 or 1. */
+/** True when a setting of the values 0 and 1 is 1. */
 static inline bool feedback_is_on(double setting) { return setting >= 0.5; }
 
 /** The first value of a setting in this step. */
@@ -14,11 +14,11 @@ static inline double feedback_setting_of(struct rm_application_setup const *setu
     return given->setting[setup->setting_at[number]];
 }
 
-/** As struct rm_application_code has them. */
+/** Length of an array, as struct rm_application_code has it. */
 uint32_t feedback_length(struct rm_application_setup const *setup, bool is_reading, uint32_t index);
 void feedback_first(struct rm_application_setup const *setup, uint32_t setting, double *values);
 
-/** What is excited must be there, and the lines of a multi-sine below half of the cycles' rate. */
+/** Refuses an excitation of what is not there, and a multi-sine with lines above half of the cycle rate. */
 bool feedback_accept(struct rm_application_setup const *setup, void const *state, double const *setting,
                      struct rm_error *error);
 

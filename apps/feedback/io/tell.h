@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Readings and streams of a cycle that is over, as names.h has them. */
+/** Publishes readings and streams of a cycle that is over, as names.h lists them. */
 #ifndef FEEDBACK_TELL_H
 #define FEEDBACK_TELL_H
 

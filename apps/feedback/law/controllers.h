@@ -24,7 +24,7 @@ enum { FEEDBACK_CHANNEL_BLOCK = 8 };
 /** Structure of arrays, each of `padded` elements and 64-byte aligned. */
 struct feedback_controllers {
     uint32_t channels, padded;
-    /** What feedback_simd_choose gave. */
+    /** The instruction set, as feedback_simd_choose gave it. */
     enum feedback_simd simd;
 
     struct feedback_law law;
@@ -32,36 +32,36 @@ struct feedback_controllers {
     struct {
         double cosine, sine, real, imaginary;
     } line[FEEDBACK_RESONATORS_MAX];
-    /** Relative, of each channel: 1, or what regularisation leaves of it; part of `direct`'s fold too. */
+    /** [channel] relative gain: 1, or what regularisation leaves of it. It is folded into `direct` too. */
     double *gain;
-    /** States. */
+    /** [channel] state of the integral. */
     double *integral;
-    /** As the coming cycle has them. */
+    /** [resonator][channel] states, as the coming cycle has them. */
     double *real[FEEDBACK_RESONATORS_MAX], *imaginary[FEEDBACK_RESONATORS_MAX];
-    /** Of the plant's poles, undelayed. */
+    /** [pole][channel] states of the plant's poles, without delay. */
     double *model[2];
-    /** The model with the fraction of its delay, of the last cycles: a ring. */
+    /** The model's output of the last cycles, at the delay's fraction of a cycle: a ring. */
     double *past[FEEDBACK_DELAY_MOST + 1];
-    /** In it. */
+    /** Index of the newest cycle in that ring. */
     uint32_t newest;
-    /** What was sent last: what goes on while nothing is. */
+    /** [channel] what was sent last. It stays in force while nothing is sent. */
     double *held;
-    /** p of the coming cycle. */
+    /** [channel] Smith's correction p of the coming cycle. */
     double *correction;
-    /** The state's part of w of the coming cycle. */
+    /** [channel] the states' part of w of the coming cycle. */
     double *ahead;
-    /** Of feedback_controllers_map. */
+    /** Scratch of feedback_controllers_map. */
     double *scratch;
 
     void *memory;
 };
 
-/** Gains are 1, and the instruction set is the best there is. False without memory. */
+/** Makes controllers with gains of 1 and the best instruction set. False: there is no memory. */
 bool feedback_controllers_make(struct feedback_controllers *controllers, uint32_t channels,
                                struct feedback_law const *law);
 void feedback_controllers_free(struct feedback_controllers *controllers);
 
-/** All states 0, as if nothing had happened yet. */
+/** Sets all states to 0, as if nothing had happened yet. */
 void feedback_controllers_clear(struct feedback_controllers *controllers);
 
 /** Another law for the states there are: retuned, resonators on or off, the mains' frequency followed. Without a bump:

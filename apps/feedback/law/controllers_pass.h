@@ -10,8 +10,8 @@
  * is at its limit takes a little off every mode, and must not cost every mode its resonators. */
 static double const feedback_bleed = 1.0 / 16;
 
-/** Makes the correction from the model, and what that and resonators that are gone add to `ahead` or take off it, a
- * matter of the integral: `ahead` stays as it is. */
+/** Makes the correction from the model. What the correction, and resonators that are gone, add to `ahead` is put into
+ * the integral: `ahead` stays as it is. */
 void feedback_controllers_reconcile(struct feedback_controllers *controllers);
 
 typedef void feedback_controllers_pass(struct feedback_controllers *controllers, double const *error,

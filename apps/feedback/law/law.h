@@ -51,18 +51,18 @@
 
 enum {
     FEEDBACK_RESONATORS_MAX = 16,
-    /** Cycles. */
+    /** Longest delay, in cycles. */
     FEEDBACK_DELAY_MOST = 64,
 };
 
 /** The plant as the controller thinks of it: from the setpoint computed in a cycle to the readings of later ones. Its
  * unit is the channel's: what arrives after long is what was sent. */
 struct feedback_plant {
-    /** Of cycles. */
+    /** Rate of the cycles. */
     double rate_hz;
-    /** First order: supply, vacuum chamber; 0: none. */
+    /** First pole, of supply and vacuum chamber; 0: none. */
     double bandwidth_hz;
-    /** Another first order; 0: none. */
+    /** Second pole; 0: none. */
     double second_hz;
     /** All that is pure delay, from the turn of a cycle's readings until the readings begin to show the setpoint that
      * was computed from them: its way there, the supply's own delay and the group delay of the readings' filter. The
@@ -74,16 +74,16 @@ struct feedback_plant {
 double complex feedback_plant_response(struct feedback_plant const *plant, double hz);
 
 struct feedback_tuning {
-    /** K_p */
+    /** K_p. */
     double proportional;
     /** Where the integral alone has a loop gain of 1: K_i = 2π integral_hz / rate_hz. */
     double integral_hz;
-    /** Smith. */
+    /** Uses Smith's predictor. */
     bool predicts;
 
     uint32_t resonator_count;
     struct {
-        /** Nominal, below half of the rate. */
+        /** Nominal frequency of the line, below half of the rate. */
         double hz;
         /** Half width of the notch at −3 dB; it has −20 dB at a tenth of it. */
         double width_hz;
@@ -92,7 +92,8 @@ struct feedback_tuning {
     } resonator[FEEDBACK_RESONATORS_MAX];
 };
 
-/** Proportional, integral and predictor for a plant, and for each line in `hz` its width and leak: as above. */
+/** Chooses proportional, integral and predictor for a plant, and width and leak for each line in `hz`, as described
+ * above. */
 void feedback_tuning_choose(struct feedback_plant const *plant, double const *hz, uint32_t count,
                             struct feedback_tuning *tuning);
 
@@ -100,19 +101,19 @@ void feedback_tuning_choose(struct feedback_plant const *plant, double const *hz
 struct feedback_law {
     struct feedback_plant plant;
     struct feedback_tuning tuning;
-    /** K_p + K_i + Σ Re c_j of the resonators that are on. */
+    /** K_p + K_i + Σ Re c_j over the resonators that are on. */
     double direct;
-    /** K_i */
+    /** K_i. */
     double integral;
-    /** Resonators on. */
+    /** The resonators are on. */
     bool resonates;
-    /** ρ e^{iω}. */
+    /** ρ e^{iω} of each resonator. */
     double complex rotation[FEEDBACK_RESONATORS_MAX];
-    /** c */
+    /** c of each resonator. */
     double complex coupling[FEEDBACK_RESONATORS_MAX];
-    /** Of the plant's model in parallel, per cycle; 0: follows at once. */
+    /** The plant's model is two poles in parallel; factor per cycle, 0: that pole follows at once. */
     double pole[2];
-    /** Of each in the output. */
+    /** Share of each pole in the output. */
     double share[2];
     /** Share of the cycle before in a pole's output at the delay's fraction of a cycle. */
     double late[2];
@@ -122,7 +123,8 @@ struct feedback_law {
     double fraction;
 };
 
-/** Designs. `resonates` false leaves the resonators out. A delay above FEEDBACK_DELAY_MOST cycles counts as that. */
+/** Computes the law. With `resonates` false it has no resonators. A delay above FEEDBACK_DELAY_MOST cycles counts as
+ * that. */
 void feedback_law_make(struct feedback_law *law, struct feedback_plant const *plant,
                        struct feedback_tuning const *tuning, bool resonates);
 
@@ -131,8 +133,8 @@ void feedback_law_make(struct feedback_law *law, struct feedback_plant const *pl
 void feedback_law_follow(struct feedback_law *law, double scale);
 
 /** What the integral has of a line whose error is taken away, relative to its resonator's state: Smith's correction is
- * not 0 there, and the integral follows it. So who lets a resonator turn on unwatched lets the integral turn with it.
- */
+ * not 0 there, and the integral follows it. So where a resonator goes on turning unwatched, the integral must turn
+ * with it. */
 double complex feedback_law_follows(struct feedback_law const *law, uint32_t line);
 
 /** C(f) as designed, Smith's correction included; and S = 1 / (1 + C P). C of 0 Hz is infinite, S is 0 there. */

@@ -7,7 +7,7 @@
  *     feedback_product_end(product, sum, ahead, low, high, setpoint);   // setpoint = A e + ahead, within limits
  *
  * ## Why integers
- * Sums of floating-point numbers depend on their order, and the order in which datagrams arrive is anybody's. Sums of
+ * Sums of floating-point numbers depend on their order, and the order in which datagrams arrive is not known. Sums of
  * integers do not: so the errors are whole numbers of nm (BPMs send whole nm), the weights whole multiples of a
  * quantum per output, and the sums are exact in 64 bits. The same recording gives the same setpoints bit by bit,
  * in any order, scalar, with AVX2 and with AVX-512.
@@ -32,28 +32,28 @@
 
 enum {
     FEEDBACK_ROWS_MAX = 1024,
-    /** Padding included. */
+    /** Most outputs, padding included. */
     FEEDBACK_OUTPUTS_MAX = 2048,
 
     FEEDBACK_OUTPUT_BLOCK = 16,
-    /** nm */
+    /** Largest error, nm. */
     FEEDBACK_ERROR_MOST = (1 << 22) - 1,
 };
 
 /** Outputs that one row touches. */
 struct feedback_range {
-    /** Multiples of FEEDBACK_OUTPUT_BLOCK. */
+    /** Both are multiples of FEEDBACK_OUTPUT_BLOCK. */
     uint32_t first, count;
 };
 
 struct feedback_product {
-    /** Padded. */
+    /** Both are padded. */
     uint32_t rows, outputs;
-    /** What feedback_simd_choose gave. */
+    /** The instruction set, as feedback_simd_choose gave it. */
     enum feedback_simd simd;
-    /** [row] */
+    /** [row] the outputs that it touches. */
     struct feedback_range *range;
-    /** [row] weights of its range; 64-byte aligned. */
+    /** [row] weights of its range, in quanta; 64-byte aligned. */
     int32_t **column;
     /** [output] unit per (nm · weight); 0 where all weights are 0. */
     double *quantum;
@@ -70,9 +70,8 @@ void feedback_product_free(struct feedback_product *product);
  * looked at. */
 void feedback_product_set(struct feedback_product *product, double const *weight, uint32_t stride);
 
-/** sum[outputs], 64-byte aligned. Sums are in an order of their own until feedback_product_end: of each block first the
- * even outputs, then the odd ones, as the processor multiplies them. An error beyond FEEDBACK_ERROR_MOST counts as
- * that. */
+/** Clears sum[outputs], which is 64-byte aligned. Until feedback_product_end its order is that of the processor's
+ * multiplication: of each block first the even outputs, then the odd ones. */
 void feedback_product_begin(struct feedback_product const *product, int64_t *sum);
 void feedback_product_add(struct feedback_product const *product, int64_t *sum, uint32_t row, int32_t error_nm);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Instruction sets of what runs hot. All give the same bits. */
+/** Instruction sets of the code that runs in every cycle. All give the same bits. */
 #ifndef FEEDBACK_SIMD_H
 #define FEEDBACK_SIMD_H
 

@@ -21,11 +21,11 @@ struct simulated_loop {
     struct feedback_controllers controllers;
     uint32_t channels;
     uint64_t cycle;
-    /** pole: time constants in a cycle, 0: none; delay in cycles. */
+    /** pole_per_cycle: time constants in a cycle, 0: no pole. delay: in cycles. */
     double gain, pole_per_cycle, delay;
-    /** Of what is sent. */
+    /** Largest size of what is sent. */
     double limit;
-    /** Rings; level at the cycle's begin. */
+    /** Rings of past cycles: what was sent, and the plant's output when the cycle began. */
     double sent[LOOP_PAST][LOOP_CHANNELS], level[LOOP_PAST][LOOP_CHANNELS];
 
     double error[LOOP_CHANNELS], command[LOOP_CHANNELS];
@@ -42,7 +42,7 @@ static inline void loop_make(struct simulated_loop *loop, struct feedback_law co
     assert_true(feedback_controllers_make(&loop->controllers, channels, law));
 }
 
-/** What the plant gives in the present cycle. */
+/** The plant's output in the present cycle. */
 static inline double loop_plant(struct simulated_loop const *loop, uint32_t channel) {
     double const time = (double)loop->cycle - loop->delay;
     if (time <= 0)
@@ -54,7 +54,7 @@ static inline double loop_plant(struct simulated_loop const *loop, uint32_t chan
     return loop->gain * (decay * level + (1 - decay) * held);
 }
 
-/** A cycle with such disturbances. Errors and commands stay to be looked at. */
+/** Runs a cycle with these disturbances. Errors and commands stay for the caller to look at. */
 static inline void loop_step(struct simulated_loop *loop, double const *disturbance) {
     uint64_t const now = loop->cycle % LOOP_PAST, next = (loop->cycle + 1) % LOOP_PAST;
     double const decay = loop->pole_per_cycle > 0 ? exp(-loop->pole_per_cycle) : 0;

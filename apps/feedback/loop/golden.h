@@ -9,18 +9,18 @@
 
 struct feedback_golden {
     uint32_t rows;
-    /** nm per cycle. */
+    /** Largest step of a row, nm per cycle. */
     double most;
-    /** [row] nm. */
+    /** [row] the orbit wanted now, nm. */
     double *now;
-    /** [row] the same in whole nm. */
+    /** [row] the same, rounded to whole nm. */
     int32_t *whole;
 };
 
-/** As wanted, at once. */
+/** Takes `wanted` over at once. */
 void feedback_golden_begin(struct feedback_golden *golden, double const *wanted);
 
-/** The way of so many cycles. */
+/** Goes on towards `wanted` by the way of so many cycles. */
 void feedback_golden_approach(struct feedback_golden *golden, double const *wanted, uint32_t cycles);
 
 #endif

@@ -23,13 +23,13 @@
 
 /** Something is added to one channel or one output, and what comes of it is looked at. */
 struct feedback_excitation_state {
-    /** Index of the part, or −1: nothing. */
+    /** Index of the part that is excited, or −1: none. */
     int32_t part;
     /** Channel of the part, or output. */
     uint32_t number;
 
     bool at_output;
-    /** Of this cycle and of the next: nm, or the actuator's unit. */
+    /** What is added in this cycle and in the next: nm, or the actuator's unit. */
     double value, next;
 };
 
@@ -41,22 +41,22 @@ struct feedback_loop {
     struct feedback_answer *answer;
 
     struct feedback_excitation_state excitation;
-    /** Of the coming cycle. */
+    /** The loop's gain in the coming cycle. */
     double scale;
-    /** The controllers are. */
+    /** The controllers' states are all 0. */
     bool is_clear;
 
     /* Per output, 64-byte aligned. */
     int64_t *sum;
     double *base, *reference, *ahead, *low, *high, *setpoint, *cut, *forward, *before;
-    /** Its own limits; slew per cycle, infinite: none. */
+    /** The output's own limits, and its slew per cycle; infinite: none. */
     double *most_low, *most_high, *slew;
-    /** Takes part. */
+    /** The output takes part. */
     bool *is_in;
 
-    /** Per channel, a part after the other. */
+    /** Per channel, one part after the other. */
     double *z, *command, *sent, *scaled, *modelled;
-    /** [row] */
+    /** [row] 'x', 'y' or 0. */
     char *plane;
 
     struct feedback_unload unload[FEEDBACK_PARTS_MAX];
@@ -67,18 +67,18 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
                         struct feedback_layout const *layout, double rate_hz);
 void feedback_loop_free(struct feedback_loop *loop);
 
-/** Errors of the channels from those of the rows, in a fixed order. */
+/** Computes the channels' errors from the rows', in a fixed order. */
 void feedback_loop_look(struct feedback_loop *loop, int32_t const *error_nm);
 
-/** After a cycle that was ON: the controllers learn what was commanded and what was sent. `other` (or NULL): what
- * somebody else sent in our place. */
+/** After a cycle that was ON, the controllers learn what was commanded and what was sent. `other` (or NULL) is what
+ * another system sent in our place. */
 void feedback_loop_learn(struct feedback_loop *loop, double const *other);
 
-/** `cycles` in which what was sent last was held: all that goes on by itself has gone on. */
+/** Takes `cycles` into account in which the last setpoints were held: all states that change with time are advanced. */
 void feedback_loop_hold(struct feedback_loop *loop, uint32_t cycles);
 
-/** In a cycle that was not, and will not be soon: forgets, and stands where `standing` says, NaN: nobody knows.
- * `sets_reference`: that is where the fast families come back to. */
+/** In a cycle that was not ON, when ON will not follow soon: forgets all states. The outputs stand at `standing`; NaN:
+ * unknown. `sets_reference`: the fast families return to that place. */
 void feedback_loop_rest(struct feedback_loop *loop, double const *standing, bool sets_reference);
 
 /** Takes an answer over for the next cycle, without a bump. The caller gives the old one back. */
@@ -87,7 +87,7 @@ void feedback_loop_take(struct feedback_loop *loop, struct feedback_answer *answ
 /** Hands over between families. */
 void feedback_loop_unload(struct feedback_loop *loop);
 
-/** Where the output that is excited stands in the next cycle of a loop that is not on: within its limits. */
+/** Where the excited output stands in the next cycle while the loop is off: within its limits. */
 static inline double feedback_injection_at(struct feedback_loop const *loop) {
     uint32_t const output = loop->excitation.number;
     double const at = loop->setpoint[output] + loop->excitation.next;
@@ -95,10 +95,10 @@ static inline double feedback_injection_at(struct feedback_loop const *loop) {
     return at < low ? low : at > high ? high : at;
 }
 
-/** Brings near what the end of the product needs. */
+/** Prefetches what the end of the product needs. */
 void feedback_loop_near(struct feedback_loop const *loop);
 
-/** Makes `ahead` of the next cycle. */
+/** Computes `ahead` of the next cycle. */
 void feedback_loop_ahead(struct feedback_loop *loop);
 
 /** Makes `ahead`, the limits and the sums ready for the next cycle. */

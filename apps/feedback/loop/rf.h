@@ -9,19 +9,19 @@
 struct feedback_rf {
     /** Cycles from one look to the next. */
     uint32_t every;
-    /** Slew per cycle. */
+    /** `slew` is in the actuator's unit per cycle. */
     double gain, slew;
-    /** Where the actuator stood. */
+    /** Where the actuator stood when the loop went on. */
     double base;
-    /** Of the dispersive parts since the last look. */
+    /** Sum of the dispersive parts since the last look. */
     double sum;
-    /** Cycles in it. */
+    /** Cycles in that sum. */
     uint32_t count;
-    /** Beyond `base`. */
+    /** Where it shall be, and where it is now, both relative to `base`. */
     double wanted, now;
 };
 
-/** From where it stands. */
+/** Begins from where the actuator stands. */
 void feedback_rf_begin(struct feedback_rf *rf, double base);
 
 /** One cycle, whose dispersive part is η⁺e in the actuator's unit. Returns what to send, within its limits. */

@@ -21,29 +21,30 @@
 #include <stdint.h>
 
 struct feedback_unload {
-    /** Outputs of the two. */
+    /** Number of outputs of the two families. */
     uint32_t fasts, slows;
-    /** ω dt. */
+    /** ω dt, the share that is handed over per cycle. */
     double rate;
-    /** The slow plant's pole, per cycle. */
+    /** The slow plant's pole, as a factor per cycle. */
     double keep;
-    /** [slow · fasts + fast]. */
+    /** [slow · fasts + fast] H. */
     double const *handover;
-    /** [fast] what the slow one was told and the fast one has not given up yet. */
+    /** [fast] what the slow family was told, and the fast one has not given up yet. */
     double *pending;
     /** [fast] scratch. */
     double *moved;
 };
 
-/** One cycle: `fast` and `slow` are the offsets that are moved, `now` what the fast ones were sent, `reference` where
- * they shall be; fast actuators with `is_in` false are left alone. */
+/** Runs one cycle. `fast` and `slow` are the offsets that are moved, `now` is what the fast ones were sent,
+ * `reference` where they shall be. Fast actuators with `is_in` false are left alone. */
 void feedback_unload_step(struct feedback_unload *unload, double const *now, double const *reference, bool const *is_in,
                           double *fast, double *slow);
 
-/** So many cycles were not run: the slow ones went on with what they were told, and the fast ones give that up. */
+/** Takes `cycles` into account that were not run: the slow outputs went on with what they were told, and the fast ones
+ * give that up. */
 void feedback_unload_skip(struct feedback_unload *unload, uint32_t cycles, double *fast);
 
-/** May a loop of this bandwidth hand over at this crossover? */
+/** True when a loop of this bandwidth may hand over at this crossover. */
 static inline bool feedback_unload_fits(double crossover_hz, double integral_hz) {
     return crossover_hz > 0.0 && crossover_hz <= integral_hz / 5.0;
 }

@@ -8,8 +8,8 @@
  * A family without a law has its outputs too, so that one feedback_product_end makes all setpoints; its weights are 0,
  * and its basis has no channels. So it is with a part of which all rows or all actuators are masked.
  *
- * A row or actuator that is masked has weight 0. What a masked actuator had before is not in the solution: who steps
- * keeps its last setpoint, by `ahead` and by limits that meet there.
+ * A row or actuator that is masked has weight 0. What a masked actuator had before is not in the solution: the
+ * stepping thread keeps its last setpoint, by `ahead` and by limits that meet there.
  */
 #ifndef FEEDBACK_SOLUTION_H
 #define FEEDBACK_SOLUTION_H
@@ -26,11 +26,11 @@
 
 enum { FEEDBACK_PARTS_MAX = 2 * FEEDBACK_FAMILIES_MAX };
 
-/** Where everything lies; the same for all solutions of a configuration. */
+/** Where everything lies in the arrays; the same for all solutions of a configuration. */
 struct feedback_layout {
-    /** Of the matrix: its columns are the actuators, in its order. */
+    /** Rows and columns of the matrix: a column is an actuator. */
     uint32_t rows, actuators;
-    /** Padded, of all parts. */
+    /** Outputs of all parts, padded. */
     uint32_t outputs;
     /** [matrix column] output, UINT32_MAX for the RF and for what no family has. */
     uint32_t *output_of;
@@ -42,44 +42,44 @@ struct feedback_layout {
         uint32_t family;
         /** 'x', 'y', or 'b' for both. */
         char plane;
-        /** Padded. */
+        /** Outputs of the part: the first one's index, and how many, padded. */
         uint32_t first, outputs;
-        /** Of these the first are real. */
+        /** How many of these are real. */
         uint32_t columns;
-        /** 0 of a family without a law. */
+        /** Most channels; 0 for a family without a law. */
         uint32_t channels_most;
-        /** Its first among all parts', as reading `singular` has them. */
+        /** Number of its first channel among all parts', as reading `singular` has them. */
         uint32_t channel;
     } part[FEEDBACK_PARTS_MAX];
-    /** Of all parts, at most. */
+    /** Most channels of all parts together. */
     uint32_t channels;
 };
 
-/** What a solution is asked for with. */
+/** What a solution is to be made of. */
 struct feedback_requests {
-    /** Of the question. */
+    /** Number of the question. */
     uint64_t number;
-    /** [row], [matrix column]. */
+    /** Masks: [row] and [matrix column]. */
     bool *row_in, *column_in;
 
     uint32_t modes;
     double tikhonov;
     bool resonates;
-    /** Project the dispersion out. */
+    /** The dispersion is projected out. */
     bool rf;
 };
 
 struct feedback_solution {
-    /** Of the question that it answers. */
+    /** Number of the question that it answers. */
     uint64_t number;
-    /** To make. */
+    /** How long it took to make. */
     double seconds;
-    /** With `direct` folded in: setpoints from errors. */
+    /** Setpoints from errors, with `direct` folded in. */
     struct feedback_product product;
 
     struct feedback_basis basis[FEEDBACK_PARTS_MAX];
     struct feedback_law law[FEEDBACK_PARTS_MAX];
-    /** From the solution before, or NULL: the first, or a family without a law. */
+    /** [part] map from the channels of the solution before. NULL: this is the first one, or the family has no law. */
     double *map[FEEDBACK_PARTS_MAX];
     /** Of a part that unloads: [output of the taking part · own outputs + own output], both counted within their parts,
      * padding 0; or NULL. */
@@ -96,7 +96,7 @@ void feedback_layout_free(struct feedback_layout *layout);
 int32_t feedback_layout_taker(struct feedback_configuration const *configuration, struct feedback_layout const *layout,
                               uint32_t part);
 
-/** Takes some 10 to 100 ms. `before` may be NULL. */
+/** Makes a solution. It takes some 10 to 100 ms. `before` may be NULL. */
 enum rm_code feedback_solution_make(struct feedback_configuration const *configuration,
                                     struct feedback_layout const *layout, double rate_hz,
                                     struct feedback_requests const *requests, struct feedback_solution const *before,

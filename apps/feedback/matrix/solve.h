@@ -19,35 +19,35 @@ struct feedback_problem {
     uint32_t rows, columns;
     /** [row · columns + column] nm per unit. */
     double const *response;
-    /** [row] ≥ 0; 0: out. */
+    /** [row] weight, 0 or more; 0: the row is out. */
     double const *row_weight;
-    /** [column] ≥ 0; 0: out. */
+    /** [column] weight, 0 or more; 0: the column is out. */
     double const *column_weight;
     /** [row] nm per unit of the RF actuator; NULL: not projected out. */
     double const *dispersion;
-    /** 0: all that the matrix has. */
+    /** How many modes are kept; 0: all that the matrix has. */
     uint32_t modes;
-    /** Relative to the largest singular value. */
+    /** Regularisation, relative to the largest singular value. */
     double tikhonov;
-    /** Channels are columns; else modes. */
+    /** True: channels are columns. False: channels are modes. */
     bool per_corrector;
 };
 
 /** The basis: channel errors z = errors · e, and setpoints u = outputs · w. */
 struct feedback_basis {
     uint32_t channels;
-    /** Of the problem. */
+    /** Rows of the problem. */
     uint32_t rows;
     /** [channel] nm per unit, of the weighted matrix; of channels that are columns 0. */
     double *singular;
-    /** [channel] what regularisation leaves of it: 1 for channels that are columns (there `errors` has it). */
+    /** [channel] what regularisation leaves of it. 1 for channels that are columns, where `errors` contains it. */
     double *gain;
     /** [channel · rows + row] unit per nm. Per mode: S⁻¹UᵀW_r with the projection; per column W_c V diag(gain) S⁻¹
      * UᵀW_r. */
     double *errors;
     /** [column · channels + channel]; NULL: the identity (channels are columns). */
     double *outputs;
-    /** Kept. */
+    /** How many modes were kept. */
     uint32_t modes;
     /** [mode] singular values, all of them, largest first. */
     double *spectrum;
@@ -65,7 +65,7 @@ void feedback_basis_free(struct feedback_basis *basis);
 /** map[to.channels × from.channels]: what `from`'s channels were to become `to`'s, so that outputs change least:
  * outputs_to⁺ · outputs_from. For channels that are columns the identity, with rows of 0 for those that are out.
  *
- * What `to` cannot say is left over: outputs_from w − outputs_to map w. Who wants no bump adds it to the offsets of the
+ * What `to` cannot say is left over: outputs_from w − outputs_to map w. To avoid a bump, add it to the offsets of the
  * setpoints; of a column that is out this is all it had, so that it stays where it was. */
 enum rm_code feedback_basis_map(struct feedback_basis const *to, struct feedback_basis const *from, uint32_t columns,
                                 double *map, struct rm_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The mailbox between the stepping thread, which asks, and the thread beside (`work`), which solves.
+/** The mailbox between the stepping thread, which asks, and the solver's thread (`work`), which solves.
  *
  *     stepping thread                          work
  *     feedback_solver_ask     ── question ──▶  feedback_solver_work solves
@@ -24,21 +24,21 @@
 #include "../law/controllers.h"
 #include "solution.h"
 
-/** A solution, and what the stepping thread needs with it; its own from when it takes it, but for the solution, which
- * nobody changes. */
+/** A solution, and what the stepping thread needs with it. From when the stepping thread takes it, it is that thread's
+ * alone; but `solution` itself is never changed. */
 struct feedback_answer {
     uint64_t number;
     /** NULL: what was asked for cannot be solved. */
     struct feedback_solution *solution;
-    /** As asked. */
+    /** Rows and columns that took part, as asked for. */
     bool *row_in, *column_in;
 
     struct feedback_controllers controllers[FEEDBACK_PARTS_MAX];
-    /** [row · channels + channel]: of the basis, turned for speed. */
+    /** [row · channels + channel] `errors` of the basis, transposed for speed. */
     double *errors[FEEDBACK_PARTS_MAX];
     /** [channel · columns + column]; NULL: the identity. */
     double *outputs[FEEDBACK_PARTS_MAX];
-    /** [column · channels + channel]: outputs⁺; NULL: the identity. */
+    /** [column · channels + channel] outputs⁺; NULL: the identity. */
     double *inverse[FEEDBACK_PARTS_MAX];
 };
 
@@ -46,13 +46,13 @@ struct feedback_solver {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     double rate_hz;
-    /** `question` is work's to read. */
+    /** `question` may be read by the solver's thread. */
     _Atomic bool is_requested;
 
     _Atomic(struct feedback_answer *) ready;
     _Atomic(struct feedback_answer *) spent;
     struct feedback_requests question;
-    /** Work's alone, as is the next. */
+    /** Both are used by the solver's thread alone. */
     struct feedback_requests in_work;
     /** The last good answer. */
     struct feedback_answer const *last;
@@ -61,19 +61,20 @@ struct feedback_solver {
 /** RM_E_NO_SPACE without memory. */
 enum rm_code feedback_solver_make(struct feedback_solver *solver, struct feedback_configuration const *configuration,
                                   struct feedback_layout const *layout, double rate_hz, struct rm_error *error);
-/** Nobody is in work, and `taken` (or NULL) is what the stepping thread has. */
+/** Frees all. The solver's thread must not be in feedback_solver_work. `taken` (or NULL) is the answer that the
+ * stepping thread has. */
 void feedback_solver_free(struct feedback_solver *solver, struct feedback_answer *taken);
 
-/** Stepping thread: leaves a question; false when the last one still lies there. */
+/** Stepping thread: leaves a question. False when the last one has not been taken yet. */
 bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_requests const *requests);
 
-/** Stepping thread: is there an answer that can be taken? It stays there. */
+/** Stepping thread: the answer that can be taken, or NULL. It stays there. */
 struct feedback_answer *feedback_solver_look(struct feedback_solver *solver);
 
-/** Stepping thread: takes what _look gave, and gives `old` back (or NULL). */
+/** Stepping thread: takes the answer that feedback_solver_look gave, and gives `old` (or NULL) back. */
 void feedback_solver_take(struct feedback_solver *solver, struct feedback_answer *old);
 
-/** The thread beside. */
+/** Solver's thread: solves the question, if there is one, and frees old answers. */
 void feedback_solver_work(struct feedback_solver *solver);
 
 #endif

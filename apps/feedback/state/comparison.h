@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/** RMS of ours less theirs, over those that are known of both. */
+/** RMS of our setpoints less theirs, over those of which both are known. */
 double feedback_shadow_rms(double const *ours, double const *theirs, uint32_t count);
 
 #endif

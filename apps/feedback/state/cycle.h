@@ -8,13 +8,13 @@
 
 struct feedback_cycle {
     uint32_t rows;
-    /** [row] nm, as it was used; 0 where it was not. */
+    /** [row] error in nm, as it was used; 0 where it was not. */
     int32_t *error;
     /** Rows that came, and were not used as they came. */
     uint32_t *pending;
-    /** Their errors. */
+    /** [pending] error of that row, nm. */
     int32_t *leapt;
-    /** Whether the row leapt, and nothing else was wrong with it. */
+    /** [pending] the row leapt, and nothing else was wrong with it. */
     bool *is_leap;
 
     uint32_t pendings, leaps;
@@ -26,12 +26,12 @@ struct feedback_cumulated {
     double *squares;
 
     uint32_t count, most;
-    /** µm: of the last whole second. */
+    /** Averages over the last whole second, µm. */
     double x, y;
 };
 
 struct feedback_orbit {
-    /** µm */
+    /** All in µm. */
     double rms_x, rms_y, worst_x, worst_y;
 };
 
@@ -44,7 +44,7 @@ static inline void feedback_cycle_pend(struct feedback_cycle *cycle, uint32_t ro
     cycle->leaps += is_leap;
 }
 
-/** Of the rows in use; `plane` is per row. */
+/** The orbit of the rows in use; `plane` is per row. */
 struct feedback_orbit feedback_cycle_orbit(struct feedback_cycle const *cycle, char const *plane, bool const *is_used);
 
 void feedback_cumulate(struct feedback_cumulated *cumulated, struct feedback_cycle const *cycle, char const *plane,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whether vectors reach the supplies. Who goes on integrating while nobody sends what it commands answers the same
- * error again and again, and when all of it is sent at once no loop survives it. So when what was sent last is none of
- * the last two vectors, the loop holds: its command stands still then, and is what was sent as soon as somebody sends
- * again.
+/** Whether vectors reach the supplies. An integral that goes on while nothing is sent answers the same error again and
+ * again. When all of that is sent at once, no loop survives it. So when the setpoints sent last are none of the last
+ * two vectors, the loop holds: its command stands still, and matches what was sent as soon as vectors are sent again.
  */
 #ifndef FEEDBACK_DELIVERY_H
 #define FEEDBACK_DELIVERY_H
@@ -15,9 +14,9 @@ enum { FEEDBACK_DELIVERY_VECTORS = 2 };
 
 struct feedback_delivery {
     uint32_t actuators;
-    /** [actuator] setpoints travel in single precision. */
+    /** [actuator] tolerance of the comparison: setpoints travel in single precision. */
     double *tolerance;
-    /** [actuator] the newest first. */
+    /** [vector][actuator] what was commanded, the newest first. */
     double *commanded[FEEDBACK_DELIVERY_VECTORS];
 };
 
@@ -25,11 +24,11 @@ bool feedback_delivery_make(struct feedback_delivery *delivery, uint32_t actuato
                             double const *high);
 void feedback_delivery_free(struct feedback_delivery *delivery);
 
-/** As if these had been commanded, and sent, for ever. */
+/** Begins as if `command` had been commanded, and sent, for ever. */
 void feedback_delivery_begin(struct feedback_delivery *delivery, double const *command);
 
-/** Once per cycle, after its vector: `sent` as it was before the cycle. False when more than a quarter of the actuators
- * whose place is known are elsewhere than any of the last vectors commanded. */
+/** Called once per cycle, after its vector; `sent` is as it was before the cycle. False when more than a quarter of
+ * the actuators whose setpoint is known have none of the last commanded ones. */
 bool feedback_delivery_judge(struct feedback_delivery *delivery, double const *sent, double const *command);
 
 #endif

@@ -11,42 +11,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Sum lanes are added in this part of their unit. */
+/** Sums of lanes are kept in this fraction of their unit. */
 enum { FEEDBACK_SUM_FRACTION = 256 };
 
 struct feedback_beam {
     double least, drop;
     uint32_t return_cycles;
-    /** Of this cycle. */
+    /** Sum over the lanes of this cycle. */
     int64_t sum;
-    /** Lanes in it. */
+    /** Lanes in that sum. */
     uint32_t count;
-    /** Of the last cycle that had any. */
+    /** Mean of the last cycle that had any. */
     double mean;
-    /** Cycles until it is believed in again after a drop. */
+    /** Cycles to go until the beam is believed in again after a drop. */
     uint32_t distrust;
-    /** Whether there are sum lanes at all. */
+    /** There are sum lanes at all. */
     bool watched;
 };
 
-/** A sum lane of a record. What is no number counts as no beam. */
+/** Adds a sum lane of a record. A value that is not a number counts as no beam. */
 void feedback_beam_add(struct feedback_beam *beam, double value);
 
-/** Once per cycle: is there beam? Makes ready for the next cycle. */
+/** Called once per cycle: true when there is beam. Prepares the next cycle. */
 bool feedback_beam_judge(struct feedback_beam *beam);
 
-/** Rides out what a bit tells of, for so many cycles after each rise. */
+/** Rides out an event that a bit reports, for so many cycles after each rise of the bit. */
 struct feedback_gate {
     uint32_t cycles;
-    /** The bit, in the last record. */
+    /** The bit in the last record. */
     bool was;
-    /** Cycles to go. */
+    /** Cycles to go until the gate opens again. */
     uint32_t left;
 };
 
 void feedback_gate_see(struct feedback_gate *gate, bool bit);
 
-/** Once per cycle: closed? */
+/** Called once per cycle: true while the gate is closed. */
 bool feedback_gate_judge(struct feedback_gate *gate);
 
 /** True when `count` is less than `share` of `all`. */

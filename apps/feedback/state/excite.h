@@ -23,22 +23,22 @@ struct feedback_excite_request {
 struct feedback_excite {
     double rate_hz;
     struct feedback_excite_request request;
-    /** Since it began. */
+    /** Cycles since it began. */
     uint64_t cycle;
 
     uint32_t lines;
-    /** Cycles per s; turns. */
+    /** Frequencies in cycles per s, phases in turns. */
     double line_hz[FEEDBACK_EXCITE_LINES], phase[FEEDBACK_EXCITE_LINES];
-    /** Amplitude of a line. */
+    /** Amplitude of each line. */
     double each;
 
     uint16_t shift;
 };
 
-/** Another command begins anew; the same one changes nothing. */
+/** Takes a request. Another one than before begins anew; the same one changes nothing. */
 void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_request const *request);
 
-/** Cycles that nobody ran: the signal has gone on. */
+/** `cycles` were not run: the signal has gone on meanwhile. */
 void feedback_excite_skip(struct feedback_excite *excite, uint32_t cycles);
 
 /** The value of the next cycle. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** All that the feedback is made of; feedback.c has the story. It lies in the application's `memory`: so big as the
- * configuration makes it. `solver` is shared with the thread beside, all else is the stepping thread's. */
+/** All that the feedback is made of; feedback.c explains how. It lies in the application's `memory`, whose size
+ * depends on the configuration. `solver` is shared with the solver's thread; all else is the stepping thread's. */
 #ifndef FEEDBACK_FEEDBACK_H
 #define FEEDBACK_FEEDBACK_H
 
@@ -21,7 +21,7 @@
 #include "states.h"
 #include "watch.h"
 
-/** Actuators and outputs that follow each other in both orders are copied together. */
+/** A run of actuators and outputs that follow each other in both orders, so that they are copied together. */
 struct feedback_run {
     uint32_t actuator, output, count;
 };
@@ -34,16 +34,16 @@ struct feedback {
 
     /* Connections. */
 
-    /** [input] */
+    /** [input] what its lanes are. */
     struct feedback_input *input;
 
     struct feedback_run *run;
     uint32_t runs;
     /** Index of the RF's actuator, or −1. */
     int32_t rf_actuator;
-    /** [output], UINT32_MAX: none. */
+    /** [output] its actuator, UINT32_MAX: none. */
     uint32_t *actuator_of;
-    /** [actuator] matrix column. */
+    /** [actuator] its matrix column. */
     uint32_t *actuator_column;
 
     /* Time. */
@@ -52,33 +52,33 @@ struct feedback {
     uint64_t at;
     /** Cycles since the one before: 1, if none was left out. */
     uint32_t passed;
-    /** Cycles that were partial, one after the other. */
+    /** Consecutive cycles that were partial. */
     uint32_t partial_for;
-    /** Cycles in HOLD, one after the other. */
+    /** Consecutive cycles in HOLD. */
     uint32_t held;
     /** A HOLD or a gap of at most so many cycles is continued as if it had not been. */
     uint32_t keep_cycles;
-    /** Whether that cycle has begun: its gap was looked for. */
+    /** The cycle has begun: its gap has been looked for. */
     bool has_begun;
     /** Too many of its inputs are missing. */
     bool is_partial;
-    /** Cycles since that was so, up to FEEDBACK_STABLE_CYCLES. */
+    /** Cycles since one was partial, up to FEEDBACK_STABLE_CYCLES. */
     uint32_t whole_for;
-    /** Whether the loop begins anew, and does not continue after a HOLD. */
+    /** The loop begins anew, and does not continue after a HOLD. */
     bool begins_anew;
 
     /* What is still to come: its weights are brought near while there is time. */
 
-    /** [input] in this cycle. */
+    /** [input] its record has come in this cycle. */
     bool *has_come;
-    /** Inputs that have. */
+    /** Inputs whose record has come. */
     uint32_t arrived;
 
     /* Every cycle's. */
     struct feedback_watch_limits watch_limits;
-    /** [row] */
+    /** [row] what is watched of it. */
     struct feedback_watched *watched;
-    /** [row] not masked, without a fault. */
+    /** [row] it is not masked, and has no fault. */
     bool *row_used;
 
     struct feedback_cycle cycle;
@@ -87,32 +87,32 @@ struct feedback {
     struct feedback_beam beam;
     struct feedback_gate gate;
     struct feedback_delivery delivery;
-    /** As of the last cycle. */
+    /** The vectors were sent on, as of the last cycle. */
     bool is_sent;
 
     struct feedback_states states;
-    /** Missing, as of the end of the last cycle. */
+    /** Enable conditions that were missing at the end of the last cycle. */
     uint32_t slow_conditions;
     /** Enable conditions that are missing now. */
     uint32_t missing;
 
     double cause_turn;
-    /** Whose fault came last, or −1. */
+    /** Number of the row or actuator whose fault came last, or −1. */
     int32_t cause_number, worst_row, worst_column;
-    /** Rows, so far. */
+    /** Rows that were substituted so far. */
     double substituted;
 
     /* Between two cycles. */
     struct feedback_golden golden;
     struct feedback_loop loop;
     struct feedback_actuator_limits actuator_limits;
-    /** [column] */
+    /** [column] what is watched of it. */
     struct feedback_actuator *actuator;
 
     uint32_t used_rows, used_columns, family_columns, saturated, saturated_for;
-    /** Output that is excited while the loop is not on, UINT32_MAX: none. */
+    /** Output that is excited while the loop is off, UINT32_MAX: none. */
     uint32_t injected;
-    /** By so much. */
+    /** What is added to that output. */
     double injection;
 
     struct feedback_excite excite;
@@ -123,17 +123,17 @@ struct feedback {
     struct feedback_mains mains;
     /** [actuator] another system's setpoints. */
     double *other;
-    /** [output] the same. */
+    /** [output] another system's setpoints. */
     double *of_other;
-    /** [output] */
+    /** [output] where it stands while the loop is off. */
     double *standing;
 
     double shadow_rms;
-    /** Asked for last. */
+    /** What was asked for last. */
     struct feedback_requests requests;
 
     bool has_request, was_shadow;
-    /** Of the last cycle. */
+    /** State of the last cycle. */
     enum feedback_state before;
     /** Number of the question that could not be solved; 0: none. */
     uint64_t failed;

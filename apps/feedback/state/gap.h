@@ -13,7 +13,7 @@
 
 struct feedback;
 
-/** At the first sign of a cycle, whose number is `at`. */
+/** Called at the first record or step of a cycle, whose number is `at`. */
 void feedback_gap_cross(struct feedback *feedback, uint64_t at);
 
 /** Nothing was seen for so long that the beam may be anywhere: a row is no longer compared with where it was. */

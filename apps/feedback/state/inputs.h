@@ -16,13 +16,13 @@
 
 /** A lane, and what it is for. */
 struct feedback_lane {
-    /** In the record. */
+    /** Index of the lane in the record. */
     uint32_t at;
-    /** f32, else i32. */
+    /** The lane is f32; else it is i32. */
     bool is_float;
-    /** Of a row: nm per its unit; else 1. */
+    /** For a row: nm per unit of the lane; else 1. */
     double to_unit;
-    /** Row, table, or actuator of another system; sums: unused. */
+    /** Number of the row, of the table, or of another system's actuator; unused for sums. */
     uint32_t what;
 };
 
@@ -33,7 +33,7 @@ struct feedback_input {
     int32_t gate_lane;
 };
 
-/** The lane's number. */
+/** The lane's value. */
 static inline double feedback_lane_value(struct feedback_lane const *lane, struct rm_record const *record) {
     union rm_lane const value = record->lane[lane->at];
     return lane->is_float ? (double)value.f : (double)value.i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the feedback tells and is told: its settings, readings, streams, states, enable_conditions. Names, units and
- * descriptions stand in names.c; `ringmaster feedback` and the console know them by name. */
+/** What the feedback publishes and what people set: its settings, readings, streams, states and enable conditions.
+ * Names, units and descriptions stand in names.c; `ringmaster feedback` and the console know them by name. */
 #ifndef FEEDBACK_NAMES_H
 #define FEEDBACK_NAMES_H
 
@@ -13,7 +13,7 @@ enum feedback_setting {
     FEEDBACK_LOOP,
     /** reset: another value leaves the state FAULT. */
     FEEDBACK_RESET,
-    /** gain: of the whole loop, 0 to 2; 1. */
+    /** gain: of the whole loop, 0 to 2; at first 1. */
     FEEDBACK_GAIN,
     /** resonators: 1 on, 0 off. */
     FEEDBACK_RESONATORS,
@@ -23,15 +23,15 @@ enum feedback_setting {
     FEEDBACK_RF,
     /** unload: 1, families hand over their DC as configured. */
     FEEDBACK_UNLOAD,
-    /** shadow: 1, everything is computed and told, nothing is sent. */
+    /** shadow: 1, everything is computed and published, and nothing is sent. */
     FEEDBACK_SHADOW,
-    /** gate: 1, top-up and what else the gate's input tells of is ridden out. */
+    /** gate: 1, the loop rides out top-up and whatever else the gate's input reports. */
     FEEDBACK_GATE,
-    /** modes: so many per plane and family; 0: all. */
+    /** modes: how many are kept per plane and family; 0: all. */
     FEEDBACK_MODES,
     /** tikhonov: relative to the largest singular value. */
     FEEDBACK_TIKHONOV,
-    /** golden [row], nm: the wanted orbit; approached at `golden_speed` of the configuration. */
+    /** golden [row], nm: the wanted orbit, which is approached at `golden_speed` of the configuration. */
     FEEDBACK_GOLDEN,
     /** bpm_mask [row]: 1 used, 0 out. */
     FEEDBACK_BPM_MASK,
@@ -65,21 +65,22 @@ enum feedback_excitation {
     FEEDBACK_CONSTANT,
 };
 
-/** Parameters feedback/NAME that it tells. */
+/** Parameters feedback/NAME that the feedback publishes. */
 enum feedback_reading {
     /** state: enum feedback_state. */
     FEEDBACK_STATE,
     /** enable_conditions: bits of enum feedback_enable_condition that are missing now. */
     FEEDBACK_ENABLE_CONDITIONS,
-    /** cause: those that were missing when it last left ON by itself; 0: nobody has, or a person. */
+    /** cause: conditions that were missing when the loop last left ON by itself; 0: it has not, or a person ended it.
+     */
     FEEDBACK_CAUSE,
-    /** cause_turn */
+    /** cause_turn: the turn at which that was. */
     FEEDBACK_CAUSE_TURN,
-    /** cause_number: of the row or actuator that it was, or −1. */
+    /** cause_number: number of the row or actuator that was the cause, or −1. */
     FEEDBACK_CAUSE_NUMBER,
-    /** rms_x, µm: of the rows in use, less golden. */
+    /** rms_x, µm: RMS over the rows in use, less the golden orbit. */
     FEEDBACK_RMS_X,
-    /** rms_y */
+    /** rms_y, µm: the same. */
     FEEDBACK_RMS_Y,
     /** cumulated_x, µm: RMS over the last second's cycles of each row, averaged over rows. */
     FEEDBACK_CUMULATED_X,
@@ -87,23 +88,23 @@ enum feedback_reading {
     FEEDBACK_CUMULATED_Y,
     /** bpms_used: rows in use. */
     FEEDBACK_USED,
-    /** bpms_substituted: so far. */
+    /** bpms_substituted: rows substituted so far. */
     FEEDBACK_SUBSTITUTED,
     /** saturated: actuators at a limit now. */
     FEEDBACK_SATURATED,
     /** beam: mean of the sum lanes; NaN: not watched. */
     FEEDBACK_BEAM,
-    /** mains_hz: as the resonators have it. */
+    /** mains_hz: the mains' frequency that the resonators have. */
     FEEDBACK_MAINS_HZ,
     /** generation: how often the matrix was solved. */
     FEEDBACK_GENERATION,
     /** solve_ms: how long it took. */
     FEEDBACK_SOLVE_MS,
-    /** rf_offset: what it wants of the RF actuator beyond where that stood. */
+    /** rf_offset: what the loop wants of the RF actuator, relative to where that stood. */
     FEEDBACK_RF_OFFSET,
-    /** shadow_rms: of its setpoints less the other system's. */
+    /** shadow_rms: RMS of its setpoints less the other system's. */
     FEEDBACK_SHADOW_RMS,
-    /** latency_ns: nominal, of the plant model. */
+    /** latency_ns: nominal latency, from the plant model. */
     FEEDBACK_LATENCY_NS,
     /** bpm_state [row]: bits of enum feedback_row_fault. */
     FEEDBACK_ROW_STATE,
@@ -116,28 +117,29 @@ enum feedback_reading {
 };
 
 enum {
-    /** Whole cycles before the loop goes on after one of which too much was missing. What keeps inputs away often does
-     * so in bursts, every other cycle: a loop that answered those between would have twice the delay that its law is
-     * for, and amplify. */
+    /** Whole cycles to wait after a cycle in which too much was missing. What keeps inputs away often does so in
+     * bursts, every other cycle. A loop that answered the cycles between would have twice the delay that its law is
+     * for, and would amplify. */
     FEEDBACK_STABLE_CYCLES = 8,
 };
 
 enum feedback_state { FEEDBACK_OFF, FEEDBACK_READY, FEEDBACK_ON, FEEDBACK_HOLD, FEEDBACK_FAULT };
 
-/** What must be there to be on. OFF: nobody wants it on, and something is missing. READY: nobody wants it on. ON.
- * HOLD: wanted on, all outputs as they were; goes on by itself when the enable condition is back: as if nothing had
- * been where inputs, or the gate, were what it waited for, and not for long; else softly. FAULT: wanted on, and
- * left it for a reason that a person should look at (`reset`). */
+/** What must be there for the loop to be on. OFF: a person has not switched it on, and something is missing. READY: a
+ * person has not switched it on, and nothing is missing. ON: it acts. HOLD: it is switched on, and all outputs stay as
+ * they were. It goes on by itself when the enable condition is back. After a short HOLD for inputs or the gate it goes
+ * on as if nothing had been, else softly. FAULT: it is switched on, and has left ON for a reason that a person should
+ * look at (`reset`). */
 enum feedback_enable_condition {
     /** The matrix is not solved yet; HOLD. */
     FEEDBACK_NO_MATRIX = 1 << 0,
-    /** `beam` below the least, or it fell in one cycle; HOLD. */
+    /** `beam` is below the least, or it fell in one cycle; HOLD. */
     FEEDBACK_NO_BEAM = 1 << 1,
     /** Fewer rows in use than the least; FAULT. */
     FEEDBACK_FEW_BPMS = 1 << 2,
-    /** More actuators at a limit, for longer while ON, than allowed; FAULT. */
+    /** More actuators than allowed are at a limit, for longer than allowed while ON; FAULT. */
     FEEDBACK_SATURATION = 1 << 3,
-    /** At the start: RMS orbit error above the largest; FAULT. */
+    /** At the start, the RMS orbit error is above the largest allowed; FAULT. */
     FEEDBACK_LARGE_ERROR = 1 << 4,
     /** Fewer actuators in use than the least; HOLD, and FAULT if they stay away. */
     FEEDBACK_FEW_ACTUATORS = 1 << 5,
@@ -145,41 +147,41 @@ enum feedback_enable_condition {
     FEEDBACK_GATED = 1 << 6,
     /** Too many inputs missing in one cycle, or in one of the last few; HOLD. */
     FEEDBACK_LATE = 1 << 7,
-    /** Rows do not reach the supplies; HOLD. */
+    /** Vectors do not reach the supplies; HOLD. */
     FEEDBACK_NOT_SENT = 1 << 8,
 };
 
 /** Why a row is out, or was not used as it came. */
 enum feedback_row_fault {
     FEEDBACK_ROW_MASKED = 1 << 0,
-    /** No record for more cycles than may be substituted. */
+    /** It had no record for more cycles than may be substituted. */
     FEEDBACK_ROW_SILENT = 1 << 1,
-    /** Its instrument's status says so. */
+    /** Its instrument's status says that it is invalid. */
     FEEDBACK_ROW_INVALID = 1 << 2,
-    /** The very same value for too many cycles. */
+    /** It had the very same value for too many cycles. */
     FEEDBACK_ROW_FROZEN = 1 << 3,
-    /** Further in one cycle than the beam goes, and others did not. */
+    /** It moved further in one cycle than the beam can, and other rows did not. */
     FEEDBACK_ROW_JUMPED = 1 << 4,
-    /** Not there in this cycle: substituted. */
+    /** It did not come in this cycle, and was substituted. */
     FEEDBACK_ROW_MISSING = 1 << 5,
 };
 
 enum feedback_actuator_fault {
     FEEDBACK_ACTUATOR_MASKED = 1 << 0,
-    /** Tripped, or its chain does not answer: nobody knows where it stands. */
+    /** It has tripped, or its chain does not answer: where it stands is unknown. */
     FEEDBACK_ACTUATOR_LOST = 1 << 1,
-    /** At a limit for longer than allowed: out of the matrix until it is back. */
+    /** It was at a limit for longer than allowed: it is out of the matrix until it is back. */
     FEEDBACK_ACTUATOR_SATURATED = 1 << 2,
 };
 
 /** Streams feedback/NAME. */
 enum feedback_stream {
     /** orbit: rms_x rms_y worst_x worst_y [µm], setpoint_rms_x setpoint_rms_y [unit], missing, saturated, state,
-     * excitation, error, output: of what is excited. */
+     * excitation; error and output of what is excited. */
     FEEDBACK_ORBIT,
     /** modes_x: errors of the first twelve horizontal modes of the first family, µm. */
     FEEDBACK_MODES_X,
-    /** modes_y */
+    /** modes_y: the same of the vertical modes. */
     FEEDBACK_MODES_Y,
 
     FEEDBACK_STREAMS,

@@ -12,7 +12,7 @@
  * HOLD is gone out of by itself. What a lost beam takes with it (BPMs that say they are invalid) takes a while to come
  * back, so HOLD waits for those enable conditions for `timeout` cycles after the beam is there. A beam that is lost for
  * longer than `rearm` cycles, 0 by default, is FAULT: what comes after it is for a person to look at. FAULT stays until
- * `reset` changes, or nobody wants the loop on any more. A large error counts only while the loop is not on: it is the
+ * `reset` changes, or `loop` is switched off. A large error counts only while the loop is not on: it is the
  * loop's to correct.
  */
 #ifndef FEEDBACK_STATES_H
@@ -32,9 +32,9 @@ struct feedback_states {
     enum feedback_state state;
     /** The setting's value as it was seen last. */
     double reset;
-    /** Cycles in HOLD that FAULTING enable conditions may be missing. */
+    /** Most cycles in HOLD for which FAULTING enable conditions may be missing. */
     uint32_t timeout;
-    /** Of these. */
+    /** Cycles in HOLD so far. */
     uint32_t waited;
     /** Cycles in which a lost beam may come back by itself; 0: none. */
     uint32_t rearm;
@@ -51,7 +51,7 @@ struct feedback_state_requests {
     double reset;
 };
 
-/** One cycle: the state in it. `missing` are bits of enum feedback_enable_condition. */
+/** Runs one cycle, and returns the state in it. `missing` are bits of enum feedback_enable_condition. */
 enum feedback_state feedback_states_next(struct feedback_states *states, struct feedback_state_requests const *requests,
                                          uint32_t missing);
 

@@ -14,53 +14,54 @@
 #include <stdint.h>
 
 struct feedback_watch_limits {
-    /** Cycles; frozen 0: never. */
+    /** In cycles; frozen 0: frozen rows are not looked for. */
     uint32_t missing, frozen;
-    /** 0: never. */
+    /** Largest way in one cycle; 0: leaps are not looked for. */
     int32_t jump_nm;
 
     uint32_t return_cycles;
 };
 
 struct feedback_watched {
-    /** As it came last, nm. */
+    /** The reading that came last, nm. */
     int32_t reading;
     /** Its last good error, nm. */
     int32_t good;
-    /** Cycles that the reading has been the very same. */
+    /** Consecutive cycles with the very same reading. */
     uint32_t same;
-    /** Cycles without a good one. */
+    /** Consecutive cycles without a good reading. */
     uint32_t gap;
     /** Good cycles since its last fault. */
     uint32_t clean;
-    /** Bits of enum feedback_row_fault, but for the mask. */
+    /** Bits of enum feedback_row_fault; the mask is not among them. */
     uint32_t fault;
-    /** `fault`, at the end of the last cycle. */
+    /** `fault` at the end of the last cycle. */
     uint32_t reported;
-    /** In this cycle; `sound`: nothing is wrong with it. */
+    /** `came`: it came in this cycle. `sound`: nothing is wrong with it. */
     bool came, sound;
-    /** `reading` and `good` are there. */
+    /** `reading` and `good` have values. */
     bool known;
 };
 
 enum feedback_verdict {
-    /** Use it. */
+    /** The row is good, and its value is used. */
     FEEDBACK_GOOD,
     /** The row is bad, and its value is not used. */
     FEEDBACK_BAD,
-    /** It leapt, and nothing else: feedback_watch_condemn or _believe when all have come. */
+    /** It leapt, and nothing else is wrong: call feedback_watch_condemn or feedback_watch_believe when all rows have
+     * come. */
     FEEDBACK_LEAP,
 };
 
-/** A reading came, which makes this error. */
+/** Takes a reading, which makes this error. */
 enum feedback_verdict feedback_watch_take(struct feedback_watch_limits const *limits, struct feedback_watched *row,
                                           int32_t reading_nm, int32_t error_nm, bool is_valid);
 
-/** A leap was the row's own fault; or the beam's. */
+/** A leap was the row's own fault (condemn), or the beam's (believe). */
 void feedback_watch_condemn(struct feedback_watched *row);
 void feedback_watch_believe(struct feedback_watched *row, int32_t error_nm);
 
-/** What a row that is not there, or not used, counts as in this cycle; false: as nothing. */
+/** What a row that is missing, or not used, counts as in this cycle. False: it counts as nothing. */
 static inline bool feedback_watch_substitute(struct feedback_watch_limits const *limits,
                                              struct feedback_watched const *row, int32_t *error_nm) {
     *error_nm = row->good;
@@ -71,10 +72,10 @@ static inline bool feedback_watch_substitute(struct feedback_watch_limits const 
  * faults changed. */
 bool feedback_watch_close(struct feedback_watch_limits const *limits, struct feedback_watched *row);
 
-/** The same of a row that did not come, in a cycle in which so many did not that it says nothing about this one. */
+/** The same for a row that did not come, in a cycle in which so many did not come that this says nothing about it. */
 static inline void feedback_watch_forgo(struct feedback_watched *row) { row->sound = false; }
 
-/** Cycles that nobody ran: a row that was good has been good for as much longer. */
+/** `cycles` were not run: a row that was good has been good for as much longer. */
 static inline void feedback_watch_skip(struct feedback_watched *row, uint32_t cycles) {
     row->clean += row->clean > 0 && row->clean < UINT32_MAX - cycles ? cycles : 0;
 }
