@@ -21,7 +21,7 @@ int measure_request(char const *where, int first, int second);
 
 /* In common. */
 
-/** Between two processes. */
+/** What two processes share that play a number back and forth. */
 struct ball {
     _Alignas(64) atomic_uint plain;
     /** Both have what they need. */
@@ -33,12 +33,12 @@ struct ball {
 void die(char const *what, struct rm_error const *error);
 void pin(int cpu);
 
-/** A member of the JSON object, of so many values, which it sorts; then `end`. */
+/** Prints a member of the JSON object: the `count` values, which it sorts; then `end`. */
 void print(char const *name, double *values, size_t count, char const *end);
 
 void *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name);
 
-/** Attaches once `name` is there. */
+/** Attaches once the object `name` is there. */
 struct rm_workspace *attach(char const *where, enum rm_object_kind kind, char const *name);
 
 struct rm_owner *owner_of(char const *where, char const *name);
@@ -48,10 +48,10 @@ void open_owner(struct rm_owner *owner);
 rm_owner_index plan(struct rm_owner *owner, char const *name, size_t count, struct rm_limits const *limits,
                     char const *group);
 
-/** One for this process and its children. */
+/** Makes a ball that this process and its children share. */
 struct ball *shared(void);
 
-/** Forks: 0 in the child, which is pinned, and ends with its parent. */
+/** Forks. Returns 0 in the child, which is pinned to `cpu` and ends with its parent. */
 pid_t beside(int cpu);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum {
     RM_VETH_LINKS_MAX = 16,
-    /** Of IPv4. */
+    /** Smallest and largest MTU of a link: the smallest is IPv4's. */
     RM_VETH_MTU_MIN = 68,
 
     RM_VETH_MTU_MAX = 65535,

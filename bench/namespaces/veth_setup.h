@@ -8,7 +8,7 @@
 
 #include "veth_pair.h"
 
-/** Nothing sends here by itself. False where the kernel refuses. */
+/** Keeps the namespace's kernel from sending of its own accord. False where the kernel refuses. */
 bool rm_veth_quieten(void);
 
 /** From namespace 1: makes a link whose end 0 goes to the namespace that `other_holder` holds. */
@@ -17,7 +17,7 @@ bool rm_veth_link_make(int link, int mtu, pid_t other_holder);
 /** Gives an end its address, its neighbour and its checksums, and takes it up. */
 bool rm_veth_link_up(int link, int end);
 
-/** The kernel notices some milliseconds later that both ends are up. */
+/** Waits until the kernel has noticed that both ends are up, some milliseconds later. */
 bool rm_veth_link_wait(int link, int end);
 
 #endif

@@ -33,13 +33,14 @@ _Static_assert(sizeof(struct rm_cycle_row) == 32, "a row has 32 bytes");
 enum { RM_CYCLES_MOST = 1 << 26 };
 
 struct rm_cycles {
-    /** NULL: none are kept. */
+    /** NULL: no rows are kept. */
     struct rm_cycle_row *row;
 
     size_t capacity;
 };
 
-/** Makes room for so many rows, in memory that is there by then. RM_E_NO_SPACE: there is not so much. */
+/** Makes room for so many rows, and touches the memory, so that no page is fetched later. RM_E_NO_SPACE: there is not
+ * so much. */
 enum rm_code rm_cycles_new(struct rm_cycles *cycles, size_t capacity, struct rm_error *error);
 void rm_cycles_free(struct rm_cycles *cycles);
 
@@ -54,7 +55,7 @@ static inline void rm_cycles_take(struct rm_cycles *cycles, uint64_t index, uint
     row->last_tsc = tsc;
 }
 
-/** Writes a whole group down, of which `datagrams` passed between the two times. */
+/** Writes the row of a whole group, of which `datagrams` passed between the two times. */
 static inline void rm_cycles_put(struct rm_cycles *cycles, uint64_t index, uint32_t datagrams, uint64_t first_tsc,
                                  uint64_t last_tsc) {
     if (index < cycles->capacity)

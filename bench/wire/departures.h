@@ -13,18 +13,18 @@
 #include "link_endpoint.h"
 
 struct rm_departures {
-    /** NULL: nothing is written down. */
+    /** File to be written; NULL: none. */
     char const *path;
 
     uint32_t links;
     struct rm_cycles of_link[RM_LINKS_MAX];
 };
 
-/** Makes room for so many cycles; with a `path` of NULL for none. RM_E_NO_SPACE: there is not so much memory. */
+/** Makes room for so many cycles, or for none where `path` is NULL. RM_E_NO_SPACE: there is not so much memory. */
 enum rm_code rm_departures_new(struct rm_departures *departures, char const *path, uint32_t links, uint64_t cycles,
                                struct rm_error *error);
 
-/** Writes the file: those of the first so many cycles. RM_E_SYSTEM with the reason. */
+/** Writes the rows of the first `cycles` cycles to the file. RM_E_SYSTEM with the reason. */
 enum rm_code rm_departures_write(struct rm_departures const *departures, uint64_t cycles, struct rm_error *error);
 
 void rm_departures_free(struct rm_departures *departures);

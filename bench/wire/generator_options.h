@@ -13,23 +13,23 @@ struct rm_generator_options {
     uint64_t core;
     uint32_t link_count;
     struct rm_link_config link[RM_LINKS_MAX];
-    /** On each link. */
+    /** Instruments on each link. */
     uint64_t instruments;
-    /** Number of the first. */
+    /** Number of the first instrument. */
     uint64_t first_flow;
     /** 0: as fast as the links take them. */
     double rate_hz;
 
     double seconds;
     uint64_t payload_bytes;
-    /** NULL: none. */
+    /** File of the cycles; NULL: none. */
     char const *cycles_path;
 
     double jitter_us;
     uint64_t seed;
-    /** 0: none. */
+    /** Every so many-th datagram is dropped on purpose; 0: none. */
     uint64_t drop_every;
-    /** From one link's group to the next link's. */
+    /** Time from one link's group to the next link's. */
     double group_gap_us;
 };
 

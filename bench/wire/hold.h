@@ -11,7 +11,7 @@ enum { RM_HOLD_DATAGRAMS = 8192 };
 struct rm_hold {
     /** RM_HOLD_DATAGRAMS times `payload_bytes`. */
     uint8_t *payloads;
-    /** Of the largest. */
+    /** Bytes of the largest payload. */
     uint32_t payload_bytes;
     /** Numbers of datagrams put and taken so far. */
     uint64_t put, taken;
@@ -30,7 +30,7 @@ static inline uint64_t rm_hold_count(struct rm_hold const *hold) { return hold->
  */
 void rm_hold_put(struct rm_hold *hold, uint8_t const *payload, uint32_t length, uint64_t due);
 
-/** When the oldest is due; UINT64_MAX when there is none. */
+/** TSC at which the oldest is due; UINT64_MAX when there is none. */
 static inline uint64_t rm_hold_due(struct rm_hold const *hold) {
     return rm_hold_count(hold) == 0 ? UINT64_MAX : hold->due[hold->taken % RM_HOLD_DATAGRAMS];
 }

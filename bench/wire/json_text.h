@@ -3,7 +3,7 @@
 #ifndef RM_BENCH_WIRE_JSON_TEXT_H
 #define RM_BENCH_WIRE_JSON_TEXT_H
 
-/** Prints it to standard output with its quotation marks, and escapes what JSON wants escaped. */
+/** Prints the text to standard output with its quotation marks, and escapes what JSON wants escaped. */
 void rm_json_text(char const *text);
 
 #endif

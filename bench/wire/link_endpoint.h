@@ -34,9 +34,9 @@
 #include "net/port.h"
 
 enum {
-    /** With its terminating zero. */
+    /** Bytes of a link's text, with the terminating zero. */
     RM_LINK_TEXT_BYTES = 256,
-    /** Of one process. */
+    /** Most links of one process. */
     RM_LINKS_MAX = 16,
 
     RM_LINK_MTU_MAX = 9000,
@@ -63,9 +63,9 @@ struct rm_link_config {
     enum rm_link_kind kind;
     /** Socket, interface or PCI address. */
     char where[RM_PORT_PATH_BYTES];
-    /** Memif. */
+    /** memif: our end is the server. */
     bool server;
-    /** True of all links that never sleep. */
+    /** The link never sleeps. True for all of DPDK's. */
     bool spin;
 
     uint32_t batch;
@@ -73,12 +73,12 @@ struct rm_link_config {
     uint8_t peer_mac[6];
     uint32_t address;
     uint32_t peer;
-    /** Ours; Ethernet: of both ends. */
+    /** Our UDP port; on Ethernet that of both ends. */
     uint16_t udp_port;
 
     uint16_t peer_port;
-    /** Set after parsing: send to whoever sent last, from the address that it sent to. A UDP socket is connected to its
-     * peer, and needs none of it. */
+    /** Set after parsing: send to the address and port that the last datagram came from, from the address that it was
+     * sent to. A UDP socket is connected to its peer, and needs none of it. */
     bool answer;
 };
 
@@ -94,17 +94,17 @@ struct rm_link_burst {
     uint8_t *payload[RM_BURST];
     /** Bytes of payload: RM_PROBE_BYTES … the largest. */
     uint32_t length[RM_BURST];
-    /** The link's own. */
+    /** The buffers, which are the link's own. */
     struct rm_burst frames;
 };
 
-/** Counted since the link was opened. */
+/** What was counted since the link was opened. */
 struct rm_link_statistics {
-    /** Came, but no datagram to our UDP port, or one too short for a probe, or over the MTU. */
+    /** Datagrams that came, but not to our UDP port, or were too short for a probe, or over the MTU. */
     uint64_t foreign;
-    /** Dropped before we could receive them: by the device, or by a full socket buffer. */
+    /** Datagrams that were dropped before we could receive them: by the device, or by a full socket buffer. */
     uint64_t missed;
-    /** Of those that rm_link_send took: refused for good by the kernel or the device. */
+    /** Datagrams that rm_link_send took, and the kernel or the device then refused for good. */
     uint64_t unsent;
 };
 
@@ -116,7 +116,7 @@ enum rm_code rm_links_open(struct rm_link_config const *configs, uint32_t count,
                            struct rm_error *error);
 void rm_links_close(struct rm_link **links, uint32_t count);
 
-/** As it was given: "raw:veth0". */
+/** The text that the link was given: "raw:veth0". */
 char const *rm_link_text(struct rm_link const *link);
 
 /** True when it never sleeps: `wait_ns` means nothing then. */
@@ -146,7 +146,7 @@ uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst);
 void rm_link_totals(struct rm_link *link, struct rm_link_statistics *totals);
 
 /** Whether the link still works, for programs to which nothing comes or that cannot send. RM_E_ABSENT: the other end is
- * not there, and may come (no peer on the memif socket, nobody listens at the peer's UDP port). RM_E_SYSTEM: the
+ * not there, and may come (no peer on the memif socket, no socket at the peer's UDP port). RM_E_SYSTEM: the
  * interface is gone or down. Cold: it may ask the kernel. */
 enum rm_code rm_link_check(struct rm_link *link, struct rm_error *error);
 

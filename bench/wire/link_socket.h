@@ -8,21 +8,22 @@
 
 struct rm_socket_link {
     struct rm_link link;
-    /** Of each of RM_BURST in each direction. */
+    /** Bytes of each buffer; there are RM_BURST in each direction. */
     uint32_t buffer_bytes;
 
     uint8_t *in;
     uint8_t *out;
     uint64_t unsent;
-    /** As told last. */
+    /** Datagrams missed, as reported last. */
     uint64_t missed;
-    /** The kernel's own then, which begins anew after 2^32. */
+    /** The kernel's own count at that time, which begins anew after 2^32. */
     uint32_t missed_count;
-    /** The errno after which nothing can be received or sent; 0: works. */
+    /** The errno after which nothing can be received or sent; 0: the socket works. */
     int broken;
 };
 
-/** Closes `file` when it fails. `longest` bytes of a datagram or frame. */
+/** Makes a link of the socket `file`, and closes it when that fails. A datagram or frame has at most `longest` bytes.
+ */
 enum rm_code rm_socket_link_new(struct rm_link_config const *config, struct rm_link_ops const *ops, int file,
                                 uint32_t longest, struct rm_link **link, struct rm_error *error);
 

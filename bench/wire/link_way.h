@@ -25,15 +25,15 @@ struct rm_link_ops {
 struct rm_link {
     struct rm_link_ops const *ops;
     struct rm_link_config config;
-    /** Of what we send; Ethernet only. */
+    /** Addresses and ports of what we send; Ethernet only. */
     struct rm_flow flow;
-    /** Of the last payload length sent: most are like the one before. */
+    /** The header made for the last payload length: most datagrams have the length of the one before. */
     uint8_t header[RM_FRAME_HEADER_BYTES];
     /** Length of the payload that the header was made for. 0: none yet. */
     uint32_t header_payload;
 
     uint64_t foreign;
-    /** To sleep on; -1 for ways without. */
+    /** The file to sleep on; -1 where there is none. */
     int file;
 
     char hardware_stamps[64];
@@ -50,7 +50,7 @@ enum rm_code rm_link_port_open(struct rm_link_config const *config, struct rm_li
 enum rm_code rm_link_raw_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error);
 enum rm_code rm_link_udp_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error);
 
-/** The port that a link is opened as: for DPDK's memory, which is told before. False for sockets. */
+/** Fills in the port that the link is opened as; DPDK's memory is made for it before. False for sockets. */
 bool rm_link_port_config(struct rm_link_config const *config, struct rm_port_config *port);
 
 #endif

@@ -11,29 +11,29 @@
 #include <ringmaster/error.h>
 
 enum rm_option_kind {
-    /** Double. */
+    /** A double. */
     RM_OPTION_NUMBER,
-    /** uint64_t */
+    /** A uint64_t. */
     RM_OPTION_WHOLE,
-    /** Char const *, into argv. */
+    /** A char const * into argv. */
     RM_OPTION_TEXT,
-    /** Handed to `take` in the order of the command line: for options that may be repeated, or mean what they mean by
-     * their place. */
+    /** The value is handed to `take` in the order of the command line: for options that may be repeated, or whose
+     * meaning depends on their place. */
     RM_OPTION_TAKE,
 };
 
 struct rm_option {
-    /** Without its dashes. */
+    /** The name without its dashes. */
     char const *name;
-    /** Where it goes; left alone when the option is not there. */
+    /** Where the value is stored; left alone when the option is not given. */
     void *value;
-    /** Of numbers, both allowed. */
+    /** Smallest and largest number that is allowed. */
     double least, most;
 
     enum rm_code (*take)(void *value, char const *text, struct rm_error *error);
     enum rm_option_kind kind;
     bool required;
-    /** Set by rm_options_read. */
+    /** The option was given. Set by rm_options_read. */
     bool given;
 };
 

@@ -17,25 +17,25 @@ struct rm_outbox {
     struct rm_link *link;
     struct rm_stop const *stop;
     uint32_t payload_bytes;
-    /** Put in and not yet sent. */
+    /** Probes that were put in and not yet sent. */
     uint32_t count;
 
     struct rm_probe pending[RM_BURST];
     struct rm_link_burst burst;
-    /** Every so many-th is left out, a known loss; 0: none. */
+    /** Every so many-th probe is left out on purpose; 0: none. */
     uint64_t drop_every;
-    /** Put in so far. */
+    /** Probes put in so far. */
     uint64_t offered;
-    /** Left out of those. */
+    /** Probes of those that were left out on purpose. */
     uint64_t dropped;
-    /** Taken by the link. */
+    /** Probes that the link took. */
     uint64_t sent;
-    /** Put in, and neither sent nor dropped, because the link had ended or we were to stop. */
+    /** Probes put in, and neither sent nor dropped, because the link had ended or the program was to stop. */
     uint64_t unsent;
 
     uint64_t waits;
     uint64_t waited_ticks, longest_wait_ticks;
-    /** Of waiting until the link is looked at. */
+    /** TSC ticks of waiting after which the link is checked. */
     uint64_t look_ticks;
     /** The link has ended: `error` says how. */
     bool lost;
@@ -46,10 +46,10 @@ struct rm_outbox {
 void rm_outbox_start(struct rm_outbox *outbox, struct rm_link *link, uint32_t payload_bytes, uint64_t drop_every,
                      double tsc_hz, struct rm_stop const *stop);
 
-/** Sends what is in it. */
+/** Sends the probes that are in it. */
 void rm_outbox_flush(struct rm_outbox *outbox);
 
-/** Puts one in, and flushes when it is full. */
+/** Puts a probe in, and flushes when the outbox is full. */
 static inline void rm_outbox_put(struct rm_outbox *outbox, struct rm_probe const *probe) {
     ++outbox->offered;
     if (outbox->drop_every != 0 && outbox->offered % outbox->drop_every == 0) {
@@ -61,7 +61,7 @@ static inline void rm_outbox_put(struct rm_outbox *outbox, struct rm_probe const
         rm_outbox_flush(outbox);
 }
 
-/** Looks whether the link still works; when not, it is lost. Cold. */
+/** Checks whether the link still works; if not, it is lost. Cold path. */
 void rm_outbox_check(struct rm_outbox *outbox);
 
 /** Says that the instruments `first` … first + count - 1 have ended before `sequence`. Tries once, and is not among the

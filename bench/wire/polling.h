@@ -10,12 +10,12 @@
 /** Seconds of the calling thread on its core so far. */
 double rm_thread_seconds(void);
 
-/** One thread's; all times are TSC ticks. */
+/** Times of one thread, in TSC ticks. */
 struct rm_poll_times {
     uint64_t begin, last;
-    /** Times round, and those that found something to do. */
+    /** Rounds of the loop, and those that found something to do. */
     uint64_t loops, busy_loops;
-    /** Time of those. */
+    /** Time of the busy rounds. */
     uint64_t busy;
 
     uint64_t longest_gap;
@@ -33,7 +33,7 @@ static inline void rm_poll_times_begin(struct rm_poll_times *polling, uint64_t n
  * A sleep ends 17 µs late here, and sometimes 26. */
 uint64_t rm_poll_times_may_sleep_ns(uint64_t until, uint64_t now, double tsc_hz);
 
-/** Once each time round, with the time then: what lies since the last one was `busy` or not. */
+/** Called once each round, with the time then. `busy` says whether the time since the last call was work. */
 static inline void rm_poll_times_loop(struct rm_poll_times *polling, uint64_t now, bool busy) {
     uint64_t const gap = now - polling->last;
     polling->last = now;
@@ -45,13 +45,15 @@ static inline void rm_poll_times_loop(struct rm_poll_times *polling, uint64_t no
         polling->longest_gap = gap;
 }
 
-/** Instead of rm_poll_times_loop after a time that the loop may have slept: which is neither a gap nor work. */
+/** Called instead of rm_poll_times_loop after a time in which the loop may have slept: that time is neither a gap nor
+ * work. */
 static inline void rm_poll_times_slept(struct rm_poll_times *polling, uint64_t now) {
     polling->last = now;
     ++polling->loops;
 }
 
-/** 0–1 of the time since it began; of a loop that did nothing but look, the share in which looking paid off. */
+/** Share of the time since the beginning, 0–1, that was work. For a loop that did nothing but poll, it is the share in
+ * which polling found something. */
 static inline double rm_poll_times_busy_share(struct rm_poll_times const *polling) {
     uint64_t const all = polling->last - polling->begin;
     return all == 0 ? 0 : (double)polling->busy / (double)all;

@@ -14,14 +14,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Stamp of a datagram that is none of the instrument's: it says that the instrument has ended before `sequence`, so
- * that a loss at the very end is one too. */
+/** Stamp of a datagram that is no measurement: it says that the instrument has ended before `sequence`, so that a loss
+ * at the very end is counted too. */
 #define RM_PROBE_END UINT64_MAX
 
 /** No cycle has this sequence number or a higher one, so that sums of them do not overflow. */
 #define RM_PROBE_SEQUENCES (UINT64_C(1) << 63)
 
-/** Sequence of a question whether somebody is there, which is none of the cycles. */
+/** Sequence number of the question whether the other end is there. It belongs to no cycle. */
 #define RM_PROBE_HELLO UINT64_MAX
 
 enum {
@@ -38,14 +38,14 @@ struct rm_probe {
     uint64_t stamp;
 };
 
-/** Writes it at the start of a payload, at any alignment; what follows is left as it is. */
+/** Writes a probe at the start of a payload, at any alignment. The bytes behind it stay as they are. */
 static inline void rm_probe_write(uint8_t *payload, struct rm_probe const *probe) {
     memcpy(payload, &probe->flow, sizeof probe->flow);
     memcpy(payload + RM_PROBE_SEQUENCE, &probe->sequence, sizeof probe->sequence);
     memcpy(payload + RM_PROBE_STAMP, &probe->stamp, sizeof probe->stamp);
 }
 
-/** Reads it from a payload of at least RM_PROBE_BYTES. */
+/** Reads a probe from a payload of at least RM_PROBE_BYTES. */
 static inline struct rm_probe rm_probe_read(uint8_t const *payload) {
     struct rm_probe probe;
     memcpy(&probe.flow, payload, sizeof probe.flow);

@@ -9,7 +9,7 @@
 
 #include <ringmaster/error.h>
 
-/** 1 GiB of memory. */
+/** They take 1 GiB of memory. */
 enum { RM_PROBES_MOST = 1 << 26 };
 
 struct rm_probe_times {
@@ -22,37 +22,37 @@ struct rm_probes {
     struct rm_probe_times *times;
     /** Number of probes to be sent. */
     uint64_t count;
-    /** The first so many of them count for nothing. */
+    /** The first so many of them are warm-up, and are not counted. */
     uint64_t warm_up;
-    /** The one to send next: so many are sent. */
+    /** Number of the probe to send next, which is how many were sent. */
     uint64_t next;
-    /** When probe 0 is due. */
+    /** TSC at which probe 0 is due. */
     uint64_t begin;
-    /** Ticks. */
+    /** Period in TSC ticks. */
     double period;
 
     uint64_t answered, duplicate, late;
 };
 
-/** What is made of them, warm-up left out. */
+/** What was counted, without the warm-up. */
 struct rm_probes_summary {
     uint64_t probes, received, lost;
-    /** From when the first was due to a period after the last was sent. */
+    /** TSC ticks from when the first was due to a period after the last was sent. */
     double ticks;
 };
 
-/** RM_E_ARGUMENT for more than RM_PROBES_MOST; RM_E_NO_SPACE. The memory is there from the beginning: no page is
- * fetched while probes fly. */
+/** Makes room for the probes. The memory is touched, so that no page is fetched while probes fly. RM_E_ARGUMENT for
+ * more than RM_PROBES_MOST; RM_E_NO_SPACE. */
 enum rm_code rm_probes_make(struct rm_probes *probes, uint64_t count, uint64_t warm_up, double period,
                             struct rm_error *error);
 void rm_probes_free(struct rm_probes *probes);
 
-/** When a probe is due, whatever became of the others. */
+/** TSC at which a probe is due, whatever became of the others. */
 static inline uint64_t rm_probes_due(struct rm_probes const *probes, uint64_t number) {
     return probes->begin + (uint64_t)((double)number * probes->period);
 }
 
-/** Notes that the next one has been sent. More than a period after it was due it is late. */
+/** Notes that the next probe has been sent. One that was sent more than a period after it was due is late. */
 void rm_probes_sent(struct rm_probes *probes, uint64_t now);
 
 /** Notes an answer. False for one to a probe that was never sent. */

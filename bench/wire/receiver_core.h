@@ -23,7 +23,7 @@
 struct rm_receiver_core {
     uint32_t core;
     uint32_t link_count;
-    /** The first of them, which follow each other. */
+    /** The first of its links, which follow each other. */
     struct rm_receiver_link *received;
 
     struct rm_stop const *stop;
@@ -31,28 +31,28 @@ struct rm_receiver_core {
     struct rm_link *link[RM_LINKS_MAX];
     struct rm_link_burst burst;
     struct rm_poll_times polling;
-    /** All of its links do, and so does the thread. */
+    /** All of its links sleep, and so does the thread. */
     bool sleeps;
-    /** The first window has begun; the last has ended. */
+    /** counting: the first window has begun. counted: the last one has ended. */
     bool counting, counted;
-    /** When all windows were closed; 0: not yet. */
+    /** TSC when all windows were closed; 0: not yet. */
     uint64_t closed_tsc;
 
     double cpu_begin_s;
-    /** On its core, of so many. */
+    /** CPU time on its core, within `seconds`. */
     double cpu_s, seconds;
 
     pthread_t thread;
     sem_t ready;
-    /** Code RM_OK, or why it could not run. */
+    /** Code RM_OK, or why the thread could not run. */
     struct rm_error error;
 };
 
-/** Starts the thread on links whose windows have begun to wait; returns when it runs on its core, or has failed. The
- * core's first five members were filled in. */
+/** Starts the thread on links whose windows have begun to wait. Returns when the thread runs on its core, or has
+ * failed. The caller has filled in the core's first five members. */
 enum rm_code rm_receiver_core_start(struct rm_receiver_core *core, struct rm_error *error);
 
-/** Waits for its end. */
+/** Waits for the thread's end. */
 void rm_receiver_core_join(struct rm_receiver_core *core);
 
 #endif

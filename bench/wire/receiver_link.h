@@ -19,22 +19,22 @@ struct rm_receiver_link {
     struct rm_link *link;
     uint32_t core;
     uint32_t instruments;
-    /** Of each instrument. */
+    /** [instrument] its arrivals. */
     struct rm_tally *tally;
-    /** Of each instrument. */
+    /** [instrument] its intervals. */
     struct rm_histogram *histogram;
 
     struct rm_cycles cycles;
     struct rm_window window;
-    /** Of payload, of the datagrams that count. */
+    /** Bytes of payload in the datagrams that count. */
     uint64_t bytes;
     /** Datagrams of no instrument of ours, or of no cycle. */
     uint64_t unknown;
-    /** Of those that count; 0: none. */
+    /** TSC of the first and of the last datagram that counts; 0: none. */
     uint64_t first_tsc, last_tsc;
-    /** A sender has said so. */
+    /** A sender has reported its end. */
     bool ended;
-    /** When the window began and when it closed. */
+    /** The link's counts when the window began and when it closed. */
     struct rm_link_statistics before, after;
 };
 

@@ -11,22 +11,22 @@
 
 struct rm_receiver_options {
     uint32_t core_count;
-    /** One thread on each. */
+    /** Cores: one thread runs on each. */
     uint32_t core[RM_LINKS_MAX];
-    /** How many of the links are its own, in order. */
+    /** How many of the links each core has, in order. */
     uint32_t core_links[RM_LINKS_MAX];
 
     uint32_t link_count;
     struct rm_link_config link[RM_LINKS_MAX];
-    /** Of each link. */
+    /** Instruments of each link. */
     uint64_t instruments;
-    /** Of cycles; 0: not known. */
+    /** Rate of the cycles; 0: not known. */
     double rate_hz;
 
     double seconds;
     double warm_up_s;
     double idle_s;
-    /** File; NULL: none. */
+    /** File of the cycles; NULL: none. */
     char const *cycles;
 };
 

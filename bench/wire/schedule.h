@@ -17,36 +17,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A stall of a virtual machine is shorter: some 50 ms. */
+/** Largest lag in seconds. A stall of a virtual machine is shorter: some 50 ms. */
 #define RM_SCHEDULE_MAX_LAG_S 0.1
 
 struct rm_schedule {
     uint64_t start_tsc;
     /** 0: every cycle is due at once. */
     double ticks_per_cycle;
-    /** Of the displacement, below half a cycle: cycles keep their order. */
+    /** Largest displacement, below half a cycle, so that cycles keep their order. */
     double jitter_ticks;
-    /** Of the displacement. */
+    /** Key of the displacements. */
     uint64_t key;
 
     uint64_t max_lag_ticks;
-    /** The cycle that has its turn now. */
+    /** The cycle whose turn it is. */
     uint64_t next;
     /** How many there are to be; the last is cycles - 1. */
     uint64_t cycles;
-    /** Left out. */
+    /** Cycles that were left out. */
     uint64_t behind;
 
     uint64_t longest_behind_ticks;
 };
 
-/** What a schedule is to be. */
+/** What a schedule shall be. */
 struct rm_schedule_plan {
-    /** 0: as fast as may be. */
+    /** 0: as fast as possible. */
     double rate_hz;
 
     double tsc_hz;
-    /** 0 … below half a period. */
+    /** Largest displacement: 0 … below half a period. */
     double jitter_s;
 
     uint64_t seed;
@@ -54,20 +54,20 @@ struct rm_schedule_plan {
     uint64_t cycles;
 };
 
-/** Cycle 0 is due at `start_tsc` and its displacement. */
+/** Starts the schedule: cycle 0 is due at `start_tsc` plus its displacement. */
 void rm_schedule_start(struct rm_schedule *schedule, struct rm_schedule_plan const *plan, uint64_t start_tsc);
 
 /** Ticks by which a cycle is displaced. */
 double rm_schedule_displacement(struct rm_schedule const *schedule, uint64_t cycle);
 
-/** When a cycle would be due without displacement, and when it is. */
+/** TSC at which a cycle would be due without displacement (nominal), and at which it is due. */
 uint64_t rm_schedule_nominal(struct rm_schedule const *schedule, uint64_t cycle);
 uint64_t rm_schedule_due(struct rm_schedule const *schedule, uint64_t cycle);
 
-/** True when all cycles have had their turn. */
+/** True when all cycles have been taken. */
 bool rm_schedule_over(struct rm_schedule const *schedule);
 
-/** True when a cycle is due at `tsc`: `*cycle`, which has had its turn by that. */
+/** True when a cycle is due at `tsc`: `*cycle`, which counts as taken then. */
 bool rm_schedule_take(struct rm_schedule *schedule, uint64_t tsc, uint64_t *cycle);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct rm_stop {
     atomic_bool requested;
-    /** The file that they are read from. */
+    /** The file from which the signals are read. */
     int signals;
 
     pthread_t thread;

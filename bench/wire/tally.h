@@ -27,21 +27,21 @@ struct rm_tally {
     _Alignas(64) uint64_t next;
     /** Bit i: sequence number next - 1 - i came. */
     uint64_t came;
-    /** When the highest came. */
+    /** TSC when the highest came. */
     uint64_t last_tsc;
-    /** In the window, each once. */
+    /** Sequence numbers of the window that came, each counted once. */
     uint64_t received;
 
     uint64_t duplicate;
-    /** Of `received`: came after one with a higher sequence number. */
+    /** Those of `received` that came after a higher sequence number. */
     uint64_t reordered;
-    /** The sender has ended before this sequence number; UINT64_MAX: not that we know. */
+    /** The sender has ended before this sequence number; UINT64_MAX: that is not known. */
     uint64_t end;
 
     uint64_t intervals;
-    /** Ticks; the greatest is the histogram's. */
+    /** In TSC ticks. The greatest interval is in the histogram. */
     uint64_t interval_sum, interval_least;
-    /** Of intervals, ticks. */
+    /** Histogram of the intervals, in TSC ticks. */
     struct rm_histogram *histogram;
 };
 
@@ -51,7 +51,7 @@ void rm_tally_start(struct rm_tally *tally, struct rm_histogram *histogram);
 /** Takes a datagram that came at `tsc`. True when it is a new one in the window. */
 bool rm_tally_take(struct rm_tally *tally, struct rm_tally_range const *window, uint64_t sequence, uint64_t tsc);
 
-/** How many of the window never came. */
+/** How many sequence numbers of the window never came. */
 uint64_t rm_tally_lost(struct rm_tally const *tally, struct rm_tally_range const *window);
 
 /** True when nothing more is to be expected in the window, if all comes in order. */

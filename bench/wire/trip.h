@@ -30,11 +30,11 @@ struct rm_trip {
     struct rm_probes probes;
     double tsc_hz;
     uint32_t payload_bytes;
-    /** Another one in every run, so that answers to an earlier one are foreign. */
+    /** Number of this run. Each run has another one, so that answers to an earlier run are foreign. */
     uint16_t flow;
     /** The reflector has answered. */
     bool found;
-    /** When to look at a silent link. */
+    /** TSC at which a silent link is checked. */
     uint64_t look_at;
 
     uint64_t foreign;
@@ -44,11 +44,10 @@ struct rm_trip {
 enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error);
 
 /** Sends all probes, or until it is told to stop, and takes the answers. RM_E_SYSTEM when the link has ended: it takes
- * no probe any more, or it is silent and its interface is gone. */
+ * no more probes, or it is silent and its interface is gone. */
 enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error);
 
-/** Takes answers until all are there, for so long at most; or until it is told to stop, and for 1 s where it has been.
- */
+/** Takes answers until all are there, for `timeout_s` at most. When it is told to stop, it waits at most 1 s more. */
 void rm_trip_wait(struct rm_trip *trip, double timeout_s);
 
 #endif

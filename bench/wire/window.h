@@ -22,7 +22,7 @@
 
 #include "tally.h"
 
-/** So long must nothing come until stragglers are given up, and so long are they waited for at most. */
+/** Time without a datagram after which stragglers are given up, and longest time that they are waited for. */
 #define RM_WINDOW_QUIET_S 0.5
 #define RM_WINDOW_DRAIN_S 2.0
 
@@ -34,33 +34,33 @@ enum rm_window_state {
     RM_WINDOW_CLOSED,
 };
 
-/** What a window is to be. */
+/** What a window shall be. */
 struct rm_window_plan {
     double tsc_hz;
-    /** Of cycles; 0: not known. */
+    /** Rate of the cycles; 0: not known. */
     double rate_hz;
 
     double warm_up_s, seconds;
-    /** Nothing for so long ends it. */
+    /** So long without a datagram ends the window. */
     double idle_s;
 };
 
 struct rm_window {
     struct rm_window_plan plan;
     enum rm_window_state state;
-    /** UINT64_MAX: not known yet. */
+    /** Cycles that count; UINT64_MAX: not known yet. */
     struct rm_tally_range range;
     /** One beyond the highest cycle that came. */
     uint64_t next;
-    /** Of the link. */
+    /** TSC when the link's wait began. */
     uint64_t start_tsc;
-    /** Of the first datagram. */
+    /** TSC of the first datagram. */
     uint64_t first_tsc;
-    /** Of the last. */
+    /** TSC of the last datagram. */
     uint64_t last_tsc;
-    /** Since when it is in that state. */
+    /** TSC since when it is in that state. */
     uint64_t counting_tsc, draining_tsc;
-    /** It was closed because nothing came. */
+    /** The window was closed because nothing came. */
     bool idle;
 };
 
@@ -70,7 +70,7 @@ struct rm_window_news {
     bool ended;
     /** None of the instruments has anything more to come. */
     bool over;
-    /** The person at the keyboard has enough. */
+    /** The user has asked to stop. */
     bool stop;
 };
 
@@ -80,10 +80,10 @@ void rm_window_start(struct rm_window *window, struct rm_window_plan const *plan
 /** Cycles in the window, where the rate is known; else 0. */
 uint64_t rm_window_cycles(struct rm_window_plan const *plan);
 
-/** The first datagram has come. */
+/** The first datagram has come: cycle and TSC. */
 void rm_window_first(struct rm_window *window, uint64_t cycle, uint64_t tsc);
 
-/** A datagram of a cycle has come, as seen by the one who then counts it by `range`. */
+/** A datagram of `cycle` has come. The caller then counts it, if it lies in `range`. */
 static inline void rm_window_take(struct rm_window *window, uint64_t cycle, uint64_t tsc) {
     if (window->state == RM_WINDOW_WAITING)
         rm_window_first(window, cycle, tsc);
@@ -92,7 +92,8 @@ static inline void rm_window_take(struct rm_window *window, uint64_t cycle, uint
         window->next = cycle + 1;
 }
 
-/** Looks at the clock, now and then; true while not closed. What came before `tsc` has been taken. */
+/** Checks the clock; call it now and then. True while the window is not closed. All that came before `tsc` must have
+ * been taken. */
 bool rm_window_look(struct rm_window *window, struct rm_window_news const *news, uint64_t tsc);
 
 #endif
