@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a run has to do for its chains: answer setpoints, let time pass for them, reset them when asked, and publish
- * their currents. One thread calls it as often as it can: the sender's, between two bursts, or one of its own making
+/** What a run does for its chains: it answers setpoints, lets time pass, resets supplies when asked, and publishes
+ * their currents. One thread calls it as often as it can: the sender's, between two bursts, or a thread of its own
  * where there are no instruments. */
 #ifndef RM_INSTRUMENTS_CHAIN_DUTY_H
 #define RM_INSTRUMENTS_CHAIN_DUTY_H
@@ -17,41 +17,42 @@
 
 struct rm_chain_duty {
     struct rm_chains chains;
-    /** Of each port that chains are at. */
+    /** [port that chains are at]. */
     struct rm_chain_port *chain_port;
-    /** Of each of these; NULL: it is the sender's too. */
+    /** [port that chains are at] the port, if it is open for the chains alone; NULL: it is the sender's too. */
     struct rm_port **own_port;
 
     uint32_t port_count;
-    /** Asked for, so far. */
+    /** Resets asked for so far. */
     _Atomic uint64_t const *resets;
-    /** Done, so far. */
+    /** Resets done so far. */
     uint64_t reset;
 
     uint64_t tick_ticks, publish_ticks;
-    /** Of the next. */
+    /** TSC of the next tick and of the next publication. */
     uint64_t tick_tsc, publish_tsc;
 
     double *currents;
-    /** Some 50 times a second. */
+    /** Called some 50 times a second with all currents; NULL: not called. */
     void (*publish)(void *state, double const *currents);
 
     void *state;
 };
 
-/** Opens the ports of the ring's chains, but uses those that are open: [port], each NULL or open. */
+/** Opens the ports of the ring's chains. `open` [port] are the ports that are open already, or NULL: those are used as
+ * they are. */
 enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_port *const open[RM_RING_PORTS_MAX],
                                 rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
                                 struct rm_error *error);
 void rm_chain_duty_close(struct rm_chain_duty *duty);
 
-/** Everything that is to do at `tsc`. `duty` is a struct rm_chain_duty. */
+/** Does all that is due at `tsc`. `duty` is a struct rm_chain_duty. */
 void rm_chain_duty_poll(void *duty, uint64_t tsc);
 
-/** Whether the chains have the setpoints of the cycle at `turn`: rm_chains_have. `duty` as above. */
+/** True when the chains have the setpoints of the cycle at `turn` (rm_chains_have). `duty` as above. */
 bool rm_chain_duty_has(void *duty, rm_turn turn);
 
-/** Polls until `stop`, or for `seconds`; 0: without an end. Sleeps between looks while nobody sends. */
+/** Polls until `stop`, or for `seconds`; 0: without an end. Sleeps between polls while no setpoints come. */
 void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop);
 
 #endif

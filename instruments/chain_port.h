@@ -14,32 +14,33 @@
 #include "net/port.h"
 #include "wire/frame.h"
 
-/** Who asked a chain last, and the headers of what it answers. */
+/** The address that asked a chain last, and the headers of the answers to it. */
 struct rm_chain_peer {
     struct rm_flow flow;
     uint32_t header_bytes;
-    /** Of a full part, and of the last one. */
+    /** Headers of a full part, and of the last one. */
     uint8_t header[2][RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES];
 };
 
 struct rm_chain_port {
     struct rm_port *port;
-    /** Of the ring's ports: only chains of this one are asked here. */
+    /** Index among the ring's ports: only chains of this port are asked here. */
     uint32_t index;
 
     struct rm_chains *chains;
-    /** Of each chain. */
+    /** [chain]. */
     struct rm_chain_peer *peer;
 
     struct rm_chain_answer answer;
     struct rm_burst in, out;
-    /** Of `out`. */
+    /** How many of the buffers of `out` are filled. */
     uint32_t filled;
-    /** Counters of the chain that each is of. */
+    /** [buffer] counters of the chain whose answer it has. */
     rm_counter *owner[RM_BURST];
 };
 
-/** Queue 0 of `port` is polled; nobody else may receive from it, or have a burst reserved meanwhile. RM_E_NO_SPACE. */
+/** Makes the chains' side of a port. It polls queue 0 of `port`; nothing else may receive from that queue, or have a
+ * burst reserved meanwhile. RM_E_NO_SPACE. */
 enum rm_code rm_chain_port_make(struct rm_port *port, uint32_t index, struct rm_chains *chains,
                                 struct rm_chain_port *made, struct rm_error *error);
 void rm_chain_port_free(struct rm_chain_port *port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** All chains of a ring at work: made of their configuration, found by their addresses, with one beginning of time. */
+/** All chains of a ring at work: made of their configuration, found by their addresses, with a common time zero. */
 #ifndef RM_INSTRUMENTS_CHAINS_H
 #define RM_INSTRUMENTS_CHAINS_H
 
@@ -17,9 +17,9 @@ enum { RM_CHAINS_NOBODY = UINT32_MAX };
 struct rm_chains {
     struct rm_ring_supplies const *config;
     struct rm_chain *chain;
-    /** Of all chains. */
+    /** [supply of all chains]. */
     struct rm_supply *supply;
-    /** Of all chains. */
+    /** [fault of all chains]. */
     struct rm_chain_fault *fault;
     /** Chains by a hash of their address; RM_CHAINS_NOBODY: free. */
     uint32_t *table;
@@ -28,7 +28,8 @@ struct rm_chains {
     double seconds_per_tick;
 };
 
-/** Time begins at `start_tsc`; `counters` are of each chain, set `supply`. `config` stays in use. RM_E_NO_SPACE. */
+/** Makes the chains; their time begins at `start_tsc`. `counters` [chain] are blocks of the set `supply`. `config`
+ * stays in use. RM_E_NO_SPACE. */
 enum rm_code rm_chains_make(struct rm_ring_supplies const *config, uint64_t seed, rm_counter *const *counters,
                             uint64_t start_tsc, double tsc_hz, struct rm_chains *chains, struct rm_error *error);
 void rm_chains_free(struct rm_chains *chains);
@@ -41,11 +42,11 @@ static inline double rm_chains_seconds(struct rm_chains const *chains, uint64_t 
 /** The chain at this address that takes setpoints at this UDP port, or RM_CHAINS_NOBODY. */
 uint32_t rm_chains_find(struct rm_chains const *chains, uint32_t ipv4, uint16_t udp_port);
 
-/** rm_chain_tick, rm_chain_reset of all. */
+/** Calls rm_chain_tick (or rm_chain_reset) for every chain. */
 void rm_chains_tick(struct rm_chains *chains, double time);
 void rm_chains_reset(struct rm_chains *chains);
 
-/** Whether each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
+/** True when each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn);
 
 /** The true current of every supply, of all chains, in their order. */

@@ -13,13 +13,13 @@
 
 /** What all datagrams of one group on one network share. */
 struct rm_datagram_template {
-    /** Of `header`, or 0 where the kernel writes them. */
+    /** Bytes of `header`; 0 where the kernel writes the headers. */
     uint32_t header_bytes;
 
     uint32_t payload_bytes;
-    /** Byte of the payload by which a receiver knows the format, or RM_NO_VERSION. */
+    /** Offset of the payload's byte by which a receiver knows the format, or RM_NO_VERSION. */
     uint32_t version_at;
-    /** Write a UDP checksum. */
+    /** A UDP checksum is written. */
     bool checksum;
 
     uint8_t header[RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES];
@@ -29,17 +29,17 @@ enum { RM_NO_VERSION = UINT32_MAX };
 
 /** What may be wrong with a datagram; bits. */
 enum rm_damage {
-    /** A format version, or another constant of the format, that nobody knows. */
+    /** A format version, or another constant of the format, that does not exist. */
     RM_DAMAGE_VERSION = 1,
-    /** A flipped bit of the payload, under a UDP checksum that tells. */
+    /** A flipped bit of the payload; the UDP checksum shows it. */
     RM_DAMAGE_CORRUPT = 2,
-    /** A flipped bit that no checksum tells of. */
+    /** A flipped bit that no checksum shows. */
     RM_DAMAGE_CORRUPT_UNSEEN = 4,
     /** Shorter than its headers say, by 1 byte to all of the payload but one. */
     RM_DAMAGE_TRUNCATED = 8,
 };
 
-/** Where in a payload of this format RM_DAMAGE_VERSION strikes; RM_NO_VERSION where it has nothing to be known by. */
+/** Offset in a payload of this format that RM_DAMAGE_VERSION changes; RM_NO_VERSION where it has no constant. */
 uint32_t rm_datagram_version_at(struct rm_format const *format);
 
 void rm_datagram_template_make(struct rm_datagram_template *template, struct rm_format const *format,
@@ -57,7 +57,7 @@ static inline uint8_t *rm_datagram_begin(struct rm_datagram_template const *temp
     return data + template->header_bytes;
 }
 
-/** The payload is there: writes the checksum. */
+/** Writes the checksum, when the payload is there. */
 static inline void rm_datagram_finish(struct rm_datagram_template const *template, uint8_t *data) {
     if (template->checksum)
         rm_frame_write_udp_checksum(data, template->payload_bytes);

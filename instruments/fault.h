@@ -20,27 +20,27 @@ enum rm_fault_kind {
     RM_FAULT_TURN_RESET,
     /** The datagram is not sent. */
     RM_FAULT_DROP,
-    /** Sent twice. */
+    /** The datagram is sent twice. */
     RM_FAULT_DUPLICATE,
-    /** Sent after the datagrams of `turns` later turns; 1 swaps it with the next. */
+    /** The datagram is sent after those of `turns` later turns; 1 swaps it with the next. */
     RM_FAULT_REORDER,
     /** The same, counted as delayed. */
     RM_FAULT_LATE,
-    /** Every datagram late by `turns`: an instrument with a longer way than the others. */
+    /** Every datagram is late by `turns`: the instrument has a longer way than the others. */
     RM_FAULT_DELAY,
-    /** A bit of the payload flipped. */
+    /** A bit of the payload is flipped. */
     RM_FAULT_CORRUPT,
-    /** Too short. */
+    /** The datagram is too short. */
     RM_FAULT_TRUNCATED,
-    /** Of a format version that does not exist. */
+    /** The datagram is of a format version that does not exist. */
     RM_FAULT_WRONG_VERSION,
     /** The fragments of a datagram leave in another order. */
     RM_FAULT_FRAGMENT_ORDER,
-    /** One of them does not leave. */
+    /** A fragment is not sent. */
     RM_FAULT_FRAGMENT_DROP,
-    /** One of them leaves twice. */
+    /** A fragment is sent twice. */
     RM_FAULT_FRAGMENT_DUPLICATE,
-    /** A further one claims bytes that another has brought: what an attacker sends. */
+    /** One more fragment claims bytes that another one has brought, as an attacker would send it. */
     RM_FAULT_FRAGMENT_OVERLAP,
 
     RM_FAULT_KINDS,
@@ -51,23 +51,24 @@ enum rm_fragment_order { RM_FRAGMENTS_REVERSED, RM_FRAGMENTS_SHUFFLED };
 /** One fault of one instrument, on one network. */
 struct rm_fault {
     enum rm_fault_kind kind;
-    /** Strikes once, at this turn; RM_TURN_NONE: by probability. */
+    /** The fault strikes once, at this turn; RM_TURN_NONE: by probability. */
     rm_turn at_turn;
-    /** Per datagram, 0–1. */
+    /** Probability per datagram, 0–1. */
     double probability;
-    /** Reorder, late, delay: 1 … RM_FAULT_DELAY_MAX; jump: ahead, or negative: back. */
+    /** reorder, late, delay: 1 … RM_FAULT_DELAY_MAX turns. jump: turns by which the counter is ahead, or if negative,
+     * behind. */
     int64_t turns;
-    /** jump: datagrams that it lasts; 0: to the end. */
+    /** jump: how many datagrams it lasts; 0: to the end of the run. */
     uint64_t duration;
-    /** corrupt: so that no checksum tells. */
+    /** corrupt: no checksum shows it. */
     bool unseen;
-    /** fragment_order */
+    /** fragment_order: the order. */
     enum rm_fragment_order order;
-    /** Seeds its draws: equal ones strike at the same turns. */
+    /** Seeds its random numbers: faults of one key strike at the same turns. */
     uint64_t key;
 };
 
-/** Turns, of one fault. */
+/** Longest delay of one fault, in turns. */
 enum { RM_FAULT_DELAY_MAX = 65536 };
 
 static inline bool rm_fault_is_of_counter(enum rm_fault_kind kind) {
@@ -78,10 +79,10 @@ static inline bool rm_fault_is_of_fragments(enum rm_fault_kind kind) {
     return kind >= RM_FAULT_FRAGMENT_ORDER && kind < RM_FAULT_KINDS;
 }
 
-/** A fault ready to be asked. */
+/** A fault that is ready for rm_fault_strikes. */
 struct rm_armed_fault {
     struct rm_fault fault;
-    /** Strikes when a random u64 lies below. */
+    /** The fault strikes when a random u64 lies below. */
     uint64_t threshold;
     /** Turns from one datagram to the next. */
     uint64_t span_turns;

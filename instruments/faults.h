@@ -19,13 +19,13 @@
 /** A datagram to send, as the faults left it. */
 struct rm_outgoing {
     uint8_t const *payload;
-    /** 1 or more. */
+    /** How often it is sent, at least once. */
     uint32_t copies;
-    /** enum rm_damage, bits. */
+    /** Bits of enum rm_damage. */
     unsigned damage;
-    /** enum rm_fragment_fault, bits. */
+    /** Bits of enum rm_fragment_fault. */
     unsigned fragments;
-    /** For rm_datagram_damage and rm_fragments_plan. */
+    /** Random number for rm_datagram_damage and rm_fragments_plan. */
     uint64_t random;
 };
 
@@ -40,14 +40,15 @@ void rm_faults_free(struct rm_faults *faults);
 /** Hands in datagram `number`, whose first turn is `turn`; numbers come in order, each once. The payload is copied. */
 void rm_faults_push(struct rm_faults *faults, uint64_t number, rm_turn turn, uint8_t const *payload);
 
-/** The next datagram to send at `number`, which was pushed last or lies beyond: the new one first, then those held back
- * until now. NULL when there are no more. Valid until the next push. */
+/** The next datagram to send at `number`, which was pushed last or lies beyond. The new datagram comes first, then
+ * those held back until now. NULL when there are no more. Valid until the next push. */
 struct rm_outgoing const *rm_faults_next(struct rm_faults *faults, uint64_t number);
 
-/** Forgets what is held back: for when turns are skipped. */
+/** Forgets the datagrams that are held back. Call it when turns are skipped. */
 void rm_faults_forget(struct rm_faults *faults);
 
-/** Most datagrams by which one is held back. After the last push, ask rm_faults_next for so many numbers more. */
+/** The most datagrams by which one can be held back. After the last push, call rm_faults_next for so many numbers
+ * more. */
 uint64_t rm_faults_longest_delay(struct rm_faults const *faults);
 
 #endif

@@ -12,11 +12,11 @@
 #include "fault.h"
 
 enum {
-    /** Bytes of an IPv4 packet, that every network carries. */
+    /** Bytes of an IPv4 packet that every network carries. */
     RM_MTU_LEAST = 576,
-    /** Of jumbo frames. */
+    /** Bytes of an IPv4 packet in the largest jumbo frame. */
     RM_MTU_MOST = 9000,
-    /** Of the longest payload at the least MTU, 17, and what faults add. */
+    /** The longest payload has 17 fragments at the least MTU; faults add some. */
     RM_FRAGMENTS_MAX = 24,
 };
 
@@ -25,17 +25,17 @@ enum rm_fragment_fault {
     RM_FRAGMENT_FAULT_REVERSED = 1,
     RM_FRAGMENT_FAULT_SHUFFLED = 2,
     RM_FRAGMENT_FAULT_DROP = 4,
-    /** Before the last, so that the datagram is not whole yet. */
+    /** One leaves twice, before the last one, so that the datagram is not complete yet. */
     RM_FRAGMENT_FAULT_DUPLICATE = 8,
-    /** Likewise. */
+    /** One overlaps, also before the last one. */
     RM_FRAGMENT_FAULT_OVERLAP = 16,
 };
 
 /** A fragment on its way. */
 struct rm_fragment {
-    /** For rm_fragment_write. */
+    /** Index for rm_fragment_write. */
     uint32_t index;
-    /** To be told by rm_fragment_overlap that it begins earlier. */
+    /** rm_fragment_overlap must make it begin earlier. */
     bool overlaps;
 };
 
@@ -45,11 +45,11 @@ unsigned rm_fragment_fault_of(struct rm_fault const *fault);
 /** Counts the faults of a datagram that was fragmented. */
 void rm_fragment_faults_count(unsigned faults, rm_counter *counters);
 
-/** The fragments of a datagram of `count` in the order in which they leave; `random` picks among them. Returns how many
- * those are, RM_FRAGMENTS_MAX at most. */
+/** Plans the fragments of a datagram of `count`, in the order in which they leave. `random` picks among them. Returns
+ * how many there are, RM_FRAGMENTS_MAX at most. */
 uint32_t rm_fragments_plan(uint32_t count, unsigned faults, uint64_t random, struct rm_fragment plan[RM_FRAGMENTS_MAX]);
 
-/** Has the fragment with this IPv4 header, not the first, begin 8 bytes earlier than it does. */
+/** Makes the fragment with this IPv4 header, which is not the first, begin 8 bytes earlier. */
 void rm_fragment_overlap(uint8_t *ipv4);
 
 #endif

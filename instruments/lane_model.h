@@ -11,17 +11,17 @@
 struct rm_lane_model {
     double base;
     double weight[RM_MOTION_COLUMNS];
-    /** RMS, in the lane's unit. */
+    /** RMS of the noise, in the lane's unit. */
     double noise;
-    /** 0: none; at most RM_POISSON_MEAN_MAX. */
+    /** Mean of the Poisson number, at most RM_POISSON_MEAN_MAX; 0: none is added. */
     double poisson_mean;
 };
 
 #define RM_POISSON_MEAN_MAX 8.0
 
-/** The models of one instrument's lanes, in the order of config/kind_lanes.h; `model` has RM_LANES entries, unused ones become
- * zero. `place` is where the instrument stands on the ring, 0–1 of the circumference; `key` seeds what differs from one
- * to the next. The second BPM of an electronics stands `half` a spacing further. */
+/** The models of one instrument's lanes, in the order of config/kind_lanes.h. `model` has RM_LANES entries; unused
+ * ones become zero. `place` is where the instrument stands on the ring, 0–1 of the circumference; `key` seeds what
+ * differs from one to the next. The second BPM of an electronics stands `half` a spacing further. */
 void rm_lane_model_make(unsigned kind, struct rm_beam_config const *config, double place, double half, uint64_t key,
                         struct rm_lane_model *model);
 

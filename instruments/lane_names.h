@@ -11,8 +11,8 @@ enum { RM_KIND_LANE_NONE = UINT32_MAX };
  * x1). RM_KIND_LANE_NONE when the kind has none. */
 uint32_t rm_virtual_lane_find(unsigned kind, char const *name);
 
-/** How many of `to` one of `from` is, where both are the same unit but for n, µ (or u), m, k or M before it: "nm" to
- * "mm" is 1e-6. 1 for all others. */
+/** Factor from unit `from` to unit `to`, where both are the same but for a prefix n, µ (or u), m, k or M: "nm" to "mm"
+ * is 1e-6. 1 for all others. */
 double rm_unit_ratio(char const *from, char const *to);
 
 #endif

@@ -13,7 +13,7 @@ struct rm_lane_sums {
     float *base;
     /** RMS of the lane's noise. */
     float *spread;
-    /** [RM_MOTION_COLUMNS][lanes] */
+    /** [RM_MOTION_COLUMNS][lanes]. */
     float *weight;
     /** Seeds the lane's random numbers. */
     uint32_t *key;
@@ -21,9 +21,8 @@ struct rm_lane_sums {
     int32_t *value;
 };
 
-/** Of the lanes from `first` on: value = base + spread · (a nearly Gaussian number of RMS 1, made from key and
- * turn_key)
- * + Σ weight · column, to the nearest integer. The sum must lie below 2^31. */
+/** Computes `lanes` lanes from `first` on: value = base + spread · noise + Σ weight · column, to the nearest integer.
+ * The noise is nearly Gaussian, of RMS 1, made from key and turn_key. The sum must lie below 2^31. */
 void rm_lane_sums_turn(struct rm_lane_sums const *sums, uint32_t first, uint32_t lanes, float const *column,
                        uint32_t turn_key);
 

@@ -24,7 +24,7 @@ enum { RM_LOCK_STEP_PERIOD_MAX = 1000000, RM_LOCK_STEP_SECONDS = 10 };
 struct rm_lock_step_config {
     /** 0: the ring does not wait. */
     uint32_t period_turns;
-    /** 1 … period_turns. */
+    /** Turns from a cycle's turn until its setpoints are needed: 1 … period_turns. */
     uint32_t answer_turns;
 };
 
@@ -32,18 +32,18 @@ struct rm_lock_step {
     struct rm_lock_step_config config;
     double tsc_hz;
     struct rm_idle idle;
-    /** Since that began. */
+    /** Looks since that wait began. */
     uint64_t looks;
 };
 
 /** The cycle whose setpoints must be there before `turn` may be sent. False: there is none. */
 bool rm_lock_step_needs(struct rm_lock_step_config const *config, rm_turn turn, rm_turn *cycle);
 
-/** The setpoints that were waited for are there. */
+/** Notes that the setpoints that were waited for are there. */
 void rm_lock_step_go_on(struct rm_lock_step *lock_step);
 
-/** They are not: lets a little time pass. A server on a busy core answers later if it is not left some of it. False
- * when it has waited for too long. */
+/** Lets a little time pass while the setpoints are not there. It leaves some time to a server on the same core, which
+ * would answer later without it. False when the wait has been too long. */
 bool rm_lock_step_wait(struct rm_lock_step *lock_step);
 
 #endif

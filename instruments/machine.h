@@ -13,14 +13,13 @@
  * R being the response of the lattice with its errors *as it stands now* about x₀, k the kicks, d the disturbances
  * (each with the orbit that a unit of it makes, from the same lattice). The background takes kicks and strengths as
  * they are, finds the nonlinear closed orbit and R and D about it, and hands them over; the change is blended in over
- * `blend_ms`. So nobody ever serves a fixed matrix: who moves a quadrupole, or a large corrector through a sextupole,
- * changes R.
+ * `blend_ms`. So the matrix is never fixed: moving a quadrupole, or a large corrector through a sextupole, changes R.
  *
  * ## What a controller must not know
  * The lattice here has gradient errors (`beta_beat`), the BPMs gains, rolls, offsets and crosstalk, the correctors
  * gains and rolls, the supplies delays: all drawn from `seed`, none of them published.
  *
- * All is a function of the configuration, the seed, the time, and what was asked of supplies and parameters: in
+ * All is a function of the configuration, the seed, the time, and the setpoints and parameters that were set: in
  * simulated time (rm_machine_refresh called by hand) it is the same to the bit.
  */
 #ifndef RM_INSTRUMENTS_MACHINE_H
@@ -36,34 +35,36 @@
 
 struct rm_machine;
 
-/** What people change while it runs. Indices as rm_machine_knob_name has them: "mains", "ground", "steps", "insertion",
- * "topup": factors of the configured disturbances, 1 as configured, 0 none; "beam": 1, 0 is a lost beam; then one per
- * magnet whose strength can be changed, by its element's name: relative change of its gradient. */
+/** Knobs: what people change while the machine runs. Indices are those of rm_machine_knob_name. "mains", "ground",
+ * "steps", "insertion" and "topup" are factors of the configured disturbances: 1 as configured, 0 none. "beam" is 1; 0
+ * is a lost beam. Then comes one knob per magnet whose strength can be changed, by its element's name: the relative
+ * change of its gradient. */
 uint32_t rm_machine_knobs(struct rm_machine const *machine);
 char const *rm_machine_knob_name(struct rm_machine const *machine, uint32_t knob);
 
-/** `config` stays in use. Finds the closed orbit and the response; takes a second or so. RM_E_CONFIG: elements that the
- * lattice has not, or not as many as there are BPMs and supplies; a lattice that is not stable with its errors. */
+/** Makes the machine, finds its closed orbit and its response; it takes a second or so. `config` stays in use.
+ * RM_E_CONFIG: elements that the lattice does not have, or not as many as there are BPMs and supplies; or a lattice
+ * that is not stable with its errors. */
 enum rm_code rm_machine_make(struct rm_ring_machine const *config, double turn_rate_hz, struct rm_machine **machine,
                              struct rm_error *error);
 void rm_machine_free(struct rm_machine *machine);
 
 double rm_machine_knob(struct rm_machine const *machine, uint32_t knob);
 
-/** From any thread: takes effect at the next refresh (strengths) or step (factors). */
+/** Sets a knob, from any thread. It takes effect at the next refresh (strengths) or step (factors). */
 void rm_machine_set(struct rm_machine *machine, uint32_t knob, double value);
 
-/** One step of the fast part, for one thread: the orbit at `time` (s since the beginning; never back). `current` are
- * all supplies' true currents at that time, in their order. */
+/** Makes one step of the fast part; one thread calls it. The orbit is that at `time`, in s since the beginning; time
+ * never goes back. `current` are all supplies' true currents at that time, in their order. */
 void rm_machine_step(struct rm_machine *machine, double time, double const *current);
 
-/** Readings of BPM `bpm` (of rm_ring_machine's order), nm, with its errors but without noise, as of the last step; and
- * the beam's relative intensity. */
+/** Readings of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, as of the last step;
+ * and the beam's relative intensity. */
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm);
 double rm_machine_beam(struct rm_machine const *machine);
 
-/** One look of the background: nonlinear orbit, response, disturbances' orbits, handed over. Called by a thread that
- * rm_machine_start made, or by hand in simulated time. */
+/** Runs the background once: finds nonlinear orbit, response and disturbances' orbits, and hands them over. The thread
+ * of rm_machine_start calls it; in simulated time the caller does. */
 enum rm_code rm_machine_refresh(struct rm_machine *machine, struct rm_error *error);
 enum rm_code rm_machine_start(struct rm_machine *machine, double period_s, struct rm_error *error);
 void rm_machine_stop(struct rm_machine *machine);
@@ -71,7 +72,7 @@ void rm_machine_stop(struct rm_machine *machine);
 /** Optics of the lattice with its errors, at a BPM, as it was made. */
 struct rm_machine_bpm_optics {
     double beta_m[2];
-    /** From the start of the lattice. */
+    /** Phase from the start of the lattice. */
     double phase_rad[2];
 
     double dispersion_m;
@@ -79,13 +80,13 @@ struct rm_machine_bpm_optics {
 
 struct rm_machine_bpm_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm);
 
-/** How it is; from any thread. */
+/** State of the machine; from any thread. */
 struct rm_machine_report {
-    /** Fractional, as of the last look. */
+    /** Fractional tunes, found at the last look. */
     double tune[2];
-    /** Of the true orbit at the BPMs, as of the last step. */
+    /** RMS of the true orbit at the BPMs, at the last step. */
     double orbit_rms_m[2];
-    /** RMS, that was drawn. */
+    /** RMS of the beta beat that was drawn. */
     double beta_beat;
     /** Seconds that the last look took. */
     double refresh_s;
@@ -97,7 +98,7 @@ struct rm_machine_report {
 
 struct rm_machine_report rm_machine_says(struct rm_machine const *machine);
 
-/** Where the beam truly is at a BPM, as of the last step; of the stepping thread. */
+/** True position of the beam at a BPM, at the last step. Only the stepping thread may call it. */
 void rm_machine_true_orbit(struct rm_machine const *machine, uint32_t bpm, double *x_m, double *y_m);
 
 /** For tests and reports: the true response now, nm per unit of current, at BPM readings (x of all BPMs, then y) by

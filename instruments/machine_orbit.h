@@ -12,18 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** rows: seven AVX-512 registers. */
+/** Rows of a block: seven AVX-512 registers. */
 enum { RM_ORBIT_BLOCK = 112 };
 
 struct rm_orbit_matrix {
     uint32_t rows, columns;
-    /** Rows, to whole blocks. */
+    /** Number of rows, rounded up to whole blocks. */
     uint32_t padded;
-    /** [block][column][RM_ORBIT_BLOCK] */
+    /** [block][column][RM_ORBIT_BLOCK]. */
     float *value;
 };
 
-/** False without memory; all entries are 0. */
+/** Makes a matrix of zeros. False: there is no memory. */
 bool rm_orbit_matrix_make(struct rm_orbit_matrix *matrix, uint32_t rows, uint32_t columns);
 void rm_orbit_matrix_free(struct rm_orbit_matrix *matrix);
 
@@ -32,7 +32,8 @@ static inline float *rm_orbit_matrix_at(struct rm_orbit_matrix const *matrix, ui
     return &matrix->value[((uint64_t)block * matrix->columns + column) * RM_ORBIT_BLOCK + row % RM_ORBIT_BLOCK];
 }
 
-/** An array of `padded` floats for rm_orbit_matrix_add, aligned and 0; freed by free(). NULL without memory. */
+/** Makes an array of `padded` floats for rm_orbit_matrix_add, aligned and 0, to be freed by free(). NULL: there is no
+ * memory. */
 float *rm_orbit_vector(struct rm_orbit_matrix const *matrix);
 
 /** sum[0 … padded) += columns [first, first + count) times weight[first …]. */

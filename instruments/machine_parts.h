@@ -18,11 +18,11 @@
 #include "machine_orbit.h"
 
 enum {
-    /** Dipole kicks that steps come from. */
+    /** Number of dipoles whose kicks step. */
     RM_MACHINE_STEPPERS = 8,
-    /** Orbits that a BPM's filter may delay by. */
+    /** Most orbits by which a BPM's filter may delay. */
     RM_MACHINE_HISTORY = 64,
-    /** Before the magnets'. */
+    /** Knobs before those of the magnets. */
     RM_MACHINE_KNOBS_FIRST = 6,
 };
 
@@ -35,23 +35,23 @@ enum rm_machine_first_knob {
     RM_MACHINE_BEAM,
 };
 
-/** Kicks of a unit of a column: a run of terms. */
+/** One term of the kicks that a unit of a column makes. A column has a run of terms. */
 struct rm_machine_term {
     uint32_t steerer;
     double rad;
 };
 
 struct rm_machine_column {
-    /** Of terms. */
+    /** The column's run of terms. */
     uint32_t first, count;
 };
 
 /** A corrector's or the RF's supply as a column. */
 struct rm_machine_lever {
     uint32_t supply;
-    /** RM_MACHINE_GROUPS_MAX: none, it is the RF's. */
+    /** Group of the corrector; RM_MACHINE_GROUPS_MAX: none, it is the RF. */
     uint32_t group;
-    /** Its current behind the chamber. */
+    /** Current behind the chamber. */
     double filtered;
 };
 
@@ -59,7 +59,7 @@ struct rm_machine_lever {
 struct rm_machine_magnet {
     uint32_t element;
     uint32_t knob;
-    /** polynom_b[1], with its error. */
+    /** polynom_b[1] with its error. */
     double gradient;
 };
 
@@ -78,36 +78,36 @@ struct rm_machine_bpm {
 /** What the background found, and the fast part uses until the next one. */
 struct rm_machine_model {
     struct rm_orbit_matrix fast, ground;
-    /** [padded] the orbit less what the ground's columns were then. */
+    /** [padded] the orbit, less the ground's part at that time. */
     float *base;
-    /** [columns] about which it is linear. */
+    /** [columns] the values about which the orbit is linear. */
     double *then;
 };
 
 /** The ground: the orbit of all magnets' motion at three knots of time, the last of which is being computed. */
 struct rm_machine_ground {
     double knot_s;
-    /** Knots after which nothing is left of a motion. */
+    /** Number of knots after which nothing is left of a motion. */
     double memory;
-    /** `from` is at knot · knot_s. */
+    /** Number of the knot `from`, which is at knot · knot_s. */
     uint64_t knot;
-    /** From, to, next. */
+    /** Orbits at the knots from, to and next. */
     float *orbit[3];
-    /** [columns] displacements, m. */
+    /** [columns] displacements in m at the three knots. */
     float *place[3];
-    /** [columns] of the two first orders. */
+    /** [columns] states of the two first orders. */
     double *state[2];
-    /** Of both, for an RMS of 1. */
+    /** Pole and drive of both first orders, for an RMS of 1. */
     double pole, drive;
-    /** How many there are, and how many are in `next`. */
+    /** Number of columns, and of those that are in `next` already. */
     uint32_t column, known;
 };
 
-/** Everything else that disturbs, as a function of time. */
+/** All other disturbances, as functions of time. */
 struct rm_machine_events {
-    /** The step that happened last. */
+    /** Number of the step that happened last. */
     uint64_t step;
-    /** Sums of all steps, rad. */
+    /** Sum of all steps of each dipole, rad. */
     double stepped[RM_MACHINE_STEPPERS];
 
     double mains_phase[RM_MACHINE_MAINS_MAX];
@@ -120,35 +120,35 @@ struct rm_machine {
     struct rm_lattice *lattice;
     /** The background has found an orbit, from which it seeks the next. */
     bool has_start;
-    /** The fast part has, once at least. */
+    /** The fast part has made a step. */
     bool stepped;
     /** The background is a thread. */
     bool started;
     /** Tells the background to end. */
     atomic_bool stop;
-    /** It found no closed orbit. */
+    /** The background found no closed orbit. */
     atomic_bool lost;
 
     /* the background's */
     struct rm_twin *twin;
-    /** Ascending, as rm_twin_response wants points. */
+    /** Elements of the BPMs, ascending, as rm_twin_response wants points. */
     uint32_t *bpm_element;
 
     uint32_t bpm_count, steerer_count;
-    /** [BPM of the instruments] which of these: some are read twice. */
+    /** [BPM of the instruments] index in bpm_element: some are read twice. */
     uint32_t *bpm_of;
 
     struct rm_steerer *steerer;
-    /** [element] of the design. */
+    /** [element] kicks of the design. */
     double (*base_kick)[2];
-    /** [element] */
+    /** [element] kicks. */
     double (*kick)[2];
     /** [2][bpm][steerer + 1]. */
     double *response;
 
     double (*orbit)[RM_COORDINATES];
     double at_start[RM_COORDINATES];
-    /** [columns] */
+    /** [columns] values. */
     double *column_now;
 
     struct rm_machine_model *build;
@@ -163,12 +163,12 @@ struct rm_machine {
 
     /* made once */
     struct rm_machine_column *column;
-    /** The ground's stand last. */
+    /** All columns, and those of the fast part; the ground's columns come last. */
     uint32_t column_count, fast_count;
 
     struct rm_machine_term *term;
     uint32_t term_count;
-    /** columns [0, lever_count). */
+    /** Columns [0, lever_count) are levers. */
     struct rm_machine_lever *lever;
 
     uint32_t lever_count;
@@ -193,19 +193,19 @@ struct rm_machine {
     struct rm_machine_model *active;
     struct rm_machine_ground ground;
     struct rm_machine_events events;
-    /** [columns] */
+    /** [columns] values. */
     double *now;
     /** [fast_count] now − then. */
     float *weight;
     /** [padded] x of all BPMs, then y. */
     float *true_orbit;
-    /** [padded] what is still to blend away … */
+    /** [padded] what is still to be blended away … */
     float *rest;
-    /** … since then. */
+    /** … and since when, in s. */
     double rest_since;
-    /** [padded] that the BPMs' filter lets through now. */
+    /** [padded] orbit that the BPMs' filter lets through now. */
     float *late;
-    /** [padded] behind the BPMs' filter. */
+    /** [padded] orbit behind the BPMs' filter. */
     float *seen;
 
     float *history[RM_MACHINE_HISTORY];
@@ -213,7 +213,7 @@ struct rm_machine {
 
     /* from the fast part to the background: a sequence lock */
     _Atomic uint64_t now_sequence;
-    /** [columns] */
+    /** [columns] values. */
     _Atomic double *now_shared;
     /** [strength_count] relative changes. */
     _Atomic double *strength_shared;
@@ -222,7 +222,7 @@ struct rm_machine {
 /* machine_lattice.c: the lattice, its BPMs, steerers, magnets and columns. */
 enum rm_code rm_machine_find(struct rm_machine *machine, struct rm_error *error);
 
-/* machine_errors.c: what nobody is told. */
+/* machine_errors.c: errors that are never published. */
 double rm_machine_draw(uint64_t key);
 void rm_machine_draw_bpms(struct rm_machine *machine);
 enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error);
@@ -241,7 +241,7 @@ bool rm_machine_ground_make(struct rm_machine *machine);
 void rm_machine_ground_free(struct rm_machine_ground *ground);
 /** Scales the mains' columns to their orbits at the worst BPM. */
 void rm_machine_scale_mains(struct rm_machine *machine);
-/** All columns of disturbances at `time`. */
+/** Sets all columns of disturbances for `time`. */
 void rm_machine_disturb(struct rm_machine *machine, double time);
 /** Adds the ground's orbit at `time`. */
 void rm_machine_move_ground(struct rm_machine *machine, double time);

@@ -7,14 +7,14 @@
 #include "sender.h"
 
 struct rm_members {
-    /** Of each group; the sinks of its outlets are the caller's to fill in. */
+    /** [group]; the caller fills in the sinks of its outlets. */
     struct rm_sender_member *member;
-    /** Of all outlets. */
+    /** Faults of all outlets. */
     struct rm_fault *faults;
 };
 
-/** `ring` and `counters`, [group · network_count + network], stay in use. To be freed even when it fails:
- * RM_E_NO_SPACE. */
+/** Makes the members. `ring` and `counters` [group · network_count + network] stay in use. They must be freed even
+ * when it fails: RM_E_NO_SPACE. */
 enum rm_code rm_members_make(struct rm_ring_config const *ring, rm_counter *const *counters, struct rm_members *members,
                              struct rm_error *error);
 void rm_members_free(struct rm_members *members);

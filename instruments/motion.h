@@ -26,7 +26,7 @@ struct rm_beam_config {
     double betatron_um;
     /** Slow relative modulation of that amplitude, 0–1. */
     double betatron_modulation;
-    /** Its frequency. */
+    /** Frequency of the modulation. */
     double modulation_hz;
     /** Amplitude that a kick adds; 0: no kicks. */
     double kick_um;
@@ -40,7 +40,7 @@ struct rm_beam_config {
     double mains_um;
     /** Amplitude of the slow drift. */
     double drift_um;
-    /** Its period. */
+    /** Period of the drift. */
     double drift_period_s;
     /** RMS of the closed orbit. */
     double orbit_um;
@@ -69,7 +69,7 @@ enum rm_motion_column {
     RM_MOTION_SYNCHROTRON_SINE,
     /** 50 Hz of amplitude 1 with 100 Hz of amplitude 1/2. */
     RM_MOTION_MAINS,
-    /** Amplitude 1 */
+    /** Slow drift of amplitude 1. */
     RM_MOTION_DRIFT,
     /** 1 at a kick, falling with its oscillation's energy: what scrapes the beam. */
     RM_MOTION_KICK,
@@ -83,9 +83,9 @@ enum { RM_MOTION_BLOCK = 64 };
 
 struct rm_motion {
     struct rm_beam_config config;
-    /** The last that was asked for and has been, or RM_TURN_NONE. */
+    /** Turn of the last kick that was asked for and has happened, or RM_TURN_NONE. */
     rm_turn requested_kick;
-    /** The one that is to come, or RM_TURN_NONE. */
+    /** Turn of the kick that is to come, or RM_TURN_NONE. */
     rm_turn next_kick;
     /** First turn of the block below, or RM_TURN_NONE. */
     rm_turn block;
@@ -95,13 +95,13 @@ struct rm_motion {
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config);
 
-/** Kicks the beam at the start of the block after that of turn `read`, the latest that was read or a later one, so that
- * nothing that was read changes; by kick_um, or by 100 µm where that is 0. Whatever is left by then of an earlier kick
- * of this sort ends. Returns the turn of the
- * kick: the first whose readings show it. */
+/** Kicks the beam at the start of the block after that of turn `read`, by kick_um, or by 100 µm where that is 0.
+ * `read` is the latest turn that was read, or a later one, so that nothing that was read changes. The rest of an
+ * earlier kick of this sort ends then. Returns the turn of the kick: the first whose readings show it. */
 rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read);
 
-/** The same at a turn that another beam's rm_motion_kick returned. One that is past has been since then. */
+/** Kicks the beam at a turn that another beam's rm_motion_kick returned. If that turn is past, the readings are as if
+ * it had been kicked then. */
 void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick);
 
 /** Columns of `turn`: RM_MOTION_COLUMNS floats, valid until the next call. Some 10 ns per turn when turns come in

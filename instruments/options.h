@@ -15,17 +15,17 @@ enum rm_subcommand { RM_SUBCOMMAND_HELP, RM_SUBCOMMAND_RUN, RM_SUBCOMMAND_CHECK,
 /** Options that were not given are NULL, or have the value that says so. */
 struct rm_options {
     enum rm_subcommand command;
-    /** Of CONFIG or FILE. */
+    /** Path of CONFIG or FILE. */
     char const *path;
     char const *overlay;
     char const *ports;
-    /** --turn-rate, --rate; negative: not given. */
+    /** --turn-rate or --rate; negative: not given. */
     double rate_hz;
     /** 0: not given. */
     uint64_t turns;
     /** 0: no end. */
     double seconds;
-    /** negative: not given. */
+    /** Negative: not given. */
     int64_t first_turn;
     /** RM_RING_ANY_CORE: not given. */
     int32_t core;

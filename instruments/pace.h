@@ -7,13 +7,13 @@
 
 #include <ringmaster/record.h>
 
-/** A turn and the TSC at which it is due, by which rings agree on all turns. */
+/** A turn and the TSC at which it is due. Rings that share it agree on all turns. */
 struct rm_ring_time {
-    /** `first_turn` is due. */
+    /** TSC at which `first_turn` is due. */
     uint64_t start_tsc;
 
     rm_turn first_turn;
-    /** 0: unpaced, or in lock-step: it cannot be shared. */
+    /** 0: the ring is unpaced, or in lock-step, and shares no time. */
     double ticks_per_turn;
 };
 
@@ -27,7 +27,7 @@ struct rm_pace {
     double ticks_per_turn;
 };
 
-/** Turn 0 is due at `start_tsc`. A rate of 0 Hz means: as fast as the link takes them. */
+/** Starts the pace: turn 0 is due at `start_tsc`. A rate of 0 Hz means: as fast as the link takes the turns. */
 void rm_pace_start(struct rm_pace *pace, double turn_rate_hz, double tsc_hz, uint64_t start_tsc);
 
 /** How many turns are due at `tsc`: those from 0 to the result - 1. UINT64_MAX without a rate. */
@@ -36,8 +36,8 @@ uint64_t rm_pace_due(struct rm_pace const *pace, uint64_t tsc);
 /** TSC at which turn n is due. */
 uint64_t rm_pace_tsc(struct rm_pace const *pace, uint64_t n);
 
-/** Lets time pass until turn n is due, or some of it: look again afterwards. Far ones are slept for, so that a slow
- * ring leaves its core to others; near ones cost one pause of the core. */
+/** Lets time pass until turn n is due, or some of that time: call it again. For a distant turn it sleeps, so that a
+ * slow ring leaves its core to others; for a near one it makes one pause of the core. */
 void rm_pace_idle(struct rm_pace const *pace, uint64_t n);
 
 #endif

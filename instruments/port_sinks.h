@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The ports that a ring sends through, as sinks: of each port one for everything where frames carry the source
- * address; where the kernel writes the headers, one socket for each source address, which must be an address of this
- * machine. */
+/** The ports that a ring sends through, as sinks. Where frames carry the source address, a port has one sink for all
+ * groups. Where the kernel writes the headers, it has one socket for each source address, which must be an address of
+ * this machine. */
 #ifndef RM_INSTRUMENTS_PORT_SINKS_H
 #define RM_INSTRUMENTS_PORT_SINKS_H
 
@@ -16,30 +16,30 @@
 /** One port and what was seen of it. */
 struct rm_port_sink {
     struct rm_port *port;
-    /** Of the ring's ports. */
+    /** Index among the ring's ports. */
     uint32_t index;
-    /** Of a socket; else 0. */
+    /** Source address of a socket; else 0. */
     uint32_t source_ipv4;
-    /** At the last look: datagrams refused on their way out. */
+    /** Datagrams refused on their way out, as counted last. */
     uint64_t unsent;
 };
 
 struct rm_port_sinks {
     struct rm_port_sink *port;
-    /** sink[i] is port[i]'s. */
+    /** sink[i] belongs to port[i]. */
     struct rm_sink *sink;
 
     uint32_t count;
 };
 
-/** Opens what the ring's groups need; of kind udp, bind_ipv4 of the configuration is replaced. */
+/** Opens the ports that the ring's groups need. For kind udp, bind_ipv4 of the configuration is replaced. */
 enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks, struct rm_error *error);
 void rm_port_sinks_close(struct rm_port_sinks *sinks);
 
 /** The sink that takes datagrams from this source address to this port of the ring. */
 uint32_t rm_port_sinks_find(struct rm_port_sinks const *sinks, uint32_t port, uint32_t source_ipv4);
 
-/** This port of the ring where frames leave by it, to be shared; NULL where none is open. */
+/** The open port of this index, to be shared, where frames leave through it; else NULL. */
 struct rm_port *rm_port_sinks_port(struct rm_port_sinks const *sinks, uint32_t port);
 
 /** Datagrams that devices or the kernel refused on their way out. */

@@ -2,9 +2,9 @@
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
  * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
  * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/turn_zero,
- * ring/ticks_per_turn, ring/tune_x, ring/tune_y, ring/kick_turn, and supply/current: what the supplies truly do; of a
- * living machine what machine_knobs.h says. A ring that joins another is the owner "ring-2", and so are its parameters.
- * Without a workspace the same counters lie in private memory. */
+ * ring/ticks_per_turn, ring/tune_x, ring/tune_y, ring/kick_turn, and supply/current: what the supplies truly do. A
+ * living machine adds the parameters of machine_knobs.h. A ring that joins another is the owner "ring-2", and so are
+ * its parameters. Without a workspace the same counters lie in private memory. */
 #ifndef RM_INSTRUMENTS_PUBLISH_H
 #define RM_INSTRUMENTS_PUBLISH_H
 
@@ -21,49 +21,51 @@
 
 struct rm_publication {
     char owner[RM_OWNER_BYTES];
-    /** [group · networks + network] its block, set `sender`. */
+    /** [group · networks + network] its block of the set `sender`. */
     rm_counter **counters;
-    /** Of blocks. */
+    /** Number of blocks. */
     uint32_t count;
 
     uint32_t networks;
-    /** Of each chain, set `supply`. */
+    /** [chain] its block of the set `supply`. */
     rm_counter **supply_counters;
 
     uint32_t chains, supplies;
     bool shared;
-    /** Where it is shared; the configuration's. */
+    /** Workspace where the segment is shared, from the configuration. */
     char const *workspace;
 
     bool has_turns, lock_step;
-    /** Where there are instruments. */
+    /** Planned where there are instruments. */
     rm_planned_index turn_zero, ticks_per_turn;
-    /** Where there is a beam. */
+    /** Planned where there is a beam. */
     rm_planned_index kick_turn;
-    /** Where there are supplies. */
+    /** Planned where there are supplies. */
     rm_planned_index currents;
 
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    /** Where there is a machine. */
+    /** Used where there is a machine. */
     struct rm_knob_parameters knobs;
 };
 
-/** Opens with all counters at 0. `ring->workspace` may be empty; `simulated` is false where nobody knows the beam (a
- * replay); `machine` may be NULL, and `fellows` where it joins none: then its owner is "ring". */
+/** Opens the segment, or private memory, with all counters at 0. `ring->workspace` may be empty. `simulated` is false
+ * where the beam is unknown (a replay). `machine` may be NULL. `fellows` may be NULL where the ring joins none: then
+ * its owner is "ring". */
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fellows const *fellows,
                                  double turn_rate_hz, bool simulated, struct rm_machine *machine,
                                  struct rm_publication *publication, struct rm_error *error);
 void rm_publication_close(struct rm_publication *publication);
 
-/** Tells the time of the turns, as they begin. Rings in lock-step, and unpaced ones, tell that they share none. */
+/** Publishes the time of the turns, when they begin. Rings in lock-step, and unpaced ones, publish that they share
+ * none. */
 void rm_publication_time(struct rm_publication *publication, struct rm_ring_time const *time);
 
-/** Tells the turn of a kick; from one thread. */
+/** Publishes the turn of a kick; from one thread. */
 void rm_publication_kick(struct rm_publication *publication, rm_turn turn);
 
-/** Tells the currents of all supplies; from one thread. */
+/** Publishes the currents of all supplies; from one thread. */
 void rm_publication_currents(struct rm_publication *publication, double const *currents);
 
 #endif

@@ -40,12 +40,12 @@ struct rm_replay_file {
 enum rm_code rm_replay_file_open(char const *path, struct rm_replay_file *file, struct rm_error *error);
 void rm_replay_file_close(struct rm_replay_file *file);
 
-/** Checks `length` bytes at 8-byte aligned `bytes`, named `path` in errors, and fills all but the mapping. Never reads
- * beyond them, whatever they are. */
+/** Checks `length` bytes at `bytes`, which is 8-byte aligned, and fills in all but the mapping. Errors name the file
+ * `path`. It never reads beyond these bytes, whatever they contain. */
 enum rm_code rm_replay_file_parse(char const *path, uint8_t const *bytes, size_t length, struct rm_replay_file *file,
                                   struct rm_error *error);
 
-/** For struct rm_turn_source (sender.h), `state` a struct rm_replay_file: begins again after the last turn. */
+/** For struct rm_turn_source (sender.h); `state` is a struct rm_replay_file. After the last turn it begins again. */
 union rm_lane const *rm_replay_file_turn(void *state, uint64_t index, uint32_t first, uint32_t count);
 
 #endif

@@ -48,22 +48,22 @@ struct rm_ring_files {
     char const *ports;
 };
 
-/** A fault and whom it befalls: consecutive groups, on one network or on all. */
+/** A fault and what it befalls: consecutive groups, on one network or on all. */
 struct rm_ring_fault {
     uint32_t first_group;
     uint32_t group_count;
-    /** 0, 1, or RM_RING_BOTH_NETWORKS: then the same datagrams of both. */
+    /** 0, 1, or RM_RING_BOTH_NETWORKS: then it befalls the same datagrams on both. */
     int32_t network;
     struct rm_fault fault;
 };
 
-/** A port and what the datagrams that leave through it have in common. */
+/** A port, and what the datagrams that leave through it have in common. */
 struct rm_ring_port {
-    /** Of kind udp: bind_ipv4 is each group's own. */
+    /** For kind udp, each group has its own bind_ipv4. */
     struct rm_port_config port;
-    /** Where to; the source address is each group's own. */
+    /** Where datagrams go; each group has its own source address. */
     struct rm_flow flow;
-    /** Bytes of an IPv4 packet; longer datagrams are fragmented. The kernel knows its own. */
+    /** Bytes of an IPv4 packet; longer datagrams are fragmented. For sockets the kernel does that. */
     uint32_t mtu;
 };
 
@@ -71,7 +71,7 @@ struct rm_ring_config {
     /** Where the ring publishes its segment; empty: nowhere. */
     char workspace[RM_OWNER_BYTES];
     rm_turn first_turn;
-    /** Of the sender; 0: it sends every turn, however late. */
+    /** Maximum lag of the sender; 0: it sends every turn, however late. */
     double max_lag_s;
     struct rm_lock_step_config lock_step;
     /** CPU to run on, or RM_RING_ANY_CORE. */
@@ -79,17 +79,17 @@ struct rm_ring_config {
     /** 0 where there are no instruments; 2: every group sends through two ports. */
     uint32_t network_count;
     uint32_t port_count;
-    /** In the order of the server's, and of the same names. */
+    /** In the order of the server's ports, with the same names. */
     struct rm_ring_port ports[RM_RING_PORTS_MAX];
     bool udp_checksum;
     struct rm_beam_config beam;
-    /** The server's file, whose formats the groups use; NULL of a replay. */
+    /** The server's file, whose formats the groups use; NULL for a replay. */
     struct rm_config *description;
-    /** That of a replay; else NULL. */
+    /** The format of a replay; else NULL. */
     struct rm_format *native;
     struct rm_virtual_instrument *instruments;
     uint32_t instrument_count;
-    /** In the order of their instruments, each of which is in one. */
+    /** In the order of their instruments; each instrument is in one group. */
     struct rm_virtual_group *groups;
     uint32_t group_count;
     struct rm_ring_fault *faults;
@@ -102,17 +102,17 @@ struct rm_ring_config {
 enum rm_code rm_ring_config_load(struct rm_ring_files const *files, struct rm_ring_config *config,
                                  struct rm_error *error);
 
-/** The same, with all that is wrong: against the schema, or of each part that stands on no other that is wrong. */
+/** The same, but with all errors of the files. A part that builds on a wrong part is not checked. */
 enum rm_code rm_ring_config_load_all(struct rm_ring_files const *files, struct rm_ring_config *config,
                                      struct rm_errors *errors);
 
-/** Where datagrams go when nobody says: 10.20.255.1, UDP port 4660, a MAC that is nobody's. */
+/** Default destination: 10.20.255.1, UDP port 4660, and a MAC address that belongs to no device. */
 void rm_ring_flow_default(struct rm_flow *flow);
 
 /** Fills in the groups of instruments that all send native datagrams of their own, every turn. RM_E_NO_SPACE. */
 enum rm_code rm_ring_all_native(struct rm_ring_config *config, struct rm_error *error);
 
-/** Whether a group sends through this port. */
+/** True when a group sends through this port. */
 bool rm_ring_sends_through(struct rm_ring_config const *config, uint32_t port);
 
 /** Frees what loading allocated. */

@@ -13,10 +13,11 @@
 #include "ring_machine_file.h"
 #include "ring_supplies_file.h"
 
-/* The other end of one of the server's ports: what cannot be told from that, or is not so. */
+/* The other end of one of the server's ports: what does not follow from the server's description, or differs from it.
+ */
 struct rm_ring_file_port {
     char *name;
-    /** NULL: the one that belongs to the server's. */
+    /** NULL: the kind that belongs to the server's. */
     enum rm_port_kind *kind;
     char *socket;
     enum rm_memif_role *role;
@@ -84,10 +85,10 @@ struct rm_ring_file {
 
 extern cyaml_schema_value_t const rm_ring_schema, rm_ring_fault_schema;
 
-/** The kind of port for a word, "memif", which may be one that cannot send: false. */
+/** The kind of port for a word such as "memif". False: the word is unknown, or that kind cannot send. */
 bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind);
 
-/** A fault's name in the file, "turn_jump". */
+/** A fault's name in the file, for example "turn_jump". */
 char const *rm_ring_fault_name(enum rm_fault_kind kind);
 
 #endif

@@ -45,32 +45,32 @@ enum {
 /** A group of supplies and the elements that they drive, one each. */
 struct rm_machine_group {
     char *elements;
-    /** 'x', 'y'; of strengths 'q'. */
+    /** 'x', 'y'; for strengths 'q'. */
     char plane;
-    /** In the order of all supplies. */
+    /** Indices among all supplies. */
     uint32_t *supply;
 
     uint32_t supply_count;
-    /** rad, or relative change of gradient. */
+    /** In rad, or relative change of gradient. */
     double per_unit;
-    /** First order; 0: none. */
+    /** Bandwidth of the first order of eddy currents; 0: none. */
     double eddy_hz;
 };
 
 struct rm_ring_machine {
     bool present;
-    /** Resolved path. */
+    /** Path of the lattice file, resolved. */
     char *lattice;
 
     uint64_t seed;
     char *bpms;
-    /** Number of BPMs of the instruments: two of each of kind bpm with x2, one where its format names no x2. */
+    /** Number of BPMs: an instrument of kind bpm has two if its format names x2, else one. */
     uint32_t bpm_count;
-    /** [bpm_count] that reads it … */
+    /** [BPM] the instrument that reads it … */
     uint32_t *bpm_instrument;
-    /** … as this lane and the next. */
+    /** … as this lane (x) and the next (y). */
     uint32_t *bpm_lane;
-    /** Of the ring. */
+    /** Number of the ring's supplies. */
     uint32_t supply_count;
 
     uint32_t step_turns;
@@ -78,9 +78,9 @@ struct rm_ring_machine {
     struct {
         double beta_beat, bpm_gain, bpm_offset_m, bpm_roll_rad, bpm_crosstalk, corrector_gain, corrector_roll_rad;
     } errors;
-    /** Of the BPMs' filter. */
+    /** Delay of the BPMs' filter. */
     double bpm_delay_s;
-    /** Of its first order; 0: none. */
+    /** Bandwidth of the filter's first order; 0: none. */
     double bpm_bandwidth_hz;
 
     struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];

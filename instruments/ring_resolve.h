@@ -12,20 +12,20 @@
 enum { RM_RING_NO_PORT = UINT32_MAX };
 
 struct rm_resolve {
-    /** Of the overlay; of the configuration where there is none. */
+    /** Path of the overlay; where there is none, of the configuration. */
     char const *path;
-    /** As struct rm_ring_files has them. */
+    /** Names of ports, as in struct rm_ring_files. */
     char const *ports_wanted;
     /** The overlay; empty where there is none. */
     struct rm_ring_file const *file;
     /** The configuration. */
     struct rm_config const *machine;
     struct rm_ring_config *config;
-    /** Of each of the configuration's, or RM_RING_NO_PORT. */
+    /** [port of the configuration] index of the ring's port, or RM_RING_NO_PORT. */
     uint32_t ring_port[RM_CONFIG_PORTS_MAX];
-    /** [instrument]: which of the configuration's it is. */
+    /** [instrument] its index in the configuration. */
     uint32_t *described;
-    /** [supply]: which of the configuration's it is. */
+    /** [supply] its index in the configuration. */
     uint32_t *described_supply;
     struct rm_error *error;
 };
@@ -41,17 +41,19 @@ enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_responses(struct rm_resolve *resolve);
 enum rm_code rm_resolve_machine(struct rm_resolve *resolve);
 
-/** The file that a lattice's name means, to be freed. */
+/** Path of the file that a lattice's name means, to be freed. */
 enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path);
 
-/** Whether a name of the overlay means one of several: "all", the name of it or of its entry, or a pattern with *. */
+/** True when `name` of the overlay means this one: "all", its own name, that of its entry, or a pattern that fits. */
 bool rm_resolve_means(char const *name, char const *own, char const *entry);
 
-/** The supplies that a text means, in their order, into `chosen` of supply_count; returns how many. "cf*": all supplies
- * of the chains that match; "c0?/3" the third of each, "c0?/3-8" six of each; else names of supplies, "sr/ps/ch_*". */
+/** Finds the supplies that a text means, in their order; writes their indices into `chosen`, which has room for all,
+ * and returns how many there are. "cf*": all supplies of the chains that match. "c0?/3": the third of each, "c0?/3-8":
+ * six of each. Other texts are names of supplies: "sr/ps/ch_*". */
 uint32_t rm_resolve_choose(struct rm_resolve const *resolve, char const *text, uint32_t *chosen);
 
-/** An error at `list[index].key` of the overlay; at `list[index]` where `key` is NULL. Returns RM_E_CONFIG. */
+/** Fills in an error at `list[index].key` of the overlay, or at `list[index]` where `key` is NULL. Returns
+ * RM_E_CONFIG. */
 enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,
                              char const *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -11,29 +11,29 @@
 #include "virtual_instrument.h"
 
 enum {
-    /** In the file. */
+    /** Most faults in the file. */
     RM_RING_CHAIN_FAULTS_MAX = 256,
     RM_RING_RESPONSES_MAX = 1024,
 };
 
 /** A chain and where it is. */
 struct rm_ring_chain {
-    /** "c01". */
+    /** Name, for example "c01". */
     char name[RM_VIRTUAL_NAME_BYTES];
-    /** Of the configuration's entry, "c". */
+    /** Name of the configuration's entry, for example "c". */
     char entry[RM_VIRTUAL_NAME_BYTES];
-    /** Host byte order. */
+    /** Address, in host byte order. */
     uint32_t ipv4;
     uint8_t mac[6];
-    /** Of the ring's; setpoints that come by another are not for it. */
+    /** Index of the ring's port; setpoints that come by another port are not for it. */
     uint32_t port;
-    /** Setpoints arrive at it, and answers come from it. */
+    /** UDP port at which setpoints arrive, and from which answers come. */
     uint16_t udp_port;
     /** UDP port that answers go to. */
     uint16_t answer_port;
-    /** False: it obeys and says nothing. */
+    /** False: it obeys, and sends no answers. */
     bool answers;
-    /** Supply, in the order of all. */
+    /** Index of its first supply, among all supplies. */
     uint32_t first;
     struct rm_chain_config config;
 };
@@ -44,9 +44,9 @@ struct rm_ring_chain_fault {
     struct rm_chain_fault fault;
 };
 
-/** By so much does a lane of an instrument follow a supply's current. */
+/** By how much a lane of an instrument follows a supply's current. */
 struct rm_ring_response {
-    /** In the order of all. */
+    /** Index among all supplies. */
     uint32_t supply;
     uint32_t instrument;
     uint32_t lane;
@@ -56,7 +56,7 @@ struct rm_ring_response {
 struct rm_ring_supplies {
     struct rm_ring_chain *chains;
     uint32_t chain_count;
-    /** Of all chains. */
+    /** Supplies of all chains. */
     struct rm_supply_config *supplies;
     uint32_t supply_count;
     struct rm_ring_chain_fault *faults;

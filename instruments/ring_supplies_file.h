@@ -50,7 +50,7 @@ struct rm_ring_file_response {
 extern cyaml_schema_value_t const rm_ring_chain_schema, rm_ring_supply_schema, rm_ring_chain_fault_schema,
     rm_ring_response_schema;
 
-/** A fault's name in the file, "trip". */
+/** A fault's name in the file, for example "trip". */
 char const *rm_ring_chain_fault_name(enum rm_chain_fault_kind kind);
 
 #endif

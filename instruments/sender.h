@@ -10,10 +10,10 @@
  * would, and the other links go on. While all are down the sender waits; it goes on with the turn that is due when one
  * is back.
  *
- * A ring that loops are closed around has a maximum lag: a machine does not wait for whoever sends its readings, and
- * readings that come when their turn is long over make every loop unstable. Turns further back than that pass unsent,
- * and are counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is skipped, and the ring's time
- * stands for as long as it is further behind than that.
+ * A ring that loops are closed around has a maximum lag. A machine does not wait for the program that sends its
+ * readings, and readings that come when their turn is long over make every loop unstable. Turns further back than that
+ * lag pass unsent, and are counted. Or the machine does wait, in lock-step (lock_step.h): then no turn is skipped, and
+ * the ring's time stands for as long as it is further behind than that.
  */
 #ifndef RM_INSTRUMENTS_SENDER_H
 #define RM_INSTRUMENTS_SENDER_H
@@ -34,7 +34,7 @@
 #include "wire/frame.h"
 
 /** Where readings come from: RM_LANES lanes of each of `count` instruments from `first` on, for the run's turn `index`
- * = 0, 1, 2, … Turns are asked for in order, and some perhaps never. */
+ * = 0, 1, 2, … Turns are asked for in order, and some may never be asked for. */
 struct rm_turn_source {
     union rm_lane const *(*turn)(void *state, uint64_t index, uint32_t first, uint32_t count);
     void *state;
@@ -44,37 +44,37 @@ struct rm_turn_source {
 struct rm_sender_outlet {
     /** Index of the sink that takes its datagrams. */
     uint32_t sink;
-    /** Its source address, and a source MAC of zeros, are replaced by the group's own, and its destination port by the
-     * format's where that has one. */
+    /** Where datagrams go. The group's own source address replaces the one here, and a source MAC of zeros; the
+     * format's destination port replaces the one here, where the format has one. */
     struct rm_flow flow;
     /** RM_MTU_LEAST … RM_MTU_MOST. */
     uint32_t mtu;
-    /** Its block, set `sender`. */
+    /** Its block of the set `sender`. */
     rm_counter *counters;
 
     struct rm_fault const *faults;
     uint32_t fault_count;
 };
 
-/** One group as the sender is told of it. What is wrong with its turn counter is among the first outlet's faults. */
+/** One group as the sender gets it. Faults of its turn counter are among the first outlet's faults. */
 struct rm_sender_member {
     struct rm_virtual_group const *group;
     struct rm_sender_outlet outlet[RM_NETWORKS];
 };
 
-/** Somebody for whom the sending thread does something between two bursts, and while it waits for a link. With one the
- * thread never sleeps while turns are sent. */
+/** A poll hook: the sending thread calls it between two bursts, and while it waits for a link. With a hook, the thread
+ * never sleeps while turns are sent. */
 struct rm_sender_hook {
-    /** NULL: there is nobody. `tsc` is now; or, with a maximum lag, the ring's time, which is behind by that at most
-     * while turns wait that are due: what happens to the poll hook now happens before them. It never goes back. */
+    /** NULL: there is no hook. `tsc` is the time now. With a maximum lag and turns that wait, it is the ring's time,
+     * which is behind by at most that lag: what the hook does now happens before those turns. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
-    /** The first turn is due; `pace` stays to the end. */
+    /** Called when the first turn is due; `pace` stays valid to the end. */
     void (*begin)(void *state, struct rm_pace const *pace);
-    /** In lock-step: it has the setpoints of the cycle at `turn`. */
+    /** In lock-step: true when the hook has the setpoints of the cycle at `turn`. */
     bool (*has)(void *state, rm_turn turn);
 
     void *state;
-    /** Uses none of the sender's links, so that it is looked after while one of them is full, too. */
+    /** The hook uses none of the sender's links, so it is called while one of them is full, too. */
     bool elsewhere;
 };
 
@@ -89,21 +89,21 @@ struct rm_sender_setup {
 
     struct rm_sink const *sinks;
     uint32_t sink_count;
-    /** Write UDP checksums. */
+    /** UDP checksums are written. */
     bool udp_checksum;
 
     struct rm_turn_source source;
     rm_turn first_turn;
-    /** To send, UINT64_MAX for no end. */
+    /** Turns to send; UINT64_MAX: no end. */
     uint64_t turns;
 
     struct rm_lock_step_config lock_step;
-    /** How far it may be behind before turns pass unsent. 0: it sends all. */
+    /** Largest lag before turns pass unsent. 0: it sends all turns. */
     double max_lag_s;
-    /** 0: as fast as the link takes them. */
+    /** 0: as fast as the link takes the turns. */
     double turn_rate_hz;
-    /** Another ring's time, whose turns it joins in: `first_turn` is that one's, and it begins with the turn that is
-     * due. NULL: its own. */
+    /** The time of another ring that it joins: `first_turn` is that ring's, and sending begins with the turn that is
+     * due. NULL: it has its own time. */
     struct rm_ring_time const *joins;
 
     struct rm_sender_hook hook;
@@ -114,9 +114,9 @@ struct rm_sender_result {
     uint64_t turns;
     /** Turns that passed while no link was up. */
     uint64_t link_down_turns;
-    /** That passed while it was further behind than its maximum lag. */
+    /** Turns that passed while the sender was further behind than its maximum lag. */
     uint64_t skipped_turns;
-    /** From the first to the last. */
+    /** Seconds from the first turn to the last. */
     double seconds;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Fills bursts for one sink and sees them off. A full link is waited for, spinning, as pause frames would make a
- * sender wait; each wait is counted with the group whose datagram was at the head of the queue. A link that is down,
- * or a call to stop, ends the wait: then what was in the burst is given up and not counted as sent.
- */
+/** Fills bursts for one sink, and sends them. While a link is full it spins, as pause frames would make a sender wait.
+ * Each wait is counted with the group whose datagram is at the head of the queue. A link that is down, or a call to
+ * stop, ends the wait: then what is in the burst is given up and not counted as sent. */
 #ifndef RM_INSTRUMENTS_SENDER_LINK_H
 #define RM_INSTRUMENTS_SENDER_LINK_H
 
@@ -17,21 +16,21 @@
 struct rm_sender_link {
     struct rm_sink sink;
     atomic_bool const *stop;
-    /** How often a waiting sender asks whether the link is still up. */
+    /** TSC ticks after which a waiting sender asks again whether the link is still up. */
     uint64_t look_ticks;
     /** Buffers that will be asked for before the next flush, as far as known. */
     uint32_t expected;
-    /** Of the burst's buffers. */
+    /** How many of the burst's buffers are filled. */
     uint32_t filled;
     /** The link went down; the caller clears it. */
     bool lost;
-    /** Called again and again while it waits; or NULL. */
+    /** Called again and again while the sender waits; NULL: nothing is called. */
     void (*meanwhile)(void *state);
 
     void *meanwhile_state;
-    /** counters (set `sender`) of the datagram that each buffer is of. */
+    /** [buffer] counters (set `sender`) of the datagram that it has. */
     rm_counter *owner[RM_BURST];
-    /** The buffer is the last of its datagram, the only one of most. */
+    /** [buffer] it is the last one of its datagram. Most datagrams have only one. */
     bool last[RM_BURST];
 
     struct rm_burst burst;
@@ -44,11 +43,11 @@ void rm_sender_link_init(struct rm_sender_link *link, struct rm_sink const *sink
  * to stop. */
 uint8_t *rm_sender_link_buffer(struct rm_sender_link *link);
 
-/** The buffer has been filled with `length` bytes of the group whose counters these are; with the last ones of its
- * datagram, or not. */
+/** The buffer has been filled with `length` bytes of the group whose counters these are. `last` says whether they are
+ * the last ones of their datagram. */
 void rm_sender_link_commit(struct rm_sender_link *link, uint32_t length, rm_counter *counters, bool last);
 
-/** Sends what was filled, and gives back the buffers that were not. */
+/** Sends the filled buffers, and gives back the others. */
 void rm_sender_link_flush(struct rm_sender_link *link);
 
 #endif

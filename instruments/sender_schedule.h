@@ -21,24 +21,24 @@ struct rm_section {
 };
 
 struct rm_sender_schedule {
-    /** Of the run. */
+    /** First turn of the run. */
     rm_turn first_turn;
 
     uint32_t count;
     struct rm_section *section;
 };
 
-/** Appends a group to the last section, or to one of its own; groups come in the order of their instruments, and
- * `schedule->section` has room. */
+/** Appends a group to the last section, or begins a section with it. Groups come in the order of their instruments,
+ * and `schedule->section` has room. */
 void rm_schedule_add(struct rm_sender_schedule *schedule, struct rm_virtual_group const *group);
 
-/** From turn `index` of the run on. */
+/** Moves on to turn `index` of the run. */
 void rm_schedule_seek(struct rm_sender_schedule *schedule, uint64_t index);
 
 /** The turn of the run at which a group has its next reading. */
 uint64_t rm_schedule_next(struct rm_sender_schedule const *schedule);
 
-/** Readings of a section before turn `end` of the run. */
+/** Number of readings that a section has before turn `end` of the run. */
 static inline uint64_t rm_section_readings(struct rm_section const *section, uint64_t end) {
     if (end <= section->next)
         return 0;

@@ -17,36 +17,36 @@
 
 /** What to send, and how. */
 struct rm_session {
-    /** Of a replay: network, core, workspace and its instruments; no faults, no supplies. */
+    /** For a replay it has network, core, workspace and instruments, but no faults and no supplies. */
     struct rm_ring_config const *ring;
 
     struct rm_turn_source source;
-    /** The ring's beam is what is sent. */
+    /** What is sent is the ring's own beam, simulated. */
     bool simulated;
-    /** Kicks that the source gives. NULL where it gives none. */
+    /** Kicks that the source gives; NULL where it gives none. */
     struct rm_kicks *kicks;
-    /** Filled in for the source, which gives them; NULL where it gives none. */
+    /** Filled in for the source, which adds them; NULL where it adds none. */
     struct rm_responses *responses;
-    /** Whose knobs are published, and which is refreshed; or NULL. */
+    /** The machine whose knobs are published, and which is refreshed; or NULL. */
     struct rm_machine *machine;
     /** Other rings of the workspace. */
     struct rm_fellows const *fellows;
-    /** The ring's turns are those of `joins`, the time of another. */
+    /** The ring's turns follow `joins`, the time of another ring. */
     bool joined;
 
     struct rm_ring_time joins;
-    /** Of sending; 0: as fast as the link takes it. */
+    /** Turn rate of sending; 0: as fast as the link takes the turns. */
     double turn_rate_hz;
     /** UINT64_MAX: no end. */
     uint64_t turns;
     /** 0: no end. */
     double seconds;
-    /** The summary is a JSON object, else a line for people. */
+    /** The summary is a JSON object; else it is a line for people. */
     bool json;
 };
 
-/** Runs to its end, by turns, seconds, SIGINT or SIGTERM, and prints the summary to standard output. SIGUSR1 kicks the
- * beam, SIGUSR2 resets supplies. */
+/** Runs until its turns or seconds are over, or SIGINT or SIGTERM comes, and prints the summary to standard output.
+ * SIGUSR1 kicks the beam, SIGUSR2 resets supplies. */
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error);
 
 #endif

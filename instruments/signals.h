@@ -15,11 +15,11 @@
 
 struct rm_signals {
     atomic_bool stop;
-    /** Asked for, so far. */
+    /** Resets asked for so far. */
     _Atomic uint64_t resets;
-    /** 0: no end. */
+    /** Seconds after which the run ends; 0: no end. */
     double seconds;
-    /** To ask for; or NULL. */
+    /** Where kicks are asked for; or NULL. */
     struct rm_kicks *kicks;
 
     void (*kicked)(void *state, rm_turn turn);
@@ -30,12 +30,12 @@ struct rm_signals {
 /** Blocks the signals in the calling thread; call before other threads start. */
 void rm_signals_block(void);
 
-/** Starts waiting for them, after rm_signals_block. `kicked` is called on the waiting thread when a kick was given;
- * with `kicks` NULL nobody gives any, and SIGUSR1 is not waited for. RM_E_SYSTEM. */
+/** Starts to wait for them, after rm_signals_block. `kicked` is called on the waiting thread when a kick was given.
+ * With `kicks` NULL there are no kicks, and SIGUSR1 is not waited for. RM_E_SYSTEM. */
 enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, struct rm_kicks *kicks,
                               void (*kicked)(void *state, rm_turn turn), void *state, struct rm_error *error);
 
-/** Ends the waiting; the signals stay blocked. A kick that was given by now has been told. */
+/** Ends the waiting; the signals stay blocked. `kicked` has been called for each kick that was given by now. */
 void rm_signals_finish(struct rm_signals *signals);
 
 #endif

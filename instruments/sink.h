@@ -15,7 +15,7 @@ struct rm_sink {
     uint32_t (*send)(void *state, struct rm_burst *burst);
     /** As rm_port_release. */
     void (*release)(void *state, struct rm_burst *burst);
-    /** A link that is down takes nothing, and waiting for it is no use. */
+    /** False: the link is down, takes nothing, and waiting for it is of no use. */
     bool (*link_up)(void *state);
 
     void *state;

@@ -13,29 +13,29 @@
 
 struct rm_summary {
     struct rm_sender_result result;
-    /** Of the set `sender`. */
+    /** Blocks of the set `sender`. */
     rm_counter *const *counters;
-    /** Of them. */
+    /** Number of blocks. */
     uint32_t blocks;
 
     uint32_t instruments;
-    /** Datagrams that devices or the kernel refused after all. */
+    /** Datagrams that devices or the kernel refused after the link took them. */
     uint64_t unsent;
 
     double tsc_hz;
     uint32_t chains;
-    /** Of each chain, the set `supply`. */
+    /** [chain] block of the set `supply`. */
     rm_counter *const *supply_counters;
-    /** NULL of a replay. */
+    /** NULL for a replay. */
     struct rm_beam_config const *beam;
 };
 
-/** One line for people. */
+/** Prints one line for people. */
 void rm_summary_print(struct rm_summary const *summary, FILE *out);
 
-/** One JSON object on one line: instruments, sent, turns, link_down_turns, skipped_turns, unsent, seconds,
- * turn_rate_hz, rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null of a replay) and faults by name; where
- * there are chains, also chains, and what they counted: setpoints, queries, answers, refused. */
+/** Prints one JSON object on one line: instruments, sent, turns, link_down_turns, skipped_turns, unsent, seconds,
+ * turn_rate_hz, rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null for a replay) and faults by name.
+ * Where there are chains it also has chains and what they counted: setpoints, queries, answers, refused. */
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out);
 
 #endif

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The two files of a ring, for a test. */
+/** Writes and loads the two files of a ring, for a test. */
 #ifndef RM_INSTRUMENTS_TEST_FILES_H
 #define RM_INSTRUMENTS_TEST_FILES_H
 
 #include "ring_config.h"
 
-/** What a machine needs and a test does not say is added behind it: workspace "test", a memif port "ring" at
- * /tmp/ring.sock with the address 10.20.255.1, a receive role. */
+/** Writes a machine's file. What it needs and the test does not give is added: workspace "test", a memif port "ring"
+ * at /tmp/ring.sock with the address 10.20.255.1, and a receive role. */
 void test_files_write_machine(char const *path, char const *machine);
 
-/** Writes both, loads and removes them. `overlay` may be "": then there is none. */
+/** Writes both files, loads them and removes them. `overlay` may be "": then there is none. */
 enum rm_code test_files_load_all(char const *machine, char const *overlay, struct rm_ring_config *config,
                                  struct rm_errors *errors);
 enum rm_code test_files_load(char const *machine, char const *overlay, struct rm_ring_config *config,
                              struct rm_error *error);
 
-/** The same; ends the test where they are wrong. */
+/** The same; the test fails when the files are wrong. */
 void test_files_load_good(char const *machine, char const *overlay, struct rm_ring_config *config);
 
-/** They are wrong, and the first error has `expected` in it. */
+/** The test fails unless the files are wrong, and the first error contains `expected`. */
 void test_files_expect(char const *machine, char const *overlay, char const *expected);
 
 #endif

@@ -34,15 +34,15 @@ struct machine_rig {
 bool rig_take_lattice(int argc, char **argv);
 char const *rig_lattice(void);
 
-/** A configuration without errors and disturbances, to be changed before rig_make. */
+/** Makes a configuration without errors and disturbances; the test may change it before rig_make. */
 void rig_init(struct machine_rig *rig);
 void rig_make(struct machine_rig *rig);
 void rig_free(struct machine_rig *rig);
 
-/** One step of RATE_HZ, with the currents as they are. */
+/** Makes one step of 1 / RATE_HZ, with the currents as they are. */
 void step(struct machine_rig *rig);
 
-/** Looks at the lattice as it is now. */
+/** Runs the background for the lattice as it is now. */
 void refresh(struct machine_rig *rig);
 
 /** Number of a knob, by its name. */

@@ -14,13 +14,13 @@ enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 struct test_ring {
     struct rm_ring_config ring;
     struct rm_beam *beam;
-    /** The same, to compare with. */
+    /** A second beam of the same configuration, to compare with. */
     struct rm_beam *again;
 
     struct rm_members members;
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
-    /** Of each port; a mirror is the second. */
+    /** [port] its sink; the second one is the mirror. */
     struct test_sink sink[TEST_RING_PORTS];
 
     atomic_bool stop;
@@ -31,11 +31,11 @@ struct test_reading {
     uint32_t datagrams;
     uint32_t records;
     uint64_t verdicts[RM_PORT_COUNTERS];
-    /** Of the last record. */
+    /** Turn of the last record. */
     rm_turn turn;
 };
 
-/** A ring of a machine and an overlay of these lines (test_files.h). Its first turn is TEST_RING_FIRST. */
+/** Makes a ring of a machine and an overlay of these lines (test_files.h). Its first turn is TEST_RING_FIRST. */
 struct test_ring *test_ring_make(char const *machine, char const *overlay);
 void test_ring_destroy(struct test_ring *bench);
 
@@ -44,10 +44,10 @@ void test_ring_run(struct test_ring *bench, uint64_t turns);
 
 uint64_t test_ring_counted(struct test_ring const *bench, uint32_t block, enum rm_sender_counter counter);
 
-/** Reads a sink, all of it of the first group's format, and compares every record with the beam. */
+/** Reads all that reached a sink, of the first group's format, and compares every record with the beam. */
 struct test_reading test_ring_read(struct test_ring *bench, uint32_t port);
 
-/** The instrument of this id. */
+/** Index of the instrument with this id. */
 uint32_t test_ring_index(struct rm_ring_config const *ring, uint32_t id);
 
 #endif

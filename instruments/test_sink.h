@@ -11,9 +11,9 @@
 
 enum {
     TEST_SINK_DATAGRAMS = 65536,
-    /** Bytes of all that is kept; what comes after it is not. */
+    /** Bytes that it keeps; what comes later is not kept. */
     TEST_SINK_ROOM = 16 << 20,
-    /** Of what is reserved. */
+    /** Bytes of a buffer. */
     TEST_SINK_BUFFER_BYTES = RM_LONGEST_FRAME_MAX,
 };
 
@@ -21,17 +21,17 @@ struct test_sink {
     enum rm_framing framing;
     /** Datagrams taken at once; 0: all. */
     uint32_t most;
-    /** Sends that take nothing, before each that takes something. */
+    /** Sends that take nothing before each send that takes something. */
     uint32_t refusals;
-    /** The link goes down when so many datagrams were sent; 0: never. */
+    /** The link goes down when this many datagrams were sent; 0: never. */
     uint32_t down_after;
     /** How often the link is found down. */
     uint32_t down_looks;
-    /** Set at the 100th refusal in a row; or NULL. */
+    /** Set at the 100th refusal in a row; NULL: not set. */
     atomic_bool *stop;
-    /** Sends that took nothing, since the last that did. */
+    /** Sends that took nothing since the last that took something. */
     uint32_t refused;
-    /** Buffers reserved and neither sent nor released. */
+    /** Buffers that were reserved and neither sent nor released. */
     uint32_t lent;
     /** Datagrams sent. */
     uint32_t count;

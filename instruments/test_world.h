@@ -17,8 +17,8 @@ struct test_arrival {
     uint8_t payload[TEST_WORLD_PAYLOAD_BYTES];
 };
 
-/** Receivers are at 127.0.0.1, 127.0.0.2, at the same UDP port. 200 datagrams fit into any socket's buffer: it need not
- * be read meanwhile. */
+/** Receivers are at 127.0.0.1 and 127.0.0.2, at the same UDP port. 200 datagrams fit into any socket's buffer, so it
+ * need not be read meanwhile. */
 struct test_world {
     char const *program;
     char directory[32];
@@ -35,22 +35,22 @@ struct test_world {
 struct test_world *test_world_make(char const *program);
 void test_world_destroy(struct test_world *world);
 
-/** Writes the ring's two files: 20000 turns/s from 5000 on, a workspace, unless `machine` has ports a udp port "ring"
- * to the first receiver, and these lines. */
+/** Writes the ring's two files: 20000 turns/s from turn 5000 on, a workspace, and these lines. Unless `machine` has
+ * ports, it gets a udp port "ring" to the first receiver. */
 void test_world_write(struct test_world const *world, char const *machine, char const *overlay);
 
-/** Runs the program with these arguments, `%s` being the ring's files; returns its exit status. */
+/** Runs the program with these arguments; `%s` is the ring's files. Returns its exit status. */
 int test_world_run(struct test_world *world, char const *before, char const *arguments);
 
-/** Starts `run` on the ring's files with one more argument pair; and ends it by SIGTERM: returns its exit status. What
- * it said is there then. */
+/** Starts `run` on the ring's files with one more option. The other function ends it by SIGTERM, and returns its exit
+ * status; its output is complete then. */
 pid_t test_world_start(struct test_world const *world, char const *option, char const *value);
 int test_world_end(struct test_world *world, pid_t pid);
 
 void test_world_check_output(struct test_world const *world, char const *expected);
 
-/** What has arrived next at the first receiver; waits some seconds. NULL when nothing comes. Valid until the next call.
- */
+/** The next datagram at the first receiver; waits some seconds for it. NULL when nothing comes. Valid until the next
+ * call. */
 struct test_arrival const *test_world_await(struct test_world *world);
 
 /** The same for one of the receivers, without waiting. */

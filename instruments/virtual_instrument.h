@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Virtual instruments, and the groups in which they send: who a receiver takes them for. */
+/** Virtual instruments, and the groups in which they send: what makes a receiver recognise them. */
 #ifndef RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 #define RM_INSTRUMENTS_VIRTUAL_INSTRUMENT_H
 
@@ -24,17 +24,17 @@ static inline bool rm_virtual_name_is_good(char const *name) {
 }
 
 struct rm_virtual_instrument {
-    /** "bpm01" */
+    /** Name, for example "bpm01". */
     char name[RM_VIRTUAL_NAME_BYTES];
-    /** enum rm_instrument_kind */
+    /** enum rm_instrument_kind. */
     uint8_t kind;
     /** Unique per source address. */
     uint16_t id;
     /** The instrument's own status, where its format has one. */
     uint16_t status;
-    /** Host byte order. */
+    /** Source address, in host byte order. */
     uint32_t source_ipv4;
-    /** 1–RM_LANES, of native datagrams. */
+    /** Lanes of native datagrams, 1–RM_LANES. */
     uint32_t lane_count;
     /** Turns by which its counter is ahead of the true turn. */
     int64_t turn_error;
@@ -42,19 +42,19 @@ struct rm_virtual_instrument {
 
 /** Consecutive instruments whose readings leave in one datagram: one instrument, or as many as a format takes. */
 struct rm_virtual_group {
-    /** What its counters and faults call it. */
+    /** Name of its counters and faults. */
     char name[RM_VIRTUAL_NAME_BYTES];
-    /** Instrument. */
+    /** Index of its first instrument. */
     uint32_t first;
-    /** Instruments, at least 1. */
+    /** Number of instruments, at least 1. */
     uint32_t count;
 
     uint32_t source_ipv4[RM_NETWORKS];
-    /** Of the ring's. */
+    /** Indices of the ring's ports. */
     uint32_t port[RM_NETWORKS];
-    /** From one reading to the next, at least 1. */
+    /** Turns from one reading to the next, at least 1. */
     uint32_t period_turns;
-    /** Constant, and there as long as the group. */
+    /** Constant; it lives as long as the group. */
     struct rm_format const *format;
 };
 
