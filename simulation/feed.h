@@ -18,20 +18,20 @@
 #include "plant.h"
 
 enum {
-    /** Records that an input may be ahead of the others: the sharp filters' delay, and more. */
+    /** Most records by which an input may be ahead of the others: the delay of the sharp filters, and more. */
     RM_FEED_SLOTS = 32,
 
     RM_FEED_STAGES_MAX = RM_CONFIG_STAGES_MAX * RM_CONFIG_RATES_MAX,
 };
 
 struct rm_feed_input {
-    /** by (turn / period) mod RM_FEED_SLOTS. */
+    /** Index: (turn / period) mod RM_FEED_SLOTS. */
     struct rm_record slot[RM_FEED_SLOTS];
-    /** What the application is told of it. */
+    /** The input as it is described to the application. */
     struct rm_stream stream;
-    /** Of the instrument in the server's configuration. */
+    /** Name of the instrument in the server's configuration. */
     char name[RM_CONFIG_NAME_BYTES];
-    /** The ring's. */
+    /** Index of the ring's instrument. */
     uint32_t instrument;
 
     uint16_t status;
@@ -41,9 +41,9 @@ struct rm_feed_input {
     uint32_t lane_count;
     /** Its datagrams are of a described layout … */
     bool described;
-    /** … whose lanes come from these of its kind's. */
+    /** … whose lanes come from these lanes of its kind. */
     struct rm_lane_source source[RM_LANES];
-    /** Of its decimators; 0: as it comes. */
+    /** Number of its decimators; 0: records are used as they come. */
     uint32_t stage_count;
 
     struct rm_decimator *stage;
@@ -54,25 +54,26 @@ struct rm_feed_input {
 struct rm_feed {
     struct rm_feed_input *input;
     uint32_t count;
-    /** The application's. */
+    /** Turns from one step of the application to the next. */
     uint32_t period;
-    /** Of the slowest input. */
+    /** Turns that the slowest input needs. */
     uint32_t closing_turns;
-    /** The next turn to be read, where all turns are. */
+    /** The next turn to be read. Every turn is read. */
     rm_turn next;
 };
 
-/** RM_E_CONFIG names an input that the ring does not send, or that cannot be simulated. */
+/** Opens the inputs of an application. RM_E_CONFIG names an input that the ring does not send, or that cannot be
+ * simulated. */
 enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, struct rm_plant const *plant,
                           struct rm_feed *feed, struct rm_error *error);
 void rm_feed_close(struct rm_feed *feed);
 
-/** Lets time pass until all inputs of `turn` are there, and gives them: a record per input, and whether it is missing.
- * Of a missing one the record stays as it is. Returns how many are. */
+/** Lets time pass until all inputs of `turn` are there, and gives a record per input, and whether it is missing. The
+ * record of a missing input stays as it is. RM_OK, or an error of the plant. */
 enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_record *record,
                             bool *missing, struct rm_error *error);
 
-/** "drop", "freeze" or "back" for an instrument. RM_E_NOT_FOUND. */
+/** Does "drop", "freeze" or "back" to an instrument. RM_E_NOT_FOUND. */
 enum rm_code rm_feed_befall(struct rm_feed *feed, char const *what, char const *instrument, struct rm_error *error);
 
 #endif

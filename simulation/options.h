@@ -11,7 +11,7 @@
 #include "events.h"
 #include "instruments/ring_config.h"
 
-/** What is written beside simulation.json; bits. */
+/** Bits: which files are written beside simulation.json. */
 enum rm_simulate_record {
     RM_RECORD_READINGS = 1 << 0,
     RM_RECORD_SETPOINTS = 1 << 1,
@@ -24,23 +24,23 @@ enum rm_simulate_record {
 
 struct rm_simulate_options {
     bool help, version, json;
-    /** Of the machine. */
+    /** The machine's files. */
     struct rm_ring_files files;
     char const *application;
     char const *out;
-    /** NULL: not. */
+    /** Folder to replay; NULL: none. */
     char const *replay;
-    /** 0: `cycles` says. */
+    /** 0: `cycles` says how long. */
     double seconds;
-    /** 0: as many as the seconds have; of a replay, as many as were recorded. */
+    /** 0: as many as `seconds` have; for a replay, as many as were recorded. */
     uint64_t cycles;
     /** Seed of the order of arrivals; 0: in the order of the inputs. */
     uint64_t shuffle;
-    /** From the setpoint vector to the supplies' network interface, beyond what the server waits. */
+    /** Seconds from the setpoint vector to the supplies' network interface, beyond the time that the server waits. */
     double latency_s;
-    /** Of the machine's background; < 0: as configured; 0: never. */
+    /** Period of the machine's background; < 0: as configured; 0: it never runs. */
     double refresh_s;
-    /** enum rm_simulate_record */
+    /** Bits of enum rm_simulate_record. */
     unsigned record;
 
     struct rm_events events;

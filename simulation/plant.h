@@ -22,7 +22,7 @@
 
 /** A setpoint datagram on its way. */
 struct rm_plant_transfer {
-    /** Of its arrival. */
+    /** Time of its arrival, in seconds. */
     double time;
 
     uint32_t chain;
@@ -32,33 +32,33 @@ struct rm_plant_transfer {
 
 struct rm_plant {
     struct rm_ring_config config;
-    /** What is made so far, for freeing it. */
+    /** What was made so far, for freeing it. */
     bool loaded, beamed;
 
     struct rm_beam *beam;
-    /** Of a ring without supplies nothing. */
+    /** Empty for a ring without supplies. */
     struct rm_chains chains;
 
     rm_counter *counters;
     rm_counter **block;
-    /** NULL: none. */
+    /** NULL: there is no machine. */
     struct rm_machine *machine;
 
     struct rm_machine_lanes lanes;
     double refresh_s, refreshed;
     uint64_t refreshes;
     double time;
-    /** A ring, in the order of their arrival. */
+    /** A ring buffer, in the order of their arrival. */
     struct rm_plant_transfer *transfer;
 
     uint32_t transfers, first_transfer, transfer_space;
-    /** An answer to a datagram: of the ring's chain, at the time. */
+    /** Called with each answer to a datagram, with the ring's chain, at the time of the answer. */
     void (*answer)(void *context, uint32_t chain, struct rm_chain_answer const *answer);
     void *context;
 };
 
-/** `moves` false: nobody will read it, and the machine is not made. `refresh_s` < 0: as the file says; 0: the machine's
- * background never looks. */
+/** Opens the plant. `moves` false: its orbit is not needed, and the machine is not made. `refresh_s` < 0: as the file
+ * says; 0: the machine's background never runs. */
 enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double refresh_s, struct rm_plant *plant,
                            struct rm_error *error);
 void rm_plant_close(struct rm_plant *plant);
@@ -67,21 +67,21 @@ static inline double rm_plant_seconds(struct rm_plant const *plant, rm_turn turn
     return (double)(int64_t)(turn - plant->config.first_turn) / plant->config.beam.turn_rate_hz;
 }
 
-/** A datagram that arrives at `time`, no earlier than those before it. RM_E_NO_SPACE. */
+/** Hands in a datagram that arrives at `time`, no earlier than those before it. RM_E_NO_SPACE. */
 enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, uint8_t const *payload, uint32_t length,
                            struct rm_error *error);
 
 /** Lets time pass: datagrams arrive, faults begin and end, the machine moves. */
 enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_error *error);
 
-/** The reading of `turn` of an instrument, RM_LANES lanes of i32 as its datagram carries them, after the plant was
- * advanced to that turn. */
+/** The reading of an instrument at `turn`: RM_LANES lanes of i32, as its datagram carries them. The plant was advanced
+ * to that turn. */
 void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, union rm_lane *lanes);
 
-/** The ring's instrument that sends from this address with this id, or UINT32_MAX. */
+/** Index of the ring's instrument that sends from this address with this id, or UINT32_MAX. */
 uint32_t rm_plant_instrument(struct rm_plant const *plant, uint32_t source_ipv4, uint16_t id);
 
-/** The ring's chain at this address, or UINT32_MAX. */
+/** Index of the ring's chain at this address, or UINT32_MAX. */
 uint32_t rm_plant_chain(struct rm_plant const *plant, uint32_t ipv4, uint16_t udp_port);
 
 /** The true current now of a supply of the ring. */

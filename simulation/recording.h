@@ -7,7 +7,7 @@
  *     sent.f64        [cycle][actuator]       what was sent last, as the step was told
  *     currents.f64    [cycle][actuator]       the supplies' true currents when the step's inputs were read
  *     streams.f32     [cycle][stream][12]     the application's streams
- *     reported.f64        [cycle][scalar]         those of its readings that are one number
+ *     reported.f64    [cycle][scalar]         those of its readings that are one number
  */
 #ifndef RM_SIMULATION_RECORDING_H
 #define RM_SIMULATION_RECORDING_H
@@ -33,7 +33,7 @@ enum rm_recorded {
 
 struct rm_recording {
     char const *folder;
-    /** NULL: not wanted. */
+    /** NULL: that file is not wanted. */
     FILE *file[RM_RECORDED_FILES];
 };
 
@@ -43,10 +43,10 @@ extern char const *const rm_recorded_name[RM_RECORDED_FILES];
 enum rm_code rm_recording_open(char const *folder, unsigned record, struct rm_recording *recording,
                                struct rm_error *error);
 
-/** One cycle's row of a file; nothing where it is not wanted. */
+/** Writes one cycle's row of a file; does nothing where the file is not wanted. */
 void rm_recording_put(struct rm_recording *recording, enum rm_recorded which, void const *data, size_t bytes);
 
-/** RM_E_SYSTEM when something could not be written: a full disk. */
+/** Closes the files. RM_E_SYSTEM when something could not be written: a full disk. */
 enum rm_code rm_recording_close(struct rm_recording *recording, struct rm_error *error);
 
 /** Opens another file of the folder for writing. */

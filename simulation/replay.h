@@ -22,12 +22,12 @@ struct rm_replay {
     uint64_t *tag;
 };
 
-/** Adds the recorded events to `events`. RM_E_CONFIG when the folder is not whole, or is of an application with other
- * numbers of inputs and actuators. */
+/** Opens the folder, and adds the recorded events to `events`. RM_E_CONFIG when the folder is not complete, or belongs
+ * to an application with other numbers of inputs and actuators. */
 enum rm_code rm_replay_open(char const *folder, uint32_t inputs, uint32_t actuators, struct rm_events *events,
                             struct rm_replay *replay, struct rm_error *error);
 
-/** The next cycle: records of those that came, and what was sent last. */
+/** Reads the next cycle: the records that came, and what was sent last. */
 enum rm_code rm_replay_next(struct rm_replay *replay, rm_turn turn, struct rm_record *record, bool *missing,
                             double *sent, struct rm_error *error);
 void rm_replay_close(struct rm_replay *replay);

@@ -39,29 +39,29 @@ struct rm_simulation {
     struct rm_sending sending;
     struct rm_recording recording;
     rm_turn first_turn;
-    /** To do. */
+    /** How many cycles are to be run. */
     uint64_t cycles;
 
     uint64_t done;
     uint32_t next_event;
 
-    /** Of each input, the last that came. */
+    /** [input] the last record that came. */
     struct rm_record *record;
 
     bool *missing;
-    /** Of the arrivals. */
+    /** Order of the arrivals. */
     uint32_t *order;
-    /** Of currents, and of what is told. */
+    /** Scratch for a row of currents, or of readings. */
     double *row;
-    /** Records, so far. */
+    /** Records missed so far. */
     uint64_t missed;
-    /** Steps that sent nothing. */
+    /** Steps so far that sent nothing. */
     uint64_t quiet;
 
     double wall_s;
 };
 
-/** Loads and makes all, up to before the first cycle. The options' events get those of a replay. */
+/** Loads and makes all that is needed before the first cycle. The options' events get those of a replay. */
 enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_simulation *simulation,
                                 struct rm_error *error);
 

@@ -9,7 +9,7 @@
 
 #include "simulation.h"
 
-/** What was simulated and where which number lies: a JSON object. */
+/** Prints a JSON object: what was simulated, and where which number lies in the files. */
 void rm_summary_print(struct rm_simulation const *simulation, FILE *out);
 
 /** Writes simulation.json, events.yaml, and arrays.f64: all readings as they were at the end. */
