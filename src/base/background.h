@@ -14,18 +14,19 @@
 #include "base/timebase.h"
 
 enum {
-    /** A tenth of what a thread of no such manners gets on the same core. */
+    /** Nice value: such a thread gets a tenth of what another thread gets on the same core. */
     RM_BACKGROUND_NICE = 10,
-    /** Work is at most one part in so many of a background's time. */
+    /** It works for at most one part in so many of its time. */
     RM_BACKGROUND_SHARE = 4,
-    /** How often one that rests looks whether it is to end. */
+    /** How often a resting thread looks whether it is to end, in ns. */
     RM_BACKGROUND_LOOK_NS = 20 * 1000 * 1000,
 };
 
-/** Makes the calling thread one of them. A refusal is no harm. */
+/** Makes the calling thread a background thread. That the system refuses does no harm. */
 static inline void rm_background_enter(void) { setpriority(PRIO_PROCESS, (id_t)gettid(), RM_BACKGROUND_NICE); }
 
-/** Rests at least so long, and long enough after work that began then (rm_monotonic_ns); less where it is to end. */
+/** Rests at least `least_ns`, and long enough after work that began at `begun_ns` (rm_monotonic_ns). Rests less when
+ * `ending` is set. */
 static inline void rm_background_rest(uint64_t begun_ns, uint64_t least_ns, atomic_bool const *ending) {
     uint64_t now = rm_monotonic_ns();
     uint64_t const due_ns = (RM_BACKGROUND_SHARE - 1) * (now - begun_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** All that is wrong with a file, to be told at once. Cold path only. */
+/** Collects all errors of a file, to be reported at once. Cold path only. */
 #ifndef RM_BASE_ERRORS_H
 #define RM_BASE_ERRORS_H
 
@@ -8,7 +8,7 @@
 
 #include <ringmaster/error.h>
 
-/** Most errors that are kept. Of further ones only the number is. */
+/** Most errors that are kept. Further ones are only counted. */
 enum { RM_ERRORS_MAX = 20 };
 
 /** Zeroed, it is empty. */
@@ -19,7 +19,7 @@ struct rm_errors {
     struct rm_error first[RM_ERRORS_MAX];
 };
 
-/** Adds one, unless the last one says the same. */
+/** Adds an error, unless the last one is the same. */
 void rm_errors_add(struct rm_errors *errors, struct rm_error const *error);
 
 /** The first failure's code of two steps that were both taken. */

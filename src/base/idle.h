@@ -16,13 +16,13 @@
 
 enum { RM_IDLE_NAP_NS = 50000 };
 
-/** All zero: it has work. */
+/** A thread that has work: all zero. */
 struct rm_idle {
     uint64_t since_tsc;
 };
 
-/** Call between two looks that found nothing; at `tsc`, after work `idle` is all zero. Returns after a pause, or after a
- * nap when nothing came for `spin_ticks`. */
+/** Call it at `tsc`, between two looks that found nothing; after work, set `idle` to zero. Returns after a pause, or
+ * after a nap when nothing has come for `spin_ticks`. */
 static inline void rm_idle_wait(struct rm_idle *idle, uint64_t tsc, uint64_t spin_ticks) {
     if (idle->since_tsc == 0)
         idle->since_tsc = tsc;

@@ -14,7 +14,7 @@ struct rm_nearest {
     char const *wanted;
     /** The nearest name, or NULL while none was near enough to be a slip of the hand. */
     char const *name;
-    /** Of `name`. */
+    /** Edit distance of `name`. */
     size_t distance;
 };
 

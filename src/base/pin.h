@@ -10,8 +10,8 @@
 /** The highest number of a core. */
 enum { RM_CORE_MOST = 1023 };
 
-/** Moves the calling thread to a core, as sched_setaffinity counts, and keeps it there; threads that it starts later
- * follow. RM_E_ARGUMENT names the cores that it may use. */
+/** Moves the calling thread to a core, numbered as sched_setaffinity does, and keeps it there. Threads that it starts
+ * later inherit that. RM_E_ARGUMENT names the cores that it may use. */
 enum rm_code rm_pin(uint32_t core, struct rm_error *error);
 
 #endif

@@ -22,17 +22,17 @@
 #include "base/errors.h"
 #include "base/yaml_key.h"
 
-/** Loads `path` by `schema` (a CYAML_FLAG_POINTER one, its keys made by RM_KEY) into freshly allocated `*data`; what is
- * not in the file gets its default. A wrong key, type, range or
- * enumeration, a missing or repeated key, or no YAML at all gives RM_E_CONFIG and one line of text "FILE:LINE:COLUMN:
- * what is wrong, what was expected"; an unreadable file RM_E_SYSTEM. */
+/** Loads `path` by `schema` (a CYAML_FLAG_POINTER one, its keys made by RM_KEY) into freshly allocated `*data`. What
+ * is not in the file gets its default. A wrong key, type, range or enumeration, a missing or repeated key, or no YAML
+ * at all gives RM_E_CONFIG and one line of text: "FILE:LINE:COLUMN: what is wrong, what was expected". An unreadable
+ * file gives RM_E_SYSTEM. */
 enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, void **data, struct rm_error *error);
 
-/** The same, with all that is against the schema added to `errors` instead of the first of it. */
+/** The same, but adds all errors against the schema to `errors`, instead of the first one. */
 enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
                               struct rm_errors *errors);
 
-/** What a file without a key would give: all that is optional, by default. */
+/** What an empty file would give: all optional keys with their defaults. */
 enum rm_code rm_yaml_load_nothing(cyaml_schema_value_t const *schema, void **data, struct rm_errors *errors);
 
 /** Frees what rm_yaml_load gave. NULL is allowed. */
@@ -44,7 +44,7 @@ void rm_yaml_free(cyaml_schema_value_t const *schema, void *data);
 enum rm_code rm_yaml_fail(struct rm_error *error, char const *path, char const *key, char const *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** The same, for functions that were given their arguments that way. */
+/** The same with a va_list. */
 enum rm_code rm_yaml_vfail(struct rm_error *error, char const *path, char const *key, char const *format,
                            va_list arguments) __attribute__((format(printf, 4, 0)));
 

@@ -10,23 +10,23 @@
 #include <ringmaster/error.h>
 
 enum {
-    /** Larger files are refused: nobody writes a configuration of a megabyte. */
+    /** Larger files are refused: no configuration has a megabyte. */
     RM_YAML_FILE_BYTES_MAX = 1 << 20,
-    /** Of a key such as "ports[1].socket", with its terminating zero. */
+    /** Bytes of a key such as "ports[1].socket", with the terminating zero. */
     RM_YAML_KEY_BYTES = 128,
-    /** Of a quoted value in a message. */
+    /** Bytes of a quoted value in a message. */
     RM_YAML_QUOTED_BYTES = 64,
 };
 
 struct rm_yaml_document {
-    /** The caller's. */
+    /** Path, owned by the caller. */
     char const *path;
     /** The whole file. */
     char *text;
 
     size_t text_bytes;
     yaml_document_t tree;
-    /** Into `tree`. */
+    /** Root node, in `tree`. */
     yaml_node_t *root;
 };
 

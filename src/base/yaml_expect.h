@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a schema wants of a single value: whether a text is one, and how to say it. */
+/** What a schema wants of a single value: whether a text is such a value, and what to call it. */
 #ifndef RM_BASE_YAML_EXPECT_H
 #define RM_BASE_YAML_EXPECT_H
 

@@ -19,28 +19,29 @@
 enum { RM_YAML_KEY_NAME_BYTES = 24 };
 
 struct rm_yaml_key {
-    /** What the schema's field points to, so that the rest is found from there. */
+    /** Name of the key. The schema's field points to it, so that the rest of this struct is found from there. */
     char name[RM_YAML_KEY_NAME_BYTES];
-    /** A sentence or two. */
+    /** What the key is for, in a sentence or two. */
     char const *help;
     char const *unit;
-    /** The default as a file would say it, "{}" for a mapping of defaults. NULL: there is none. */
+    /** The default as a file would give it, "{}" for a mapping of defaults. NULL: there is none. */
     char const *fallback;
     /** The default in words, where it is no constant: "the format's". */
     char const *otherwise;
-    /** What all-keys.yaml says where there is no default. */
+    /** The value in all-keys.yaml where there is no default. */
     char const *example;
-    /** Of a number; no range where both are 0. */
+    /** Range of a number; there is no range where both are 0. */
     double min, max;
-    /** The number is more than `min`. */
+    /** The number must be more than `min`, not equal. */
     bool above;
-    /** Whether the key was written matters, so the loader leaves it NULL and its reader asks for the default. */
+    /** The loader leaves an absent key NULL, because it matters whether the key was written. The reader asks for the
+     * default. */
     bool late;
-    /** Does not go with the other keys of all-keys.yaml, where it is commented out. */
+    /** It does not go with the other keys of all-keys.yaml, and is commented out there. */
     bool apart;
 };
 
-/** Only outside of functions, where the literal lives as long as the program. */
+/** Use it only outside of functions, where the literal lives as long as the program. */
 #define RM_KEY(word, text, ...) (((struct rm_yaml_key const){.name = word, .help = text, ##__VA_ARGS__}).name)
 #define RM_RANGE(low, high) .min = (low), .max = (high)
 
@@ -57,8 +58,8 @@ double rm_yaml_default(cyaml_schema_value_t const *schema, char const *place);
 /** False where the key has a range and `value` is out of it. */
 bool rm_yaml_in_range(struct rm_yaml_key const *key, double value);
 
-/** Gives what is NULL in `data`, loaded by `schema`, its default; `late`: also those of its own mapping that the loader
- * leaves out. False without memory: what was given until then is freed with the rest. */
+/** Sets members of `data`, loaded by `schema`, that are NULL to their defaults. `late`: also those members of its own
+ * mapping that the loader leaves out. False: there is no memory; what was set until then is freed with the rest. */
 bool rm_yaml_fill(cyaml_schema_value_t const *schema, void *data, bool late);
 
 #endif
