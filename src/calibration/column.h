@@ -4,7 +4,7 @@
  *     instrument            name of the instrument
  *     bpm                   what to append to the names of lanes in this row: 1 makes x1 of x; may be absent or empty
  *     LANE.QUANTITY [UNIT]  "x.gain [mm/nm]"
- *     rollN [UNIT]          of the BPM whose lanes are xN and yN; N may be nothing; in rad, mrad or urad
+ *     rollN [UNIT]          roll of the BPM whose lanes are xN and yN; N may be nothing; in rad, mrad or urad
  */
 #ifndef RM_CALIBRATION_COLUMN_H
 #define RM_CALIBRATION_COLUMN_H
@@ -42,24 +42,24 @@ enum { RM_COLUMN_UNIT_BYTES = 3 * RM_UNIT_BYTES };
 
 struct rm_calibration_column {
     enum rm_calibration_column_kind kind;
-    /** Of a lane, or the N of a roll; before "bpm" is appended. */
+    /** Name of the lane, or the N of a roll; before "bpm" is appended. */
     char name[RM_LANE_NAME_BYTES];
-    /** Of a lane. */
+    /** Quantity of the lane. */
     enum rm_calibration_quantity quantity;
-    /** As written. */
+    /** Unit, as written. */
     char unit[RM_COLUMN_UNIT_BYTES];
-    /** Of a roll: to rad. */
+    /** For a roll: factor from its unit to rad. */
     double factor;
 };
 
-/** Reads cell `index` of the head. RM_E_CONFIG with its place. */
+/** Reads cell `index` of the head row. RM_E_CONFIG with its place. */
 enum rm_code rm_calibration_read_column(struct rm_csv const *csv, uint32_t index, struct rm_calibration_column *column,
                                         struct rm_error *error);
 
-/** "gain" */
+/** Name of a quantity in the head, for example "gain". */
 char const *rm_calibration_quantity_name(enum rm_calibration_quantity quantity);
 
-/** A lane's unit as a table has it: where there is none, "1". */
+/** A lane's unit as a table gives it; "1" where there is none. */
 static inline char const *rm_calibration_unit_text(char const *unit) { return unit[0] != '\0' ? unit : "1"; }
 
 /** The unit that a quantity must be in, given the lane's raw and physical units: "mm/nm^2". */

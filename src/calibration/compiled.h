@@ -20,16 +20,16 @@ struct rm_calibration_compiled {
     _Alignas(RM_CACHE_LINE) float gain[RM_LANES];
     float partner_gain[RM_LANES];
     float offset[RM_LANES];
-    /** Index of the BPM's other lane; of other lanes their own. */
+    /** Index of the BPM's other lane; for a lane of no BPM, its own index. */
     uint32_t partner[RM_LANES];
 
     float c[4][RM_LANES];
     float k[RM_K_COUNT][RM_LANES];
-    /** Bit per lane. */
+    /** Bit per lane: it is calibrated. */
     uint16_t calibrated;
-    /** Bit per lane: raw number is f32. */
+    /** Bit per lane: its raw number is f32. */
     uint16_t floats;
-    /** c and k are not needed. */
+    /** All lanes are affine: c and k are not needed. */
     bool affine;
 };
 

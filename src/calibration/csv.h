@@ -19,22 +19,22 @@ enum { RM_CSV_CELLS_MAX = 512 };
 struct rm_csv_cell {
     /** Zero-terminated, in the reader's memory. */
     char const *text;
-    /** Where it begins in its line. */
+    /** Column of its line where it begins. */
     uint32_t column;
 };
 
 struct rm_csv {
-    /** For messages. */
+    /** Path of the file, for messages. */
     char const *path;
     /** The whole file. */
     char *text;
     /** Where the next line begins. */
     char *next;
-    /** Of the row that was read last. */
+    /** Line of the row that was read last. */
     uint32_t line;
 
     uint32_t cell_count;
-    /** Of the row that was read last. */
+    /** Cells of the row that was read last. */
     struct rm_csv_cell cell[RM_CSV_CELLS_MAX];
 };
 
@@ -42,7 +42,7 @@ struct rm_csv {
 enum rm_code rm_csv_open(char const *path, struct rm_csv *csv, struct rm_error *error);
 void rm_csv_close(struct rm_csv *csv);
 
-/** Reads the next row. `*more` is false at the end. RM_E_CONFIG for a row that is no row. */
+/** Reads the next row. `*more` is false at the end. RM_E_CONFIG for a row that is malformed. */
 enum rm_code rm_csv_next(struct rm_csv *csv, bool *more, struct rm_error *error);
 
 /** Writes "FILE:LINE:COLUMN: text" for a place in the row that was read last; returns RM_E_CONFIG. */

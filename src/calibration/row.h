@@ -20,13 +20,13 @@ struct rm_calibration_table {
 /** One row: which quantities it gives for each lane of its instrument. */
 struct rm_calibration_row {
     struct rm_calibration_instrument *instrument;
-    /** Of lanes' names. */
+    /** What is appended to the names of lanes. */
     char const *suffix;
-    /** Bit per quantity; bit RM_QUANTITIES: the BPM's roll. */
+    /** Bit per quantity; bit RM_QUANTITIES stands for the BPM's roll. */
     uint32_t given[RM_LANES];
     /** The physical unit, "" until a column implies one. */
     char implied[RM_LANES][RM_UNIT_BYTES];
-    /** One that speaks of the lane. */
+    /** [lane] a cell that is about the lane. */
     uint32_t cell[RM_LANES];
 };
 
@@ -35,7 +35,7 @@ static inline uint32_t rm_calibration_cell_place(struct rm_calibration_table con
     return table->csv.cell[cell].column;
 }
 
-/** " (did you mean "bpm01"?)" or "". */
+/** Writes " (did you mean "bpm01"?)", or "". */
 char const *rm_calibration_guess(struct rm_nearest const *nearest, char text[64]);
 
 /** Reads the row's cells into the calibration of row->instrument, checks them, and marks the lanes as calibrated. */

@@ -20,15 +20,15 @@
 struct rm_calibration_instrument {
     /* Given: */
     char const *name;
-    /** As the instrument sends them. */
+    /** Lanes as the instrument sends them. */
     struct rm_lane_info const *lane;
 
     uint32_t lane_count;
     /* Filled in: */
     struct rm_calibration calibration;
-    /** Of each lane after calibration. */
+    /** [lane] unit after calibration. */
     char unit[RM_LANES][RM_UNIT_BYTES];
-    /** Of the row that calibrates the lane; 0: none does. */
+    /** [lane] line of the row that calibrates it; 0: none does. */
     uint32_t line[RM_LANES];
 };
 
@@ -38,7 +38,7 @@ struct rm_calibration_instrument {
 enum rm_code rm_calibration_load_csv(char const *path, struct rm_calibration_instrument *instruments, size_t count,
                                      struct rm_error *error);
 
-/** Sets what rm_calibration_load_csv fills in to: no lane calibrated. */
+/** Sets what rm_calibration_load_csv fills in to "no lane is calibrated". */
 void rm_calibration_clear(struct rm_calibration_instrument *instrument);
 
 /** Writes a table to be filled in: a row for every BPM, and for every instrument without one, with the identity in
