@@ -9,7 +9,7 @@
  *     rm_config_free(config);
  *
  * docs/configuration.md has the file's keys; here names have become indices, absent keys their defaults, and every
- * value is in the range given beside it. So whoever holds a struct rm_config need not check it again. It is read-only
+ * value is in the range given beside it. So code that has a struct rm_config need not check it again. It is read-only
  * after rm_config_load and may then be read by any number of threads. Arrays go with the count before them.
  */
 #ifndef RM_CONFIG_CONFIG_H
@@ -29,30 +29,30 @@
 #include "net/port.h"
 
 enum {
-    /** Of a name, [a-z0-9_-]{1,24}, with its terminating zero. */
+    /** Bytes of a name, [a-z0-9_-]{1,24}, with the terminating zero. */
     RM_CONFIG_NAME_BYTES = 25,
-    /** Of the file's path, with its terminating zero. */
+    /** Bytes of the file's path, with the terminating zero. */
     RM_CONFIG_PATH_BYTES = 1024,
-    /** Ports. */
+    /** Most ports. */
     RM_CONFIG_PORTS_MAX = 16,
-    /** Receive queues of one port. */
+    /** Most receive queues of one port. */
     RM_CONFIG_QUEUES_MAX = 16,
 
     RM_CONFIG_INSTRUMENTS_MAX = 1024,
     RM_CONFIG_ROLES_MAX = 64,
     RM_CONFIG_FORMATS_MAX = 16,
     RM_CONFIG_RATES_MAX = 8,
-    /** Decimators in a row from one rate to the next. */
+    /** Most decimators in a row from one rate to the next. */
     RM_CONFIG_STAGES_MAX = 4,
 
     RM_CONFIG_CHAINS_MAX = 128,
     RM_CONFIG_SUPPLIES_MAX = 2048,
     RM_CONFIG_APPLICATIONS_MAX = 16,
-    /** [a-z0-9_/-]{1,64}, with its terminating zero: "sr/ps/ch_s01_01". */
+    /** Bytes of a supply's name, [a-z0-9_/-]{1,64}, with the terminating zero: "sr/ps/ch_s01_01". */
     RM_CONFIG_SUPPLY_NAME_BYTES = 65,
-    /** Of a stream's name, "bpm01/fast". */
+    /** Bytes of a stream's name, "bpm01/fast". */
     RM_CONFIG_INPUT_BYTES = 2 * RM_CONFIG_NAME_BYTES,
-    /** Where chains listen, unless they say another; where setpoints come from. */
+    /** UDP port at which chains listen, unless the file says another; setpoints come from it. */
     RM_CONFIG_SETPOINT_UDP_PORT = 4662,
 };
 
@@ -67,32 +67,32 @@ enum {
 
 /** One way in for datagrams. */
 struct rm_config_port {
-    /** For rm_port_open. */
+    /** Configuration for rm_port_open. */
     struct rm_port_config port;
-    /** Destination UDP port of instruments' datagrams; of a udp port its own. */
+    /** Destination UDP port of instruments' datagrams; for a udp port, its own. */
     uint16_t udp_port;
-    /** 0–4094, or RM_CONFIG_ANY_VLAN. */
+    /** VLAN, 0–4094, or RM_CONFIG_ANY_VLAN. */
     uint16_t vlan;
-    /** On this host, of which the kernel leaves UDP checksums unfinished. */
+    /** Senders are on this host, whose kernel leaves UDP checksums unfinished. */
     bool local_senders;
     /** The server's own address on this port: setpoints come from there; with an exception path it answers ARP and
      * ping; 0: none. */
     uint32_t answer_ipv4;
-    /** Of the tap that gives the kernel what no instrument sent; or "". */
+    /** Name of the tap that gives the kernel what no instrument sent; "": there is none. */
     char kernel_interface[RM_PORT_NAME_BYTES];
 };
 
-/** A decimated rate: each instrument that sends every turn has a stream NAME/RATE of it; what others have of it says
- * instrument_rates.h. The order is such that `from` comes before. */
+/** A decimated rate: each instrument that sends every turn has a stream NAME/RATE of it; instrument_rates.h says what
+ * others have. Rates are ordered so that `from` comes before. */
 struct rm_config_rate {
     char name[RM_CONFIG_NAME_BYTES];
     /** Index into rm_config.rate, or RM_CONFIG_FROM_TURN. */
     uint32_t from;
 
     uint32_t stage_count;
-    /** In the order of the records' way. */
+    /** In the order in which records pass them. */
     struct rm_fir_design const *stage[RM_CONFIG_STAGES_MAX];
-    /** Product of the stages'. */
+    /** Product of the stages' decimations. */
     uint32_t decimation;
     /** Turns from one record to the next, up to 2^26. */
     uint32_t period;
@@ -105,21 +105,21 @@ struct rm_config_mirror {
     bool present;
     /** Index into rm_config.port; polled by the same role as the instrument's own. */
     uint32_t port;
-    /** Host byte order. */
+    /** Source address on that network, host byte order. */
     uint32_t source_ipv4;
 };
 
 struct rm_config_calibration {
-    /** CSV file; "" when there is none. */
+    /** Path of a CSV file; "" when there is none. */
     char path[RM_CONFIG_PATH_BYTES];
     /** RM_CALIBRATED_NOT when there is none. */
     enum rm_calibrated apply;
 };
 
 struct rm_config_polling {
-    /** Per burst, 1–32; 0: never wait. */
+    /** Packets per poll that are aimed at, 1–32; 0: never wait. */
     uint32_t target_packets;
-    /** 0–1000000 */
+    /** Longest wait between two polls, 0–1000000 ns. */
     uint32_t longest_wait_ns;
 };
 
@@ -127,11 +127,11 @@ struct rm_config_polling {
  * NAME/raw where the period is another than 1, and one for each rate. */
 struct rm_config_instrument {
     char name[RM_CONFIG_NAME_BYTES];
-    /** Of the file's entry that it is one of: the same, or without the number that `count` gave it. "" of a readback.
-     * */
+    /** Name of the file's entry that made it: the instrument's own, or without the number that `count` appended. ""
+     * for a readback. */
     char entry[RM_CONFIG_NAME_BYTES];
     enum rm_instrument_kind kind;
-    /** As in the datagram; (port, source_ipv4, id) is unique. */
+    /** Id in the datagram; (port, source_ipv4, id) is unique. */
     uint16_t id;
     /** Index into rm_config.port. */
     uint32_t port;
@@ -143,11 +143,11 @@ struct rm_config_instrument {
     uint32_t format;
     /** Turns from one record to the next, 1 … 65536. */
     uint32_t period_turns;
-    /** Turns, added to the turn of its datagrams. */
+    /** Turns that are added to the turn of its datagrams. */
     int64_t turn_offset;
-    /** A chain's readback: its turns are our own, so they tell nothing of the turn clock. */
+    /** It is a chain's readback: its turns are our own, so they say nothing about the turn clock. */
     bool follows;
-    /** 1–12 */
+    /** 1–12. */
     uint32_t lane_count;
 
     struct rm_lane_info lane[RM_LANES];
@@ -155,23 +155,23 @@ struct rm_config_instrument {
 
 /** Sizes of the rings in shared memory, in records of 64 bytes. */
 struct rm_config_buffers {
-    /** Of each turn-rate stream, a power of two, 2^14 … 2^32. */
+    /** Of each turn-rate stream: a power of two, 2^14 … 2^32. */
     uint64_t turn_records;
-    /** Of each fast decimated stream, a power of two, 2^10 … 2^32; others follow from it. */
+    /** Of each fast decimated stream: a power of two, 2^10 … 2^32; others follow from it. */
     uint64_t fast_records;
 };
 
 /** Which turns are accepted, and how long a missing one is waited for. */
 struct rm_config_turn_window {
-    /** Accepted above the turn clock, 1 … 4096. */
+    /** Turns accepted above the turn clock, 1 … 4096. */
     uint32_t ahead_turns;
-    /** Accepted below a stream's head, a power of two, 64 … 65536. */
+    /** Turns accepted below a stream's head, a power of two, 64 … 65536. */
     uint32_t late_turns;
     /** The head of a silent stream follows the clock at this distance, late_turns … 2^30. */
     uint32_t silence_turns;
-    /** Instruments that must agree to re-anchor the clock; 0: most of those that send. */
+    /** Instruments that must agree to re-anchor the clock; 0: more than half of those that send. */
     uint32_t quorum;
-    /** An instrument further from the turn clock is a fault. */
+    /** Turns; an instrument further from the turn clock is a fault. */
     uint32_t phase_turns;
     /** Newer turns that a decimator waits for a missing one, 1 … late_turns. */
     uint32_t gap_turns;
@@ -179,14 +179,14 @@ struct rm_config_turn_window {
 
 /** When and how often setpoints are sent. */
 struct rm_config_setpoints {
-    /** From one cycle to the next, 1 … 65536; there are chains only if this is not 0. */
+    /** Turns from one cycle to the next, 1 … 65536; 0: there are no chains. */
     uint32_t period_turns;
     /** 0 … period_turns - 1: the cycle of turn T (a multiple of the period) goes out when the turn clock stands at T +
      * phase_turns, at the latest. */
     uint32_t phase_turns;
-    /** Index into rm_config.application: its row sends the cycle at once; 0: nobody's. */
+    /** Index into rm_config.application: its vector sends the cycle at once; 0: no application leads. */
     uint32_t lead;
-    /** Without an answer: a chain is lost, 2 … 10000. */
+    /** Cycles without an answer after which a chain is lost, 2 … 10000. */
     uint32_t lost_cycles;
 };
 
@@ -194,25 +194,25 @@ struct rm_config_setpoints {
  * rm_config.instrument: CHAIN, or CHAIN_a, CHAIN_b, … for each ten supplies. */
 struct rm_config_chain {
     char name[RM_CONFIG_NAME_BYTES];
-    /** Of the file's entry that it is one of: the same, or without its number. */
+    /** Name of the file's entry that made it: the chain's own, or without its number. */
     char entry[RM_CONFIG_NAME_BYTES];
     /** 1 … 16383, unique. */
     uint16_t id;
-    /** Index into rm_config.port; it sends there and is polled there. */
+    /** Index into rm_config.port: setpoints leave by that port, and answers come by it. */
     uint32_t port;
-    /** Of the chain's controller, which answers from there; host byte order. */
+    /** Address of the chain's controller, from which it answers; host byte order. */
     uint32_t address_ipv4;
-    /** Of the controller; broadcast where the file has none. */
+    /** MAC address of the controller; broadcast where the file has none. */
     uint8_t mac[6];
     /** UDP port that the chain listens to. */
     uint16_t udp_port;
-    /** false: it does not answer, and is taken to obey. */
+    /** False: it does not answer, and is taken to obey. */
     bool readback;
-    /** Index into rm_config.supply. */
+    /** Index of its first supply in rm_config.supply. */
     uint32_t first_supply;
     /** 1 … RM_CHAIN_SUPPLIES_MAX. */
     uint32_t supply_count;
-    /** Index of its readbacks in rm_config.instrument; where it has any. */
+    /** Index of its first readback in rm_config.instrument; only where it has readbacks. */
     uint32_t first_instrument;
 
     uint32_t instrument_count;
@@ -228,15 +228,15 @@ struct rm_config_supply {
     char unit[RM_UNIT_BYTES];
     /** low < high. */
     double low, high;
-    /** > 0 */
+    /** More than 0. */
     double slew_per_s;
-    /** Within the limits. */
+    /** Setpoint when the application stops, within the limits. */
     double safe;
-    /** > 0, at most slew_per_s. */
+    /** More than 0, at most slew_per_s. */
     double safe_slew_per_s;
-    /** Readback may differ from setpoint by so much, > 0. */
+    /** By how much the readback may differ from the setpoint; more than 0. */
     double tolerance;
-    /** For so many cycles after the setpoint last moved, the readback may differ by more. */
+    /** Cycles after the setpoint's last move for which the readback may differ by more. */
     uint32_t settle_cycles;
 
     struct rm_conversion conversion;
@@ -247,36 +247,37 @@ struct rm_config_setting {
     double value;
 };
 
-/** One application. Number 0 is the operator: whoever sets a supply by hand that no application owns. */
+/** One application. Number 0 is the operator: people and programs that set supplies by hand, which no application
+ * owns. */
 struct rm_config_application {
     char name[RM_CONFIG_NAME_BYTES];
-    /** Its shared object; "" for the operator. */
+    /** Path of its shared object; "" for the operator. */
     char code[RM_CONFIG_PATH_BYTES];
-    /** A file of its own; "" when there is none. */
+    /** Path of its own configuration file; "" when there is none. */
     char configuration[RM_CONFIG_PATH_BYTES];
-    /** Of the system, whose process it will be; "" the server's own. */
+    /** User of the system whose process it will be; "": the server's own user. */
     char user[RM_CONFIG_NAME_BYTES];
-    /** On a core of the server, by a role `application`; else a process of its own. */
+    /** It runs on a core of the server, by a role `application`; else it is a process of its own. */
     bool hosted;
-    /** Of its own process; -1: any. */
+    /** Core of its own process; -1: any. */
     int32_t core;
-    /** From one step to the next; a multiple of the cycles'. */
+    /** Turns from one step to the next; a multiple of the cycles' period. */
     uint32_t period_turns;
-    /** Inputs are waited for so long after the clock expects them. */
+    /** Turns for which inputs are waited for after the clock expects them. */
     uint32_t deadline_turns;
 
     uint64_t freshness_turns;
-    /** Of its own period; default 10. */
+    /** In its own periods; default 10. */
     uint32_t watchdog_cycles;
 
     enum rm_stop_action stop;
     uint32_t input_count;
-    /** Streams, "bpm01/fast"; of one period, which is period_turns. */
+    /** Names of streams, "bpm01/fast", all of the period period_turns. */
     char (*input)[RM_CONFIG_INPUT_BYTES];
 
     uint32_t supply_count;
-    /** Indices into rm_config.supply, in the order of its setpoints: as the file lists them, and what one pattern
-     * matches in the order of the chains. */
+    /** Indices into rm_config.supply, in the order of its setpoints: as the file lists them; supplies that one pattern
+     * matches are in the order of the chains. */
     uint32_t *supply;
 
     uint32_t setting_count;
@@ -290,9 +291,9 @@ enum rm_role_kind {
     RM_ROLE_HOUSEKEEPING,
     /** Deals the frames of one-queue devices out to software queues. */
     RM_ROLE_SPREAD,
-    /** What no instrument sent: to the kernel and back, or answered; at most one. */
+    /** Handles what no instrument sent: passes it to the kernel and back, or answers; at most one. */
     RM_ROLE_EXCEPTION_PATH,
-    /** The guard, and the way to the supplies; exactly one where there are chains, else none. */
+    /** Guards setpoints, and sends them to the supplies; exactly one where there are chains, else none. */
     RM_ROLE_TRANSMIT,
     /** Steps a hosted application; one for each. */
     RM_ROLE_APPLICATION,
@@ -309,14 +310,14 @@ struct rm_config_queue {
 /** One piece of work and the core it runs on. Several roles may share a core. */
 struct rm_config_role {
     enum rm_role_kind kind;
-    /** As sched_setaffinity counts; this process may run there. */
+    /** Number of the core, as sched_setaffinity counts; this process may run there. */
     uint32_t core;
 
     uint32_t queue_count;
-    /** receive: so many queues, at the begin of the list, are served first; not all of them. */
+    /** receive: so many queues, at the beginning of the list, are served first; not all of them. */
     uint32_t first_count;
-    /** receive: at least one; spread: queue 0 of each port; NULL for others. Queues of one port may go to several roles
-     * where they are steered: rm_port_steering. */
+    /** receive: one queue or more. spread: queue 0 of each port. NULL for others. Queues of one port may go to several
+     * roles where datagrams are steered: rm_port_steering. */
     struct rm_config_queue *queue;
     /** application: index into rm_config.application. */
     uint32_t application;
@@ -327,19 +328,19 @@ struct rm_config {
     char source_path[RM_CONFIG_PATH_BYTES];
 
     char workspace[RM_CONFIG_NAME_BYTES];
-    /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and no cycle has a time.
-     */
+    /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and cycles are not sent
+     * by time. */
     bool simulated_time;
-    /** A stop in good order leaves the workspace as a kill does: for the next start to take over. */
+    /** A stop in good order leaves the workspace as a kill does, for the next start to take over. */
     bool keep_after_stop;
-    /** Takes what rm_config_fail says while the file is read; then NULL. */
+    /** Receives the errors of rm_config_fail while the file is read; then it is NULL. */
     struct rm_errors *errors;
     /** Nominal revolution frequency, above 0, up to 100 MHz. */
     double turn_rate_hz;
 
     struct rm_config_buffers buffers;
     struct rm_config_turn_window turn_window;
-    /** At least 1, as the next two. */
+    /** At least 1, like the next two counts. */
     uint32_t port_count;
 
     struct rm_config_port *port;
@@ -349,7 +350,7 @@ struct rm_config {
 
     uint32_t instrument_count;
     struct rm_config_instrument *instrument;
-    /** At least 1 */
+    /** At least 1. */
     uint32_t rate_count;
 
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
@@ -359,9 +360,9 @@ struct rm_config {
     uint32_t chain_count;
     struct rm_config_chain *chain;
     uint32_t supply_count;
-    /** Chain by chain. */
+    /** In the order of the chains. */
     struct rm_config_supply *supply;
-    /** With the operator, so at least 1. */
+    /** The operator is counted, so it is at least 1. */
     uint32_t application_count;
 
     uint32_t role_count;
@@ -374,20 +375,20 @@ struct rm_config {
  * "FILE:LINE:COLUMN: key: what is wrong, what was expected" for everything else. Opens and starts nothing. */
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error);
 
-/** The same, with all that is wrong added to `errors`: everything against the schema, else everything that can be
- * judged in spite of the rest. */
+/** The same, but adds all errors to `errors`: all errors against the schema, or else all that can be found in spite of
+ * the others. */
 enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors);
 
-/** The part of the file that says what the machine is: ports, formats, instruments, rates, setpoints, chains. What the
- * server alone is concerned with (roles on its cores, applications, calibration) is neither judged nor there, so a
- * virtual ring reads the same file on any host. Errors as those of rm_config_load_all. */
+/** Loads the part of the file that describes the machine: ports, formats, instruments, rates, setpoints, chains. The
+ * rest, which concerns the server alone (roles on its cores, applications, calibration), is neither checked nor
+ * loaded, so that a virtual ring reads the same file on any host. Errors as in rm_config_load_all. */
 enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);
 
-/** For what only shows later (a port that does not open): writes "FILE:LINE:COLUMN: key: text" with the place of `key`
- * in the file that `config` came from, "turn_window.quorum"; returns RM_E_CONFIG. */
+/** For errors that show only later (a port that does not open): writes "FILE:LINE:COLUMN: key: text" with the place of
+ * `key`, for example "turn_window.quorum", in the file that `config` came from. Returns RM_E_CONFIG. */
 enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *error, char const *key, char const *format,
                             ...) __attribute__((format(printf, 4, 5)));
 
@@ -397,7 +398,7 @@ enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_erro
                                   uint32_t index, char const *member, char const *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/** The words of the file: "bpm", "memif", "receive". */
+/** The words that the file uses: "bpm", "memif", "receive". */
 char const *rm_config_instrument_kind_name(enum rm_instrument_kind kind);
 char const *rm_config_port_kind_name(enum rm_port_kind kind);
 char const *rm_config_role_name(enum rm_role_kind kind);
@@ -408,8 +409,8 @@ uint64_t rm_config_stream_bytes(struct rm_config const *config);
 /** Destination UDP port of a format's datagrams on a port: the format's own, or the port's. */
 uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint32_t format);
 
-/** Prints a summary for people: ports, instruments, streams, memory, chains of supplies, applications, cores with their
- * roles; and what may not be meant so. */
+/** Prints a summary for people: ports, instruments, streams, memory, chains of supplies, applications, cores with
+ * their roles. It ends with remarks on what may not be intended. */
 void rm_config_describe(struct rm_config const *config, FILE *out);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include <ringmaster/error.h>
 
-/** As sched_getaffinity says for this process: cores of the machine less those that a container or taskset took. */
+/** The cores that sched_getaffinity gives for this process: those of the machine less those that a container or
+ * taskset took away. */
 enum rm_code rm_cores_available(cpu_set_t *cores, struct rm_error *error);
 
 /** Writes a set as people do, "0-3,8"; cut with "…" where `size` bytes are too few. */

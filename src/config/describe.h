@@ -9,14 +9,14 @@
 
 void rm_config_print_ipv4(uint32_t ipv4, FILE *out);
 
-/** From a record's turn to the moment it closes, in turns: of `rate[index]`, as rm_instrument_rates gives them for an
+/** Turns from a record's turn to the moment when it closes, for `rate[index]`, as rm_instrument_rates gives it for an
  * instrument of this period. */
 double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, uint32_t instrument_period);
 
-/** Cycles, chains, supplies, applications; nothing where there are no chains. */
+/** Prints cycles, chains, supplies and applications; nothing where there are no chains. */
 void rm_config_describe_setpoints(struct rm_config const *config, FILE *out);
 
-/** What is allowed, but may not be meant: a line for each, or nothing. */
+/** Prints a line for each setting that is allowed, but may not be intended. */
 void rm_config_describe_remarks(struct rm_config const *config, FILE *out);
 
 #endif

@@ -57,7 +57,7 @@ struct rm_file_polling {
 
 struct rm_file_mirror {
     char *port;
-    /** NULL: the same. */
+    /** NULL: the instruments' own records. */
     char *source;
 };
 
@@ -80,7 +80,7 @@ struct rm_file_instrument {
     struct rm_file_lane *lanes;
     uint32_t lanes_count;
     char *format;
-    /** NULL: one. */
+    /** NULL: one instrument. */
     uint32_t *count;
     uint32_t *period_turns;
     struct rm_file_mirror *mirror;
@@ -114,7 +114,7 @@ struct rm_file_role {
 struct rm_file_setpoints {
     uint32_t period_turns;
     uint32_t *phase_turns;
-    /** NULL: nobody. */
+    /** NULL: no application leads. */
     char *lead;
     uint32_t *lost_cycles;
 };
@@ -127,10 +127,10 @@ struct rm_file_conversion {
 
 struct rm_file_supply {
     char *name;
-    /** NULL: one. */
+    /** NULL: one supply. */
     uint32_t *count;
     char *unit;
-    /** Two. */
+    /** Low and high. */
     double *limits;
     uint32_t limits_count;
     double slew;
@@ -143,7 +143,7 @@ struct rm_file_supply {
 
 struct rm_file_chain {
     char *name;
-    /** NULL: one. */
+    /** NULL: one chain. */
     uint32_t *count;
     uint16_t id;
     char *port;
@@ -173,10 +173,10 @@ struct rm_file_application {
     uint64_t *freshness_turns;
     uint32_t *watchdog_cycles;
     enum rm_stop_action *stop;
-    /** Names, or patterns with *. */
+    /** Names or patterns. */
     char **inputs;
     uint32_t inputs_count;
-    /** Names, or patterns with *. */
+    /** Names or patterns. */
     char **supplies;
     uint32_t supplies_count;
     struct rm_file_setting *settings;
@@ -190,7 +190,7 @@ struct rm_config_file {
     bool *keep_after_stop;
     struct rm_file_port *ports;
     uint32_t ports_count;
-    /** NULL: only chains that answer. */
+    /** NULL: the only instruments are the chains' readbacks. */
     struct rm_file_instrument *instruments;
     uint32_t instruments_count;
     struct rm_file_buffers *buffers;
@@ -210,7 +210,7 @@ struct rm_config_file {
     uint32_t applications_count;
 };
 
-/** The schema of struct rm_config_file, and of two of its entries, whose defaults are asked for. */
+/** Schemas of struct rm_config_file, and of two of its entries, of which defaults are read. */
 extern cyaml_schema_value_t const rm_config_schema, rm_config_port_schema, rm_config_application_schema;
 
 #endif

@@ -10,7 +10,7 @@
 struct rm_kind_lane {
     char const *name;
     char const *unit;
-    /** Of its decimated streams: bits are no numbers to be filtered. */
+    /** How its decimated streams reduce it: bits are no numbers to be filtered. */
     enum rm_reduction reduction;
 };
 

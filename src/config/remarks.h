@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 
-/** Lines under a heading, which comes with the first of them. */
+/** Lines under a heading, which is printed before the first of them. */
 struct rm_config_remarks {
     FILE *out;
     uint32_t count;
@@ -15,7 +15,7 @@ struct rm_config_remarks {
 
 void rm_config_remark(struct rm_config_remarks *remarks, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Lanes that share bytes, and datagrams that their port cannot receive. */
+/** Remarks on lanes that share bytes, and on datagrams that their port cannot receive. */
 void rm_config_remark_datagrams(struct rm_config const *config, struct rm_config_remarks *remarks);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The steps from the file as written to the configuration as meant. Each fills its part of `config`, whose arrays have
- * been allocated, and needs the parts before it. Errors are located: RM_E_CONFIG. */
+/** The steps from the file as written to the resolved configuration. Each fills in its part of `config`, whose arrays
+ * have been allocated, and needs the parts before it. Errors have their place: RM_E_CONFIG. */
 #ifndef RM_CONFIG_RESOLVE_H
 #define RM_CONFIG_RESOLVE_H
 
@@ -46,44 +46,44 @@ struct rm_config_resolving_chain {
     struct rm_config_file const *file;
     struct rm_config *config;
     struct rm_file_chain const *written;
-    /** Of `written`. */
+    /** Index of `written`. */
     uint32_t index;
-    /** 1 … count. */
+    /** Number among those that the entry makes: 1 … count. */
     uint32_t number;
 
     struct rm_error *error;
 };
 
-/** Adds the supplies of the chain that stands at config->chain_count, and is not counted yet. */
+/** Adds the supplies of the chain at config->chain_count, which is not counted yet. */
 enum rm_code rm_config_resolve_supplies(struct rm_config_resolving_chain const *resolving);
 
-/** Adds the instruments that its answers are, if it answers. */
+/** Adds the instruments that represent its answers, if it answers. */
 enum rm_code rm_config_resolve_readbacks(struct rm_config_resolving_chain const *resolving);
 
-/** The supplies that `names` say, names or patterns, become the application's; in the file they are
+/** Makes the supplies that `names` (names or patterns) match the application's. In the file they are
  * applications[written].supplies. */
 enum rm_code rm_config_take_supplies(struct rm_config *config, uint32_t application, uint32_t written,
                                      struct rm_file_application const *file, struct rm_error *error);
 
-/** The streams that an application is fed with; its period is known. */
+/** Finds the streams that an application takes as inputs; its period is known. */
 enum rm_code rm_config_take_inputs(struct rm_config *config, uint32_t application, uint32_t written,
                                    struct rm_file_application const *file, struct rm_error *error);
 
-/** One of the roles that setpoints need, transmit or application, at roles[role]. */
+/** Resolves one of the roles that setpoints need, transmit or application, at roles[role]. */
 enum rm_code rm_config_resolve_setpoint_role(struct rm_config *config, uint32_t role,
                                              struct rm_file_role const *written, struct rm_error *error);
 
-/** All roles that chains and hosted applications need are there. */
+/** Checks that all roles are there that chains and hosted applications need. */
 enum rm_code rm_config_check_setpoint_roles(struct rm_config const *config, struct rm_error *error);
 
-/** Tells each port which UDP ports its instruments send to, and that no two formats come to the same. */
+/** Tells each port which UDP ports its instruments send to. Checks that no two formats come to the same UDP port. */
 enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct rm_config *config,
                                       struct rm_error *error);
 
-/** "ring" or "ring/3" in a list of a role: roles[role].list[entry]. */
+/** One name, "ring" or "ring/3", in a list of a role: roles[role].list[entry]. */
 struct rm_config_queue_name {
     uint32_t role;
-    /** "ports", "first". */
+    /** "ports" or "first". */
     char const *list;
 
     uint32_t entry;
@@ -93,12 +93,12 @@ struct rm_config_queue_name {
 enum rm_code rm_config_fail_queue(struct rm_config const *config, struct rm_error *error,
                                   struct rm_config_queue_name const *name, char const *problem);
 
-/** What a name stands for: the queues of one port from `queue` on and below `end`; "ring" stands for all of them. */
+/** Finds the queues that a name means: those of one port from `queue` on and below `end`; "ring" means all queues. */
 enum rm_code rm_config_read_queues(struct rm_config const *config, struct rm_error *error,
                                    struct rm_config_queue_name const *name, struct rm_config_queue *queue,
                                    uint16_t *end);
 
-/** Puts those of a receive role's queues that are served first to the begin of its list, and counts them. */
+/** Moves the queues of a receive role that are served first to the beginning of its list, and counts them. */
 enum rm_code rm_config_put_first(struct rm_config *config, struct rm_error *error, uint32_t role,
                                  struct rm_file_role const *written);
 
@@ -112,28 +112,28 @@ uint32_t rm_config_written_chain(struct rm_config_file const *file, uint32_t cha
 /** The chain that an instrument is a readback of; chain_count where it is none. */
 uint32_t rm_config_chain_of(struct rm_config const *config, uint32_t instrument);
 
-/** The rule for names of workspaces, ports, instruments and lanes, whose lengths the schema has checked. */
+/** Checks the characters of a name of a workspace, port, instrument or lane; the schema has checked the length. */
 bool rm_config_name_is_good(char const *name);
 #define RM_CONFIG_NAME_RULE "expected lower-case letters, digits, _ and -"
 
 /** Digits of the numbers that a `count` appends to a name: as many as it has itself, two at least. */
 int rm_config_count_digits(uint32_t count);
 
-/** Writes the path to use for a file that the configuration names: relative to the folder that the configuration lies
- * in. False when it is too long. */
+/** Writes the path of a file that the configuration names: relative names are in the configuration's folder. False
+ * when it is too long. */
 bool rm_config_locate(struct rm_config const *config, char const *named, char path[RM_CONFIG_PATH_BYTES]);
 
-/** " (did you mean "NAME"?)" or "". */
+/** Writes " (did you mean "NAME"?)", or "". */
 struct rm_nearest;
 char const *rm_config_guess(struct rm_nearest const *nearest, char *text, size_t size);
 
 /** Index of the port of this name; port_count when there is none. */
 uint32_t rm_config_find_port(struct rm_config const *config, char const *name, size_t name_bytes);
 
-/** " (did you mean "ring"?)" or "", for a port name that does not exist. */
+/** Writes " (did you mean "ring"?)", or "", for a port name that does not exist. */
 char const *rm_config_guess_port(struct rm_config const *config, char const *name, char *text, size_t size);
 
-/** Reads decimal digits, nothing else, up to `max`. */
+/** Reads a number of decimal digits alone, up to `max`. */
 bool rm_config_read_number(char const *text, uint32_t max, uint32_t *number);
 
 #endif
