@@ -27,11 +27,11 @@
 #include "config/config.h"
 
 enum {
-    /** Datagrams; 4 lines each: 256 KiB. */
+    /** Datagrams of a hot fill; 4 cache lines each: 256 KiB. */
     RM_MEASURE_HOT = 1024,
-    /** Datagrams; 64 MiB. */
+    /** Datagrams of a cold fill: 64 MiB. */
     RM_MEASURE_COLD = 1 << 18,
-    /** As a ring port has slots. */
+    /** Most datagrams of a fill: the slots of a ring port. */
     RM_MEASURE_DATAGRAMS_MAX = 1 << 19,
 
     RM_MEASURE_ROUNDS = 21,
@@ -40,13 +40,13 @@ enum {
 
 struct rm_measure_options {
     char const *config_path;
-    /** Of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD. */
+    /** Datagrams of a fill; 0: first RM_MEASURE_HOT, then RM_MEASURE_COLD. */
     uint32_t datagrams;
     /** Number of rounds that count, 1 … RM_MEASURE_ROUNDS_MAX. */
     uint32_t rounds;
-    /** Of every instrument, 1 … RM_LANES; 0: as configured. */
+    /** Lanes of every instrument, 1 … RM_LANES; 0: as configured. */
     uint32_t lanes;
-    /** Of the filters. */
+    /** Instruction set of the filters. */
     enum rm_simd simd;
     /** Each turn's datagrams in the order of the configuration; false: shuffled. */
     bool by_turn;
@@ -55,9 +55,9 @@ struct rm_measure_options {
 /** Reads the command line. False when they are wrong, said on standard error. */
 bool rm_measure_options_read(int count, char **arguments, struct rm_measure_options *options);
 
-/** Measures, and prints one JSON object. Changes the configuration: its port, and a workspace of its own that vanishes
- * at the end. RM_E_CONFIG when it is of the wrong kind; RM_E_SYSTEM when the role did not take every datagram of the
- * whole drains, and after SIGINT and SIGTERM. */
+/** Measures, and prints one JSON object. It changes the configuration: the port, and the workspace, which is removed
+ * at the end. RM_E_CONFIG when the configuration does not fit; RM_E_SYSTEM when the role did not take every datagram
+ * of the whole drains, and after SIGINT or SIGTERM. */
 enum rm_code rm_measure(struct rm_config *config, struct rm_measure_options const *options, FILE *out,
                         struct rm_error *error);
 

@@ -16,15 +16,15 @@
 
 struct rm_measure_feed {
     struct rm_config const *config;
-    /** Whose queue 0 is filled; may be exchanged between fills. */
+    /** Port whose queue 0 is filled; it may be exchanged between fills. */
     struct rm_port *port;
-    /** Of the frames, or 0. */
+    /** VLAN of the frames; 0: untagged. */
     uint16_t vlan;
 
     bool shuffled;
-    /** Of this turn: indices into config->instrument. */
+    /** Order of this turn: indices into config->instrument. */
     uint32_t *order;
-    /** Index into it. */
+    /** Index into `order` of the next datagram. */
     uint32_t next;
 
     rm_turn turn;
@@ -32,8 +32,8 @@ struct rm_measure_feed {
     uint64_t random;
 };
 
-/** For a configuration that rm_measure_prepare has passed. False when there is no memory; rm_measure_feed_free in any
- * case. */
+/** Makes a feed for a configuration that rm_measure_prepare has accepted. False when there is no memory. Call
+ * rm_measure_feed_free in any case. */
 bool rm_measure_feed_init(struct rm_measure_feed *feed, struct rm_config const *config, uint32_t port_index,
                           bool shuffled);
 void rm_measure_feed_free(struct rm_measure_feed *feed);

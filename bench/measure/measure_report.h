@@ -11,9 +11,9 @@
 
 /** The rounds of one size of fill; both arrays by round, nanoseconds per packet. */
 struct rm_measure_figure {
-    /** "hot", "cold", "given". */
+    /** "hot", "cold" or "given". */
     char const *name;
-    /** Of a fill. */
+    /** Datagrams of a fill. */
     uint32_t datagrams;
 
     uint32_t rounds;
@@ -23,13 +23,13 @@ struct rm_measure_figure {
 
 struct rm_measure_conditions {
     enum rm_simd simd;
-    /** Packet buffers are on them. */
+    /** Packet buffers are on huge pages. */
     bool huge_pages;
 
     bool by_turn;
 };
 
-/** One line of JSON. Sorts the figures' rounds. False when there is no memory. */
+/** Prints one line of JSON. Sorts the figures' rounds. False when there is no memory. */
 bool rm_measure_print(struct rm_config const *config, struct rm_measure_conditions const *conditions,
                       struct rm_measure_figure *figure, uint32_t figures, FILE *out);
 

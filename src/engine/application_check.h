@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What an application would refuse at its start, found without one. */
+/** Finds out what an application would refuse at its start, without starting it. */
 #ifndef RM_ENGINE_APPLICATION_CHECK_H
 #define RM_ENGINE_APPLICATION_CHECK_H
 

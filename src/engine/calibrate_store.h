@@ -18,22 +18,22 @@ struct rm_calibrations;
 enum rm_code rm_calibrations_load(struct rm_config const *config, struct rm_calibrations **calibrations,
                                   struct rm_error *error);
 
-/** NULL is allowed, here and below: no calibrations. */
+/** For all functions, NULL is allowed: there are no calibrations. */
 void rm_calibrations_free(struct rm_calibrations *calibrations);
 
-/** States in the head of a stream, not decimated yet, of config->instrument[index], whether its lanes are physical
- * units. In the stream, calibrated lanes become f32 in their physical unit. */
+/** Writes into the head of a stream of config->instrument[index], which is not decimated yet, whether its lanes are in
+ * physical units. Where records are calibrated in the stream, calibrated lanes become f32 in their physical unit. */
 void rm_calibrations_state(struct rm_calibrations const *calibrations, uint32_t index, struct rm_stream *stream);
 
 /** Plans the parameter "calibration/NAME" and the text "calibration/NAME/units" of every calibrated instrument. */
 void rm_calibrations_plan(struct rm_calibrations *calibrations, struct rm_segment_plan *plan);
 
-/** Writes those parameters. Before rm_segment_finish. */
+/** Writes those parameters. Call it before rm_segment_finish. */
 void rm_calibrations_write(struct rm_calibrations const *calibrations, struct rm_segment const *segment,
                            struct rm_segment_plan const *plan);
 
-/** For rm_calibrate_record, before a record of config->instrument[index] is stored; NULL where there is nothing to do.
- * Its `calibrated` lanes are f32 from there on. Valid until rm_calibrations_free. */
+/** What rm_calibrate_record needs before a record of config->instrument[index] is stored; NULL where there is nothing
+ * to do. The record's `calibrated` lanes are f32 afterwards. Valid until rm_calibrations_free. */
 struct rm_calibration_compiled const *rm_calibrations_compiled(struct rm_calibrations const *calibrations,
                                                                uint32_t index);
 

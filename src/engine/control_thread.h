@@ -9,9 +9,9 @@
  *
  * It runs where there are chains, applications or writable parameters; it is on no datagram's way.
  *
- * What an application's user may do to its segment, the control thread must stand: a segment counts only if its file is
- * that user's, if it lies whole and sound in its place, and if its setpoints are where and as many as the configuration
- * says. Who cuts the file afterwards harms itself: <ringmaster/truncation.h>.
+ * The control thread must withstand all that an application's user may do to its segment. A segment counts only if its
+ * file is that user's, if it lies whole and sound in its place, and if its setpoints are where and as many as the
+ * configuration says. A process that cuts the file afterwards harms itself: <ringmaster/truncation.h>.
  */
 #ifndef RM_ENGINE_CONTROL_THREAD_H
 #define RM_ENGINE_CONTROL_THREAD_H
@@ -28,38 +28,39 @@
 
 struct rm_control_thread;
 
-/** All of it outlives the control thread. */
+/** All that it points to must outlive the control thread. */
 struct rm_control_thread_setup {
     struct rm_config const *config;
-    /** Of the server; what it grants begins above. */
+    /** Generation of the server; numbers that it grants begin above. */
     uint64_t generation;
     /** The server's segment, which has a replies object. */
     struct rm_owner *owner;
-    /** Of the transmit role, as config->application; NULL without chains. */
+    /** [application] the transmit role's mailboxes; NULL without chains. */
     struct rm_command_mailbox *mailbox;
-    /** Of the transmit role; NULL without chains. */
+    /** The transmit role's operator command; NULL without chains. */
     struct rm_operator_put *put;
-    /** How long the thread of that role has run: pthread_getcpuclockid. */
+    /** CPU clock of the thread that runs the transmit role: pthread_getcpuclockid. */
     clockid_t transmit_time;
-    /** "setpoints/sent" */
+    /** "setpoints/sent". */
     struct rm_setpoints const *sent;
 
     struct rm_transmit_chain const *chain;
-    /** "SUPPLY/setpoint", as config->supply. */
+    /** [supply] "SUPPLY/setpoint". */
     struct rm_parameter *const *setpoint;
-    /** "SUPPLY/readback", as config->supply. */
+    /** [supply] "SUPPLY/readback". */
     struct rm_parameter *const *readback;
 };
 
-/** Marks as unknown what has no time yet, before others see the segment: nobody shall take the zero of fresh memory for
- * a current. What has a time was known to the server before this one. */
+/** Marks parameters that have no time yet as unknown, before readers see the segment: the zero of fresh memory must
+ * not be taken for a current. What has a time was known to the server before this one. */
 void rm_control_thread_show_nothing(struct rm_parameter *const *parameter, uint32_t count);
 
 /** Makes the folders of the applications and of requesters in the workspace, then starts. `setup` is copied. */
 enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup,
                                      struct rm_control_thread **control_thread, struct rm_error *error);
 
-/** Joins its thread; before the roles are freed, and after they have stopped: then it unmaps all. NULL is allowed. */
+/** Joins its thread, and unmaps all. Call it after the roles have stopped, and before they are freed. NULL is allowed.
+ */
 void rm_control_thread_stop(struct rm_control_thread *control_thread);
 
 #endif

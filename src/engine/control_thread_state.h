@@ -21,35 +21,35 @@
 
 /** What is kept of one application. */
 struct rm_control_thread_client {
-    /** Whose segment counts. */
+    /** User whose segment counts. */
     uid_t uid;
     /** It was granted a number, and has not gone. */
     bool here;
-    /** Of the one that is here. */
+    /** Instance that is here. */
     uint64_t instance;
     /** Its segment, while it is here. */
     struct rm_mapped_segment mapped;
     /** Segment of an application that has gone, until the transmit role has let it go. */
     struct rm_mapped_segment gone;
-    /** By this command. */
+    /** Number of the command by which the role is told to let it go. */
     uint64_t gone_command;
 };
 
 struct rm_control_thread {
     struct rm_control_thread_setup setup;
-    /** Its directory. */
+    /** Path of its workspace folder. */
     char workspace[PATH_MAX];
 
     struct rm_inbox *inbox;
-    /** As config->application. */
+    /** [application]. */
     struct rm_control_thread_client *client;
     /** Number of grants so far. */
     uint64_t grants;
-    /** The cycle that SUPPLY/setpoint is of. */
+    /** Turn of the cycle that SUPPLY/setpoint shows. */
     rm_turn shown;
-    /** Per instrument of the chains: the turn that was shown last. */
+    /** [instrument of the chains] the turn that was shown last. */
     rm_turn *heard;
-    /** A vector of it. */
+    /** Room for one vector of "setpoints/sent". */
     double *sent;
 
     struct rm_setpoints_place place;
@@ -58,18 +58,18 @@ struct rm_control_thread {
     atomic_bool stop;
 };
 
-/** Finds out whose segments count, and makes their folders. */
+/** Finds out which users' segments count, and makes their folders. */
 enum rm_code rm_control_thread_make_folders(struct rm_control_thread *control_thread, struct rm_error *error);
 
-/** Looks at all applications: who has come, who has gone. */
+/** Looks at all applications: which have come, and which have gone. */
 void rm_control_thread_look_at_clients(struct rm_control_thread *control_thread);
 void rm_control_thread_free_clients(struct rm_control_thread *control_thread);
 
-/** Answers what waits: all of it, or, where others ask without end, until CLOCK_MONOTONIC is `until_ns`; one at least.
- */
+/** Answers the requests that wait: at least one. Where requests come without end, it stops when CLOCK_MONOTONIC is
+ * `until_ns`. */
 void rm_control_thread_answer(struct rm_control_thread *control_thread, uint64_t until_ns);
 
-/** Shows what was sent and read back. */
+/** Publishes what was sent and read back. */
 void rm_control_thread_show_supplies(struct rm_control_thread *control_thread);
 
 #endif

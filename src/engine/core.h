@@ -2,7 +2,8 @@
 /** A core of the engine: one thread, pinned, that turns its roles over in a duty cycle.
  *
  * A role is a duty function that does a little work and says how much. Several roles may share a core: each gets its
- * turn. Between two cycles the core waits as polling.h says, and in simulated time longer. The cycle ends when `*stop` is set.
+ * turn. Between two cycles the core waits as polling.h says, and in simulated time longer. The thread ends when `*stop`
+ * is set.
  */
 #ifndef RM_ENGINE_CORE_H
 #define RM_ENGINE_CORE_H
@@ -21,24 +22,24 @@
 enum { RM_CORE_DUTIES_MAX = 16 };
 
 struct rm_duty {
-    /** Returns packets, or whatever it counts as work; 0 is idle. */
+    /** Does some work, and returns how much: packets, or another unit. 0 is idle. */
     uint32_t (*run)(void *role, uint64_t tsc);
 
     void *role;
 };
 
 struct rm_core {
-    /** As sched_setaffinity counts. */
+    /** Number of the CPU, as sched_setaffinity counts. */
     unsigned cpu;
 
     struct rm_duty duty[RM_CORE_DUTIES_MAX];
     uint32_t duty_count;
     struct rm_polling polling;
-    /** In simulated time, without work for so long, it naps: the ring waits for it, and it for the ring (base/idle.h).
-     * 0: never. */
+    /** In simulated time the core naps when it had no work for so many ticks: the ring waits for it, and it for the
+     * ring (base/idle.h). 0: never. */
     uint64_t spin_ticks;
     double ns_per_tick;
-    /** Set "core". */
+    /** Counters of the set "core". */
     rm_counter *counters;
 
     atomic_bool const *stop;
@@ -51,7 +52,7 @@ struct rm_core {
 /** Starts the thread and waits until it runs on its CPU. */
 enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct rm_error *error);
 
-/** Waits for its end; `*stop` was set. */
+/** Waits for the thread's end; `*stop` was set. */
 void rm_core_join(struct rm_core *core);
 
 #endif

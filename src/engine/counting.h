@@ -17,27 +17,27 @@
 #include <ringmaster/record.h>
 
 struct rm_counting {
-    /** At least 1 */
+    /** At least 1. */
     uint64_t period_turns;
-    /** Counters of records from here on are beyond RM_TURN_END. */
+    /** Counters of records from this value on mean turns beyond RM_TURN_END. */
     uint64_t counter_end;
-    /** Added; a multiple of the period where records are counted. */
+    /** Turns that are added; a multiple of the period where records are counted. */
     int64_t offset_turns;
-    /** Turns after which the counter comes round; 0: never. */
+    /** Turns after which the counter begins again; 0: never. */
     uint64_t lap_turns;
-    /** Half of it. */
+    /** Half of lap_turns. */
     uint64_t half_lap;
     /** The turn, without offset, of the last counter 0. */
     rm_turn lap_begin;
-    /** The number of that record, turn / period with offset, of a counter of records; wraps. */
+    /** For a counter of records: number of that record, turn / period with offset; it wraps. */
     uint64_t lap_number;
     /** The counter counts records, not turns. */
     bool records;
-    /** Its counter is long enough to anchor the turn clock, and to vote. */
+    /** The counter is long enough to anchor the turn clock, and to vote. */
     bool tells;
 };
 
-/** For a counter of `bits` 1–64 that counts records, or turns. */
+/** Makes the counting for a counter of `bits` 1–64 that counts records, or turns. */
 void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records, uint32_t period_turns,
                       int64_t offset_turns);
 
@@ -64,8 +64,8 @@ static inline rm_turn rm_counting_turn(struct rm_counting *counting, uint64_t co
     return counting->records || counting->period_turns == 1 ? turn : turn - turn % counting->period_turns;
 }
 
-/** Whether rm_counting_turn says the turn of record `number`, turn / period, below RM_TURN_END, of a counter of
- * records, and need not look for another lap. */
+/** True when rm_counting_turn gives the turn of record `number` without looking for another lap. `number` is turn /
+ * period, below RM_TURN_END, of a counter of records. */
 static inline bool rm_counting_means(struct rm_counting const *counting, uint64_t counter, uint64_t number,
                                      rm_turn turn, rm_turn due) {
     return counter == number - counting->lap_number &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For the versions of the fast path that have 256-bit registers: a frame begins as expected. Half of what AVX-512
- * loads at once, and of what is native a word: the whole, even masked, would touch the frame's next cache line. */
+/** For the versions of the fast path with 256-bit registers: compares the begin of a frame with what is expected. It
+ * loads half of what AVX-512 loads at once, and for native datagrams one word more. To load the whole, even masked,
+ * would touch the frame's next cache line. */
 #ifndef RM_ENGINE_FAST_PATH_ALIKE_H
 #define RM_ENGINE_FAST_PATH_ALIKE_H
 

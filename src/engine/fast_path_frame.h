@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where a plain frame has what, in bytes from its first, and where a native datagram in it. */
+/** Offsets in a plain frame, and in a native datagram in it, in bytes from the frame's first. */
 #ifndef RM_ENGINE_FAST_PATH_FRAME_H
 #define RM_ENGINE_FAST_PATH_FRAME_H
 
@@ -14,7 +14,7 @@ enum {
     RM_FAST_PATH_UDP_PORT = 36,
     RM_FAST_PATH_UDP_CHECKSUM = 40,
     RM_FAST_PATH_PAYLOAD = RM_FRAME_HEADER_BYTES,
-    /** Compared of every frame. */
+    /** Bytes compared of every frame. */
     RM_FAST_PATH_HEADER_BYTES = RM_FAST_PATH_PAYLOAD - RM_FAST_PATH_AT,
 
     RM_FAST_PATH_ID = RM_FAST_PATH_PAYLOAD + 4,

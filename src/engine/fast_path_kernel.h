@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kernel of the fast path, for the three files that include it: each has defined RM_FAST_PATH_TARGET, the
+/** The kernel of the fast path, for the three files that include it. Each has defined RM_FAST_PATH_TARGET, its
  * instruction set, and
  *
  *     bool begins_alike(frame, fast path, native)                  as the last frame of this sender
@@ -19,14 +19,14 @@
 #include "engine/receive_one.h"
 #include "wire/layout_words.h"
 
-/** Once for each mix of formats: a constant of its caller goes with it. */
+/** Compiled once for each mix of formats: it is inlined into a caller for which the mix is a constant. */
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 /** Turns that the fast path may take: due, within the gate's window, and far below RM_TURN_END. */
 struct turn_window {
     rm_turn lowest;
     uint64_t span;
-    /** The turn due: short counters mean a turn near it. */
+    /** The turn that is due: a short counter means a turn near it. */
     rm_turn due;
 };
 
@@ -38,10 +38,10 @@ RM_FAST_PATH_TARGET static inline struct turn_window window_of(struct rm_turn_ga
     return (struct turn_window){gate->lowest, observable < gate->span ? observable : gate->span, gate->due};
 }
 
-/** Formats of what comes by a queue. Each has a kernel of its own, without questions about the others. */
+/** Formats that come by a queue. Each mix has a kernel of its own, which asks nothing about other formats. */
 enum format_mix {
     NATIVE,
-    /** In one layout. */
+    /** All datagrams are in one layout. */
     DESCRIBED,
 
     MIXED,
@@ -65,7 +65,7 @@ RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const
     return true;
 }
 
-/** The id in a frame; UINT32_MAX where its datagram has several, or it has no room for its one. */
+/** The id in a frame; UINT32_MAX where its datagram has several records, or is too short for its one. */
 RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *queue, uint8_t const *frame,
                                                  uint32_t length, enum format_mix mix) {
     struct rm_layout const *layout;
@@ -78,7 +78,7 @@ RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *
     return (uint32_t)rm_layout_number(layout, &layout->id, frame + RM_FAST_PATH_PAYLOAD);
 }
 
-/** Who sends what comes from there under that id, if it is one whose datagrams take the fast path. */
+/** The instrument that sends from this address under that id; NULL: none whose datagrams take the fast path. */
 RM_FAST_PATH_TARGET static inline struct rm_instrument *
 sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, uint32_t index, enum format_mix mix) {
     uint8_t const *const frame = burst->data[index];
@@ -90,7 +90,7 @@ sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, ui
     return identity != NULL && identity->path == NULL ? identity->instrument : NULL;
 }
 
-/** Whether the frame, which has its sender's length, brings the turn that the stream wants next. */
+/** True when the frame, which has its sender's length, brings the turn that the stream needs next. */
 RM_FAST_PATH_TARGET static inline bool brings_next(uint8_t const *frame, struct rm_instrument const *instrument,
                                                    struct rm_layout const *layout, struct described const *described,
                                                    rm_turn due) {
@@ -100,7 +100,7 @@ RM_FAST_PATH_TARGET static inline bool brings_next(uint8_t const *frame, struct 
     return rm_counting_means(&instrument->counting, described->counter, fast_path->number, fast_path->next, due);
 }
 
-/** Whether all in the frame that is known beforehand is as it must be. */
+/** True when all bytes of the frame that are known beforehand are right. */
 RM_FAST_PATH_TARGET static inline bool is_good(uint8_t const *frame, struct rm_fast_path *fast_path,
                                                struct rm_layout const *layout, bool checksum_good) {
     if (layout != NULL && !rm_layout_constants_hold(layout, frame + RM_FAST_PATH_PAYLOAD))
@@ -110,7 +110,7 @@ RM_FAST_PATH_TARGET static inline bool is_good(uint8_t const *frame, struct rm_f
                                        layout == NULL ? RM_FAST_PATH_BYTES : RM_FAST_PATH_HEADER_BYTES, checksum_good);
 }
 
-/** The fast path's next record is the following one, and the instrument has something to publish. */
+/** Goes on to the next record; the instrument has something to publish. */
 RM_FAST_PATH_TARGET static inline void advance(struct rm_receive *receive, struct rm_instrument *instrument) {
     struct rm_fast_path *const fast_path = &instrument->fast_path;
     fast_path->next += fast_path->period;
@@ -123,7 +123,7 @@ RM_FAST_PATH_TARGET static inline void advance(struct rm_receive *receive, struc
         rm_instrument_close_group(instrument);
 }
 
-/** The turn that was taken, or RM_TURN_NONE when the datagram has to take the general path. */
+/** Takes the frame. Returns its turn, or RM_TURN_NONE when the datagram has to take the general path. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struct rm_instrument *instrument,
                                                uint32_t index, uint64_t tsc, struct turn_window window,
                                                struct rm_layout const *layout) {
@@ -157,7 +157,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struc
     return turn;
 }
 
-/** The same by who sent it, NULL: none that is known. */
+/** The same for an instrument that may be NULL: unknown. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take_of(struct rm_receive *receive, struct rm_receive_queue const *queue,
                                                   struct rm_instrument *instrument, uint32_t index, uint64_t tsc,
                                                   struct turn_window window, enum format_mix mix) {
@@ -168,7 +168,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take_of(struct rm_receive *receive, st
     return take(receive, instrument, index, tsc, window, mix == MIXED ? instrument->layout : layout);
 }
 
-/** The burst of a queue with that mix. */
+/** Takes the burst of a queue with that mix. */
 RM_FAST_PATH_TARGET ALWAYS_INLINE void take_all(struct rm_receive *receive, struct rm_receive_queue *queue,
                                                 uint64_t tsc, struct rm_burst_sum *sum, enum format_mix mix) {
     struct rm_burst const *const burst = &receive->burst;

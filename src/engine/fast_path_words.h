@@ -17,7 +17,7 @@ RM_FAST_PATH_TARGET static inline void put_by_words(struct rm_record *record, st
                                                     uint8_t const *payload, struct rm_layout const *layout,
                                                     struct record_head head) {
     rm_layout_lanes(layout, payload, record);
-    /* As one word of 16 bytes, as whoever copies the record loads them (receive.c). */
+    /* Stored as one word of 16 bytes, as the code that copies the record loads it (receive.c). */
     _mm_store_si128((__m128i *)(void *)record, _mm_set_epi64x((int64_t)head.tag, (int64_t)head.turn));
     if (slot != NULL)
         rm_slot_stream(slot, record);

@@ -2,16 +2,16 @@
 /** The guard: stands between what applications want and what supplies get.
  *
  * All of it is private memory of the transmit role. It is given a vector that was copied already, judges it, and keeps
- * for every supply a target; once a cycle each supply's setpoint goes a step towards its target, by its slew at most.
- * Only that is ever sent. So whatever a vector says, whoever wrote it, how often it comes:
+ * a target for every supply. Once a cycle each supply's setpoint goes a step towards its target, by its slew at most.
+ * Only that is ever sent. So whatever a vector contains, and however often vectors come:
  *
  *   - no setpoint leaves [low, high];
  *   - none moves by more than its slew from one cycle to the next;
  *   - none moves for a vector of another grant number, of a turn too old or not yet been, or of a value that is no
- *   number;
+ *     number;
  *   - none moves for an application that does not own it;
- *   - when good vectors stop, what was configured follows within `watchdog_cycles`, and stays until a good vector
- *   comes.
+ *   - when good vectors stop, the configured action follows within `watchdog_cycles`, and lasts until a good vector
+ *     comes.
  *
  * Exactly: in double a step goes no further than the double nearest to setpoint ± slew; as sent, in f32, steps are no
  * longer than the slew and one unit in the last place of the f32 of the larger magnitude, half of it from each end.
@@ -19,9 +19,9 @@
  *
  * A vector is refused whole for its grant number or its turn, or value by value. Values that are refused leave their
  * supply's target as it was; those beside them in the vector are taken. A vector is *good*, a sign of life, when it is
- * not refused whole and at least one of its values is within its supply's limits: supplies that are tripped or lost are
- * not its writer's fault, but who writes nothing but nonsense counts as stopped. Every refusal is counted under its
- * reason, and the last of each application is kept.
+ * not refused whole and at least one of its values is within its supply's limits. Supplies that are tripped or lost are
+ * not its application's fault, but one that writes nothing but nonsense counts as stopped. Every refusal is counted
+ * under its reason, and the last refusal of each application is kept.
  *
  * Nothing here is atomic or shared: what others may see, the role publishes (grant.h).
  *
@@ -43,29 +43,30 @@
 struct rm_guard_supply {
     /** low ≤ safe ≤ high. */
     double low, high;
-    /** Per cycle; not so small that a setpoint at its limits would not move by it. */
+    /** Largest step per cycle; large enough that a setpoint at its limits moves by it. */
     double slew;
 
     double safe;
-    /** Per cycle, as slew; on the way to `safe`. */
+    /** Largest step per cycle on the way to `safe`. */
     double safe_slew;
 };
 
-/** What one application may do. Number 0 is the operator, who has no watchdog, no grant number, no turn and no vectors:
- * what is said of them here is not looked at for him. A supply that nobody owns does not move. */
+/** What one application may do. Number 0 is the operator, who has no watchdog, grant number, turn or vectors: these
+ * members are ignored for it. A supply that no application owns does not move. */
 struct rm_guard_application {
     uint32_t supply_count;
-    /** Of its vector's values, in their order; each supply is one application's. */
+    /** [value of its vector] supply; each supply belongs to one application. */
     uint32_t const *supply;
 
     uint64_t freshness_turns;
-    /** By which an input turn may be ahead of the cycle's. */
+    /** Turns by which an input turn may be ahead of the cycle's. */
     uint64_t future_turns;
-    /** Of its own period, ≥ 1: so many without a good vector, and it has stopped. */
+    /** Periods of its own, ≥ 1: after so many without a good vector it has stopped. */
     uint32_t watchdog_cycles;
-    /** Cycles of the guard in its period, ≥ 1. */
+    /** Cycles of the guard in one of its periods, ≥ 1. */
     uint32_t period_cycles;
-    /** Of the guard: granted for so long without any good vector, it has stalled; 0: never. */
+    /** Cycles of the guard: an application that had a grant for so long without any good vector has stalled; 0: never.
+     */
     uint64_t first_vector_cycles;
 
     enum rm_stop_action stop;
@@ -75,22 +76,22 @@ struct rm_guard_application {
  * nothing in its vector was refused.
  *
  *     refusal            value               limit
- *     GRANT NUMBER              the vector's           the granted one
+ *     GRANT NUMBER       the vector's        the granted one
  *     STALE, FUTURE      its input turn      the oldest, or the newest, that would have been taken
  *     NUMBER             as it came          0
  *     LOW, HIGH          as it came          the supply's
  *     SLEW               as it came          as far as it may go in this cycle
- *     OWNERSHIP          as it came          number of the application that owns the supply; -1: nobody
+ *     OWNERSHIP          as it came          number of the application that owns the supply; -1: none
  *     FAULT              as it came          where the supply stays */
 struct rm_guard_offence {
     enum rm_refusal refusal;
-    /** Index in the vector; UINT64_MAX: the vector; of the operator: the supply. */
+    /** Index in the vector; UINT64_MAX: the whole vector. For the operator: the supply. */
     uint64_t actuator;
 
     double value, limit;
-    /** Of the cycle. */
+    /** Turn of the cycle. */
     rm_turn turn;
-    /** UINT64_MAX for the operator, who has none. */
+    /** Number of the vector; UINT64_MAX for the operator, who has none. */
     uint64_t vector;
 };
 
@@ -99,9 +100,9 @@ enum { RM_REFUSALS = 10 };
 /** What is seen of an application. */
 struct rm_application_view {
     enum rm_application_state state;
-    /** Good ones; of the operator, values taken. */
+    /** Good vectors; for the operator, values taken. */
     uint64_t vectors;
-    /** By reason; a vector refused whole counts once, a value each time. */
+    /** [reason] a vector refused whole counts once; refused values count one by one. */
     uint64_t refused[RM_REFUSALS];
 
     uint64_t stalls;
@@ -110,19 +111,19 @@ struct rm_application_view {
 
 struct rm_guard;
 
-/** Copies all it is given. Every supply joins first (rm_guard_join): until then its setpoint is its safe value, and
- * must not be sent. RM_E_ARGUMENT, RM_E_NO_SPACE. */
+/** Makes a guard; all arguments are copied. Every supply must join first (rm_guard_join): until then its setpoint is
+ * its safe value, and must not be sent. RM_E_ARGUMENT, RM_E_NO_SPACE. */
 enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_count,
                           struct rm_guard_application const *application, uint32_t application_count,
                           struct rm_guard **guard, struct rm_error *error);
 void rm_guard_free(struct rm_guard *guard);
 
-/** The supply stands at `value`: setpoint and target are that, brought within its limits. A value that is no number is
- * not listened to. A supply whose application has stopped goes on from there to where the stop's action wants it. */
+/** The supply stands at `value`: setpoint and target become that value, brought within its limits. A value that is not
+ * a number is ignored. A supply whose application has stopped goes on from there as the stop's action says. */
 void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
 
-/** The supply does not obey (tripped, lost): it stays where it is, and values for it are refused; or it does again, and
- * where its application has stopped, the stop's action goes on. */
+/** With `faulty`, the supply does not obey (tripped, lost): it stays where it is, and values for it are refused.
+ * Without, it obeys again; where its application has stopped, the stop's action goes on. */
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 
 /** From now on vectors of this grant number count, and no other. 0: none. Targets become what was sent, so nothing
@@ -147,12 +148,14 @@ bool rm_guard_vector(struct rm_guard *guard, uint32_t application, struct rm_set
  * ownership; `limit` as in the offence. */
 enum rm_refusal rm_guard_put(struct rm_guard *guard, uint32_t supply, double value, rm_turn turn, double *limit);
 
-/** Ends a cycle: watchdogs count; every setpoint goes its step for the next one. Call it once per cycle that is sent,
- * before it is sent; again for the same turn it does nothing. It is rm_guard_begin, and rm_guard_advance to the end. */
+/** Ends a cycle: watchdogs count, and every setpoint makes its step for the next cycle. Call it once per cycle that is
+ * sent, before it is sent; a second call for the same turn does nothing. It is rm_guard_begin, and rm_guard_advance to
+ * the end. */
 void rm_guard_cycle(struct rm_guard *guard, rm_turn turn);
 
-/** The same in pieces, for who wants to send the first chain before the last one is reckoned: the watchdogs; then the
- * supplies before `end` that have not gone their step in this cycle. Those that are left out stay where they are. */
+/** The same in pieces, so that the first chain can be sent before the last one is computed. rm_guard_begin counts the
+ * watchdogs. rm_guard_advance moves the supplies before `end` that have not made their step in this cycle. Supplies
+ * that are left out stay where they are. */
 void rm_guard_begin(struct rm_guard *guard, rm_turn turn);
 void rm_guard_advance(struct rm_guard *guard, uint32_t end);
 
@@ -163,7 +166,7 @@ float const *rm_guard_setpoints(struct rm_guard const *guard);
 /** The same in double, before rounding. */
 double const *rm_guard_exact(struct rm_guard const *guard);
 
-/** Where they go: one per supply; its own setpoint for one that is there. */
+/** Targets: one per supply. A supply that has arrived has its setpoint as target. */
 double const *rm_guard_targets(struct rm_guard const *guard);
 
 /** True while the setpoint is not at its target. */

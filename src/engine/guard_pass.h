@@ -10,21 +10,21 @@
 
 #include "filter/decimator.h"
 
-/** How a vector, or a part of it, was taken. */
+/** What became of a vector, or of a part of it. */
 struct rm_guard_taking {
-    /** Values outside of what their supplies take. */
+    /** Values outside of what their supplies accept. */
     uint64_t refused;
-    /** Taken, and further away than a step. */
+    /** Values that were accepted, but are further away than a step. */
     uint64_t shortened;
 };
 
-/** Values within their limits become targets; no NaN is within any. */
+/** Makes values within their limits the targets; a NaN is within none. */
 typedef struct rm_guard_taking rm_guard_take(uint32_t count, double const *value, double const *low, double const *high,
                                              double const *setpoint, double const *step, double *target);
 
-/** Every setpoint a step towards its target. A target within the step is reached exactly; else the setpoint is the
- * double nearest to the step's end. That lies between setpoint and target, so it never leaves the limits. Its f32 is
- * brought within `low` and `high` once more, in comparisons that not even a NaN would pass. */
+/** Moves every setpoint a step towards its target. A target within the step is reached exactly; else the setpoint is
+ * the double nearest to the step's end. That lies between setpoint and target, so it never leaves the limits. Its f32
+ * is brought within `low` and `high` once more, by comparisons that not even a NaN would pass. */
 typedef void rm_guard_step(uint32_t count, double const *target, double *setpoint, double const *step, float const *low,
                            float const *high, float *sent);
 
@@ -33,7 +33,7 @@ struct rm_guard_passes {
     rm_guard_step *step;
 };
 
-/** `simd` ≤ rm_simd_best(). */
+/** The passes for an instruction set: `simd` ≤ rm_simd_best(). */
 struct rm_guard_passes rm_guard_passes_for(enum rm_simd simd);
 
 rm_guard_take rm_guard_take_scalar, rm_guard_take_avx2, rm_guard_take_avx512;

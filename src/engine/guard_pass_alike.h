@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Included once per instruction set: by a file that has defined RM_GUARD_TARGET, the attribute of its functions, and
- * RM_GUARD_TAKE and RM_GUARD_STEP, their names (guard_pass.h). Without a branch in a loop, so that compilers make
- * vectors of it. */
+/** Included once per instruction set, by a file that has defined RM_GUARD_TARGET, the attribute of its functions, and
+ * RM_GUARD_TAKE and RM_GUARD_STEP, their names (guard_pass.h). Loops have no branches, so that compilers vectorise
+ * them. */
 #include "engine/guard_pass.h"
 
 RM_GUARD_TARGET struct rm_guard_taking RM_GUARD_TAKE(uint32_t count, double const *restrict value,

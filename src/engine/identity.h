@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who sent a record: from (source address, id) to the instrument, within one port.
+/** Which instrument sent a record: from (source address, id) to the instrument, within one port.
  *
  * An open hash table, filled at start and then only read, at most half full: a look-up takes one multiplication and
  * mostly one cache line, with one instrument per address or a thousand.
@@ -29,17 +29,17 @@ struct rm_identity {
 
 struct rm_identity_table {
     struct rm_identity *place;
-    /** Places - 1 */
+    /** Number of places, minus 1. */
     uint64_t mask;
-    /** Of the hash, so that its best bits are left. */
+    /** Shift of the hash, so that its best bits are left. */
     uint32_t shift;
 };
 
-/** For up to `count` identities. */
+/** Makes a table for up to `count` identities. */
 enum rm_code rm_identity_table_init(struct rm_identity_table *table, uint32_t count, struct rm_error *error);
 void rm_identity_table_free(struct rm_identity_table *table);
 
-/** Each (source, id) once. */
+/** Adds an instrument. Call it once for each (source, id). */
 void rm_identity_add(struct rm_identity_table *table, uint32_t source_ipv4, uint16_t id,
                      struct rm_instrument *instrument, struct rm_mirror_path *path);
 

@@ -32,18 +32,18 @@ enum { RM_NETWORKS = 2 };
  * rm_instrument_flush. */
 struct rm_instrument {
     struct rm_fast_path fast_path;
-    /** Of the records as they came. */
+    /** Writer of the stream of its own records. */
     struct rm_stream_writer writer;
-    /** That the fast path fills, NULL: it must not. */
+    /** Inputs that the fast path fills; NULL: it must not. */
     struct rm_inputs *inputs;
-    /** Turn the decimators want next; RM_TURN_NONE before the first. */
+    /** Turn that the decimators need next; RM_TURN_NONE before the first. */
     rm_turn next_decimated;
-    /** Set "stream". */
+    /** Counters of the set "stream". */
     rm_counter *counters;
 
     uint8_t kind;
     uint8_t lane_count;
-    /** Of its datagrams; NULL: native. */
+    /** Layout of its datagrams; NULL: native. */
     struct rm_layout const *layout;
 
     struct rm_counting counting;
@@ -54,27 +54,27 @@ struct rm_instrument {
 
     struct rm_gate_vote vote;
     struct rm_phase phase;
-    /** The head may be ahead of a missing one before it is given up, 1 … 65023. */
+    /** Records by which the head may be ahead of a missing one before that is given up, 1 … 65023. */
     uint64_t gap_records;
 
     uint64_t shown_skipped;
     struct rm_rates rates;
 };
 
-/** Opens the fast path for what `sender` sends, if this instrument may use it: see fast_path.h. Its rates are made. */
+/** Opens the fast path for the datagrams of `sender`, if this instrument may use it: see fast_path.h. Its rates must
+ * have been made. */
 void rm_instrument_open_fast_path(struct rm_instrument *instrument, struct rm_fast_path_sender const *sender);
 
-/** Of an instrument that is flushed. Stores an accepted record, feeds the decimators, counts; what is RM_PUT_DUPLICATE
- * is the caller's to count, who knows by which network it came. The turn is a multiple of the stream's period and has
- * passed the gate. */
+/** Stores an accepted record, feeds the decimators, and counts. The instrument must be flushed. The caller counts
+ * RM_PUT_DUPLICATE, because it knows by which network the record came. The turn is a multiple of the stream's period,
+ * and has passed the gate. */
 enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_record const *record);
 
-/** Tells writer, decimators, counters and vote of the records that came by the fast path, the newest of them in the
- * burst that arrived at `tsc` or in an earlier one: before anybody asks or tells them anything else, and every 10 ms.
- */
+/** Updates writer, decimators, counters and vote with the records that came by the fast path; the newest came in the
+ * burst that arrived at `tsc`, or in an earlier one. Call it before any other use of these, and every 10 ms. */
 void rm_instrument_flush(struct rm_instrument *instrument, uint64_t tsc);
 
-/** The fast path has completed a group of the decimators' inputs: closes them. */
+/** Closes a group of the decimators' inputs that the fast path has completed. */
 void rm_instrument_close_group(struct rm_instrument *instrument);
 
 /** Newest stored turn, RM_TURN_NONE while there is none. */
@@ -83,17 +83,18 @@ static inline rm_turn rm_instrument_head(struct rm_instrument const *instrument)
     return fast_path->run != 0 ? fast_path->next - fast_path->period : instrument->writer.head;
 }
 
-/** Shows and counts what the burst that arrived at `tsc` brought, between rm_stream_publish_begin and _end. */
+/** Publishes and counts what the burst that arrived at `tsc` brought; call it between rm_stream_publish_begin and
+ * _end. */
 void rm_instrument_show(struct rm_instrument *instrument, uint64_t tsc);
 
-/** The same for one alone. */
+/** The same for one instrument alone. */
 void rm_instrument_publish(struct rm_instrument *instrument, uint64_t tsc);
 
-/** Of an instrument that is flushed: lets the heads of a silent instrument's streams follow to `turn`; its decimators
- * stop until it comes back. */
+/** Lets the heads of a silent instrument's streams follow to `turn`; its decimators stop until it comes back. The
+ * instrument must be flushed. */
 void rm_instrument_follow(struct rm_instrument *instrument, rm_turn turn, uint64_t tsc);
 
-/** Of an instrument that is flushed: a new turn-counter epoch, all its streams begin again. */
+/** Begins a new turn-counter epoch: all its streams begin again. The instrument must be flushed. */
 void rm_instrument_restart(struct rm_instrument *instrument);
 
 #endif

@@ -16,26 +16,26 @@
 #include "fabric/stream_writer.h"
 
 enum {
-    /** The longest late window, and what comes while it is reconciled. */
+    /** Records that are remembered: the longest late window, and what comes while it is reconciled. */
     RM_MIRROR_RECORDS = 2 * RM_PRESENCE_TURNS,
 };
 
-/** One network's half of a mirrored instrument. One thread's. */
+/** One network's half of a mirrored instrument. Used by one thread. */
 struct rm_mirror_path {
-    /** Set "path". */
+    /** Counters of the set "path". */
     rm_counter *counters;
     /** RM_MIRROR_RECORDS bits, by record number. */
     uint64_t *presence;
     /** Record number up to which bits are kept; 0 while `begun` is false. */
     uint64_t newest;
-    /** Records below are in `lost` or were there. */
+    /** Records below this number are counted in `lost`, or came. */
     uint64_t reconciled;
 
     uint64_t lost;
     bool begun;
 };
 
-/** Allocates the memory of what it has seen; false when there is none. */
+/** Allocates the memory of the records seen; false when there is none. */
 bool rm_mirror_path_init(struct rm_mirror_path *path, rm_counter *counters);
 void rm_mirror_path_free(struct rm_mirror_path *path);
 

@@ -15,17 +15,17 @@
 #include "engine/turn_gate.h"
 
 struct rm_phase {
-    /** Of the second that is looked at; 0: none is. */
+    /** TSC at which the present second began; 0: there is none. */
     uint64_t begin_tsc;
-    /** When the newest turn came that was looked at. */
+    /** TSC of the newest turn that was looked at. */
     uint64_t seen_tsc;
 
     int64_t least, most;
-    /** In this second. */
+    /** Looks in this second. */
     uint32_t looks;
 };
 
-/** Every 10 ms, with an anchored clock. Publishes after each second, in the set "stream". */
+/** Call it every 10 ms, with an anchored clock. It publishes after each second, in the set "stream". */
 void rm_phase_look(struct rm_phase *phase, struct rm_turn_gate const *gate, struct rm_gate_vote const *vote,
                    uint64_t tsc, rm_counter *counters);
 

@@ -17,13 +17,13 @@
 enum { RM_POLLING_ROUND = 64 };
 
 struct rm_polling {
-    /** Per poll; 0: never wait. */
+    /** Packets per poll that are aimed at; 0: never wait. */
     uint32_t target_packets;
-    /** TSC ticks. */
+    /** In TSC ticks. */
     uint64_t longest_wait_ticks;
-    /** As it stands, after each poll. */
+    /** Present wait after each poll. */
     uint64_t wait_ticks;
-    /** Of this round … */
+    /** Polls of this round … */
     uint32_t polls;
     /** … and what they brought. */
     uint32_t packets;

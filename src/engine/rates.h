@@ -27,61 +27,62 @@ enum { RM_BRIDGE = 512 };
 /** One decimator and what stands behind it. */
 struct rm_stage {
     struct rm_decimator decimator;
-    /** Of the rate that ends here, or NULL amid one. */
+    /** Writer of the rate that ends here; NULL: no rate ends here. */
     struct rm_stream_writer *writer;
-    /** Of those that take what leaves this one, or NULL. */
+    /** First of the stages that take this one's output, or NULL. */
     struct rm_stage *first;
-    /** Another that takes the same, or NULL. */
+    /** Next stage that takes the same input, or NULL. */
     struct rm_stage *next;
-    /** Of those that take the instrument's records: whose inputs it shares. */
+    /** For a stage that takes the instrument's records: the one whose inputs it shares. */
     struct rm_stage *leader;
-    /** Whose writer that is. */
+    /** Rate whose writer that is. */
     uint32_t rate;
 };
 
-/** Zeros: an instrument without other rates than its own. */
+/** All zero: an instrument without other rates than its own. */
 struct rm_rates {
-    /** By rate; opened and closed by who owns the streams. */
+    /** [rate]; opened and closed by the owner of the streams. */
     struct rm_stream_writer writer[RM_CONFIG_RATES_MAX];
-    /** Of those that take the instrument's own records, or NULL. */
+    /** First of the stages that take the instrument's own records, or NULL. */
     struct rm_stage *first;
-    /** All of them, as the rates come. */
+    /** All stages, in the order of the rates. */
     struct rm_stage *stage;
 
     uint32_t stage_count;
-    /** Of rates. */
+    /** Number of rates. */
     uint32_t count;
-    /** Of an instrument without rates. */
+    /** Inputs of an instrument without rates. */
     struct rm_inputs *idle;
     /** Bit i: the stream of rate i may have something to show. */
     uint32_t moved;
 };
 
-/** Makes the tree for an instrument whose `count` rates are `rate` (rm_config_rates_of), in memory of the arena. False
- * when there is none. */
+/** Makes the tree for an instrument whose `count` rates are `rate` (rm_instrument_rates), in memory of the arena.
+ * False when there is none. */
 bool rm_rates_make(struct rm_rates *rates, struct rm_config_rate const *rate, uint32_t count, enum rm_simd simd,
                    struct rm_decimator_input const *input, struct rm_arena *arena);
 
-/** Begins (again) at an instrument's record; then push it. What stands further behind bridges the outage, if it can. */
+/** Begins, or begins again, at an instrument's record; push that record then. Later stages bridge the outage, if they
+ * can. */
 void rm_rates_start(struct rm_rates *rates, struct rm_record const *record);
 
 /** Takes the instrument's next record, or NULL when it is missing. */
 void rm_rates_push(struct rm_rates *rates, struct rm_record const *record);
 
-/** The inputs that all of those share which take the instrument's own records, or that nobody takes where there are
- * none; NULL where they are not the same for all. */
+/** The inputs that all stages share that take the instrument's own records. Where there are no stages, it is an unused
+ * one; NULL where the stages' inputs differ. */
 struct rm_inputs *rm_rates_inputs(struct rm_rates *rates);
 
-/** The shared inputs are complete: what closing them makes goes into the streams. */
+/** Closes the shared inputs, which are complete: the results go into the streams. */
 void rm_rates_close(struct rm_rates *rates);
 
-/** Shows the streams that have moved, between rm_stream_publish_begin and _end. */
+/** Publishes the streams that have moved; call it between rm_stream_publish_begin and _end. */
 void rm_rates_show(struct rm_rates *rates, uint64_t tsc);
 
-/** A silent instrument: passes over, and publishes, what would have closed with its record of `turn`. */
+/** For a silent instrument: skips what would have closed with its record of `turn`, and publishes. */
 void rm_rates_follow(struct rm_rates *rates, rm_turn turn, uint64_t tsc);
 
-/** A new turn-counter epoch: all streams begin again, and no decimator remembers anything. */
+/** Begins a new turn-counter epoch: all streams begin again, and no decimator remembers anything. */
 void rm_rates_restart(struct rm_rates *rates);
 
 #endif

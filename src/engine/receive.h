@@ -8,7 +8,7 @@
  *     all else: frame ─▶ datagram (receive_frame.c) ─▶ records ─▶ turn, gate, mirror, stream (receive.c)
  *     what is ahead of the clock: at the end of its burst once more, when the clock knows better (receive.c)
  *     when nothing waits: what the lane took is counted
- *     every 10 ms: so too; who is shown to the clock, silent streams, forgotten fragments, each network's loss
+ *     every 10 ms: the same; which instruments the clock sees, silent streams, lost fragments, each network's loss
  *                  (receive_follow.c)
  */
 #ifndef RM_ENGINE_RECEIVE_H
@@ -29,7 +29,7 @@
 /** One format that comes to a port, and the UDP port by which it is known there. */
 struct rm_receive_format {
     uint16_t udp_port;
-    /** NULL: native. */
+    /** Layout of the format; NULL: native. */
     struct rm_layout const *layout;
 };
 
@@ -40,18 +40,18 @@ struct rm_receive_queue {
     enum rm_framing framing;
     /** VLAN that frames must have, or RM_RECEIVE_ANY_VLAN. */
     uint16_t vlan;
-    /** Checksums that the kernel left unfinished are taken. */
+    /** Checksums that the kernel left unfinished are accepted. */
     bool local_senders;
-    /** What no instrument sent is punted. */
+    /** Frames that no instrument sent are punted. */
     bool exception_path;
-    /** Set "port". */
+    /** Counters of the set "port". */
     rm_counter *counters;
-    /** At least 1; exactly 1 where the kernel has taken the UDP port off. */
+    /** At least 1; exactly 1 where the kernel has removed the UDP header. */
     uint32_t format_count;
 
     struct rm_receive_format const *format;
     struct rm_identity_table const *identities;
-    /** Of all the port's queues that this role polls. */
+    /** Shared by all queues of the port that this role polls. */
     struct rm_reassembly *reassembly;
 };
 
@@ -66,19 +66,19 @@ struct rm_receive_held {
 struct rm_receive {
     struct rm_receive_held held[RM_BURST];
     struct rm_receive_queue *queue;
-    /** All that these queues deliver. */
+    /** All instruments that these queues deliver. */
     struct rm_instrument **instrument;
-    /** Of those that may tell the clock; if none may, of all. */
+    /** Votes of the instruments that may tell the clock; if none may, of all. */
     struct rm_gate_vote **vote;
-    /** rm_fast_path_burst_for this CPU. */
+    /** rm_fast_path_burst_for for this CPU. */
     rm_fast_path_burst *take_burst;
-    /** Those with something to publish in this burst; room for one more than all. */
+    /** Instruments with something to publish in this burst; it has room for one more than all. */
     struct rm_instrument **touched;
 
     uint32_t queue_count;
-    /** The queues before this one are served first; fewer than there are. */
+    /** The queues before this one are served first. At least one queue is not. */
     uint32_t first_count;
-    /** Of the queues from there on, the one polled next: one per call, in turn. */
+    /** Index of the other queue that is polled next: one per call, in turn. */
     uint32_t next_other;
 
     uint32_t instrument_count;
@@ -91,36 +91,38 @@ struct rm_receive {
     uint64_t anchor_lap_turns;
     /** All fast paths were, in this burst. */
     bool flushed;
-    /** Some may have taken what is not counted yet. */
+    /** Fast paths may have taken records that are not counted yet. */
     bool uncounted;
 
     struct rm_turn_gate gate;
-    /** When silent streams are looked at next. */
+    /** TSC at which silent streams are looked at next. */
     uint64_t follow_tsc;
     /** How often silent streams are looked at, in TSC ticks. */
     uint64_t follow_ticks;
-    /** Published here, or NULL: another role does. */
+    /** Clock that this role publishes; NULL: another role does. */
     struct rm_clock *clock;
-    /** Arrival to visible, ticks. */
+    /** Time from arrival to visibility, in TSC ticks. */
     struct rm_histogram *latency;
-    /** Set "core", of the core the role runs on. */
+    /** Counters of the set "core", of the core that the role runs on. */
     rm_counter *core_counters;
 
     struct rm_burst burst;
 };
 
-/** Everything that is done with receive->burst, which came by `queue` at `tsc`, between its receipt and its release. */
+/** Does everything with receive->burst, which came by `queue` at `tsc`, between its receipt and its release. */
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc);
 
-/** Counts what the fast paths have taken, the newest of it in the burst that arrived at `tsc` or in an earlier one
- * (rm_instrument_flush): when nothing waits, every 10 ms where something always does, and when the role has ended. */
+/** Counts what the fast paths have taken; the newest came in the burst that arrived at `tsc`, or in an earlier one
+ * (rm_instrument_flush). Call it when nothing waits, every 10 ms where something always waits, and when the role has
+ * ended. */
 void rm_receive_flush(struct rm_receive *receive, uint64_t tsc);
 
-/** Most bursts of a queue served first before another queue gets its one: an overloaded one leaves others a fifth. */
+/** Most bursts of a queue that is served first before another queue gets one: an overloaded queue leaves the others a
+ * fifth. */
 enum { RM_RECEIVE_FIRST_BURSTS = 4 };
 
-/** One turn of the duty cycle: each queue that is served first, until it is empty or has had its bursts; then one burst
- * of one of the others. Returns the number of packets. */
+/** Runs the duty once: polls each queue that is served first until it is empty or has had its bursts; then takes one
+ * burst of one of the others. Returns the number of packets. */
 uint32_t rm_receive_duty(void *receive, uint64_t tsc);
 
 #endif

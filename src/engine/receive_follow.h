@@ -5,8 +5,8 @@
 
 #include "engine/receive.h"
 
-/** Streams whose instrument is silent follow the clock at a distance, so that loss shows while it lasts; each mirrored
- * network's loss is reconciled; fragments whose datagram was never whole are given up; the clock is published. */
+/** Streams whose instrument is silent follow the clock at a distance, so that loss shows while it lasts. Each mirrored
+ * network's loss is reconciled. Fragments whose datagram was never complete are given up. The clock is published. */
 void rm_receive_follow(struct rm_receive *receive, uint64_t tsc);
 
 void rm_receive_publish_clock(struct rm_receive *receive);

@@ -15,8 +15,8 @@ static inline struct rm_receive_format const *rm_receive_format_of(struct rm_rec
     return NULL;
 }
 
-/** Entry `index` of the burst: takes the frame apart, puts fragments together, finds the format. Returns
- * RM_PORT_DECODED with both filled, or what is wrong; `*foreign` says whether then the frame may be somebody else's and
+/** Takes entry `index` of the burst apart, puts fragments together, and finds the format. Returns RM_PORT_DECODED with
+ * both filled in, or what is wrong. In that case `*foreign` says whether the frame may be for another receiver, and
  * belongs on the exception path. The payload is valid until the next call. */
 enum rm_port_counter rm_receive_frame(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
                                       uint64_t tsc, struct rm_datagram *datagram,

@@ -12,7 +12,7 @@ struct rm_burst_sum {
     uint64_t bytes;
     /** One above the newest accepted turn that is not early; 0: there is none. */
     rm_turn due_end;
-    /** An accepted turn is. */
+    /** An accepted turn is early. */
     bool early;
 };
 

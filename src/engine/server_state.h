@@ -22,13 +22,13 @@
 #include "engine/transmit.h"
 #include "fabric/owner_parts.h"
 
-/** One port and who sends through it. */
+/** One port, and what sends through it. */
 struct rm_server_port {
     /** NULL until opened. */
     struct rm_port *port;
     /** The tap beside it, or NULL. */
     struct rm_port *kernel;
-    /** Set "port". */
+    /** Counters of the set "port". */
     rm_counter *counters;
 
     struct rm_identity_table identities;
@@ -40,19 +40,19 @@ struct rm_server_port {
 
 /** What the transmit role and the control thread share of the segment. */
 struct rm_server_setpoints {
-    /** As config->chain. */
+    /** [chain]. */
     struct rm_transmit_chain *chain;
-    /** As config->application. */
+    /** [application]. */
     struct rm_grant **grant;
-    /** As config->application. */
+    /** [application]. */
     rm_counter **guard_counters;
     /** NULL without chains. */
     struct rm_setpoints *sent;
-    /** As config->supply. */
+    /** [supply]. */
     struct rm_parameter **setpoint;
-    /** As config->supply. */
+    /** [supply]. */
     struct rm_parameter **readback;
-    /** The server's own segment; a view, that owns nothing. */
+    /** A view of the server's own segment. It owns nothing. */
     struct rm_owner owner;
 };
 
@@ -63,11 +63,11 @@ struct rm_server {
     struct rm_store store;
     bool store_open;
     bool net_started;
-    /** Of the instruments and their decimators. */
+    /** Memory of the instruments and their decimators. */
     struct rm_arena arena;
-    /** As config->port. */
+    /** [port]. */
     struct rm_server_port *port;
-    /** As config->instrument. */
+    /** [instrument]. */
     struct rm_instrument **instrument;
     /** What each role of config->role has made of itself (role.h). */
     void **role;
@@ -80,7 +80,7 @@ struct rm_server {
     struct rm_transmit *transmit;
 
     struct rm_control_thread *control_thread;
-    /** As store.core. */
+    /** In the order of store.core. */
     struct rm_core *core;
 
     uint32_t cores_started;
@@ -92,7 +92,7 @@ enum rm_code rm_server_no_memory(struct rm_error *error);
 /** Starts the network and opens all ports. */
 enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *error);
 
-/** Tells the ports of an instrument who it is. */
+/** Tells an instrument's ports about it, so that they know its datagrams. */
 void rm_server_announce(struct rm_server *server, uint32_t instrument);
 void rm_server_close_ports(struct rm_server *server);
 

@@ -18,32 +18,32 @@
 struct rm_store_instrument {
     /** Its stream of the records as they came. */
     rm_planned_index own;
-    /** As rm_instrument_rates. */
+    /** [rate], as rm_instrument_rates gives them. */
     rm_planned_index rate[RM_CONFIG_RATES_MAX];
 
     rm_planned_index counters;
-    /** Counters of each network; of mirrored instruments only. */
+    /** [network] counters; only for mirrored instruments. */
     rm_planned_index path[RM_NETWORKS];
 };
 
 struct rm_store {
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    /** As config->instrument. */
+    /** [instrument]. */
     struct rm_store_instrument *instrument;
-    /** As config->port. */
+    /** [port]. */
     rm_planned_index *port_counters;
-    /** As config->role; receive roles only. */
+    /** [role]; receive roles only. */
     rm_planned_index *gate_counters;
-    /** As config->role; receive roles only. */
+    /** [role]; receive roles only. */
     rm_planned_index *latency;
-    /** As `core`. */
+    /** In the order of `core`. */
     rm_planned_index *core_counters;
     /** The distinct cores of the configuration, ascending. */
     uint32_t *core;
 
     uint32_t core_count;
-    /** NULL: none. */
+    /** NULL: there are none. */
     struct rm_calibrations *calibrations;
 
     rm_planned_index clock;
@@ -55,20 +55,20 @@ struct rm_store {
     rm_planned_index steering;
 };
 
-/** Plans, then opens or adopts the segment; rm_segment_finish is the caller's. */
+/** Plans the segment, then opens or adopts it. The caller calls rm_segment_finish. */
 enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *config, struct rm_error *error);
 
-/** In good order: the content stays for readers. */
+/** Closes the segment in good order: its content stays for readers. */
 void rm_store_close(struct rm_store *store);
 
 /** Memory of an object. */
 void *rm_store_memory(struct rm_store const *store, rm_planned_index index);
 
-/** Writes the constant parameters: version, nominal rate, pages, instruction set. Before rm_segment_finish. */
+/** Writes the constant parameters: version, nominal rate, pages, instruction set. Call it before rm_segment_finish. */
 void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
                                bool huge_pages);
 
-/** Writes which role and core each instrument comes to: lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD". Before
+/** Writes which role and core each instrument comes to: lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD". Call it before
  * rm_segment_finish. False when there is no memory. */
 bool rm_store_write_steering(struct rm_store *store, char const *text);
 

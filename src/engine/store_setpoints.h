@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "fabric/segment_plan.h"
 
-/** Adds them. The plan remembers what does not fit; false when there is no memory for the names. */
+/** Adds the objects to the plan, which remembers what does not fit. False when there is no memory for the names. */
 bool rm_store_plan_setpoints(struct rm_segment_plan *plan, struct rm_config const *config);
 
 #endif

@@ -14,22 +14,22 @@ struct fake_frame {
 };
 
 struct rm_port {
-    /** The only one that may be used. */
+    /** The only queue that may be used. */
     uint16_t queue;
-    /** 02:00:00:00:00:01 */
+    /** Its MAC address is 02:00:00:00:00:01; else it has none. */
     bool has_mac;
-    /** Buffers that rm_port_reserve has. */
+    /** Buffers left for rm_port_reserve. */
     uint32_t room;
     /** Frames that rm_port_send takes at a time. */
     uint32_t takes;
-    /** Buffers not given back. */
+    /** Buffers that were not given back. */
     int lent;
 
     uint32_t waiting_first, waiting_count, sent_count;
     struct fake_frame waiting[FAKE_FRAMES], sent[FAKE_FRAMES];
 };
 
-/** With room for all. */
+/** Makes a port with room for all frames. */
 struct rm_port *fake_port_make(uint16_t queue);
 
 /** Puts a copy of a frame where rm_port_receive finds it. */

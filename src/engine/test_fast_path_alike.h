@@ -38,8 +38,8 @@ static inline bool same_gate(struct rm_turn_gate const *a, struct rm_turn_gate c
            a->clock.window_end == b->clock.window_end;
 }
 
-/** What is not alike after a burst, or NULL. Both are settled by that: to be asked now and then, so that fast paths
- * run on over bursts, too. */
+/** Names what is not alike after a burst, or NULL. Both roles are flushed by that. Call it only now and then, so that
+ * fast paths also run on over several bursts. */
 static inline char const *unlike_states(struct receive_rig *a, struct receive_rig *b) {
     rm_receive_flush(&a->receive, 0);
     rm_receive_flush(&b->receive, 0);
@@ -69,7 +69,7 @@ static inline char const *unlike_states(struct receive_rig *a, struct receive_ri
     return NULL;
 }
 
-/** The same of all slots. */
+/** The same for all slots of the rings. */
 static inline char const *unlike_rings(struct receive_rig const *a, struct receive_rig const *b) {
     for (uint32_t i = 0; i < a->config.instruments; ++i) {
         if (!same_ring(&a->instrument[i]->writer, &b->instrument[i]->writer))

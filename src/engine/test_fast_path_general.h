@@ -7,16 +7,16 @@
 #include "engine/receive_one.h"
 #include "engine/test_receive_rig.h"
 
-/** The general one, and the fast path's versions. */
+/** The general path, and the versions of the fast path. */
 enum { FAST_PATH_WAYS = 4 };
 
 static enum rig_fast_path const FAST_PATH[FAST_PATH_WAYS] = {RIG_FAST_PATH_SHUT, RIG_FAST_PATH_SCALAR,
                                                              RIG_FAST_PATH_AVX2, RIG_FAST_PATH_AVX512};
 
-/** How many of FAST_PATH this CPU has. */
+/** How many of these ways this CPU has. */
 static inline uint32_t fast_path_ways(void) { return 2 + (uint32_t)rm_simd_best(); }
 
-/** Packets that took the general path; set back by the test. */
+/** Packets that took the general path; the test sets it back to 0. */
 static uint64_t fast_path_general;
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the linker names them so

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Layouts of one record for tests of the fast path: of all that it tells apart, some. Of each, the two bytes before
- * its last four are in no field. */
+/** Layouts of one record for tests of the fast path: some of every sort that it distinguishes. In each, the two bytes
+ * before the last four are in no field. */
 #ifndef RM_ENGINE_TEST_FAST_PATH_LAYOUTS_H
 #define RM_ENGINE_TEST_FAST_PATH_LAYOUTS_H
 
@@ -102,7 +102,7 @@ static struct rm_layout_description const *const FAST_PATH_DESCRIPTION[FAST_PATH
     [FAST_PATH_SHIFTED] = &fast_path_shifted,
 };
 
-/** Compiled, read the way that a rig with that lane shall have. */
+/** Compiles the layout for the way of reading that a rig of that lane has. */
 static inline struct rm_layout *fast_path_compile(enum fast_path_layout which, enum rig_fast_path lane) {
     struct rm_layout *layout;
     struct rm_error error;

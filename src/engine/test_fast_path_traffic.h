@@ -10,27 +10,27 @@ enum { TRAFFIC_BYTES = 256 };
 
 /** How one instrument's frames are now; each of these changes now and then. */
 struct traffic_sender {
-    /** Of the machine, that it sends next. */
+    /** Turn of the machine that it sends next. */
     rm_turn next;
-    /** Of IPv4. */
+    /** IPv4 identification. */
     uint16_t identification;
 
     uint16_t source_port;
-    /** Of UDP, as it stood in the last frame that had one. */
+    /** UDP checksum, as it stood in the last frame that had one. */
     uint16_t last_checksum;
-    /** Of the destination. */
+    /** Last octet of the destination. */
     uint8_t last_octet;
 
     uint8_t time_to_live;
-    /** enum checksum */
+    /** enum checksum. */
     uint8_t checksum;
     /** Every frame has an identification of its own. */
     bool counting;
-    /** Without the don't-fragment bit. */
+    /** Frames lack the don't-fragment bit. */
     bool fragmentable;
-    /** With a wrong IPv4 header checksum. */
+    /** Frames have a wrong IPv4 header checksum. */
     bool broken;
-    /** The device says that the checksums are right, whatever they are. */
+    /** The device reports that the checksums are right, whatever they are. */
     bool good;
 };
 
@@ -50,10 +50,10 @@ struct traffic_frame {
 
 uint64_t traffic_random(struct traffic *traffic);
 
-/** All instruments send `turn` next. */
+/** Sets `turn` as the next one of all instruments. */
 void traffic_set_turn(struct traffic *traffic, uint32_t instruments, rm_turn turn);
 
-/** The next frame of instrument `index`, or what somebody makes of it. */
+/** Makes the next frame of instrument `index`, or a changed one. */
 void traffic_next(struct traffic *traffic, struct receive_rig const *rig, uint32_t index, struct traffic_frame *frame);
 
 #endif

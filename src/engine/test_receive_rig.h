@@ -18,12 +18,12 @@ enum {
     RIG_INSTRUMENTS = 96,
     /** Most frames that wait in one queue. */
     RIG_WAITING = 8192,
-    /** Of what is native. */
+    /** UDP port of native datagrams. */
     RIG_UDP_PORT = 4660,
 
     RIG_FORMATS = 8,
     RIG_LANES = 8,
-    /** At a TSC of 1 GHz: 1 MHz. */
+    /** 1 MHz, at a TSC of 1 GHz. */
     RIG_TICKS_PER_TURN = 1000,
 
     RIG_FOLLOW_TURNS = 10000,
@@ -55,7 +55,7 @@ enum rig_fast_path {
 };
 
 struct receive_rig_packet {
-    /** On the heap. */
+    /** Allocated on the heap. */
     uint8_t *bytes;
 
     uint32_t length;
@@ -64,9 +64,9 @@ struct receive_rig_packet {
 
 struct rm_port {
     enum rm_framing framing;
-    /** As the device says of what is pushed from now on. */
+    /** What the device reports of frames that are pushed from now on. */
     bool checksum_good;
-    /** Of the bare payloads. */
+    /** Source address of the bare payloads. */
     uint32_t source_ipv4;
     /** Frames taken out of bursts … */
     uint32_t punted;
@@ -81,29 +81,29 @@ struct rm_port {
 /** The address that instrument `index` sends from. */
 uint32_t rig_source(uint32_t index);
 
-/** Zeros take the values in brackets. */
+/** Zeros take the defaults in brackets. */
 struct receive_rig_config {
-    /** [1] number i has id i + 1 and address 10.20.0.(i + 1). */
+    /** [1] instrument i has id i + 1 and address 10.20.0.(i + 1). */
     uint32_t instruments;
     /** Records in a turn-rate ring, a power of two [2^16]. */
     uint64_t capacity;
     /** Records in a decimated ring, a power of two [2^14]. */
     uint64_t chain_capacity;
-    /** [4096] */
+    /** Late window [4096]. */
     uint64_t late_turns;
-    /** [2048] */
+    /** Window ahead of the clock [2048]. */
     uint64_t ahead_turns;
-    /** [2^18] */
+    /** Distance at which silent streams follow [2^18]. */
     uint64_t silence_turns;
-    /** In records of the instrument [32]. */
+    /** Gap that decimators wait for, in records of the instrument [32]. */
     uint64_t gap_turns;
     /** Turns from one record of an instrument to the next [1]. */
     uint64_t period;
-    /** Of each lane, enum rm_reduction. */
+    /** [lane] enum rm_reduction. */
     uint8_t reduction[RM_LANES];
-    /** [0: more than half of those that send]. */
+    /** Quorum [0: more than half of those that send]. */
     uint32_t quorum;
-    /** Queues of port 0 that are polled [1]; then that of port 1. */
+    /** Queues of port 0 that are polled [1]; then that of port 1 is. */
     uint16_t queues;
     /** How many of the queues are served first [0]. */
     uint16_t first_queues;
@@ -117,13 +117,13 @@ struct receive_rig {
     struct rm_receive receive;
     struct rm_clock clock;
     struct receive_rig_config config;
-    /** Of the decimators. */
+    /** Memory of the decimators. */
     struct rm_arena arena;
 
     struct rm_port *port[RIG_PORTS];
     struct rm_identity_table identities[RIG_PORTS];
     struct rm_reassembly *reassembly[RIG_PORTS];
-    /** Of all queues; the first is native. */
+    /** Formats of all queues; the first one is native. */
     struct rm_receive_format format[RIG_FORMATS];
 
     uint32_t format_count;
@@ -134,9 +134,9 @@ struct receive_rig {
     struct rm_instrument *instrument[RIG_INSTRUMENTS];
     struct rm_gate_vote *vote[RIG_INSTRUMENTS];
     struct rm_instrument *touched[RIG_INSTRUMENTS + 1];
-    /** As rig_frame writes it … */
+    /** Ids of the frames that rig_frame writes … */
     uint16_t id[RIG_INSTRUMENTS];
-    /** … with the address, and so on. */
+    /** … and their source addresses. */
     uint32_t source[RIG_INSTRUMENTS];
 
     uint16_t udp_port[RIG_INSTRUMENTS];
@@ -145,49 +145,48 @@ struct receive_rig {
     struct rm_histogram latency;
 };
 
-/** Aborts when there is no memory. */
+/** Makes a rig. Aborts when there is no memory. */
 struct receive_rig *rig_make(struct receive_rig_config const *config);
 void rig_free(struct receive_rig *rig);
 
-/** Says what the TSC reads from now on. */
+/** Sets what the TSC reads from now on. */
 void rig_set_tsc(uint64_t tsc);
 
-/** The TSC at which a datagram without delay of `turn` arrives. */
+/** TSC at which a datagram of `turn` arrives without delay. */
 uint64_t rig_tsc_of(rm_turn turn);
 
-/** What instrument `index` sends for `turn` in one lane: a pattern that tells all three apart. */
+/** Value that instrument `index` sends for `turn` in one lane: a pattern in which all three are distinct. */
 int32_t rig_value(uint32_t index, rm_turn turn, uint32_t lane);
 
-/** Its status with that turn: a bit now and then. */
+/** Status that it sends with that turn: a bit now and then. */
 uint16_t rig_status(uint32_t index, rm_turn turn);
 
-/** Writes the frame of `turn` that instrument `index` would send; 256 bytes are enough, of what is native. Returns its
- * length. */
+/** Writes the native frame of `turn` that instrument `index` would send; 256 bytes are enough. Returns its length. */
 uint32_t rig_frame(struct receive_rig const *rig, uint32_t index, rm_turn turn, uint8_t *frame);
 
-/** Makes instrument `index` known on a port as what `id` from `source_ipv4` is. */
+/** Makes instrument `index` known on a port as the sender of `id` from `source_ipv4`. */
 void rig_know(struct receive_rig *rig, uint32_t port, uint32_t source_ipv4, uint16_t id, uint32_t index,
               struct rm_mirror_path *path);
 
-/** Lets instrument `index`, who counts records by now (rm_counting_init), send in that layout to that UDP port, from
- * there and under that id. The layout outlives the rig. */
+/** Lets instrument `index`, which counts records by now (rm_counting_init), send in that layout to that UDP port, from
+ * that address and under that id. The layout outlives the rig. */
 void rig_describe(struct receive_rig *rig, uint32_t index, struct rm_layout const *layout, uint16_t udp_port,
                   uint32_t source_ipv4, uint16_t id);
 
-/** Opens the fast path for instrument `index` as it is now, if it may use it; again, after a test has changed it. */
+/** Opens the fast path for instrument `index` as it is now, if it may use it. Call it again after the test has changed
+ * the instrument. */
 void rig_open(struct receive_rig *rig, uint32_t index);
 
 /** Puts bytes as they are into a queue. */
 void rig_push(struct receive_rig *rig, uint32_t port, uint32_t queue, uint8_t const *bytes, uint32_t length);
 
-/** The frame of `turn`, from instrument `index`, into the queue that its packets come by. */
+/** Puts the frame of `turn` from instrument `index` into the queue by which its packets come. */
 void rig_send(struct receive_rig *rig, uint32_t index, rm_turn turn);
 
-/** As rig_send for all instruments. */
+/** Calls rig_send for all instruments. */
 void rig_send_all(struct receive_rig *rig, rm_turn turn);
 
-/** Runs the duty cycle until nothing waits, and looks after each of its turns. Returns what it found broken, or NULL.
- */
+/** Runs the duty cycle until nothing waits, with checks after each call. Returns what it found broken, or NULL. */
 char const *rig_poll(struct receive_rig *rig);
 
 /** Lets the role look at silent streams, as it does every RIG_FOLLOW_TURNS. */
@@ -198,7 +197,7 @@ char const *rig_broken(struct receive_rig const *rig);
 
 uint64_t rig_port_count(struct receive_rig const *rig, enum rm_port_counter counter);
 
-/** Those that the fast path has not counted yet are counted here. */
+/** A counter of an instrument, including records that the fast path has not counted yet. */
 uint64_t rig_count(struct receive_rig const *rig, uint32_t index, enum rm_stream_counter counter);
 uint64_t rig_clock_count(struct receive_rig const *rig, enum rm_clock_counter counter);
 

@@ -17,8 +17,8 @@ enum { LEARNT = 30000 };
 
 static rm_turn const START = 1000000;
 
-/** Sends `turns` turns from `first` on, promptly, from those instruments whose bit in `mask` is set, each `shift` turns
- * away from the time it is sent at. */
+/** Sends `turns` turns from `first` on, without delay, from those instruments whose bit in `mask` is set, each turn
+ * `shift` turns away from the time at which it is sent. */
 static inline void run(struct receive_rig *rig, rm_turn first, uint64_t turns, uint32_t mask, int64_t shift) {
     for (rm_turn turn = first; turn < first + turns; ++turn) {
         rig_set_tsc(rig_tsc_of(turn));

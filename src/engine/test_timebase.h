@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Stands before base/timebase.h in engine sources that are built for tests, under its include guard: the same names,
- * but the time stamp counter is the test's own, so that turns and time go together on any machine. */
+/** Takes the place of base/timebase.h, under its include guard, in engine sources that are built for tests. It has the
+ * same names, but the time stamp counter is the test's own, so that turns and time go together on any machine. */
 #ifndef RM_BASE_TIMEBASE_H
 #define RM_BASE_TIMEBASE_H
 
 #include <stdint.h>
 
-/** What the test says (test_receive_rig.h). */
+/** The time that the test has set (test_receive_rig.h). */
 uint64_t rm_tsc(void);
 
 static inline void rm_pause(void) {}

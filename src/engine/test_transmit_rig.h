@@ -4,7 +4,8 @@
  * A turn has RIG_TICKS ticks, a cycle RIG_PERIOD turns. Chain c has the supplies from c × `supplies` on; all have the
  * limits ±10, a slew of 0.5 a cycle, the safe value 1 and a tolerance of 0.1. Chains obey at once, and answer in the
  * step in which they are asked, as long as the test lets them. Application 1 and further ones share the chains out
- * evenly: application a has all supplies s with s % applications == a - 1; without any they are the operator's. */
+ * evenly: application a has all supplies s with s % applications == a - 1. Without any, the supplies are the
+ * operator's. */
 #ifndef RM_ENGINE_TEST_TRANSMIT_RIG_H
 #define RM_ENGINE_TEST_TRANSMIT_RIG_H
 
@@ -21,7 +22,7 @@ enum {
     RIG_STEP = 100,
 
     RIG_FIRST_TURN = 1200,
-    /** ticks: 20 ms and a little. */
+    /** Ticks: 20 ms and a little. */
     RIG_SIMULATED_ALONE = 20 * 1000 * 1000 + 2 * RIG_CYCLE,
 
     RIG_CHAINS = 96,
@@ -32,35 +33,35 @@ enum {
 #define RIG_SAFE 1.0
 #define RIG_TOLERANCE 0.1
 
-/** What the test wants. */
+/** What the test asks for. */
 struct transmit_rig_options {
     uint32_t chains, supplies, applications, lead, phase_turns, lost_cycles, settle_cycles;
     /** Chains have no readback. */
     bool deaf;
-    /** Whether the turns come from TAI, because there is no clock. */
+    /** The turns come from TAI, because there is no clock. */
     bool by_tai;
 
     bool simulated_time;
     enum rm_stop_action stop;
-    /** What an earlier role left; taken over. */
+    /** Setpoints that an earlier role left; the role takes them over. */
     struct rm_setpoints *last_life;
 };
 
-/** One chain, as the world sees it. */
+/** One chain, as seen from outside. */
 struct transmit_rig_chain {
     uint32_t datagrams, queries;
     rm_turn turn;
     uint64_t sequence, generation, sent_tsc;
-    /** In the newest setpoint datagram. */
+    /** Values of the newest setpoint datagram. */
     float got[RM_CHAIN_SUPPLIES_MAX];
 
     float stands[RM_CHAIN_SUPPLIES_MAX];
-    /** Of lane "state". */
+    /** Values of the lane "state". */
     uint32_t bits[RM_CHAIN_SUPPLIES_MAX];
 
     bool mute, stuck;
     uint16_t says;
-    /** Added in answers. */
+    /** Added to the sequence number in answers. */
     uint64_t sequence_error;
 
     struct stream_ring ring[RM_CHAIN_ID_PARTS];
@@ -77,7 +78,7 @@ struct transmit_rig {
     struct rm_transmit_chain chain_setup[RIG_CHAINS];
     struct rm_grant *grant[RIG_APPLICATIONS];
     rm_counter *guard_counters[RIG_APPLICATIONS];
-    /** Of each application. */
+    /** [application]. */
     struct rm_setpoints *vectors[RIG_APPLICATIONS];
 
     rm_counter counters[RM_TRANSMIT_COUNTERS];
@@ -89,11 +90,11 @@ struct transmit_rig {
     struct rm_transmit *transmit;
 };
 
-/** The rig of the test that runs; there is one at a time. */
+/** Makes the rig of the test that runs; there is one at a time. */
 struct transmit_rig *rig_make(struct transmit_rig_options const *options);
 void rig_free(struct transmit_rig *rig);
 
-/** Sets the clock: `turn` is now, in this turn-counter epoch. */
+/** Sets the clock: `turn` is due now, in this turn-counter epoch. */
 void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch);
 
 /** Lets time pass. */

@@ -19,9 +19,9 @@
  * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
  * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
  * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
- * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply of which nobody knows yet.
+ * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply whose setpoint is not known yet.
  *
- * Which application has which memory, the control thread says (control_thread.h), through a mailbox of one entry per
+ * The control thread says which application has which memory (control_thread.h), through a mailbox of one entry per
  * application: this role never waits for it.
  */
 #ifndef RM_ENGINE_TRANSMIT_H
@@ -49,11 +49,11 @@ struct rm_transmit;
  * is stored with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on
  * it uses nothing of an earlier command, whose memory can be unmapped. */
 struct rm_transmit_command {
-    /** NULL: nobody there. */
+    /** NULL: there is no application. */
     struct rm_setpoints const *setpoints;
-    /** Checked. */
+    /** Bytes of a vector, checked. */
     uint64_t vector_bytes;
-    /** Granted; 0: nobody. */
+    /** The number that was granted; 0: none. */
     uint64_t grant_number;
 
     uint64_t instance;
@@ -63,22 +63,23 @@ struct rm_transmit_command {
 };
 
 struct rm_command_mailbox {
-    /** Commands so far. */
+    /** Number of commands so far. */
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
 
     struct rm_transmit_command command;
     _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
 };
 
-/** Whose the command is: the control thread's while there is none, the transmit role's from when it has claimed it. */
+/** Which thread owns the command: the control thread while there is none, the transmit role from when it has claimed
+ * it. */
 enum rm_transmit_put_state {
     /** The control thread may write one. */
     RM_PUT_NONE,
-    /** By a store with release; claimed or withdrawn by compare-and-swap. */
+    /** Stored with release; claimed or withdrawn by compare-and-swap. */
     RM_PUT_POSTED,
     /** The role loaded it with acquire, and carries it out. */
     RM_PUT_CLAIMED,
-    /** By a store with release: `refusal` and `limit` are the answer, loaded with acquire. */
+    /** Stored with release: `refusal` and `limit` are the answer, loaded with acquire. */
     RM_PUT_ANSWERED,
 };
 
@@ -94,45 +95,45 @@ struct rm_operator_put {
     double limit;
 };
 
-/** The port's part of one chain, and the stream that its answers come by. */
+/** A chain with its port, and the streams that its answers come by. */
 struct rm_transmit_chain {
     struct rm_config_chain const *config;
     struct rm_port *port;
     uint16_t queue;
-    /** Of ours. */
+    /** Source address and UDP port of our datagrams. */
     uint32_t source_ipv4, source_port;
 
     uint8_t source_mac[6];
     /** 1–4094, or 0 for untagged frames. */
     uint16_t vlan;
-    /** As many as config->instrument_count. */
+    /** As many views as config->instrument_count needs. */
     struct rm_stream_view readback[RM_CHAIN_ID_PARTS];
-    /** Set "chain". */
+    /** Counters of the set "chain". */
     rm_counter *counters;
 };
 
 struct rm_transmit_setup {
     struct rm_config const *config;
     double tsc_hz;
-    /** Of this server: TAI nanoseconds at its start, so it grows from life to life. */
+    /** Generation of this server: TAI nanoseconds at its start, so that it grows from life to life. */
     uint64_t generation;
     /** Published by a receive role; NULL: no instrument tells the turn. */
     struct rm_clock const *clock;
-    /** Where `clock` is NULL: the turns by TAI are published here; or NULL. */
+    /** Where `clock` is NULL: the clock in which turns by TAI are published; or NULL. */
     struct rm_clock *publish;
-    /** As config->chain; copied. */
+    /** [chain]; copied. */
     struct rm_transmit_chain const *chain;
-    /** As config->application. */
+    /** [application]. */
     struct rm_grant **grant;
-    /** Set "guard"; as config->application. */
+    /** [application] counters of the set "guard". */
     rm_counter **guard_counters;
-    /** Set "transmit". */
+    /** Counters of the set "transmit". */
     rm_counter *counters;
-    /** "setpoints/sent"; what it holds at the start is the last life's. */
+    /** "setpoints/sent"; at the start it contains the last life's setpoints. */
     struct rm_setpoints *sent;
-    /** "supply/state" */
+    /** "supply/state". */
     struct rm_parameter *supply_state;
-    /** Commit of a vector to its first datagram handed to a port, ticks. */
+    /** TSC ticks from the commit of a vector until its first datagram is handed to a port. */
     struct rm_histogram *latency;
 };
 
@@ -140,7 +141,7 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
                              struct rm_error *error);
 void rm_transmit_free(struct rm_transmit *transmit);
 
-/** One per application. */
+/** The mailbox of an application. */
 struct rm_command_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
 struct rm_operator_put *rm_transmit_put(struct rm_transmit *transmit);
 

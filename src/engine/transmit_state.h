@@ -3,7 +3,7 @@
  *
  *     transmit.c           making and freeing; the cycle: when is it due, and what comes in which order
  *     transmit_clock.c     which turn it is, and when the next cycle is due
- *     transmit_vectors.c      what applications and the operator want: commands, vectors, values set by hand
+ *     transmit_vectors.c   what applications and the operator want: commands, vectors, values set by hand
  *     transmit_chain.c     composing datagrams and sending them
  *     transmit_watch.c     readbacks: what became of the datagrams, and what each supply does
  *     transmit_publish.c   what others may see: sent setpoints, states, grants
@@ -19,32 +19,32 @@
 #include "wire/setpoint_frame.h"
 
 enum {
-    /** Newest cycles whose answers can be told apart: a bit of a word each. */
+    /** Newest cycles whose answers can be told apart: one bit of a word for each. */
     RM_TRANSMIT_WINDOW = 64,
-    /** Datagrams of a cycle's first burst: it shall leave soon. */
+    /** Datagrams of a cycle's first burst: it must leave soon. */
     RM_TRANSMIT_FIRST_BURST = 1
 };
 
 /** What is kept of one application, 0 being the operator. */
 struct rm_transmit_source {
-    /** Taken over; setpoints NULL: nobody. */
+    /** The command that was taken over; its setpoints are NULL when there is no application. */
     struct rm_transmit_command command;
 
     struct rm_setpoints_place place;
-    /** When the newest vector that was taken since the last cycle was committed; 0: none was. */
+    /** TSC at which the newest vector since the last cycle was committed; 0: there was none. */
     uint64_t vector_tsc;
     /** The turn that the newest vector answers. */
     rm_turn vector_turn;
-    /** Since the last cycle. */
+    /** A new vector was looked for since the last cycle. */
     bool looked;
-    /** The newest that was granted a number. */
+    /** Newest instance that was granted a number. */
     uint64_t instance;
 
     uint64_t restarts;
     uint64_t since_tai_ns;
-    /** The grant has been written once, … */
+    /** The grant has been published once, … */
     bool told;
-    /** … and says this. */
+    /** … and shows this. */
     struct rm_application_view shown;
 
     uint64_t shown_grant_number;
@@ -52,39 +52,39 @@ struct rm_transmit_source {
 
 /** One chain. What every cycle needs of it comes first and lies in as few cache lines as it can. */
 struct rm_transmit_link {
-    /** Of the newest datagram handed to the port; 0 before the first. */
+    /** Sequence number of the newest datagram handed to the port; 0 before the first. */
     _Alignas(RM_CACHE_LINE) uint64_t sequence;
-    /** As in `place`. */
+    /** Counters, as in `place`. */
     rm_counter *counters;
     /** Its supplies. */
     uint32_t first, count;
-    /** Of its answers. */
+    /** Number of parts of its answers. */
     uint32_t parts;
     /** Cycles since its last good answer. */
     uint32_t silent;
-    /** It gets setpoints, else queries. */
+    /** It gets setpoints; else it gets queries. */
     bool joined;
     /** It was joined, and has not answered for too long. */
     bool lost;
-    /** In this cycle, to the port. */
+    /** Its datagram of this cycle was handed to the port. */
     bool handed;
-    /** What it gets in this cycle. */
+    /** It gets a query in this cycle. */
     bool query;
     /** It missed a cycle: its setpoints catch up with the guard's. */
     bool behind;
-    /** In this cycle it gets what rm_transmit.caught says. */
+    /** In this cycle it gets the values of rm_transmit.caught. */
     bool catching;
-    /** Of its answers, when it was looked at last. */
+    /** Newest turn of its answers at the last look. */
     rm_turn head;
 
     struct rm_setpoint_frame frame;
-    /** Cycles that were sent and not answered, by their place in the window. */
+    /** Bit per place in the window: the cycle was sent and not answered. */
     uint64_t pending;
-    /** Of those, to which there was a wrong answer. */
+    /** Bit per place in the window: there was a wrong answer to the cycle. */
     uint64_t wrong;
 
     struct rm_transmit_chain place;
-    /** Sequence numbers, by the cycle's place. */
+    /** Sequence numbers, by the cycle's place in the window. */
     uint64_t said[RM_TRANSMIT_WINDOW];
 };
 
@@ -93,22 +93,22 @@ struct rm_transmit_sender {
     struct rm_port *port;
     uint16_t queue;
     uint32_t count;
-    /** Which. */
+    /** Numbers of its chains. */
     uint32_t *chain;
-    /** Of this cycle: chains whose datagram was composed, … */
+    /** Chains whose datagram of this cycle was composed, … */
     uint32_t composed;
     /** … and handed over; `out` holds those between. */
     uint32_t handed;
     /** `out` holds one buffer for the next cycle's first datagram. */
     bool spare;
-    /** Lent by the port. */
+    /** The buffers that the port lent. */
     struct rm_burst out;
 };
 
 /** What is kept of one supply. */
 struct rm_transmit_supply {
     uint32_t application;
-    /** Per cycle. */
+    /** Largest step per cycle. */
     float slew;
 
     double tolerance;
@@ -128,47 +128,47 @@ struct rm_transmit {
     uint32_t *sender_chain;
 
     struct rm_transmit_supply *supply;
-    /** Per supply: newest setpoint handed to the port; NaN: none yet, and no life before knows. */
+    /** Per supply: the newest setpoint handed to the port; NaN: there is none, neither in this life nor before. */
     float *sent;
     /** Per supply: the cycle in which that last changed. */
     uint64_t *moved;
-    /** Per supply: what goes to a chain that catches up. */
+    /** Per supply: the setpoint for a chain that catches up. */
     float *caught;
-    /** A vector of the longest application. */
+    /** Room for a vector of the longest application. */
     double *vector;
-    /** Per supply: enum rm_supply_state, as far as readbacks and chains tell. */
+    /** Per supply: enum rm_supply_state, as far as readbacks and chains show it. */
     uint32_t *noted;
     /** "supply/state" as it was written last. */
     uint32_t *state;
 
     /* The clock. */
     struct rm_clock_reading clock;
-    /** When TAI was asked last. */
+    /** TSC at which TAI was read last. */
     uint64_t tai_look_tsc;
 
     uint64_t period_turns, phase_turns;
-    /** By the clock. */
+    /** Ticks of a period, by the clock. */
     uint64_t period_ticks;
-    /** Of the next cycle. */
+    /** Turn of the next cycle. */
     rm_turn turn;
-    /** Of the next cycle. */
+    /** TSC at which the next cycle is due. */
     uint64_t due_tsc;
-    /** Of the last one. */
+    /** TSC at which the last cycle was sent. */
     uint64_t sent_tsc;
-    /** Of a period, by the nominal turn rate. */
+    /** Ticks of a period, by the nominal turn rate. */
     uint64_t nominal_ticks;
-    /** For the leader's vector, in simulated time, since it is overdue. */
+    /** In simulated time: looks for the leader's vector since that is overdue. */
     uint64_t looks;
-    /** No cycle goes out before: a clock that runs too fast shall not hurry supplies. */
+    /** TSC before which no cycle is sent: a clock that runs too fast must not hurry supplies. */
     uint64_t allowed_tsc;
 
     /* The cycle under way, or the last one. */
 
-    /** Number, from 1. */
+    /** Number of the cycle, from 1. */
     uint64_t cycle;
 
     rm_turn cycle_turn;
-    /** When its first datagram was handed over; 0: not yet. */
+    /** TSC at which its first datagram was handed over; 0: not yet. */
     uint64_t first_tsc;
 
     rm_turn turn_of[RM_TRANSMIT_WINDOW];
@@ -178,36 +178,36 @@ struct rm_transmit {
     uint32_t *answering;
     /** … and how many these are. */
     uint32_t answering_count;
-    /** Which of them is looked at next. */
+    /** Index of the chain that is looked at next. */
     uint32_t watched;
     /** The application that is looked at next. */
     uint32_t heard;
 
     /* How things stand. */
 
-    /** Vectors of "setpoints/sent" since `sent` changed; those of its buffers are all alike then. */
+    /** Vectors of "setpoints/sent" written since `sent` changed. When there are as many as buffers, all are alike. */
     uint32_t sent_vectors;
-    /** Something of a supply's state, since. */
+    /** The state of a supply has changed since it was published. */
     bool state_changed;
     /** The last life's setpoints were found. */
     bool sent_before;
-    /** Turn and due_tsc are good. */
+    /** `turn` and `due_tsc` are valid. */
     bool anchored;
-    /** Some of it is left. */
+    /** A part of the cycle is not sent yet. */
     bool sending;
-    /** It has not been closed: nothing of it is published. */
+    /** The cycle has not been closed: nothing of it is published. */
     bool open;
 };
 
 /* transmit_clock.c */
 
-/** Copies the clock and says when the next cycle is due. False while there is no turn to go by. */
+/** Copies the clock, and finds when the next cycle is due. False while there is no turn. */
 bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc);
 
-/** The next cycle is the first whose time is still to come. */
+/** Makes the first cycle whose time is still to come the next one. */
 void rm_transmit_synchronise(struct rm_transmit *transmit, rm_turn now);
 
-/** Passes over the cycles whose time has gone; returns how many ticks the one at hand is late. */
+/** Skips the cycles whose time has gone. Returns by how many ticks the present one is late. */
 uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc);
 
 /* transmit_vectors.c */
@@ -215,7 +215,7 @@ uint64_t rm_transmit_skip(struct rm_transmit *transmit, uint64_t tsc);
 /** Looks for a new vector of an application; true when it was taken. */
 bool rm_transmit_take_vector(struct rm_transmit *transmit, uint32_t application);
 
-/** Takes over what the control thread has posted. */
+/** Takes over the commands that the control thread has posted. */
 void rm_transmit_take_commands(struct rm_transmit *transmit);
 void rm_transmit_take_put(struct rm_transmit *transmit);
 
@@ -224,13 +224,13 @@ void rm_transmit_take_put(struct rm_transmit *transmit);
 /** Lists the chains by ports, and makes what is constant in their datagrams. */
 bool rm_transmit_make_senders(struct rm_transmit *transmit);
 
-/** Says what goes to each chain in the cycle that begins. */
+/** Decides what each chain gets in the cycle that begins. */
 void rm_transmit_open_chains(struct rm_transmit *transmit);
 
-/** Sends what ports take just now; returns how much. Clears `sending` when nothing is left. */
+/** Sends what the ports take now; returns how many datagrams. Clears `sending` when nothing is left. */
 uint32_t rm_transmit_send(struct rm_transmit *transmit);
 
-/** What was not sent is given back, and counted; what was sent is noted. */
+/** Ends the cycle: what was not sent is given back and counted, what was sent is noted. */
 void rm_transmit_close_chains(struct rm_transmit *transmit);
 
 /** Takes a buffer for the first datagram of the next cycle. */
@@ -242,7 +242,7 @@ void rm_transmit_release(struct rm_transmit *transmit);
 /** Begins: supplies join where the last life left them, or wait for their chains' answers. */
 void rm_transmit_join_first(struct rm_transmit *transmit);
 
-/** A cycle goes out: answers to the oldest of the window are given up. */
+/** Called when a cycle goes out: answers to the oldest cycle of the window are given up. */
 void rm_transmit_count_silence(struct rm_transmit *transmit);
 
 /** Looks at the answers of the next chain in turn. */
@@ -255,7 +255,7 @@ void rm_transmit_publish_sent(struct rm_transmit *transmit);
 void rm_transmit_publish_states(struct rm_transmit *transmit);
 void rm_transmit_publish_grants(struct rm_transmit *transmit);
 
-/** Of one application; 0 is the operator. */
+/** Publishes the grant of one application; 0 is the operator. */
 void rm_transmit_publish_grant(struct rm_transmit *transmit, uint32_t application);
 
 #endif

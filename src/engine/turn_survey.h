@@ -22,40 +22,41 @@ struct rm_gate_vote;
 enum { RM_SURVEY_SHORT, RM_SURVEY_LONG, RM_SURVEY_SPANS };
 
 struct rm_survey_span {
-    /** 0: not begun. */
+    /** TSC at which the span began; 0: it has not. */
     uint64_t begin_tsc;
-    /** The longest time in it in which nothing was heard … */
+    /** Longest time in the span without any arrival … */
     uint64_t gap_ticks;
-    /** … and in the one before: what was held up there may have come in this one. */
+    /** … and in the span before: what was held up there may have come in this one. */
     uint64_t before_ticks;
 };
 
 /** Where one instrument stood when a span began. */
 struct rm_survey_mark {
     rm_turn turn;
-    /** When that turn came; 0: it had sent none. */
+    /** TSC when that turn came; 0: the instrument had sent none. */
     uint64_t tsc;
 };
 
 struct rm_turn_survey {
     struct rm_survey_span span[RM_SURVEY_SPANS];
-    /** The last look. */
+    /** TSC of the last look. */
     uint64_t look_tsc;
-    /** Of the last span that was measured; 0: none was. */
+    /** TSC of the end of the last span that was measured; 0: there is none. */
     uint64_t end_tsc;
-    /** In it. */
+    /** What was measured in that span. */
     double ticks_per_turn;
-    /** The share of it by which it may be wrong. */
+    /** Share of it by which it may be wrong. */
     double tolerance;
 };
 
-/** With each review. Measures when a span is over: then bounds the clock's rate, and replaces one that cannot be. */
+/** Call it with each review. When a span is over, it measures; then it bounds the clock's rate, and replaces one that
+ * is impossible. */
 void rm_turn_survey_look(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count);
 
-/** The turn counter began anew: what was noted says nothing any more. */
+/** Forgets all notes, because the turn counter began anew. */
 void rm_turn_survey_restart(struct rm_turn_survey *survey);
 
-/** Whether the clock's rate is what instruments have counted lately. */
+/** True when the clock's rate agrees with what instruments have counted lately. */
 bool rm_turn_survey_supports(struct rm_turn_gate const *gate, uint64_t tsc);
 
 #endif
