@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The doorbell of request.h: a futex in memory that only the sleeper may write.
  *
- * Its word never changes. Waking needs no more than to read the page, so whoever may map a segment may ring. A ring
- * that comes just before its owner lies down is lost: who waits for an answer rings again, and the owner sleeps for a
- * bounded time only. */
+ * Its word never changes. Waking needs no more than to read the page, so a process that may map a segment may ring. A
+ * ring that comes just before the owner sleeps is lost: a process that waits for an answer rings again, and the owner
+ * sleeps for a bounded time only. */
 #ifndef RM_FABRIC_DOORBELL_H
 #define RM_FABRIC_DOORBELL_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/** Wakes who waits. */
+/** Wakes the thread that waits. */
 void rm_doorbell_ring(_Atomic uint32_t const *doorbell);
 
 /** Sleeps until it rings, a signal comes, or `timeout_ns` have passed. */

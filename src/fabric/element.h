@@ -8,13 +8,13 @@
 
 #include <ringmaster/segment.h>
 
-/** Bytes of an element; 0 for a type that there is not. */
+/** Bytes of an element; 0 for an unknown type. */
 size_t rm_element_bytes(enum rm_element_type type);
 
 /** The element at `element`, which need not be aligned. Integers beyond 2^53 are rounded; NaN for a record. */
 double rm_element_value(enum rm_element_type type, void const *element);
 
-/** Writes `value` as an element: an integer is rounded, and brought into its range; NaN becomes 0 there. */
+/** Writes `value` as an element. An integer type rounds it and brings it into its range; NaN becomes 0 there. */
 void rm_element_put(enum rm_element_type type, void *element, double value);
 
 /** True for a type that has NaN and infinity. */

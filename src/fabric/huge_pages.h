@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct rm_huge_pages {
-    /** A hugetlbfs of the default page size. */
+    /** Mount point of a hugetlbfs of the default page size. */
     char mount[PATH_MAX];
 
     uint64_t page_bytes;

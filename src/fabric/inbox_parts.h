@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What judging needs of an inbox. */
+/** Access to the inside of an inbox, for judging requests. */
 #ifndef RM_FABRIC_INBOX_PARTS_H
 #define RM_FABRIC_INBOX_PARTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What asking and answering need to know of an owner (ringmaster/owner.h). */
+/** The inside of an owner (ringmaster/owner.h), for making and answering requests. */
 #ifndef RM_FABRIC_OWNER_PARTS_H
 #define RM_FABRIC_OWNER_PARTS_H
 
@@ -14,32 +14,32 @@
 #define RM_OWNER_NONE SIZE_MAX
 
 struct rm_owner {
-    /** Its directory. */
+    /** Directory of its workspace. */
     char workspace[PATH_MAX];
 
     char name[RM_OWNER_BYTES];
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    /** RM_OWNER_NONE: it asks nobody. */
+    /** RM_OWNER_NONE: it makes no requests. */
     rm_owner_index requests;
-    /** RM_OWNER_NONE: it answers nobody. */
+    /** RM_OWNER_NONE: it answers no requests. */
     rm_owner_index replies;
-    /** Of the folder `requests`. */
+    /** It lies in the folder `requests`. */
     bool requester;
 
     bool open;
-    /** Of each planned object that is a stream; NULL before it opens. */
+    /** [planned object] its writer if it is a stream; NULL before the owner opens. */
     struct rm_stream_writer **writer;
-    /** Plan and segment are somebody else's to free and to close. */
+    /** Plan and segment belong to the caller, who frees and closes them. */
     bool borrowed;
 };
 
-/** An owner's face for an open segment that was made by other means, as the server's: so it can have an inbox. Both
- * outlive it; its closing touches neither. `workspace` by its name. */
+/** Makes an owner of an open segment that was made by other means, such as the server's, so that it can have an inbox.
+ * Plan and segment outlive it; closing it touches neither. `workspace` is a name. */
 enum rm_code rm_owner_borrow(char const *workspace, struct rm_segment_plan const *plan,
                              struct rm_segment const *segment, struct rm_owner **owner, struct rm_error *error);
 
-/** Takes over all streams of a segment that is not finished yet (owner_streams.c); and lets go of them. */
+/** Opens all streams of a segment that is not finished yet (owner_streams.c); and closes them. */
 enum rm_code rm_owner_streams_open(struct rm_owner *owner, struct rm_error *error);
 void rm_owner_streams_close(struct rm_owner *owner);
 

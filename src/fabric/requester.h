@@ -5,8 +5,9 @@
 
 #include "fabric/owner_parts.h"
 
-/** Opens the segment under a name that no requester had before, and clears away what killed ones left. RM_E_BUSY with
- * the limit's name when the user, or all together, hold RM_REQUESTERS_PER_USER or RM_REQUESTERS_MAX places already. */
+/** Opens the segment under a name that no requester had before, and removes what killed ones left. RM_E_BUSY, with the
+ * limit's name, when the user already has RM_REQUESTERS_PER_USER places, or all users together have RM_REQUESTERS_MAX.
+ */
 enum rm_code rm_requester_open(struct rm_owner *owner, struct rm_error *error);
 
 #endif

@@ -12,8 +12,8 @@
 
 #include <ringmaster/segment.h>
 
-/** What is wrong with the segment mapped at `header`, `bytes` long (at least a header): a phrase for a message, or NULL
- * when nothing is. Needs a whole segment of this ABI version and layout. */
+/** What is wrong with the segment mapped at `header`, which is `bytes` long (at least a header): a phrase for a
+ * message, or NULL when nothing is. The segment must be whole, and of this ABI version and layout. */
 char const *rm_segment_fault(struct rm_segment_header const *header, uint64_t bytes);
 
 #endif

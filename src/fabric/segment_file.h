@@ -25,13 +25,13 @@ struct rm_segment {
     struct rm_segment_header *header;
 
     uint64_t bytes;
-    /** Its file in the workspace. */
+    /** Path of its file in the workspace. */
     char path[PATH_MAX];
 
     int lock_file;
-    /** An earlier owner's content is in it. */
+    /** It was adopted: an earlier owner's content is in it. */
     bool adopted;
-    /** On huge pages. */
+    /** It is on huge pages. */
     bool huge;
 };
 
@@ -41,7 +41,7 @@ struct rm_segment {
 enum rm_code rm_segment_open(char const *workspace, char const *owner, struct rm_segment_plan *plan,
                              struct rm_segment *segment, struct rm_error *error);
 
-/** The same in this directory, which is there, under a name that is good; the plan was checked. */
+/** The same in a directory that exists, under a valid name, with a plan that was checked. */
 enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct rm_segment_plan *plan,
                                 struct rm_segment *segment, struct rm_error *error);
 
@@ -51,10 +51,10 @@ void *rm_segment_memory(struct rm_segment const *segment, struct rm_segment_plan
 /** Publishes the segment: release store of the magic. Pairs with the acquire in rm_segment_whole (segment_map.c). */
 void rm_segment_finish(struct rm_segment *segment);
 
-/** Closes in good order. A segment that was never finished is removed: nobody has seen it. */
+/** Closes in good order. A segment that was never finished is removed: no reader has seen it. */
 void rm_segment_close(struct rm_segment *segment);
 
-/** Closes, and removes segment and lock: for an owner of whom nobody wants to know afterwards. */
+/** Closes, and removes segment and lock: for an owner that needs not be known afterwards. */
 void rm_segment_remove(struct rm_segment *segment);
 
 #endif

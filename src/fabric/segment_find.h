@@ -9,8 +9,9 @@
 
 #include "fabric/segment_map.h"
 
-/** The first object of a kind, by its name where `name` is not NULL; `memory` is where it lies. NULL when there is
- * none. The place is judged once more, so that an owner who changes his directory later leads nobody outside. */
+/** Finds the first object of a kind, by its name where `name` is not NULL; `memory` is where it lies. NULL when there
+ * is none. The place is checked once more, so that an owner that changes its directory later leads no reader outside.
+ */
 struct rm_object const *rm_segment_find(struct rm_mapped_segment const *mapped, enum rm_object_kind kind,
                                         char const *name, size_t bytes, void const **memory);
 

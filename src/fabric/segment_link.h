@@ -6,15 +6,15 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** Where the segment `path` of a workspace lies on huge pages: below the mount, the workspace's whole path again, so
- * that no two workspaces meet. */
+/** Path of the segment `path` of a workspace on huge pages: below the mount, the workspace's whole path again, so that
+ * no two workspaces collide. */
 bool rm_segment_huge_path(char target[PATH_MAX], char const *mount, char const *path);
 
-/** Where the link at `path` leads, if it is one that an owner of this segment makes; false for every other file. Other
- * links are an attempt to have us open, or remove, what is not ours. */
+/** Target of the link at `path`, if it is one that an owner of this segment makes; false for every other file. Other
+ * links are an attempt to make us open, or remove, what is not ours. */
 bool rm_segment_link(char target[PATH_MAX], char const *path);
 
-/** Removes the segment `path`, and what it is the link to. Does nothing where there is none. */
+/** Removes the segment `path`, and the file that it is the link to. Does nothing where there is none. */
 void rm_segment_unlink(char const *path);
 
 #endif

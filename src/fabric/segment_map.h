@@ -12,9 +12,9 @@
 #include <ringmaster/segment.h>
 
 /** Directory of the workspace NAME: below $RINGMASTER_WORKSPACES where that is set; else below /dev/shm/ringmaster, or
- * below the user's own /dev/shm/ringmaster-UID, wherever it is. One that is in neither is made in the common folder by
- * root and by those who may write there, in his own by any other. RM_E_ARGUMENT for a name that is in both. A name with
- * a slash is a path. */
+ * below the user's own /dev/shm/ringmaster-UID, wherever it exists. Where it exists in neither, root and users that
+ * may write there make it in the common folder, and all others in their own. RM_E_ARGUMENT for a name that is in both.
+ * A name with a slash is a path. */
 enum rm_code rm_workspace_path(char const *name, char path[PATH_MAX], struct rm_error *error);
 
 /** File of OWNER's segment in a workspace's directory. */
@@ -27,11 +27,11 @@ bool rm_segment_whole(struct rm_segment_header const *header);
 struct rm_mapped_segment {
     struct rm_segment_header const *header;
     uint64_t bytes;
-    /** By the file's name, and by the header. */
+    /** Owner's name, by the file's name and by the header. */
     char owner[RM_OWNER_BYTES];
-    /** The file's user: told by the system. */
+    /** User that owns the file, as the system says. */
     uid_t uid;
-    /** With `inode`: which file it was. */
+    /** With `inode`, it identifies the file. */
     dev_t device;
 
     ino_t inode;
@@ -42,7 +42,7 @@ struct rm_mapped_segment {
 enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *owner, struct rm_mapped_segment *mapped,
                                      struct rm_error *error);
 
-/** The same from this directory. */
+/** The same in this directory. */
 enum rm_code rm_segment_map_in(char const *directory, char const *owner, struct rm_mapped_segment *mapped,
                                struct rm_error *error);
 void rm_segment_unmap(struct rm_mapped_segment *mapped);

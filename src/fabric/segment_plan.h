@@ -24,10 +24,10 @@
 
 #include "fabric/element.h"
 
-/** One object to be: its directory entry, and the bytes it starts with. */
+/** One planned object: its directory entry, and the bytes it starts with. */
 struct rm_planned {
     struct rm_object object;
-    /** Copied to the object's start, or NULL. */
+    /** Copied to the object's start; NULL: nothing is. */
     void *constant;
 
     size_t constant_bytes;
@@ -37,7 +37,7 @@ struct rm_segment_plan {
     struct rm_planned *planned;
     size_t count;
     size_t room;
-    /** The first, code RM_OK while there is none. */
+    /** The first error; its code is RM_OK while there is none. */
     struct rm_error error;
 };
 
@@ -47,54 +47,54 @@ typedef size_t rm_planned_index;
 void rm_plan_init(struct rm_segment_plan *plan);
 void rm_plan_free(struct rm_segment_plan *plan);
 
-/** The first error of all additions, or RM_OK. */
+/** Returns the first error of all additions, or RM_OK. */
 enum rm_code rm_plan_check(struct rm_segment_plan const *plan, struct rm_error *error);
 
-/** A stream. `stream` is its constant part; slots_offset and margin are filled in. `name` is "bpm01/turn": the object
- * is called "stream/bpm01/turn". `capacity` is a power of two from 1024 to 2^40, `period` at least 1. */
+/** Adds a stream. `stream` is its constant part; slots_offset and margin are filled in. `name` is "bpm01/turn": the
+ * object is called "stream/bpm01/turn". `capacity` is a power of two from 1024 to 2^40, `period` at least 1. */
 rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, char const *description,
                                 struct rm_stream const *stream);
 
-/** A block of counters; `name` as in counters.toml ("counters/port/ring"). */
+/** Adds a block of counters; `name` as in counters.toml ("counters/port/ring"). */
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
                                   enum rm_counter_set_id set, size_t count);
 
-/** The clock; a histogram in `unit`; a constant text. */
+/** Add the clock; a histogram in `unit`; a constant text. */
 rm_planned_index rm_plan_clock(struct rm_segment_plan *plan, char const *name, char const *description);
 rm_planned_index rm_plan_histogram(struct rm_segment_plan *plan, char const *name, char const *description,
                                    char const *unit);
 rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, char const *description,
                               char const *text);
 
-/** A parameter of `count` elements that its owner alone sets. `limits` may be NULL: none. The full name is as given:
- * "ring/tune_x". */
+/** Adds a parameter of `count` elements that its owner alone sets. `limits` may be NULL: it has none. The full name is
+ * as given: "ring/tune_x". */
 rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *name, char const *unit,
                                    char const *description, enum rm_element_type type, size_t count,
                                    struct rm_limits const *limits);
 
-/** A parameter with all that one can have. Its group was planned before; limits are in order, the conversion goes back
- * (rm_conversion_is_good). */
+/** Adds a parameter with everything that one can have. Its group was planned before; limits are in order; the
+ * conversion is invertible (rm_conversion_is_good). */
 rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_parameter_plan const *parameter);
 
-/** A group, which counts the parameters that name it. */
+/** Adds a group, which counts the parameters that name it. */
 rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description);
 
-/** Setpoint vectors of so many actuators, 1 to 2^20. */
+/** Adds setpoint vectors of so many actuators, 1 to 2^20. */
 rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
                                    size_t actuator_count);
 
-/** Requests to others ("ramp/requests"), and replies to theirs ("ramp/replies"). */
+/** Add requests to other owners ("ramp/requests"), and replies to theirs ("ramp/replies"). */
 rm_planned_index rm_plan_requests(struct rm_segment_plan *plan, char const *name, char const *description);
 rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name, char const *description);
 
-/** A grant; `grant` is its constant part. */
+/** Adds a grant; `grant` is its constant part. */
 rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
                                struct rm_grant const *grant);
 
-/** Writes into every parameter whose it is. Opening a segment does so, before the layout is settled. */
+/** Writes the owner's name into every parameter. Opening a segment does so, before the layout is settled. */
 void rm_plan_own(struct rm_segment_plan *plan, char const *owner);
 
-/** Offsets of all objects are settled; returns the segment's size. */
+/** Settles the offsets of all objects. Returns the segment's size in bytes. */
 uint64_t rm_plan_layout(struct rm_segment_plan *plan);
 
 /** Hash over the directory and the constant parts; call after rm_plan_layout. */

@@ -17,7 +17,7 @@
 #include "base/timebase.h"
 
 enum {
-    /** Tries to get a copy while the writer changes it again and again. */
+    /** Tries of a reader to get a copy while the writer changes it again and again. */
     RM_SEQUENCE_COPIES = 1000000,
     /** Looks at an odd sequence before the reader sleeps: the writer's core is taken. */
     RM_SEQUENCE_SPINS = 1000,
@@ -38,8 +38,8 @@ static inline void rm_sequence_end(_Atomic uint64_t *sequence) {
     atomic_store_explicit(sequence, now + 1, memory_order_release);
 }
 
-/** The even sequence to copy under; false when the writer stays inside: it was killed there. A writer that lost its
- * core inside is waited for. */
+/** True when there is an even sequence, `*seen`, to copy under. False when the writer stays inside: it was killed
+ * there. A writer that lost its core inside is waited for. */
 static inline bool rm_sequence_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
     struct timespec const nap = {.tv_nsec = RM_SEQUENCE_NAP_NS};
     for (int tries = 0; tries < RM_SEQUENCE_SPINS + RM_SEQUENCE_NAPS; ++tries) {

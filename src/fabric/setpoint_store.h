@@ -5,9 +5,9 @@
  * vector of a ring's 1248 supplies then costs as many instructions as all its datagrams. Here they are plain vector
  * instructions, between the same fences as setpoint.h argues. They need no more of the hardware than that each aligned
  * word of eight bytes arrives whole, which x86 gives to vectors that are aligned themselves; words need no order among
- * each other, because who copies a vector looks at its sequence before and after. And they need of the compiler that it
- * moves no access to memory over a fence, or upwards over the acquire load and downwards over the release store of the
- * sequence: compilers keep that for all accesses, atomic or not.
+ * each other, because a reader that copies a vector looks at its sequence before and after. And they need of the
+ * compiler that it moves no access to memory over a fence, or upwards over the acquire load and downwards over the
+ * release store of the sequence: compilers keep that for all accesses, atomic or not.
  */
 #ifndef RM_FABRIC_SETPOINT_STORE_H
 #define RM_FABRIC_SETPOINT_STORE_H
@@ -23,7 +23,7 @@
 /** Values in a vector. */
 enum { RM_SETPOINT_VECTOR = 2 };
 
-/** For whoever has begun the vector: puts the first `count` of its values, from floats as on the wire. */
+/** For the writer that has begun the vector: puts the first `count` of its values, from floats as on the wire. */
 static inline void rm_setpoints_put_floats(struct rm_setpoint_vector *vector, float const *values, size_t count) {
     _Static_assert(offsetof(struct rm_setpoint_vector, value) % sizeof(__m128d) == 0,
                    "vectors of a vector are aligned");
@@ -35,7 +35,7 @@ static inline void rm_setpoints_put_floats(struct rm_setpoint_vector *vector, fl
         rm_setpoints_put(vector, i, (double)values[i]);
 }
 
-/** Copies the first `count` values of a vector, between the looks at its sequence. */
+/** Copies the first `count` values of a vector; call it between the two looks at its sequence. */
 static inline void rm_setpoints_get(struct rm_setpoint_vector const *vector, double *values, size_t count) {
     double const *const from = (double const *)(uint8_t const *)vector->value;
     size_t const whole = rm_slot_may_stream() ? count / RM_SETPOINT_VECTOR * RM_SETPOINT_VECTOR : 0;

@@ -10,8 +10,8 @@
 /** The greatest of the three sequences. */
 uint64_t rm_setpoints_newest(struct rm_setpoints const *setpoints);
 
-/** True when these sequences cannot have come of rm_setpoints_begin and rm_setpoints_commit: counting could not go on
- * from them. */
+/** True when these sequences cannot have come from rm_setpoints_begin and rm_setpoints_commit: counting could not go
+ * on from them. */
 bool rm_setpoints_confused(struct rm_setpoints const *setpoints);
 
 #endif

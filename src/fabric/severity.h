@@ -7,13 +7,14 @@
 
 #include <ringmaster/parameter.h>
 
-/** True when `value` is not within [low, high] drawn in by `inwards`. A limit that is NaN is none. */
+/** True when `value` is not within [low, high], made narrower by `inwards` at both ends. A limit that is NaN does not
+ * count. */
 static inline bool rm_outside(double value, double low, double high, double inwards) {
     return value < low + inwards || value > high - inwards;
 }
 
-/** rm_severity_of, where the compiler can see it. A severity that came from no number says nothing about limits, so
- * nothing holds it: judging begins anew. */
+/** rm_severity_of, inline. A severity that did not come from a number says nothing about limits, so no hysteresis
+ * applies: judging begins anew. */
 static inline enum rm_severity rm_judge(struct rm_limits const *limits, double value, enum rm_severity before) {
     if (value != value)
         return RM_SEVERITY_INVALID;
@@ -26,7 +27,7 @@ static inline enum rm_severity rm_judge(struct rm_limits const *limits, double v
     return RM_SEVERITY_NONE;
 }
 
-/** True when a severity other than NONE can come of a limit. */
+/** True when one of the limits can cause a severity other than NONE. */
 bool rm_limits_alarm(struct rm_limits const *limits);
 
 #endif

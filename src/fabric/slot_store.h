@@ -11,7 +11,8 @@
 
 #include <ringmaster/record.h>
 
-/** Words 1–7, then the turn with release: a reader who acquires the turn sees the rest (stream.h, promise 4). */
+/** Stores words 1–7, then the turn with release: a reader that acquires the turn sees the rest (stream.h, promise 4).
+ */
 static inline void rm_slot_store(struct rm_slot *slot, struct rm_record const *record) {
     uint64_t word[8];
     memcpy(word, record, sizeof word);
@@ -30,8 +31,8 @@ static inline bool rm_slot_may_stream(void) {
     return true;
 }
 
-/** A record that is the newest: no reader takes it before the head that covers it is published, so its words need no
- * order among themselves. Sixteen bytes at a time, for which C11 has no name. */
+/** Stores a record that is the newest: no reader takes it before the head that covers it is published, so its words
+ * need no order among themselves. It stores sixteen bytes at a time, for which C11 has no name. */
 static inline void rm_slot_store_newest(struct rm_slot *slot, struct rm_record const *record) {
     if (!rm_slot_may_stream()) {
         rm_slot_store(slot, record);
@@ -43,10 +44,10 @@ static inline void rm_slot_store_newest(struct rm_slot *slot, struct rm_record c
         _mm_store_si128(&to[i], _mm_load_si128(&from[i]));
 }
 
-/** The same, the whole line past the caches: the slot was last touched a lap ago, and reading it in only to overwrite
- * it costs more than all the rest of a put. Buys 14 ns a packet with 9 instruments and 65 with 96
- * (bench/receive_cost.c, rings of 64 MiB). Such stores keep no order with others: rm_slot_stream_fence stands between
- * them and whatever a reader takes their presence, or their absence, from. */
+/** The same, past the caches: the slot was last touched a lap ago, and to read the line in only to overwrite it costs
+ * more than all the rest of a put. That saves 14 ns a packet with 9 instruments, and 65 with 96 (bench/receive_cost.c,
+ * rings of 64 MiB). Such stores keep no order with others: rm_slot_stream_fence must stand between them and any store
+ * that tells readers of them. */
 static inline void rm_slot_stream(struct rm_slot *slot, struct rm_record const *record) {
     __m128i const *from = (__m128i const *)record;
     __m128i *to = (__m128i *)slot;

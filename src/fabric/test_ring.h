@@ -14,12 +14,13 @@ struct stream_ring {
     struct rm_stream_view view;
 };
 
-/** Opens (another) writer on the ring's memory, as a server does that starts. */
+/** Opens a writer, or another one, on the ring's memory, as a server does when it starts. */
 static inline bool test_ring_open_writer(struct stream_ring *ring, uint64_t late_turns) {
     return rm_stream_writer_open(&ring->writer, ring->stream, late_turns);
 }
 
-/** An empty stream; `capacity` and `margin` in records, `period` and `late_turns` in turns. False: no memory. */
+/** Makes an empty stream; `capacity` and `margin` in records, `period` and `late_turns` in turns. False: there is no
+ * memory. */
 static inline bool test_ring_make(struct stream_ring *ring, uint64_t capacity, uint64_t margin, uint64_t period,
                                   uint64_t late_turns) {
     size_t const slots_offset = sizeof(struct rm_stream);

@@ -73,7 +73,7 @@ static inline struct rm_workspace *attach(struct segment_test *test, unsigned fl
     return workspace;
 }
 
-/** Attaching fails with this code and a text that has all of these words (the last is NULL). */
+/** Checks that attaching fails with this code, and with a text that has all of these words (the last is NULL). */
 static inline void assert_refused(struct segment_test *test, enum rm_code code, ...) {
     struct rm_workspace *workspace = NULL;
     assert_int_equal(rm_workspace_attach("demo", 0, &workspace, &test->error), code);
@@ -85,10 +85,10 @@ static inline void assert_refused(struct segment_test *test, enum rm_code code, 
         if (strstr(test->error.text, word) == NULL)
             fail_msg("\"%s\" does not say \"%s\"", test->error.text, word);
     va_end(words);
-    assert_int_equal(rm_workspace_attach("demo", 0, &workspace, NULL), code); // nobody need read the text
+    assert_int_equal(rm_workspace_attach("demo", 0, &workspace, NULL), code); // no text is wanted
 }
 
-/** Runs `act` as an owner in a process of its own, which stays until it is killed; returns its id once `act` is done.
+/** Runs `act` as an owner in a process of its own, which stays until it is killed. Returns its id once `act` is done.
  */
 static inline pid_t fork_owner(struct segment_test *test, void (*act)(struct segment_test *)) {
     int done[2];

@@ -28,7 +28,7 @@ static inline enum rm_put put(struct stream_ring *ring, rm_turn turn, uint32_t g
 
 static inline void publish(struct stream_ring *ring) { rm_stream_writer_publish(&ring->writer, 1); }
 
-/** Puts every record of [from, to], each published. */
+/** Puts every record of [from, to], and publishes each. */
 static inline void fill(struct stream_ring *ring, rm_turn from, rm_turn to, uint32_t generation) {
     for (rm_turn turn = from; turn <= to; turn += ring->view.period) {
         assert_int_equal(put(ring, turn, generation), RM_PUT_NEW);
@@ -72,7 +72,7 @@ static inline int tear_down(void **state) {
     return 0;
 }
 
-/** The server was killed and started again on the same memory. */
+/** Does what happens when the server is killed and started again on the same memory. */
 static inline void reopen(struct stream_ring *ring) {
     rm_stream_writer_close(&ring->writer);
     assert_true(test_ring_open_writer(ring, LATE_TURNS));

@@ -20,7 +20,7 @@ static inline uint64_t test_sum(void const *memory, uint64_t bytes) {
     return sum;
 }
 
-/** The last byte of a struct: what lies before it is read by test_walk_object. */
+/** Reads the last byte of a struct; test_walk_object reads what lies before it. */
 static inline uint64_t test_end(void const *memory, uint64_t bytes) {
     return test_sum((uint8_t const *)memory + bytes - 1, 1);
 }
@@ -37,7 +37,7 @@ static inline uint64_t test_walk_stream(struct rm_stream_view const *view) {
     return sum + test_sum(view->slot, (view->mask + 1) * sizeof *view->slot);
 }
 
-/** A lock whose writer seems to be inside would only cost time. */
+/** True when the writer seems to be inside the lock: to wait for it would only cost time. */
 static inline bool test_held(_Atomic uint64_t const *sequence) { return atomic_load(sequence) & 1; }
 
 static inline uint64_t test_walk_parameter(struct rm_parameter const *parameter) {
@@ -65,7 +65,7 @@ static inline uint64_t test_walk_setpoints(struct rm_setpoints const *setpoints)
                     RM_SETPOINT_BUFFERS * setpoints->vector_bytes);
 }
 
-/** Returns a sum over what it read: give it to somebody, or the compiler reads nothing. */
+/** Returns a sum over what it read. The caller must use it, or the compiler reads nothing. */
 static inline uint64_t test_walk_object(struct rm_object const *object, void const *memory) {
     uint64_t const sum =
         strlen(object->name) + strlen(object->unit) + strlen(object->description) + test_sum(memory, object->bytes);

@@ -17,14 +17,14 @@
 
 enum { TEST_CAPACITY = 1024 };
 
-/** What the plan below holds, by its handles. */
+/** Handles of what the plan below holds. */
 struct test_plan {
     struct rm_segment_plan plan;
     rm_planned_index stream, counters, clock, histogram, text, parameter, group, setting, setpoints, requests, replies,
         grant;
 };
 
-/** What belongs to setting things. */
+/** Adds the objects that setting parameters needs. */
 static inline void test_plan_rest(struct test_plan *test) {
     struct rm_limits const limits = {-20.0, 20.0, -10.0, 10.0, -8.0, 8.0, -9.0, 9.0, 0.1};
     struct rm_conversion const conversion = {.unit = "µrad", .c = {0.0, 12.5, 0.01, 0.0}};
@@ -73,7 +73,7 @@ static inline bool test_workspaces_make(char *path, size_t bytes) {
     return mkdtemp(path) != NULL && setenv("RINGMASTER_WORKSPACES", path, 1) == 0;
 }
 
-/** A link leads to a segment on huge pages, in folders of its own. */
+/** Removes the target of a link to a segment on huge pages, with the folders made for it. */
 static inline void test_remove_target(char const *link) {
     char target[PATH_MAX];
     ssize_t const length = readlink(link, target, sizeof target - 1);

@@ -25,7 +25,7 @@ static inline void rm_words_get(void *data, _Atomic uint64_t const *word, size_t
     }
 }
 
-/** Writes a text into a field of `bytes` bytes: cut to it between two characters of UTF-8, zeros behind. */
+/** Writes a text into a field of `bytes` bytes: cut between two characters of UTF-8, with zeros behind. */
 static inline void rm_words_put_text(_Atomic uint64_t *word, char const *text, size_t bytes) {
     size_t length = strnlen(text, bytes);
     if (length == bytes)
@@ -39,7 +39,7 @@ static inline void rm_words_put_text(_Atomic uint64_t *word, char const *text, s
     }
 }
 
-/** Reads a text out of a field, and ends it whatever stands there. */
+/** Reads a text out of a field, and terminates it whatever the field contains. */
 static inline void rm_words_get_text(char *text, _Atomic uint64_t const *word, size_t bytes) {
     rm_words_get(text, word, bytes);
     text[bytes - 1] = '\0';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is left in shared memory after a stop in good order: nothing.
  *
- * The server's segment is there as long as the server lives, or was killed, or was told to keep it
- * (`keep_after_stop`). As long as it is there the other owners' are, too: what they published is read beside it.
- * Whoever is the last to go removes the rest:
+ * The server's segment exists as long as the server lives, or was killed, or was told to keep it (`keep_after_stop`).
+ * As long as it exists the other owners' do too: what they published is read beside it. The last process to go removes
+ * the rest:
  *
  *     rm_segment_remove, then rm_workspace_leave     the server, its own first
  *     rm_segment_close, then rm_workspace_leave      all others

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whose an object of an attached workspace is. */
+/** Which segment an object of an attached workspace belongs to. */
 #ifndef RM_FABRIC_WORKSPACE_PARTS_H
 #define RM_FABRIC_WORKSPACE_PARTS_H
 
@@ -7,7 +7,7 @@
 
 #include "fabric/segment_map.h"
 
-/** The segment that this memory lies in, or NULL. Its owner is told by the file's name, whatever the memory says. */
+/** The segment that this memory lies in, or NULL. The file's name says which owner it has, whatever the memory says. */
 struct rm_mapped_segment const *rm_workspace_holder(struct rm_workspace const *workspace, void const *memory);
 
 /** The segment of an owner, or NULL. */
