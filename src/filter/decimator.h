@@ -62,13 +62,13 @@ enum rm_simd {
     RM_SIMD_AVX512,
 };
 
-/** The best that this CPU and its operating system have. */
+/** The best version that this CPU and its operating system support. */
 enum rm_simd rm_simd_best(void);
 
 /** "scalar", "AVX2", "AVX-512". */
 char const *rm_simd_name(enum rm_simd simd);
 
-/** What an instrument sends. */
+/** What an instrument's records are like. */
 struct rm_decimator_input {
     /** Turns from one record to the next, at least 1. */
     uint64_t period;
@@ -78,121 +78,121 @@ struct rm_decimator_input {
     uint8_t reduction[RM_LANES];
 };
 
-/** What leaves a decimator: a whole record with its turn, its tag (rm_tag_decimated, with the TSC of the last input
- * that was there) and its lanes, f32 where they were filtered; and what a decimator behind it has to know. */
+/** Output of a decimator: a whole record with its turn, its tag (rm_tag_decimated, with the TSC of the last input that
+ * was there) and its lanes, f32 where they were filtered; and what the next decimator needs to know. */
 struct rm_decimated {
     struct rm_record record;
     /** Running count before the first record under the taps; wraps. */
     uint32_t missing_before;
     /** Running count after the last record under the taps; wraps. */
     uint32_t missing_after;
-    /** No record of the turns that it is reduced over was there; set where lanes are reduced. */
+    /** All records of the turns that it is reduced over are missing; set where lanes are reduced. */
     bool absent;
 };
 
-/** What decimators take in, until a group of `decimation` is complete. Several that take the same inputs at the same
+/** Inputs of decimators, until a group of `decimation` is complete. Decimators with the same inputs and the same
  * decimation share one: a record is then kept once for all of them. */
 struct rm_inputs {
-    /** Of the next push; RM_TURN_NONE: not begun. */
+    /** Turn of the next push; RM_TURN_NONE: not begun. */
     _Alignas(RM_CACHE_LINE) rm_turn next_turn;
     /** Turns from one input to the next. */
     uint64_t period;
 
     uint32_t decimation;
-    /** Of the next push: (next_turn / period) mod decimation. */
+    /** Phase of the next push: (next_turn / period) mod decimation. */
     uint32_t phase;
     /** Running count of the instrument's missing records, after the last input. */
     uint32_t missing;
-    /** Of the instrument's records, from one input to the next. */
+    /** Number of the instrument's records from one input to the next. */
     uint32_t weight;
-    /** Of the instrument's records, under the taps of one input. */
+    /** Number of the instrument's records under the taps of one input. */
     uint32_t span;
     /** Bit p: the input of phase p of this group is missing. */
     uint16_t absent_phases;
-    /** By phase: running count before the input. */
+    /** [phase] running count before the input. */
     uint32_t missing_before[RM_DECIMATION_MAX];
-    /** By phase, as they came; a missing one repeats without status. */
+    /** [phase] inputs as they came; a missing one repeats the last without its status. */
     _Alignas(RM_CACHE_LINE) struct rm_record record[RM_DECIMATION_MAX];
 };
 
-/** State of one stream, 2.7 kB; private memory of one thread. Members are for src/filter/ alone, but for those that
- * may be read.
+/** State of one stream, 2.7 kB; private memory of one thread. Members are for src/filter/ alone, except those that may
+ * be read.
  *
  * Of the arrays with RM_OVERLAP_MAX + 1 rows, row 0 is the output that closed last and row 1 + a the open one of age a;
  * row `overlap` is an output that has not begun and always zero. Completing a group moves every row down by one. */
 struct rm_decimator {
     _Alignas(RM_CACHE_LINE) float sum[RM_OVERLAP_MAX + 1][RM_RECORD_WORDS];
-    /** Of the one that it stands beside; NULL: it has its own. */
+    /** Inputs of the decimator that it shares them with; NULL: it has its own. */
     struct rm_inputs *shared;
 
     void (*accumulate)(struct rm_decimator *decimator);
     /** May be read. */
     struct rm_fir_design const *design;
-    /** From an output's turn to that of its last input. */
+    /** Turns from an output's turn to that of its last input. */
     uint64_t centre_turns;
-    /** And to the instrument's last record in it; may be read. */
+    /** Turns from an output's turn to the instrument's last record in it; may be read. */
     uint64_t closing_turns;
     /** Bit i: lane i comes as f32. */
     uint16_t float_lanes;
-    /** Of the arrays of outputs, as rings of `overlap`: where the next to begin has its place. */
+    /** The arrays of outputs are rings of `overlap`: place of the next output to begin. */
     uint32_t begun_at;
-    /** Of the array of groups, as a ring of `overlap` - 1: where the next to complete has its. */
+    /** The array of groups is a ring of `overlap` - 1: place of the next group to complete. */
     uint32_t grouped_at;
-    /** Of each output: running count before its first input. */
+    /** [output] running count before its first input. */
     uint32_t output_before[RM_OVERLAP_MAX];
-    /** Of each output: OR of its inputs' status in the group it began with. */
+    /** [output] OR of its inputs' status in the group it began with. */
     uint16_t output_status[RM_OVERLAP_MAX];
-    /** Of the output that closed last: OR of all its inputs' status. */
+    /** OR of the status of all inputs of the output that closed last. */
     uint16_t closing_status;
-    /** Of each group: OR of its inputs' status; else 0, as is the place of the next. */
+    /** [group] OR of its inputs' status; else 0, as at the place of the next. */
     _Alignas(8) uint16_t group_status[RM_OVERLAP_MAX + 2];
 
     struct rm_reducer reducer;
     struct rm_inputs own;
 };
 
-/** `count` inputs have been put into their places, none beyond the end of the group, and none was missing. A group that
- * they complete must be closed. */
+/** Notes that the caller has put `count` inputs into their places, none beyond the end of the group, and none missing.
+ * A group that they complete must be closed. */
 void rm_inputs_follow(struct rm_inputs *inputs, uint32_t count);
 
-/** What it takes in. */
+/** The inputs of a decimator. */
 static inline struct rm_inputs const *rm_decimator_inputs(struct rm_decimator const *decimator) {
     return decimator->shared != NULL ? decimator->shared : &decimator->own;
 }
 
-/** The first decimator behind an instrument: makes ready, with zeros before turn 0, which is the next. Unused lanes of
+/** Makes the first decimator behind an instrument. It begins at turn 0, as if zeros had come before. Unused lanes of
  * inputs are zero, and so are those of outputs. `simd` is at most rm_simd_best(). `design` must outlive it. */
 void rm_decimator_init(struct rm_decimator *decimator, struct rm_fir_design const *design, enum rm_simd simd,
                        struct rm_decimator_input const *input);
 
-/** One that takes what `first` takes, which has inputs of its own and the same decimation: both are started together,
- * `first` alone is filled, and then both are closed. `first` must stay where it is. */
+/** Makes a decimator that shares the inputs of `first`, which has inputs of its own and the same decimation. Both are
+ * started together, `first` alone is filled, and then both are closed. `first` must stay where it is. */
 void rm_decimator_init_beside(struct rm_decimator *decimator, struct rm_fir_design const *design,
                               struct rm_decimator *first);
 
-/** One behind another, with the same version of the inner loop: not begun. */
+/** Makes a decimator behind another, with the same version of the inner loop. It has not begun. */
 void rm_decimator_init_after(struct rm_decimator *decimator, struct rm_fir_design const *design,
                              struct rm_decimator const *before);
 
-/** Forgets everything: not begun. */
+/** Forgets everything: it has not begun. */
 void rm_decimator_reset(struct rm_decimator *decimator);
 
-/** Starts (again) at `record`: as if all before had held its value, each counted as missing. Then push it. Takes as
- * long as `overlap - 1` closings, some 2 µs for the sharp one. The first goes with rm_decimator_push, the second with
- * rm_decimator_push_decimated. */
+/** Starts, or starts again, at `record`, as if all records before had had its value, each counted as missing. Then
+ * push it. Takes as long as `overlap - 1` closings, some 2 µs for the sharp one. The first function goes with
+ * rm_decimator_push, the second with rm_decimator_push_decimated. */
 void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *record);
 void rm_decimator_start_decimated(struct rm_decimator *decimator, struct rm_decimated const *input);
 
-/** Takes the record of decimator->next_turn, or NULL when it is missing. Returns true when that closed an output. Those
- * centred before turn 0 are not made. */
+/** Takes the record of decimator->next_turn, or NULL when it is missing. Returns true when that closed an output.
+ * Outputs centred before turn 0 are not made. */
 bool rm_decimator_push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_decimated *output);
 
-/** The two halves of rm_decimator_push, for who would keep the eleven pushes of twelve apart from the one that does the
- * work: true when the group is complete; then it must be closed. */
+/** The two halves of rm_decimator_push, to separate the eleven pushes of twelve from the one that does the work. The
+ * first is true when the group is complete; then call the second, which closes it. */
 bool rm_decimator_fill(struct rm_decimator *decimator, struct rm_record const *record);
 bool rm_decimator_close(struct rm_decimator *decimator, struct rm_decimated *output);
 
-/** As rm_decimator_push, for what left the decimator before; for a missing one call rm_decimator_push with NULL. */
+/** As rm_decimator_push, for the output of the decimator before; for a missing one call rm_decimator_push with NULL. */
 bool rm_decimator_push_decimated(struct rm_decimator *decimator, struct rm_decimated const *input,
                                  struct rm_decimated *output);
 

@@ -19,7 +19,7 @@ enum {
 };
 
 struct rm_fir_design {
-    /** "low-latency", "sharp". */
+    /** "low-latency" or "sharp". */
     char const *name;
     /** 2 … RM_DECIMATION_MAX. */
     uint32_t decimation;
@@ -29,7 +29,7 @@ struct rm_fir_design {
     uint32_t centre;
     /** Outputs that one group belongs to, (taps + 1) / decimation: even, at most RM_OVERLAP_MAX. */
     uint32_t overlap;
-    /** At 0 Hz: the exact sum of the taps, within 4e-9 · 12 / decimation of 1. */
+    /** Gain at 0 Hz: the exact sum of the taps, within 4e-9 · 12 / decimation of 1. */
     double gain;
     /** [decimation][overlap]: [phase][age]. The phase of an input is its number mod decimation; age 0 is the output
      * that closes with the input's own group, age a the one that closes a groups later. [0][overlap - 1] is no tap: it
@@ -37,14 +37,14 @@ struct rm_fir_design {
     float const *coefficient;
 };
 
-/** All of them, by name, the decimations ascending. */
+/** All designs, by name, and by ascending decimation. */
 extern struct rm_fir_design const rm_fir_designs[RM_FIR_DESIGNS];
 
-/** NULL when there is none. */
+/** The design of this name and decimation; NULL when there is none. */
 struct rm_fir_design const *rm_fir_find(char const *name, uint32_t decimation);
 
 /** Splits a decimation into designs of `name`: as few as possible, up to `most`, the largest decimation first. Returns
- * how many, 0 when it is no such product. `decimation` 1 is none. */
+ * how many, or 0 when it is no such product. `decimation` 1 needs none. */
 uint32_t rm_fir_split(char const *name, uint32_t decimation, uint32_t most, struct rm_fir_design const **stage);
 
 #endif

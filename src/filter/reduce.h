@@ -31,32 +31,32 @@ struct rm_reduced {
 };
 
 struct rm_reducer {
-    /** Some lane is reduced and not filtered. */
+    /** Some lane is reduced, and not filtered. */
     bool active;
-    /** enum rm_reduction */
+    /** enum rm_reduction. */
     uint8_t reduction[RM_LANES];
     /** Bit i: lane i is f32. */
     uint16_t float_lanes;
-    /** Groups from that of an output's turn to that which closes it, both included. */
+    /** Groups from that of an output's turn to the one that closes it, both included. */
     uint32_t rows;
-    /** The oldest first. */
+    /** Reduced groups, the oldest first. */
     struct rm_reduced row[RM_OVERLAP_MAX / 2];
 };
 
-/** `overlap` is the design's; `float_lanes` of the instrument's records. */
+/** Makes a reducer. `overlap` is the design's; `float_lanes` are those of the instrument's records. */
 void rm_reducer_init(struct rm_reducer *reducer, uint8_t const reduction[RM_LANES], uint16_t float_lanes,
                      uint32_t overlap);
 
-/** Lanes that are reduced, as bits. */
+/** Bit per lane: it is reduced. */
 uint16_t rm_reducer_lanes(struct rm_reducer const *reducer);
 
-/** As if all groups before had been missing, behind an input of these lanes. */
+/** Starts as if all groups before had been missing, after an input with these lanes. */
 void rm_reducer_start(struct rm_reducer *reducer, struct rm_record const *record);
 
 /** Takes a complete group; bit p of `absent` says that input p is missing (it holds the one before it). */
 void rm_reducer_take(struct rm_reducer *reducer, struct rm_record const *group, uint32_t decimation, uint16_t absent);
 
-/** Writes the reduced lanes of the output that the group taken last closes; the others are left alone. */
+/** Writes the reduced lanes of the output that the last group closes; other lanes are left alone. */
 void rm_reducer_give(struct rm_reducer const *reducer, struct rm_record *output);
 
 #endif

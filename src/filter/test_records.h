@@ -29,7 +29,7 @@ static inline void init(struct rm_decimator *decimator, struct rm_fir_design con
     rm_decimator_init(decimator, design, simd, &input);
 }
 
-/** rm_decimator_push, for who wants the record alone. */
+/** rm_decimator_push, giving the record alone. */
 static inline bool push(struct rm_decimator *decimator, struct rm_record const *record, struct rm_record *output) {
     struct rm_decimated decimated;
     if (!rm_decimator_push(decimator, record, &decimated))

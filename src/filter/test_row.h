@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For tests: decimators in a row, as one rate has them. */
+/** For tests: decimators one after the other, as one rate has them. */
 #ifndef RM_FILTER_TEST_ROW_H
 #define RM_FILTER_TEST_ROW_H
 
@@ -12,7 +12,7 @@ struct decimator_row {
     uint32_t count;
 };
 
-/** `form` is "low-latency" or "sharp", `decimations` end with 0. */
+/** Makes a row. `form` is "low-latency" or "sharp"; `decimations` end with 0. */
 static inline struct decimator_row row_of(char const *form, uint32_t const *decimations, enum rm_simd simd,
                                           struct rm_decimator_input const *input) {
     struct decimator_row row = {.count = 0};
@@ -35,7 +35,7 @@ static inline uint64_t period_of(struct decimator_row const *row) {
     return last_of(row)->own.period * last_of(row)->design->decimation;
 }
 
-/** Pushes a record, or NULL, through as many stages as give something. True when the last of them did. */
+/** Pushes a record, or NULL, through the stages as long as each gives an output. True when the last one did. */
 static inline bool row_push(struct decimator_row *row, struct rm_record const *record, struct rm_decimated *output) {
     struct rm_decimated input;
     if (!rm_decimator_push(&row->stage[0], record, output))
