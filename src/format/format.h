@@ -11,7 +11,7 @@
 
 #include "format/format_file.h"
 
-/** With its terminating zero. */
+/** Bytes of a format's name, with the terminating zero. */
 enum { RM_FORMAT_NAME_BYTES = 33 };
 
 struct rm_format {
@@ -20,18 +20,18 @@ struct rm_format {
     struct rm_layout *layout;
     /** Destination UDP port of its datagrams; 0: the port's own. */
     uint16_t udp_port;
-    /** Libera Grouping: the status tells the instrument's id, too. */
+    /** Libera Grouping: the status contains the instrument's id, too. */
     bool libera;
-    /** Of its instruments that do not say: turns from one record to the next, at least 1. */
+    /** Turns from one record to the next, at least 1, for instruments that do not say it. */
     uint32_t period_turns;
 };
 
-/** Resolves and compiles entry `index` of the `formats` of the file at `path`. RM_E_CONFIG with
- * "FILE:LINE:COLUMN: formats[0].layout.lanes[2].at: …". The layout is the caller's: rm_format_free. */
+/** Resolves and compiles entry `index` of the `formats` of the file at `path`. RM_E_CONFIG with "FILE:LINE:COLUMN:
+ * formats[0].layout.lanes[2].at: …". The caller owns the layout: rm_format_free. */
 enum rm_code rm_format_resolve(struct rm_file_format const *written, char const *path, uint32_t index,
                                struct rm_format *format, struct rm_error *error);
 
-/** The formats that need no description; false for other names. */
+/** Fills in a format that needs no description; false for other names. */
 bool rm_format_builtin(char const *name, struct rm_format *format);
 void rm_format_free(struct rm_format *format);
 
