@@ -8,8 +8,8 @@
  *     rm_host_close(host);
  *
  * It is the same host in a process of its own (src/engine/application_main.c) and on a core of the server (a role
- * `application`). Its duty takes no lock, allocates nothing and calls no system: what does so (attaching to the server,
- * requests for settings) is done by a thread beside it, host_control_thread.h, which the two tell each other by
+ * `application`). Its duty takes no lock, allocates nothing and calls no system. A thread beside it does what needs
+ * system calls (attaching to the server, requests for settings): host_control_thread.h. The two threads communicate by
  * mailboxes.
  *
  * ## One cycle
@@ -21,10 +21,9 @@
  *  5. `prepare`; then streams, readings and counters.
  *
  * ## When it begins
- * When the server has granted a number to this instance, knows where its supplies stand (those that are lost it does
- * not wait for), and the clock runs. Then
- * the state is zeroed, `init` is called, and the first command is what was sent last: nothing moves by beginning.
- * Another grant number (the server was restarted) is another beginning.
+ * When the server has granted a number to this instance, knows where its supplies stand (it does not wait for those
+ * that are lost), and the clock runs. Then the state is zeroed, `init` is called, and the first command is what was
+ * sent last: nothing moves by beginning. Another grant number (the server was restarted) is another beginning.
  */
 #ifndef RM_HOST_HOST_H
 #define RM_HOST_HOST_H
@@ -42,7 +41,7 @@ struct rm_host_actuator {
     double slew_per_s;
 };
 
-/** Another first value for a setting. */
+/** A first value for a setting that replaces the code's. */
 struct rm_host_setting {
     char const *name;
     double value;
@@ -50,21 +49,21 @@ struct rm_host_setting {
 
 /** What the configuration says of one application. All of it is copied. */
 struct rm_host_setup {
-    /** As in rm_workspace_attach. */
+    /** Name or path of the workspace, as in rm_workspace_attach. */
     char const *workspace;
-    /** Of the application, and of its segment's owner. */
+    /** Name of the application, and of its segment's owner. */
     char const *name;
     /** Its shared object: host_code.h. */
     char const *code;
-    /** Nominal. */
+    /** Nominal turn rate. */
     double turn_rate_hz;
-    /** From one step to the next. */
+    /** Turns from one step to the next. */
     uint64_t period_turns;
-    /** Inputs are waited for so long after the clock expects them. */
+    /** Turns for which inputs are waited for after the clock expects them. */
     uint64_t deadline_turns;
 
     uint32_t input_count;
-    /** Streams, "bpm01/fast"; of this period. */
+    /** Names of streams, "bpm01/fast", all of this period. */
     char const *const *input;
 
     uint32_t actuator_count;
@@ -73,9 +72,9 @@ struct rm_host_setup {
     struct rm_host_setting const *setting;
     /** Path of the application's own file, or NULL. */
     char const *configuration;
-    /** Settings begin with these values, also where the last instance was killed. */
+    /** Settings begin with the configuration's values, also where the last instance was killed. */
     bool fresh;
-    /** A line for people, from the thread beside; or NULL. */
+    /** Called with a line for people, on the thread beside; NULL: not called. */
     void (*say)(void *context, char const *text);
 
     void *context;
@@ -83,22 +82,22 @@ struct rm_host_setup {
 
 struct rm_host;
 
-/** Loads the code and opens the application's segment, in the workspace that the server has made. Waits for nobody: the
- * server may be away. RM_E_CONFIG when code and configuration do not fit, RM_E_BUSY when another process is this
+/** Loads the code and opens the application's segment, in the workspace that the server has made. It does not wait:
+ * the server may be away. RM_E_CONFIG when code and configuration do not fit, RM_E_BUSY when another process is this
  * application. */
 enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **host, struct rm_error *error);
 
-/** One turn: a step, if one is due. Returns the steps made. For one thread. */
+/** Makes a step, if one is due. Returns the steps made. One thread calls it. */
 uint32_t rm_host_duty(void *host, uint64_t tsc);
 
-/** How long nothing will be due, as seen at `tsc`: for who would rather sleep than spin. */
+/** Time for which nothing will be due, as seen at `tsc`, so that the caller may sleep instead of spinning. */
 uint64_t rm_host_idle_ns(struct rm_host const *host, uint64_t tsc);
 
-/** Why it steps no more (`init` refused), or NULL. */
+/** Why it makes no more steps (`init` refused), or NULL. */
 struct rm_error const *rm_host_failure(struct rm_host const *host);
 
-/** Closes the segment in good order: the server sees an application that has stopped. Nobody is in the duty. NULL is
- * allowed. */
+/** Closes the segment in good order: the server sees an application that has stopped. No thread may be in the duty.
+ * NULL is allowed. */
 void rm_host_close(struct rm_host *host);
 
 #endif

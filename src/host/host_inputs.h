@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which turn is due: of the inputs, or of the clock where there are none.
  *
- * There are two ways to ask. rm_host_inputs_due says when a turn is complete, and rm_host_inputs_read reads its records
- * then. rm_host_inputs_collect reads each as it comes, and hands it on: for those who have little time after the last.
+ * There are two ways to use it. rm_host_inputs_due finds when a turn is complete, and rm_host_inputs_read reads its
+ * records then. rm_host_inputs_collect reads each record as it comes, and hands it on: for applications that have
+ * little time after the last one.
  *
  * All inputs have the application's period, so one turn addresses a record of each. The turn that is due is the newest
  * that all inputs have reached, or whose deadline has passed. Those before it are skipped and counted: a step that
@@ -22,41 +23,41 @@
 struct rm_host_inputs {
     uint32_t count;
     struct rm_stream_view const *view;
-    /** Turns. */
+    /** In turns. */
     uint64_t period;
-    /** After the clock expects the last record of a turn. */
+    /** Turns after the clock expects the last record of a turn. */
     uint64_t deadline_turns;
-    /** From a turn to when that is. */
+    /** Turns from a turn until the clock expects its last record. */
     uint64_t closing_turns;
-    /** Sum of the streams' and the clock's: another one is another count of turns. */
+    /** Sum of the turn-counter epochs of streams and clock: when it changes, turns are counted anew. */
     uint64_t turn_epochs;
     /** The turn after the last step's; RM_TURN_NONE: begin with the newest. */
     rm_turn next;
-    /** Of each input, the last that came. */
+    /** [input] the last record that came. */
     struct rm_record *record;
-    /** Of each input, in the last turn. */
+    /** [input] its record of the last turn is missing. */
     bool *missing;
 
     /* While records are collected. */
     void (*arrive)(void *context, uint32_t input, struct rm_record const *record);
     void *context;
-    /** Whose records are waited for. */
+    /** Turn whose records are waited for. */
     rm_turn turn;
     /** Turns before it that get no step. */
     uint64_t skipped;
-    /** Of each input, its stream's turn-counter epoch at the last survey of all. */
+    /** [input] its stream's turn-counter epoch at the last survey of all. */
     uint64_t *epoch;
 
     uint64_t clock_epoch;
-    /** Inputs that have not reached it. */
+    /** Inputs that have not reached the turn. */
     uint32_t *pending;
 
     uint32_t pending_count;
     /** Number of inputs that have been seen. While it is 0, a later turn may be waited for instead. */
     uint32_t seen_count;
-    /** Of those, the ones whose stream has the record. */
+    /** Number of those whose stream has the record. */
     uint32_t taken_count;
-    /** All of them are among `pending`. */
+    /** All inputs are among `pending`. */
     bool awaits;
 };
 
@@ -64,26 +65,27 @@ struct rm_host_due {
     rm_turn turn;
     /** Turns before it that get no step. */
     uint64_t skipped;
-    /** At its deadline: not all inputs have reached it. */
+    /** The deadline has passed, and not all inputs have reached the turn. */
     bool late;
 
     /* Of rm_host_inputs_collect alone. */
     uint32_t missing;
-    /** When the last input was seen, before its record was read. */
+    /** TSC at which the last input was seen, before its record was read. */
     uint64_t seen_tsc;
 };
 
-/** `view` outlives it; false when there is no memory. A second start takes other streams: the records begin anew. */
+/** Starts with these streams. `view` outlives it; false when there is no memory. A second start takes other streams:
+ * the records begin anew. */
 bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view, uint32_t count);
 void rm_host_inputs_free(struct rm_host_inputs *inputs);
 
-/** The turn that is due now, if there is one; it counts as stepped from then on. `clock` may be unanchored: then only
- * inputs make a turn due. */
+/** True when a turn is due now; it counts as stepped from then on. `clock` may be unanchored: then only inputs make a
+ * turn due. */
 bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                         struct rm_host_due *due);
 
-/** One look at the inputs that are still to come: reads the records of those that have, and hands them to
- * `inputs->arrive`, in whatever order. True when the turn is complete, or its deadline has passed: then it counts as
+/** Takes one look at the inputs that have not come: reads the records of those that have come since, and hands them to
+ * `inputs->arrive`, in any order. True when the turn is complete, or its deadline has passed: then it counts as
  * stepped. A turn of which something was handed on is completed in any case; between turns a backlog is skipped. */
 bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                             struct rm_host_due *due);
@@ -91,7 +93,7 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
 /** True while nothing of the next turn has been handed on: between two steps. */
 static inline bool rm_host_inputs_between(struct rm_host_inputs const *inputs) { return inputs->seen_count == 0; }
 
-/** Reads the records of `turn`; returns how many are missing, which keep their last record. */
+/** Reads the records of `turn`. Returns how many are missing; a missing one keeps its last record. */
 uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * A setting is a choice, and survives a crash. A permission is given by a person to a running system that this person
  * sees: to one instance of the application, under one grant of one server. What comes after an end of either of them is
- * another system, in a state that nobody has seen. So it begins without, and says why.
+ * another system, in a state that no person has seen. So it begins without permissions, and says why.
  *
  * All of these are for the stepping thread.
  */
@@ -20,12 +20,12 @@
 void rm_host_permissions_withdraw(struct rm_host_settings *settings, struct rm_host_program const *program,
                                   enum rm_withdrawal why, struct rm_stamp stamp);
 
-/** After a change of settings: once a permission is on, none is withdrawn. */
+/** Call it after a change of settings: once a permission is on, the reason of a withdrawal is cleared. */
 void rm_host_permissions_note(struct rm_host_settings *settings, struct rm_host_program const *program,
                               struct rm_stamp stamp);
 
-/** Before the first values are shown, in a segment whose last owner was killed: the reason to show now, for what that
- * owner was allowed, or had been withdrawn from it. */
+/** Call it before the first values are shown, in a segment whose last owner was killed. Returns the reason to show
+ * now: for permissions that the owner had, or that had been withdrawn from it. */
 enum rm_withdrawal rm_host_permissions_left(struct rm_host_settings const *settings,
                                             struct rm_host_program const *program);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** One application without its surroundings: the loaded code, all that it is told, and all that it says.
+/** One application without its surroundings: the loaded code, its inputs and its outputs.
  *
  *     struct rm_host_program *program;
  *     if (rm_host_program_open(&setup, &program, &error) != RM_OK) …
@@ -16,8 +16,8 @@
  *     rm_host_program_close(program);
  *
  * It knows of no segment, no server and no clock: the host (host.h) runs it beside a server, and the simulation in
- * simulated time. What it holds is for who runs it to read; only `sent` and `input` are for him to write, and `setting`
- * by rm_host_program_set alone.
+ * simulated time. The caller may read its members; it writes only `sent` and `input`, and `setting` only by
+ * rm_host_program_set.
  */
 #ifndef RM_HOST_HOST_PROGRAM_H
 #define RM_HOST_HOST_PROGRAM_H
@@ -37,65 +37,66 @@ struct rm_host_program {
 
     struct rm_host_code code;
     struct rm_application_setup passed;
-    /** Of each input, or NULL. */
+    /** [input] header of the stream, or NULL. */
     struct rm_stream const **input;
 
     /* Settings and readings lie flat, one after the other, arrays whole. */
 
-    /** Of each in its list. */
+    /** Place of each setting or reading in its list, and its length. */
     uint32_t *setting_at, *setting_length;
 
     uint32_t *reading_at, *reading_length;
-    /** Of all together. */
+    /** Number of values in all settings, and in all readings. */
     uint32_t setting_values, reading_values;
-    /** In force. */
+    /** Values that are in force. */
     double *setting;
-    /** Told last. */
+    /** Values as published last. */
     double *reading;
-    /** Of each, its last record. */
+    /** [stream] its last record. */
     float (*stream)[RM_LANES];
 
-    /** Per actuator: what the guard sent last; NaN while nobody knows. */
+    /** [actuator] what the guard sent last; NaN while that is unknown. */
     double *sent;
 
     struct rm_step given;
     /** `setpoint` is where rm_host_program_expect was told to put it. */
     struct rm_command command;
-    /** Since init. */
+    /** Steps since init. */
     uint64_t steps;
 
     /* Its own. */
     char const **actuator;
     double *low, *high, *slew;
-    /** The command of who has no better place for it. */
+    /** Room for the command where the caller gives no other place. */
     double *wanted;
 
     void *state, *memory;
-    /** `open` was called and is to be paid back by `close`. */
+    /** `open` was called, so `close` must be. */
     bool opened;
 };
 
-/** Loads the code, calls its `open`, asks for the lengths of its arrays, and settles the first values of its settings:
- * the code's, those of `first`, the configuration's; `accept` is asked about them. Of `setup` the workspace, deadline
- * and what is said need not be there. RM_E_CONFIG when code and configuration do not fit. */
+/** Loads the code, calls its `open`, asks for the lengths of its arrays, and determines the first values of its
+ * settings: the code's, those of `first`, the configuration's; `accept` is asked about them. Workspace, deadline and
+ * `say` of `setup` may be absent. RM_E_CONFIG when code and configuration do not fit. */
 enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_host_program **program,
                                   struct rm_error *error);
 
-/** Begins anew: a state of zeros, commands that are what was sent, no steps; `init` is called. */
+/** Begins anew: the state is zeroed, commands are what was sent, no steps were made; `init` is called. */
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error);
 
-/** Makes ready for the next step, before its inputs come. `setpoint`, or NULL for a place of the program's own, is
- * where the command will lie: it is filled with the last command, and with `sent` where that was no number. */
+/** Prepares the next step, before its inputs come. The command will lie at `setpoint`, or if that is NULL at a place
+ * of the program's own. It is filled with the last command, and with `sent` where that was not a number. */
 void rm_host_program_expect(struct rm_host_program *program, double *setpoint);
 
-/** A record of the turn whose step is next. Once for each input at most; nothing where the code has no `arrive`. */
+/** Hands in a record of the turn whose step is next, at most once for each input. Does nothing where the code has no
+ * `arrive`. */
 static inline void rm_host_program_arrive(struct rm_host_program *program, uint32_t input,
                                           struct rm_record const *record) {
     if (program->code.it->arrive != NULL)
         program->code.it->arrive(&program->passed, program->state, input, record);
 }
 
-/** The step of `turn`. `record` and `is_missing` are per input, and stay until rm_host_program_prepare. */
+/** Makes the step of `turn`. `record` and `is_missing` are per input, and stay valid until rm_host_program_prepare. */
 static inline enum rm_step_result rm_host_program_step(struct rm_host_program *program, rm_turn turn,
                                                        struct rm_record const *record, bool const *is_missing,
                                                        uint32_t missing) {
@@ -107,10 +108,10 @@ static inline enum rm_step_result rm_host_program_step(struct rm_host_program *p
     return program->code.it->step(&program->passed, program->state, &program->given, &program->command);
 }
 
-/** After each step, once its vector is on its way. */
+/** Call it after each step, once its vector is on its way. */
 void rm_host_program_prepare(struct rm_host_program *program);
 
-/** For the thread beside: nothing where the code has no `work`. */
+/** For the thread beside: calls `work`. Does nothing where the code has none. */
 static inline void rm_host_program_work(struct rm_host_program const *program) {
     if (program->code.it->work != NULL)
         program->code.it->work(&program->passed);
@@ -124,7 +125,7 @@ uint32_t rm_host_program_find(struct rm_host_program const *program, char const 
 enum rm_code rm_host_program_set(struct rm_host_program *program, char const *setting, uint32_t first,
                                  double const *values, uint32_t count, struct rm_error *error);
 
-/** Calls `close`, and frees all. Nobody is in `work`. NULL is allowed. */
+/** Calls `close`, and frees all. No thread may be in `work`. NULL is allowed. */
 void rm_host_program_close(struct rm_host_program *program);
 
 #endif

@@ -5,8 +5,8 @@
  *     NAME/SETTING, NAME/READING     parameters; NAME/settings is the group of all settings
  *     NAME/STREAM                    streams; one record per step, under its turn
  *     counters/application/NAME      set "application"
- *     latency/NAME                   from the inputs seen to the vector committed
- *     age/NAME                       from when a turn's inputs are expected to its vector committed
+ *     latency/NAME                   time from the inputs seen to the vector committed
+ *     age/NAME                       time from when a turn's inputs are expected to its vector committed
  *     NAME/replies, NAME/requests
  *
  *     NAME/withdrawn                 why it may not act any more: enum rm_withdrawal, where it has permissions
@@ -21,7 +21,7 @@
 
 struct rm_host;
 
-/** Opens it, and fills in all members of the host that lie in it. */
+/** Opens the segment, and fills in all members of the host that lie in it. */
 enum rm_code rm_host_segment_open(struct rm_host *host, struct rm_error *error);
 
 #endif

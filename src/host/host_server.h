@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a host uses of the server's segment: the clock, its grant, its inputs, and what was sent to its supplies. */
+/** What a host uses of the server's segment: clock, grant, inputs, and what was sent to its supplies. */
 #ifndef RM_HOST_HOST_SERVER_H
 #define RM_HOST_HOST_SERVER_H
 
@@ -19,17 +19,17 @@
 /** One life of the server as one application sees it. Constant after attaching. */
 struct rm_host_server {
     struct rm_workspace *workspace;
-    /** Of the server's segment: another one is another server. */
+    /** Generation of the server's segment: another one is another server. */
     uint64_t generation;
 
     struct rm_clock const *clock;
     struct rm_grant const *grant;
     struct rm_setpoints const *sent;
-    /** u32 per supply of the server. */
+    /** A u32 per supply of the server. */
     struct rm_parameter const *supply_state;
 
     uint32_t supply_count;
-    /** Of each actuator its number among the server's supplies. */
+    /** [actuator] its number among the server's supplies. */
     uint32_t *supply;
 
     uint32_t actuator_count;
@@ -37,22 +37,22 @@ struct rm_host_server {
     uint32_t input_count;
 };
 
-/** Attaches to the server that lives now and finds everything in it. RM_E_ABSENT, RM_E_HALF_MADE or RM_E_DEAD while it
- * is away; RM_E_NOT_FOUND when it runs with another configuration. */
+/** Attaches to the server that lives now, and finds everything in its segment. RM_E_ABSENT, RM_E_HALF_MADE or
+ * RM_E_DEAD while the server is away; RM_E_NOT_FOUND when it runs with another configuration. */
 enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_host_server **server,
                                    struct rm_error *error);
 
-/** True while it lives, and is the one that was attached to. Some system calls. */
+/** True while the server lives, and is the one that was attached to. It makes some system calls. */
 bool rm_host_server_lives(struct rm_host_server const *server);
 
 /** NULL is allowed. */
 void rm_host_server_detach(struct rm_host_server *server);
 
-/** Copies what was sent last to each actuator, if that is of another vector than `*seen`, which it then is. False when
- * there is none, and while it changes. Memory reads only, and of few lines where nothing is new. Begin with 0. */
+/** Copies what was sent last to each actuator, if its vector is another than `*seen`, and sets `*seen`. False when
+ * there is none, and while it changes. It only reads memory, and few lines where nothing is new. Begin with 0. */
 bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent);
 
-/** True when the server knows where all actuators stand, as far as it will: those that have not answered since it
+/** True when the server knows where all actuators stand, as far as it will. Actuators that have not answered since it
  * started, and are not given up as lost, are joining. */
 bool rm_host_server_joined(struct rm_host_server const *server);
 

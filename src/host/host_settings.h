@@ -5,11 +5,11 @@
  * it when it is between two steps. So all settings of one proposal change in one step, the application is asked by the
  * thread that it always runs in, and the parameters have one writer.
  *
- * The proposal is a mailbox of one command. `state` goes from FREE to POSTED (release, the proposer), to TAKEN (by
- * exchange, so that a proposer who waits no longer can take it back), to ACCEPTED or REFUSED (release). What the
- * command says belongs to the proposer while FREE, to the stepping thread while TAKEN. It names the settings that it is
+ * The proposal is a mailbox of one command. `state` goes from FREE to POSTED (release, by the proposer), to TAKEN (by
+ * exchange, so that a proposer that waits no longer can take it back), to ACCEPTED or REFUSED (release). The command's
+ * content belongs to the proposer while FREE, and to the stepping thread while TAKEN. It names the settings that it is
  * about: all others stay as they are, also where they have changed since it was written. So a permission that was
- * withdrawn meanwhile does not come back with somebody's gain.
+ * withdrawn meanwhile does not come back with another setting's change.
  */
 #ifndef RM_HOST_HOST_SETTINGS_H
 #define RM_HOST_HOST_SETTINGS_H
@@ -33,25 +33,25 @@ enum rm_proposal {
 
 struct rm_host_settings {
     uint32_t count;
-    /** Of all together: they lie flat, arrays whole. */
+    /** Number of values of all settings together: they lie flat, arrays whole. */
     uint32_t values;
-    /** Of each, the program's. */
+    /** [setting] place and length; the program's. */
     uint32_t const *at, *length;
-    /** Of each, in the application's segment. */
+    /** [setting] its parameter in the application's segment. */
     struct rm_parameter **parameter;
-    /** Around them; NULL when there are none. */
+    /** The group of these parameters; NULL when there are none. */
     struct rm_group *group;
-    /** In force: the program's. Written and read by the stepping thread alone. */
+    /** Values in force, which are the program's. Written and read by the stepping thread alone. */
     double *value;
-    /** The command. */
+    /** Values of the command. */
     double *proposed;
-    /** Which settings the proposal is about. */
+    /** [setting] the proposal is about it. */
     bool *asked;
     /** enum rm_withdrawal; NULL: the code has no permissions. */
     struct rm_parameter *withdrawn;
-    /** Of a refusal. */
+    /** Why the last proposal was refused. */
     struct rm_error reason;
-    /** enum rm_proposal */
+    /** enum rm_proposal. */
     _Atomic uint32_t state;
 };
 
@@ -61,7 +61,7 @@ void rm_host_settings_free(struct rm_host_settings *settings);
 /** Writes all parameters, as one change of the group. */
 void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp stamp);
 
-/** For the stepping thread: shows one of them, inside a change of the group. */
+/** For the stepping thread: writes one of the parameters, inside a change of the group. */
 void rm_host_settings_write(struct rm_host_settings *settings, uint32_t i, struct rm_stamp stamp);
 
 /** For the stepping thread, between two steps: takes over what is proposed, if the code accepts it. Returns how many
@@ -69,7 +69,7 @@ void rm_host_settings_write(struct rm_host_settings *settings, uint32_t i, struc
 uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
                                struct rm_stamp stamp);
 
-/** For the proposer, before the first setting of a new command. */
+/** For the proposer: begins a new command, before its first setting. */
 void rm_host_settings_begin(struct rm_host_settings *settings);
 
 /** For the proposer: puts values of elements `first` and following of a setting into the command. */
@@ -77,7 +77,8 @@ void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, u
                           size_t bytes);
 
 /** For the proposer: posts `proposed` and waits at most `timeout_ns` for the answer. RM_OK; RM_E_ARGUMENT with the
- * application's reason; RM_E_BUSY when it has not been between two steps in this time, and the proposal is void. */
+ * application's reason; RM_E_BUSY when the stepping thread has not taken it within that time: the proposal is void
+ * then. */
 enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A setup with everything that it points to. */
+/** Copies a setup with everything that it points to. */
 #ifndef RM_HOST_HOST_SETUP_H
 #define RM_HOST_HOST_SETUP_H
 
@@ -7,7 +7,7 @@
 
 #include "host/host.h"
 
-/** `*copy` is zero before, and can be freed after in any case. */
+/** Copies the setup. `*copy` is zero before, and can be freed afterwards in any case. */
 enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup const *setup, struct rm_error *error);
 void rm_host_setup_free(struct rm_host_setup *copy);
 

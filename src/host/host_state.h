@@ -25,7 +25,7 @@ struct rm_host_worker;
 
 struct rm_host {
     struct rm_host_program *program;
-    /** The program's copy. */
+    /** The setup: the program's copy. */
     struct rm_host_setup const *setup;
 
     double tsc_hz;
@@ -33,37 +33,37 @@ struct rm_host {
     /* The application's segment. */
     struct rm_owner *owner;
     struct rm_setpoints *vectors;
-    /** Set "application"; "refused" is the control thread's, the others the stepping thread's. */
+    /** Counters of the set "application"; the control thread writes "refused", the stepping thread all others. */
     rm_counter *counters;
 
     struct rm_histogram *latency;
     struct rm_histogram *age;
     struct rm_host_settings settings;
     struct rm_host_readings readings;
-    /** Of each of the code's. */
+    /** [stream of the code]. */
     rm_owner_index *stream;
 
     /* The stepping thread's. */
 
-    /** The one in use, or NULL. */
+    /** The server in use, or NULL. */
     struct rm_host_server *server;
 
     struct rm_host_grant grant;
     struct rm_host_inputs inputs;
     struct rm_clock_reading clock;
-    /** Of the last look at the clock. */
+    /** TSC of the last look at the clock. */
     uint64_t clock_tsc;
-    /** Ticks from one look to the next, at most. */
+    /** Most TSC ticks from one look to the next. */
     uint64_t clock_wait;
-    /** Vectors carry it; 0: it does not step. */
+    /** Grant number that vectors carry; 0: it makes no steps. */
     uint64_t grant_number;
-    /** Of the grant that permissions are given under; 0: none was yet. */
+    /** Number of the grant under which permissions are given; 0: there was none yet. */
     uint64_t last_grant_number;
-    /** Of the vector that the program's `sent` is of. */
+    /** Sequence of the vector that the program's `sent` comes from. */
     uint64_t sent_sequence;
-    /** begun: the next command is written there. */
+    /** The vector that was begun: the next command is written there. */
     struct rm_setpoint_vector *vector;
-    /** When the last step began. */
+    /** TSC when the last step began. */
     uint64_t stepped_tsc;
 
     /* Between the two threads. The control thread posts a server (or NULL) with release; the stepping thread takes it

@@ -10,11 +10,11 @@
 
 struct rm_host_worker;
 
-/** `*worker` stays NULL where the code has no `work`. */
+/** Starts the thread. `*worker` stays NULL where the code has no `work`. */
 enum rm_code rm_host_worker_start(struct rm_host_program const *program, struct rm_host_worker **worker,
                                   struct rm_error *error);
 
-/** Waits for the call that is under way, and joins the thread. NULL is allowed. */
+/** Waits until the present call has returned, and joins the thread. NULL is allowed. */
 void rm_host_worker_stop(struct rm_host_worker *worker);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <ringmaster/abi.h>
 
-/** The modules that must not load are made of the same file with others of these. */
+/** Modes: the modules that must not load are made from the same file with others of these. */
 #ifndef TEST_ABI_VERSION
 #define TEST_ABI_VERSION RM_ABI_VERSION
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For tests of a host: one beside a server written by hand, with time in the test's hands, and somebody who asks. */
+/** For tests of a host: a host beside a server written by hand, with time in the test's hands, and a process that
+ * makes requests. */
 #ifndef RM_HOST_TEST_HOST_RIG_H
 #define RM_HOST_TEST_HOST_RIG_H
 
@@ -19,9 +20,9 @@
 #include "host/test_application.h"
 #include "host/test_server.h"
 
-/** Path of its shared object: an argument. */
+/** Path of its shared object: the test program's argument. */
 static char const *application;
-/** Of the server's clock here: a thousand ticks are a turn. */
+/** Rate of the server's clock here: a thousand ticks are a turn. */
 static double const TSC_HZ = 1e9;
 /** TSC of turn 0. */
 static uint64_t const BASE = 1000000000000ull;
@@ -41,11 +42,11 @@ struct host_test {
     struct test_server server;
     struct rm_host_setup setup;
     struct rm_host *host;
-    /** What the clock says. */
+    /** Turn that the clock shows. */
     rm_turn turn;
 
     pthread_mutex_t lock;
-    /** All lines. */
+    /** All lines that the host has said. */
     char said[4096];
 };
 
@@ -118,7 +119,7 @@ static inline void open_host(struct host_test *test) {
         fail_msg("%s", error.text);
 }
 
-/** Turns the duty over, at one turn of the clock, until `which` counts `wanted`. */
+/** Calls the duty, at one turn of the clock, until `which` counts `wanted`. */
 static inline void turn_until(struct host_test *test, enum rm_application_counter which, uint64_t wanted) {
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (counter(test, which) != wanted) {
@@ -165,7 +166,7 @@ static inline double reading(struct host_test *test, unsigned which) {
     return rm_parameter_read_f64(test->host->readings.parameter[which]);
 }
 
-/* ── who asks ── */
+/* ── the process that makes requests ── */
 
 struct host_asker {
     struct rm_owner *owner;

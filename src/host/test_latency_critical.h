@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What tests and the application in a latency-critical (test_latency_critical.c) know of each other. */
+/** What tests and the latency-critical application (test_latency_critical.c) know of each other. */
 #ifndef RM_HOST_TEST_LATENCY_CRITICAL_H
 #define RM_HOST_TEST_LATENCY_CRITICAL_H
 
@@ -10,9 +10,9 @@ enum { CRITICAL_SCALE, CRITICAL_WEIGHT, CRITICAL_OFFSET, CRITICAL_SETTINGS };
 enum { CRITICAL_SUM, CRITICAL_ECHO, CRITICAL_ARRIVED, CRITICAL_TWICE, CRITICAL_READINGS };
 enum { CRITICAL_LANE_SUM, CRITICAL_LANE_MISSING, CRITICAL_LANE_ORDER, CRITICAL_LANES };
 
-/** Its `memory`. */
+/** The application's `memory`. */
 struct critical_memory {
-    /** Of its arrays, as its own file says. */
+    /** Length of its arrays, as its own file says. */
     uint32_t length;
 
     _Atomic uint64_t worked;

@@ -27,7 +27,7 @@
 #include "fabric/test_workspace.h"
 
 enum {
-    /** Of the server; the application has some of them. */
+    /** Supplies of the server; the application has some of them. */
     TEST_SUPPLIES = 6,
 
     TEST_INPUTS = 2,
@@ -37,13 +37,13 @@ enum {
 static double const TEST_TURN_RATE_HZ = 1000000.0;
 
 struct test_server {
-    /** On cache lines of their own. */
+    /** Writers lie on cache lines of their own. */
     struct rm_stream_writer writer[TEST_INPUTS];
 
     struct rm_segment_plan plan;
     struct rm_segment segment;
     rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
-    /** Granted last. */
+    /** Grant number that was granted last. */
     uint64_t grant_number;
 };
 
@@ -51,7 +51,7 @@ static inline void *test_memory(struct test_server *server, rm_planned_index ind
     return rm_segment_memory(&server->segment, &server->plan, index);
 }
 
-/** `application` may be NULL: a server that has none. */
+/** Plans the segment. `application` may be NULL: the server has none. */
 static inline void test_server_plan(struct test_server *server, char const *application) {
     struct rm_stream const stream = {
         .capacity = 1024,
@@ -80,7 +80,7 @@ static inline void test_server_plan(struct test_server *server, char const *appl
     }
 }
 
-/** What each supply was sent: 0.5, 1.5, 2.5, … */
+/** Sends setpoints to the supplies: `first`, `first` + 1, … */
 static inline void test_server_send(struct test_server *server, double first) {
     struct rm_setpoint_vector *vector = rm_setpoints_begin(test_memory(server, server->sent));
     for (unsigned i = 0; i < TEST_SUPPLIES; ++i)
@@ -94,7 +94,7 @@ static inline void test_server_state(struct test_server *server, unsigned supply
     rm_parameter_write(test_memory(server, server->state), all, sizeof all, rm_stamp_now());
 }
 
-/** The clock stands at `turn` at the TSC `tsc`. */
+/** Sets the clock: `turn` is due at `tsc`. */
 static inline void test_server_clock(struct test_server *server, rm_turn turn, uint64_t tsc, double tsc_hz) {
     struct rm_clock_reading const reading = {
         .anchored = true,
@@ -108,7 +108,7 @@ static inline void test_server_clock(struct test_server *server, rm_turn turn, u
     rm_clock_publish(test_memory(server, server->clock), &reading);
 }
 
-/** Opens, or opens again, the segment "server" of workspace "demo"; false with what is wrong on standard error. */
+/** Opens the segment "server" of workspace "demo", or opens it again. False, with the reason on standard error. */
 static inline bool test_server_open(struct test_server *server) {
     struct rm_error error;
     if (rm_segment_open("demo", "server", &server->plan, &server->segment, &error) != RM_OK) {
@@ -121,7 +121,7 @@ static inline bool test_server_open(struct test_server *server) {
     return true;
 }
 
-/** Ends as a killed server does: the lock is gone, the segment says that it lives. */
+/** Ends as a killed server does: the lock is gone, and the segment says LIVE. */
 static inline void test_server_die(struct test_server *server) {
     for (unsigned i = 0; i < TEST_INPUTS; ++i)
         rm_stream_writer_close(&server->writer[i]);
@@ -138,7 +138,7 @@ static inline void test_server_close(struct test_server *server) {
     rm_plan_free(&server->plan);
 }
 
-/** Says to an instance that it may send vectors of a new grant number; 0 and 0 takes the grant back. */
+/** Grants an instance a new grant number, with which it may send vectors. With 0 and 0 it takes the grant back. */
 static inline uint64_t test_server_grant(struct test_server *server, uint64_t instance, uint64_t pid) {
     struct rm_grant *grant = test_memory(server, server->grant);
     server->grant_number = instance == 0 ? 0 : rm_tai_ns();
@@ -150,7 +150,7 @@ static inline uint64_t test_server_grant(struct test_server *server, uint64_t in
     return server->grant_number;
 }
 
-/** A record of one input. */
+/** Puts a record of one input. */
 static inline void test_server_record(struct test_server *server, unsigned input, rm_turn turn, int32_t value) {
     struct rm_record const record = {.turn = turn, .lane = {{.i = value}}};
     rm_stream_writer_put(&server->writer[input], &record);
