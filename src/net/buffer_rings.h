@@ -19,10 +19,11 @@ struct rm_buffer_rings {
 bool rm_buffer_rings_make(struct rm_buffer_rings *rings, uint16_t count, uint32_t slots);
 void rm_buffer_rings_free(struct rm_buffer_rings *rings);
 
-/** For the one who puts: how many handles there will be room for at least. */
+/** For the thread that puts: for how many handles there will be room at least. */
 uint32_t rm_buffer_rings_room(struct rm_buffer_rings const *rings, uint16_t number);
 
-/** Puts as many handles as there is room for; returns how many. What their buffers hold is seen by who takes them. */
+/** Puts as many handles as there is room for; returns how many. The thread that takes them sees what their buffers
+ * hold. */
 uint32_t rm_buffer_rings_put(struct rm_buffer_rings *rings, uint16_t number, void *const *handle, uint32_t count);
 
 /** Takes up to `most` handles into `handle`, and returns how many. */

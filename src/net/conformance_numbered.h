@@ -8,19 +8,19 @@
 /** The UDP port of datagrams that an XDP program claims. */
 enum { CLAIMED_PORT = 4660 };
 
-/** Where a run of datagrams stands. */
+/** State of a run of datagrams. */
 struct numbered {
     uint64_t next;
-    /** Bytes of each, or 0 for lengths that all differ. */
+    /** Bytes of each; 0: all lengths differ. */
     uint32_t fixed;
-    /** The next may have any number: its sender was there before this receiver. */
+    /** The next one may have any number: its sender was there before this receiver. */
     bool any;
-    /** The link has other traffic too, and a full one drops: those that come are in order. */
+    /** The link has other traffic too, and drops when it is full: those that come are in order. */
     bool lossy;
 };
 
-/** Sends `count` datagrams on a queue, however long the far end takes. Over a kernel's link, which drops what nobody
- * takes, never more than 1000 ahead of what the receiver has checked. */
+/** Sends `count` datagrams on a queue, however long the far end takes. A kernel's link drops what is not taken: over
+ * such a link it is never more than 1000 ahead of what the receiver has checked. */
 void numbered_send(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
                    uint64_t count);
 
@@ -33,7 +33,7 @@ void numbered_receive(struct endpoints *endpoints, struct rm_port *port, uint16_
 void numbered_fill(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
                    struct rm_burst *burst);
 
-/** Expects the received entries of a burst to be the next datagrams. Number 0 is always one of them: a sender that was
+/** Checks that the received entries of a burst are the next datagrams. Number 0 is always allowed: its sender was
  * started again. */
 void numbered_check(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
                     struct rm_burst const *burst);

@@ -19,7 +19,7 @@ void rm_dpdk_log_close(void);
 /** Forgets what was logged so far. */
 void rm_dpdk_log_clear(void);
 
-/** What was logged since, lines joined by "; ", cut to fit; "its log says nothing" when it is so. */
+/** Copies what was logged since, lines joined by "; ", cut to fit; "its log says nothing" when there is nothing. */
 void rm_dpdk_log_words(char words[RM_DPDK_WORDS_BYTES]);
 
 #endif

@@ -9,7 +9,7 @@
 struct rm_dpdk_device_port {
     alignas(64) struct rm_port port;
     struct rm_dpdk_device device;
-    /** tap: by which the kernel tells the driver to read; 0 for others. */
+    /** tap: signal by which the kernel tells the driver to read; 0 for others. */
     int wake_signal;
 };
 
@@ -17,7 +17,7 @@ static inline struct rm_dpdk_device_port *rm_dpdk_port(struct rm_port *port) {
     return (struct rm_dpdk_device_port *)port;
 }
 
-/** The operations. */
+/** Operations of the port. */
 uint32_t rm_dpdk_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 void rm_dpdk_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 uint32_t rm_dpdk_port_discard(struct rm_port *port, uint16_t queue);
@@ -27,7 +27,7 @@ void rm_dpdk_port_totals(struct rm_port *port, struct rm_port_statistics *totals
 bool rm_dpdk_port_mac(struct rm_port const *port, uint8_t mac[6]);
 void rm_dpdk_port_close(struct rm_port *port);
 
-/** Opens the device whose bus and name are set, starts it, and lets it steer and take in multicast. */
+/** Opens the device whose bus and name are set, starts it, and sets up steering and multicast. */
 enum rm_code rm_dpdk_port_open(struct rm_dpdk_device_port *port, struct rm_port_config const *config,
                                struct rm_dpdk_wants const *wants, struct rm_error *error);
 

@@ -2,7 +2,7 @@
 /** A gate in front of memory that another thread takes away.
  *
  * Polling threads pass through it at every burst without ever waiting; the control thread opens and closes it, and
- * closing waits until nobody is inside. Two lanes per queue, one per direction, each passed by one thread.
+ * closing waits until no thread is inside. Two lanes per queue, one per direction, each passed by one thread.
  *
  * Ordering. A passer stores `inside`, then loads `state`; the closer stores `state`, then loads `inside`. Both pairs
  * are sequentially consistent, so at least one of them sees the other: either the passer turns round or the closer
@@ -26,9 +26,9 @@ enum rm_gate_state {
 
 struct rm_gate_fast_path {
     alignas(64) atomic_bool inside;
-    /** receiving: somebody does, ever. */
+    /** receiving: a thread passes through this lane at all. */
     atomic_bool used;
-    /** receiving: nothing came in a passage that began while draining. */
+    /** receiving: a passage that began while draining brought nothing. */
     atomic_bool dry;
 };
 
@@ -45,7 +45,8 @@ struct rm_gate {
 bool rm_gate_init(struct rm_gate *gate, uint16_t queues);
 void rm_gate_free(struct rm_gate *gate);
 
-/** RM_GATE_CLOSED: stay out. Else inside, until rm_gate_leave_receive, which is told the same. */
+/** RM_GATE_CLOSED: stay out. Else the caller is inside, until it calls rm_gate_leave_receive with the state that was
+ * returned. */
 static inline enum rm_gate_state rm_gate_enter_receive(struct rm_gate *gate, uint16_t queue) {
     struct rm_gate_fast_path *const lane = &gate->receive[queue];
     atomic_store(&lane->inside, true);
@@ -65,7 +66,7 @@ static inline void rm_gate_leave_receive(struct rm_gate *gate, uint16_t queue, e
     atomic_store_explicit(&lane->inside, false, memory_order_release);
 }
 
-/** True: inside, until rm_gate_leave_send. */
+/** True: the caller is inside, until it calls rm_gate_leave_send. */
 static inline bool rm_gate_enter_send(struct rm_gate *gate, uint16_t queue) {
     atomic_store(&gate->send[queue].inside, true);
     if (atomic_load(&gate->state) == RM_GATE_OPEN)
@@ -85,7 +86,7 @@ void rm_gate_open(struct rm_gate *gate);
  * most: a queue may have no reader. */
 void rm_gate_drain(struct rm_gate *gate, uint16_t queues, uint32_t max_lag_ms);
 
-/** Returns when nobody is inside and nobody will be. */
+/** Closes the gate. When it returns, no thread is inside, and none will be. */
 void rm_gate_close(struct rm_gate *gate);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "net/port.h"
 
-/** The index of the interface that a port is configured to use. */
+/** Finds the index of the interface that a port is configured to use. */
 enum rm_code rm_interface_find(struct rm_port_config const *config, uint32_t *index, struct rm_error *error);
 
 /** True when it is up and its cable is plugged in; asked through any socket. */
@@ -22,7 +22,7 @@ bool rm_interface_up(int socket, uint32_t index);
 enum rm_code rm_interface_join(int socket, uint32_t index, uint32_t ipv4, struct rm_port_config const *config,
                                struct rm_error *error);
 
-/** A socket to ask about an interface, which also holds the port's groups on it. */
+/** Opens a socket to ask about an interface; it also holds the port's groups on it. */
 enum rm_code rm_interface_open(uint32_t index, struct rm_port_config const *config, int *socket,
                                struct rm_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How two ends of memif agree: what each may say, and what comes of it, a channel of mapped memory and rings in it.
+/** How two ends of memif agree: what each may send, and what results: a channel of mapped memory, with rings in it.
  *
  * The functions take messages and make answers, and know no socket; memif_link.c carries them to and fro.
  */
@@ -9,16 +9,16 @@
 #include "net/memif_message.h"
 #include "net/memif_ring.h"
 
-/** In each direction. */
+/** Most rings in each direction. */
 enum { RM_MEMIF_RINGS_MAX = 65 };
 
-/** What an end has to offer: at least one ring in each direction. */
+/** What an end offers: at least one ring in each direction. */
 struct rm_memif_offer {
     uint16_t receive_rings;
     uint16_t send_rings;
-    /** client: of each ring. */
+    /** client: slots of each ring, as a power of two. */
     uint32_t slots_log2;
-    /** client: of each buffer, whole cache lines. */
+    /** client: bytes of each buffer, whole cache lines. */
     uint32_t send_bytes;
     /** The same. */
     uint32_t receive_bytes;
@@ -33,7 +33,7 @@ struct rm_memif_channel {
     struct rm_memif_place to_client[RM_MEMIF_RINGS_MAX];
 };
 
-/** Unmaps and closes all of it. */
+/** Unmaps and closes all of the channel. */
 void rm_memif_channel_close(struct rm_memif_channel *channel);
 
 /** Memory that a client makes of an offer, in bytes. */
@@ -43,7 +43,7 @@ uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer);
 struct rm_memif_server {
     struct rm_memif_offer const *offer;
     struct rm_memif_channel *channel;
-    /** The client has said INIT. */
+    /** The client has sent INIT. */
     bool greeted;
     /** The handshake is over. */
     bool connected;
@@ -62,18 +62,18 @@ struct rm_memif_client {
     struct rm_memif_offer const *offer;
     struct rm_memif_channel *channel;
     int region_file;
-    /** Messages so far. */
+    /** Messages sent so far. */
     uint32_t said;
 };
 
 /** Takes the server's HELLO. NULL, or why the two cannot meet. */
 char const *rm_memif_client_greeted(struct rm_memif_client *client, struct rm_memif_message const *hello);
 
-/** The next message, and the file to go with it, which stays the client's, or -1; false when all was said. What answers
- * the last one is CONNECTED, what answers the others ACK. */
+/** Gives the next message, and the file to go with it, which stays the client's, or -1. False when all were sent. The
+ * last one is answered by CONNECTED, the others by ACK. */
 bool rm_memif_client_next(struct rm_memif_client *client, struct rm_memif_message *message, int *file);
 
-/** When the handshake is over, however it went. */
+/** Call it when the handshake is over, however it went. */
 void rm_memif_client_end(struct rm_memif_client *client);
 
 #endif

@@ -18,21 +18,21 @@
 struct rm_memif_link {
     /** Open while there is a peer. */
     struct rm_gate gate;
-    /** One for each receive queue of the port's device. */
+    /** [receive queue of the port's device]. */
     struct rm_memif_ring *receive;
 
     struct rm_memif_ring *send;
-    /** How many the peer has, too; written while the gate is closed, read inside it. */
+    /** How many of them the peer has, too; written while the gate is closed, read inside it. */
     uint16_t receive_rings;
 
     uint16_t send_rings;
     struct rm_memif_offer offer;
-    /** The thread's. */
+    /** Used by the link's thread alone. */
     struct rm_memif_channel channel;
 
     bool server;
     char path[RM_PORT_PATH_BYTES];
-    /** server: where peers arrive; else -1. */
+    /** server: the socket at which peers arrive; else -1. */
     int listener;
     /** An eventfd, readable when the thread shall end. */
     int stop;

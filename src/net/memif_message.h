@@ -2,7 +2,7 @@
 /** The control messages of memif 2.0, by which two ends agree on the memory they share.
  *
  * Each is one packet of 128 bytes through a Unix socket of type SOCK_SEQPACKET, in native byte order, and may carry one
- * file. The server greets; the client, who makes the memory, announces it piece by piece and has each piece
+ * file. The server greets; the client, which makes the memory, announces it piece by piece and has each piece
  * acknowledged:
  *
  *     server                                          client
@@ -14,7 +14,7 @@
  *                                                ←    CONNECT
  *     CONNECTED                                  →
  *
- * and each may say DISCONNECT at any time. What comes from a peer is bytes to be judged, whatever it says.
+ * and each may send DISCONNECT at any time. All that comes from a peer is checked.
  */
 #ifndef RM_NET_MEMIF_MESSAGE_H
 #define RM_NET_MEMIF_MESSAGE_H
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    /** 2.0 */
+    /** Version 2.0. */
     RM_MEMIF_VERSION = 0x0200,
 
     RM_MEMIF_NAME_BYTES = 32,
@@ -31,7 +31,7 @@ enum {
     RM_MEMIF_REASON_BYTES = 96,
     RM_MEMIF_MESSAGE_BYTES = 128,
     RM_MEMIF_MODE_ETHERNET = 0,
-    /** Of rm_memif_add_ring.flags: frames go from client to server, else back. */
+    /** Flag of rm_memif_add_ring: frames go from client to server; else the other way. */
     RM_MEMIF_RING_TO_SERVER = 1,
 };
 
@@ -51,9 +51,9 @@ struct rm_memif_hello {
     char name[RM_MEMIF_NAME_BYTES];
     uint16_t lowest_version;
     uint16_t highest_version;
-    /** Highest index it takes: one less than the number of them. */
+    /** Highest region index that it takes: one less than their number. */
     uint16_t last_region;
-    /** In the same way. */
+    /** Highest ring index, in the same way. */
     uint16_t last_ring_to_client;
 
     uint16_t last_ring_to_server;
@@ -62,7 +62,7 @@ struct rm_memif_hello {
 
 struct rm_memif_init {
     uint16_t version;
-    /** A number; several interfaces may share a socket. */
+    /** Number of the interface; several interfaces may share a socket. */
     uint32_t interface;
 
     uint8_t mode;
@@ -71,7 +71,7 @@ struct rm_memif_init {
 } __attribute__((packed));
 
 struct rm_memif_add_region {
-    /** 0, 1, … in this order. */
+    /** Regions come in the order 0, 1, … */
     uint16_t index;
 
     uint64_t bytes;
@@ -79,18 +79,18 @@ struct rm_memif_add_region {
 
 struct rm_memif_add_ring {
     uint16_t flags;
-    /** 0, 1, … in each direction. */
+    /** Rings are numbered 0, 1, … in each direction. */
     uint16_t index;
 
     uint16_t region;
-    /** In bytes, of the ring in its region. */
+    /** Offset of the ring in its region, in bytes. */
     uint32_t offset;
 
     uint8_t slots_log2;
     uint16_t private_header_bytes;
 } __attribute__((packed));
 
-/** Of CONNECT and CONNECTED. */
+/** Content of CONNECT and CONNECTED. */
 struct rm_memif_connected {
     char name[RM_MEMIF_NAME_BYTES];
 } __attribute__((packed));
@@ -130,7 +130,7 @@ bool rm_memif_message_send(int socket, struct rm_memif_message const *message, i
  * are closed. False when the peer is gone, or sent something that is no message: then there is no file either. */
 bool rm_memif_message_receive(int socket, struct rm_memif_message *message, int *file);
 
-/** Tells the peer that this is the end, and why, if it still listens. */
+/** Tells the peer, if it still reads, that the link ends, and why. */
 void rm_memif_message_part(int socket, char const *reason);
 
 #endif

@@ -2,8 +2,8 @@
 /** Memory that both ends of a memif link have mapped: the client makes it, the server maps what it was given.
  *
  * Behind a region that was given, as much address space is mapped, empty, as a length field of 16 bits can lead a
- * reader astray: whoever reads a frame where it lies reads memory that a hostile peer may change between two looks. It
- * may get a wrong record that way, but no fault.
+ * reader astray. A thread that reads a frame where it lies reads memory that a hostile peer may change between two
+ * looks. It may get a wrong record that way, but no fault.
  */
 #ifndef RM_NET_MEMIF_REGION_H
 #define RM_NET_MEMIF_REGION_H
@@ -14,7 +14,7 @@
 
 enum { RM_MEMIF_REGIONS_MAX = 16 };
 
-/** As far as a descriptor's 32 bits reach. */
+/** Largest size of a region: the reach of a descriptor's 32 bits. */
 #define RM_MEMIF_REGION_BYTES_MAX (UINT64_C(1) << 32)
 
 struct rm_memif_region {
@@ -31,12 +31,12 @@ struct rm_memif_regions {
 int rm_memif_regions_make(struct rm_memif_regions *regions, uint64_t bytes);
 
 /** Maps the next region from a peer's file, which may be closed then. NULL, or what is wrong with it: a file that can
- * shrink would end whoever reads it. */
+ * shrink would end the process that reads it. */
 char const *rm_memif_regions_map(struct rm_memif_regions *regions, int file, uint64_t bytes);
 
 void rm_memif_regions_unmap(struct rm_memif_regions *regions);
 
-/** Where `length` bytes at `offset` of region `index` lie, or NULL when they are not all inside. */
+/** Where `length` bytes at `offset` of region `index` lie; NULL when they are not all inside. */
 static inline uint8_t *rm_memif_regions_at(struct rm_memif_regions const *regions, uint32_t index, uint64_t offset,
                                            uint64_t length) {
     if (index >= regions->count || offset + length > regions->region[index].bytes)

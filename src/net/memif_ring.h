@@ -4,8 +4,8 @@
  * Frames are received where they lie: a burst points into the shared region from rm_memif_ring_receive until
  * rm_memif_ring_release, which gives its slots back. Sending copies, for a frame is made before its slot is known.
  *
- * A ring has two indices, 16 bits wide and running freely, each moved by one end; slot = index modulo slots. Whose is
- * whose depends on who made the memory:
+ * A ring has two indices, 16 bits wide and running freely, each moved by one end; slot = index modulo slots. Which end
+ * moves which depends on the direction; the client makes the memory:
  *
  *     to the server   the client sends and moves head: up to there slots are filled;
  *                     the server receives and moves tail: up to there they are given back
@@ -35,23 +35,22 @@
 enum {
     RM_MEMIF_COOKIE = 0x3E31F20,
     RM_MEMIF_SLOTS_LOG2_MAX = 14,
-    /** Of a ring's flags: its receiver polls, and need not be woken. */
+    /** Flag of a ring: its receiver polls, and need not be woken. */
     RM_MEMIF_MASK_INTERRUPT = 1,
-    /** Of a descriptor's: the frame goes on in the next slot. */
+    /** Flag of a descriptor: the frame goes on in the next slot. */
     RM_MEMIF_NEXT = 1,
 
     RM_MEMIF_LINE_BYTES = 64,
 };
 
-/** flags and region, 16 bits each, and length in `what`; offset in its region and metadata in `where`; each field at
- * the lower end of what is left. In bytes. */
+/** A descriptor as two words. `what` has flags and region, 16 bits each, and the length; `where` has the offset in the
+ * region and metadata. The first-named field is at the low end. Length and offset are in bytes. */
 struct rm_memif_descriptor {
     _Atomic uint64_t what;
     _Atomic uint64_t where;
 };
 
-/** As it lies in shared memory. Rings follow each other closely: no more than 16 bytes of alignment can be expected of
- * a peer's. */
+/** The ring as it lies in shared memory. Rings follow each other closely: a peer's may be aligned to 16 bytes only. */
 struct rm_memif_shared_ring {
     uint32_t cookie;
     _Atomic uint16_t flags;
@@ -76,7 +75,7 @@ struct rm_memif_place {
     struct rm_memif_shared_ring *shared;
     uint16_t slots;
     bool to_server;
-    /** client: the first, in region 0; they follow each other by `stride`. NULL at the server. */
+    /** client: the first buffer, in region 0; the others follow by `stride`. NULL at the server. */
     uint8_t *buffers;
 
     uint32_t stride;
@@ -84,28 +83,28 @@ struct rm_memif_place {
     int bell;
 };
 
-/** This end of it. Used by one thread, but for the counts, which any thread may read. */
+/** This end of a ring. Used by one thread, but for the counts, which any thread may read. */
 struct rm_memif_ring {
     alignas(64) struct rm_memif_shared_ring *shared;
-    /** The index that we move. */
+    /** The index that this end moves. */
     _Atomic uint16_t *own;
-    /** The one that the peer moves. */
+    /** The index that the peer moves. */
     _Atomic uint16_t *others;
 
     struct rm_memif_regions const *regions;
-    /** As of its place. */
+    /** Buffers, as in its place. */
     uint8_t *buffers;
 
     uint32_t stride;
-    /** receiving: of a frame, beyond which it is shown cut. */
+    /** receiving: bytes of a frame beyond which it is shown cut. */
     uint32_t longest;
 
     uint16_t slots;
-    /** By how much the index of who makes slots empty stands ahead: `slots` at the client, or 0. */
+    /** How far the index that makes slots empty is ahead: `slots` at the client, else 0. */
     uint16_t ahead;
-    /** Of the next slot to be received from, or filled. */
+    /** Index of the next slot to be received from, or filled. */
     uint16_t position;
-    /** The other's index, as last loaded. */
+    /** The peer's index, as loaded last. */
     uint16_t known;
     /** Slots that a received burst uses. */
     uint16_t lent;
@@ -119,11 +118,11 @@ struct rm_memif_ring {
     _Atomic uint64_t unsent;
 };
 
-/** Receiving: makes room for `longest` bytes of a frame in pieces; false when memory is full. */
+/** Makes a ring. receiving: with room for `longest` bytes of a frame in pieces. False when memory is full. */
 bool rm_memif_ring_init(struct rm_memif_ring *ring, uint32_t longest);
 void rm_memif_ring_free(struct rm_memif_ring *ring);
 
-/** Joins it to what was agreed on, both indices 0: a client that receives gives all its buffers away. */
+/** Attaches the ring to what was agreed on, with both indices 0. A client that receives gives all its buffers away. */
 void rm_memif_ring_attach_receive(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
                                   struct rm_memif_place const *place);
 void rm_memif_ring_attach_send(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
@@ -139,7 +138,7 @@ void rm_memif_ring_release(struct rm_memif_ring *ring);
 /** Gives up to RM_BURST slots back unseen; returns how many. */
 uint32_t rm_memif_ring_discard(struct rm_memif_ring *ring);
 
-/** Copies frames into free slots, in order, as many as there are; returns how many are gone. A frame lies in a buffer
+/** Copies frames into free slots, in order, as many as there are; returns how many were sent. A frame lies in a buffer
  * of whole cache lines. */
 uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *burst);
 

@@ -9,7 +9,7 @@
  * a live one listens. */
 enum rm_code rm_memif_listen(char const *port_name, char const *path, int *listener, struct rm_error *error);
 
-/** Connected to `path`, or -1. */
+/** Connects to `path`. Returns the socket, or -1. */
 int rm_memif_connect(char const *path);
 
 #endif

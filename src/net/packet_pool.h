@@ -7,19 +7,19 @@
 
 #include "net/port.h"
 
-/** Of a frame that a buffer holds at least: a port may ask for more, not for less. */
+/** Least bytes of a frame that a buffer holds: a port may ask for more, not for less. */
 enum { RM_BUFFER_BYTES = 2048 };
 
 struct rte_mempool;
 
 struct rm_packet_pool_wants {
-    /** Unique in the process. */
+    /** Name, unique in the process. */
     char const *name;
-    /** Of a frame, from rm_packet_bytes. */
+    /** Bytes of a frame, from rm_packet_bytes. */
     uint32_t buffer_bytes;
     /** Buffers that a driver keeps for itself, per queue. */
     uint32_t held_buffers;
-    /** NUMA node, or -1. */
+    /** NUMA node; -1: any. */
     int socket;
     /** No other process reads the buffers by addresses of its own, so they may stand close together. */
     bool packed;
@@ -28,15 +28,15 @@ struct rm_packet_pool_wants {
 /** Bytes that a frame of the port may have, without FCS. */
 uint32_t rm_longest_frame(struct rm_port_config const *config);
 
-/** Bytes of a buffer for a port that wants so many of them, or 0 for what its longest frame takes. */
+/** Bytes of a buffer for a port that asks for `wanted`; 0: those of its longest frame. */
 uint32_t rm_packet_bytes(struct rm_port_config const *config, uint32_t wanted);
 
-/** Whether received frames of the port may be kept when their burst is given back. */
+/** True when received frames of the port may be kept when their burst is given back. */
 static inline bool rm_packets_outlive(struct rm_port_config const *config) {
     return config->spread || config->exception_path;
 }
 
-/** What the pool takes at most. */
+/** Memory in MiB that the pool takes at most. */
 uint32_t rm_packet_pool_mib(struct rm_port_config const *config, uint32_t held_buffers);
 
 /** Makes the pool; rte_mempool_free undoes it. */

@@ -24,21 +24,21 @@ enum {
     RM_BURST = 64,
     /** Bytes that any port can send, frame or payload: an untagged Ethernet frame without FCS. */
     RM_SEND_BYTES = 1514,
-    /** With its terminating zero. */
+    /** Bytes of a port's name, with the terminating zero. */
     RM_PORT_NAME_BYTES = 32,
 
     RM_PORT_PATH_BYTES = 104,
-    /** UDP ports that instruments send to. */
+    /** Most UDP ports that instruments send to. */
     RM_PORT_CLAIMS_MAX = 16,
-    /** Multicast groups joined. */
+    /** Most multicast groups joined. */
     RM_PORT_GROUPS_MAX = 16,
-    /** A jumbo frame with its headers. */
+    /** Bytes of a jumbo frame with its headers. */
     RM_LONGEST_FRAME_MAX = 9600,
-    /** An Ethernet frame with one VLAN tag, without FCS. */
+    /** Bytes of an Ethernet frame with one VLAN tag, without FCS. */
     RM_LONGEST_FRAME = 1518,
-    /** Software queues of one port. */
+    /** Most software queues of one port. */
     RM_SPREAD_QUEUES_MAX = 16,
-    /** Network cards. */
+    /** Most network cards. */
     RM_NET_DEVICES_MAX = 16,
 };
 
@@ -78,23 +78,25 @@ enum rm_port_kind {
     RM_PORT_TAP,
     /** The guest's end of a vhost-user socket (DPDK net_virtio_user). The host's end must be there. */
     RM_PORT_VIRTIO_USER,
-    /** The host's end of one (DPDK net_vhost): makes the socket; a guest may come late and return. */
+    /** The host's end of a vhost-user socket (DPDK net_vhost). It makes the socket; a guest may come late and return.
+     */
     RM_PORT_VHOST,
-    /** A network card by its PCI address, with whatever driver DPDK has for it. rm_net_start must have heard of it. */
+    /** A network card by its PCI address, with whatever driver DPDK has for it. It must be in the configuration of
+     * rm_net_start. */
     RM_PORT_PCI,
 };
 
-/** Who decides in which queue the datagrams of a source address arrive. */
+/** What decides in which queue the datagrams of a source address arrive. */
 enum rm_steering {
     /** The port has one queue. */
     RM_STEERING_ONE,
-    /** It is not known: any queue may carry any instrument. */
+    /** Nothing that is known: any queue may carry any instrument. */
     RM_STEERING_NONE,
     /** The card, by a flow rule for each source. */
     RM_STEERING_FLOW,
     /** The card, by a hash whose key and table we have set and can compute. */
     RM_STEERING_RSS,
-    /** rm_port_spread */
+    /** rm_port_spread decides. */
     RM_STEERING_SOFTWARE,
 };
 
@@ -105,7 +107,7 @@ enum rm_framing {
     RM_FRAMING_UDP,
 };
 
-/** What a port is to be. Strings are copied. */
+/** What a port shall be. Strings are copied. */
 struct rm_port_config {
     char name[RM_PORT_NAME_BYTES];
     enum rm_port_kind kind;
@@ -113,31 +115,31 @@ struct rm_port_config {
     char socket_path[RM_PORT_PATH_BYTES];
     /** memif: true makes this side the server. */
     bool memif_server;
-    /** af_packet, af_xdp: the kernel's name of it, "veth0"; tap: the name of the one to make, "rm0" */
+    /** af_packet, af_xdp: the kernel's name of the interface, "veth0". tap: the name of the one to make, "rm0". */
     char interface[RM_PORT_NAME_BYTES];
     /** pcap: the capture. */
     char file[RM_PORT_PATH_BYTES];
-    /** pci: "0000:03:00.0". */
+    /** pci: the address, "0000:03:00.0". */
     char device[RM_PORT_NAME_BYTES];
     /** udp: local address, host byte order; 0 is any. */
     uint32_t bind_ipv4;
-    /** udp: local port; 0 for a sender that does not care. */
+    /** udp: local port; 0: any, for a sender. */
     uint16_t bind_port;
-    /** Udp senders: where datagrams go, host byte order. */
+    /** udp, sender: where datagrams go, host byte order. */
     uint32_t peer_ipv4;
-    /** udp: 0 for a receiver. */
+    /** udp, sender: their port; 0 for a receiver. */
     uint16_t peer_port;
-    /** Receive queues, 1 for udp; as many transmit queues, with `spread` one. */
+    /** Receive queues, 1 for udp. There are as many transmit queues; with `spread`, one. */
     uint16_t queues;
     /** Datagrams a queue buffers, a power of two; 0 takes the kind's default. */
     uint32_t ring_slots;
-    /** Bytes without FCS, up to RM_LONGEST_FRAME_MAX; 0: RM_LONGEST_FRAME. */
+    /** Bytes of the longest frame without FCS, up to RM_LONGEST_FRAME_MAX; 0: RM_LONGEST_FRAME. */
     uint32_t longest_frame;
     /** The device has one queue, and rm_port_spread makes `queues` of it. */
     bool spread;
     /** Frames may be punted: rm_port_punt. */
     bool exception_path;
-    /** What instruments send; af_xdp and flow rules take only this. */
+    /** How many UDP ports instruments send to; af_xdp and flow rules take only these. */
     uint32_t claim_count;
     /** Destination UDP ports; fragments of UDP are taken whole. */
     uint16_t claim[RM_PORT_CLAIMS_MAX];
@@ -156,9 +158,9 @@ struct rm_port_config {
 struct rm_net_config {
     /** Names DPDK's runtime directory while it runs, "ringmaster". */
     char prefix[RM_PORT_NAME_BYTES];
-    /** For packet buffers; 0 takes a default. */
+    /** Memory for packet buffers; 0: a default. */
     uint32_t memory_mib;
-    /** Let DPDK's own log through to standard error. */
+    /** DPDK's own log goes to standard error. */
     bool verbose;
     /** Cards that DPDK may touch; it sees no others. */
     uint32_t device_count;
@@ -166,8 +168,8 @@ struct rm_net_config {
     char device[RM_NET_DEVICES_MAX][RM_PORT_NAME_BYTES];
 };
 
-/** Datagrams on their way, structure of arrays. Buffers hold `longest_frame` bytes or some more; a longer frame shows
- * as much of it as there is, and whoever parses it finds it truncated. (af_xdp: the kernel drops it, counted as
+/** Datagrams on their way, as a structure of arrays. Buffers hold `longest_frame` bytes or some more. Of a longer
+ * frame there is only as much as fits, and parsing it finds it truncated. (af_xdp: the kernel drops it, counted as
  * missed.) */
 struct rm_burst {
     uint32_t count;
@@ -179,7 +181,7 @@ struct rm_burst {
     uint32_t source_ipv4[RM_BURST];
     /** The device has verified IP and UDP checksums. */
     bool checksum_good[RM_BURST];
-    /** The port's own. */
+    /** Used by the port alone. */
     void *handle[RM_BURST];
 };
 
@@ -187,9 +189,9 @@ struct rm_burst {
 struct rm_port_statistics {
     /** Datagrams given to rm_port_receive callers. */
     uint64_t received;
-    /** Dropped before, for want of a descriptor, a buffer or socket memory. */
+    /** Datagrams dropped before, for lack of a descriptor, a buffer or socket memory. */
     uint64_t missed;
-    /** Dropped by the device as broken. */
+    /** Datagrams dropped by the device as broken. */
     uint64_t errors;
     /** Datagrams that rm_port_send took. */
     uint64_t sent;
@@ -205,11 +207,11 @@ struct rm_port;
  * rm_net_start; without, there is memory for some ten queues of short frames, and no card. */
 void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port);
 
-/** Starts DPDK: without hugepages when the machine has not enough free, without cards but those listed, with no signal
- * handler and no telemetry of its own; the caller's CPU affinity stays as it is. A card that is not there, or that the
- * kernel uses, is RM_E_CONFIG. DPDK starts once per process: also after rm_net_stop
- * a second call is RM_E_BUSY. When it fails, DPDK prints a line on standard error too. Sockets need none of it, but it
- * may always be called. */
+/** Starts DPDK: without hugepages when the machine has not enough free ones, with no cards but those listed, with no
+ * signal handler and no telemetry of its own. The caller's CPU affinity stays as it is. RM_E_CONFIG: a card is not
+ * there, or the kernel uses it. RM_E_BUSY: DPDK was started already; it starts once per process, also after
+ * rm_net_stop. When it fails, DPDK prints a line on standard error too. Sockets need none of it, but it may always be
+ * called. */
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error);
 
 /** Leaves no trace of DPDK in the file system; call it when all ports are closed. Its memory and its helper thread end
@@ -219,8 +221,8 @@ void rm_net_stop(void);
 /** True when DPDK's memory is on huge pages. */
 bool rm_net_hugepages(void);
 
-/** Every thread that polls or sends calls this once, after it was pinned; and leaves before it ends. Without DPDK
- * started, and for the thread that started it, both do nothing. */
+/** Every thread that polls or sends calls rm_net_thread_join once, after it was pinned, and rm_net_thread_leave before
+ * it ends. Without DPDK started, and for the thread that started it, both do nothing. */
 enum rm_code rm_net_thread_join(struct rm_error *error);
 void rm_net_thread_leave(void);
 
@@ -235,8 +237,8 @@ void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals);
 /** Takes up to RM_BURST waiting datagrams, never blocks; returns burst->count. */
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
-/** Takes up to RM_BURST waiting datagrams and gives them back unseen: what receiving cannot be faster than. Returns how
- * many; counted as received. */
+/** Takes up to RM_BURST waiting datagrams and gives them back unread: receiving cannot be faster than that. Returns
+ * how many; they are counted as received. */
 uint32_t rm_port_discard(struct rm_port *port, uint16_t queue);
 
 /** Gives the buffers of a received burst back; afterwards burst->count is 0. */
@@ -247,12 +249,12 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
  * when the pool is dry. */
 uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
 
-/** Sends burst entries in order, as many as the link takes; returns how many. Those are gone, the rest has moved to the
- * front of the burst and burst->count is what is left: call again, or rm_port_release them unsent. */
+/** Sends burst entries in order, as many as the link takes; returns how many. The rest has moved to the front of the
+ * burst, and burst->count is their number: call again, or rm_port_release them unsent. */
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
 /** Takes entry `index` of a received burst out of it and hands it to the exception path: data[index] is now NULL,
- * length[index] 0. False when the exception path is behind or the port has none: the entry stays in the burst.
+ * length[index] 0. False when the exception path is full, or the port has none: the entry stays in the burst.
  * Wait-free. */
 bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index);
 
@@ -261,16 +263,17 @@ bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, 
  * the last: where there is one only (tap; a vhost guest or memif client of one ring), the other queues send nothing. */
 uint16_t rm_port_slow_queue(struct rm_port const *port);
 
-/** How this port's queues are told apart, as found when it was opened; and "flow rules", "RSS", … of it. */
+/** How datagrams are steered to this port's queues, as found when it was opened; and the name of that: "flow rules",
+ * "RSS", … */
 enum rm_steering rm_port_steering(struct rm_port const *port);
 char const *rm_steering_name(enum rm_steering steering);
 
 /** The queue in which everything from `source_ipv4` arrives, fragments too, or RM_QUEUE_ANY. */
 uint16_t rm_port_queue_of(struct rm_port const *port, uint32_t source_ipv4);
 
-/** Moves one burst from the only queue of the device to the software queues, by source address; what is no IPv4 goes to
- * queue 0. For one thread, and for ports of `spread`; returns how many there were, and adds those that found their
- * queue full, and are lost, to `*full`. */
+/** Moves one burst from the only queue of the device to the software queues, by source address; frames that are not
+ * IPv4 go to queue 0. For one thread, and for ports of `spread`. Returns how many there were. Adds the number of those
+ * that found their queue full, and are lost, to `*full`. */
 uint32_t rm_port_spread(struct rm_port *port, uint64_t *full);
 
 /** The MAC address of the port; false where it has none. */

@@ -5,20 +5,20 @@
 
 #include "net/buffer_rings.h"
 
-/** Frames punted by a queue that wait. */
+/** Most frames that a queue has punted and that wait. */
 enum { RM_PUNT_QUEUE_SLOTS = 256 };
 
 struct rm_punt_queue {
     /** One per receive queue. */
     struct rm_buffer_rings rings;
-    /** Of the one who takes: no queue is always the first. */
+    /** For the thread that takes: where it begins, so that no queue is always the first. */
     uint16_t next;
 };
 
 bool rm_punt_queue_make(struct rm_punt_queue *exception_path, uint16_t queues);
 void rm_punt_queue_free(struct rm_punt_queue *exception_path);
 
-/** For the one who puts: whether there will be room for one more. */
+/** For the thread that puts: true when there will be room for one more. */
 bool rm_punt_queue_has_room(struct rm_punt_queue const *exception_path, uint16_t queue);
 
 /** As rm_port_punt. */

@@ -18,19 +18,19 @@
 
 enum {
     RM_RSS_KEY_BYTES_MAX = 64,
-    /** Entries. */
+    /** Most entries of a table. */
     RM_RSS_TABLE_MAX = 512,
 };
 
 struct rte_eth_conf;
 
 struct rm_rss {
-    /** Entries, a power of two; 0: this device shares nothing out that we could compute. */
+    /** Entries, a power of two; 0: this device has no distribution that we could compute. */
     uint16_t table_size;
 
     uint16_t queues;
     uint8_t key_bytes;
-    /** DPDK's RTE_ETH_RSS_…: which are hashed. */
+    /** DPDK's RTE_ETH_RSS_…: which packets are hashed. */
     uint64_t packets;
 
     uint8_t key[RM_RSS_KEY_BYTES_MAX];
@@ -42,10 +42,10 @@ void rm_rss_make_key(uint32_t index_bits, uint8_t *key, uint32_t key_bytes);
 /** The queue in entry `index` of a table. */
 uint16_t rm_rss_table_entry(uint32_t index, uint32_t index_bits, uint16_t queues);
 
-/** Where datagrams from a source arrive. */
+/** The queue in which datagrams from a source arrive. */
 uint16_t rm_rss_queue_of(struct rm_rss const *rss, uint32_t source_ipv4);
 
-/** What device `id`, DPDK's number, can do for `queues` queues. */
+/** Finds what device `id`, DPDK's number, can do for `queues` queues. */
 void rm_rss_plan(struct rm_rss *rss, uint16_t id, uint16_t queues);
 
 /** Adds a plan to the device's configuration. */
