@@ -9,9 +9,9 @@
  * `mtu` bytes, 28 or more: 1 when it fits as it is. */
 uint32_t rm_fragment_count(uint8_t const *whole, uint32_t length, uint32_t mtu);
 
-/** Writes frame `index` of them, of no more than `mtu` bytes and the Ethernet header; returns its length.
- * `identification` tells fragments of one datagram from those of the next. The one frame of a whole that fits is a copy
- * of it. The UDP checksum, if wanted, stands in `whole` already. */
+/** Writes frame `index` of them, of at most `mtu` bytes plus the Ethernet header; returns its length. `identification`
+ * distinguishes fragments of one datagram from those of the next. Where the whole fits, the one frame is a copy of it.
+ * The UDP checksum, if wanted, is in `whole` already. */
 uint32_t rm_fragment_write(uint8_t const *whole, uint32_t length, uint32_t mtu, uint16_t identification, uint32_t index,
                            uint8_t *frame);
 

@@ -9,19 +9,19 @@
 #include <ringmaster/counters.h>
 
 enum {
-    /** Without tags. */
+    /** Bytes of an Ethernet header without tags. */
     RM_ETHERNET_BYTES = 14,
-    /** Of each tag. */
+    /** Bytes of each tag. */
     RM_VLAN_BYTES = 4,
-    /** Without options; frames with options are taken too. */
+    /** Bytes of an IPv4 header without options; frames with options are accepted too. */
     RM_IPV4_BYTES = 20,
 
     RM_UDP_BYTES = 8,
-    /** 42, untagged. */
+    /** Bytes of all headers: 42, untagged. */
     RM_FRAME_HEADER_BYTES = RM_ETHERNET_BYTES + RM_IPV4_BYTES + RM_UDP_BYTES,
 };
 
-/** Of frames without a tag. */
+/** The `vlan` of a frame without a tag. */
 #define RM_VLAN_NONE UINT16_MAX
 
 /** A UDP datagram inside its frame; `payload` points into the frame. Addresses and ports in host byte order. */
@@ -59,7 +59,7 @@ struct rm_datagram {
 enum rm_port_counter rm_frame_parse(uint8_t const *frame, uint32_t length, bool checksum_good,
                                     struct rm_datagram *datagram);
 
-/** Who sends to whom. Addresses and ports in host byte order. */
+/** Sender and receiver of a datagram. Addresses and ports in host byte order. */
 struct rm_flow {
     uint8_t destination_mac[6];
     uint8_t source_mac[6];

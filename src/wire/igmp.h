@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** IGMP (RFC 2236, RFC 3376): switches forward a multicast group to those who say that they want it, and ask from time
- * to time who still does. Pure functions; addresses in host byte order. */
+/** IGMP (RFC 2236, RFC 3376): switches forward a multicast group to the hosts that report it, and ask from time to
+ * time which hosts still want it. Pure functions; addresses in host byte order. */
 #ifndef RM_WIRE_IGMP_H
 #define RM_WIRE_IGMP_H
 
@@ -8,28 +8,28 @@
 #include <stdint.h>
 
 enum {
-    /** Of one report. */
+    /** Most groups of one report. */
     RM_IGMP_GROUPS_MAX = 64,
-    /** Longest frame written here. */
+    /** Bytes of the longest frame written here. */
     RM_IGMP_FRAME_BYTES = 18 + 24 + 8 + 8 * RM_IGMP_GROUPS_MAX,
 };
 
 struct rm_igmp_query {
-    /** The group that the query asks for. 0: it asks for all groups. */
+    /** The group that the query asks about; 0: all groups. */
     uint32_t group;
-    /** The answer is due at a random moment before, so that not all come at once. */
+    /** The answer is due at a random moment within this time, so that not all hosts answer at once. */
     uint32_t longest_wait_ms;
-    /** 2 or 3: that of the answer. */
+    /** Version of the answer: 2 or 3. */
     uint8_t version;
 };
 
-/** False for everything that is no right query of version 2 or 3. */
+/** Finds a query. False for everything that is not a valid query of version 2 or 3. */
 bool rm_igmp_find_query(uint8_t const *frame, uint32_t length, struct rm_igmp_query *query);
 
-/** Who reports, and how. */
+/** The host that reports. */
 struct rm_igmp_reporter {
     uint8_t mac[6];
-    /** 0 for who has none. */
+    /** Its address; 0: it has none. */
     uint32_t ipv4;
     /** 1–4094, or 0 for untagged frames. */
     uint16_t vlan;

@@ -37,19 +37,19 @@ enum {
     PROTOCOL_UDP = 17,
     DONT_FRAGMENT = 0x4000,
     MORE_FRAGMENTS = 0x2000,
-    /** In units of 8 bytes. */
+    /** Mask of the fragment's offset, which is in units of 8 bytes. */
     FRAGMENT_OFFSET = 0x1FFF,
 
     TIME_TO_LIVE = 64,
-    /** On a wire, without FCS; shorter ones are padded. */
+    /** Bytes on a wire, without FCS; shorter frames are padded. */
     SHORTEST_FRAME = 60,
 };
 
-/** An Ethernet header, with its tags, of which up to two are known. */
+/** An Ethernet header with its tags; at most two are known. */
 struct rm_ethernet {
-    /** Where the content starts; 0: the frame is too short for it. */
+    /** Offset of the content; 0: the frame is too short for it. */
     uint32_t bytes;
-    /** Of the content. */
+    /** EtherType of the content. */
     uint16_t ethertype;
     /** RM_VLAN_NONE without a tag. */
     uint16_t vlan;
@@ -57,7 +57,7 @@ struct rm_ethernet {
 
 struct rm_ethernet rm_ethernet_find(uint8_t const *frame, uint32_t length);
 
-/** An IPv4 packet, all of which lies within its frame. */
+/** An IPv4 packet that lies whole within its frame. */
 struct rm_ipv4_packet {
     uint8_t const *header;
     uint32_t header_bytes;
@@ -65,7 +65,7 @@ struct rm_ipv4_packet {
     uint16_t vlan;
 };
 
-/** RM_PORT_DECODED, or the first five verdicts of rm_frame_parse. */
+/** Returns RM_PORT_DECODED, or one of the first five verdicts of rm_frame_parse. */
 enum rm_port_counter rm_ipv4_find(uint8_t const *frame, uint32_t length, bool checksum_good,
                                   struct rm_ipv4_packet *packet);
 
@@ -79,14 +79,14 @@ enum rm_port_counter rm_udp_find(uint8_t const *addresses, uint8_t const *udp, u
 uint32_t rm_ethernet_write(uint8_t *frame, uint8_t const destination[6], uint8_t const source[6], uint16_t vlan,
                            uint16_t ethertype);
 
-/** Fills in the checksum of `length` bytes, which stands `at` bytes into them. */
+/** Fills in the checksum of `length` bytes; it lies `at` bytes into them. */
 void rm_write_checksum(uint8_t *bytes, uint32_t at, uint32_t length);
 
 static inline void rm_ipv4_write_checksum(uint8_t *header, uint32_t header_bytes) {
     rm_write_checksum(header, IPV4_CHECKSUM, header_bytes);
 }
 
-/** Whether this MAC address is that of a group of machines, or of all. */
+/** True when this MAC address is that of a group, or of all. */
 static inline bool rm_is_group(uint8_t const mac[6]) { return mac[0] & 1; }
 
 /** Length of an answer of `used` bytes, made in place of `length`: as much padding stays as a wire needs. */

@@ -37,7 +37,7 @@ enum rm_field_type {
     RM_FIELD_I16,
     RM_FIELD_U24,
     RM_FIELD_I24,
-    /** As a lane: above 2^31 - 1 it is stored as 2^31 - 1. */
+    /** In a lane, values above 2^31 - 1 are stored as 2^31 - 1. */
     RM_FIELD_U32,
 
     RM_FIELD_I32,
@@ -58,7 +58,7 @@ enum {
     RM_LAYOUT_CONSTANTS_MAX = 8,
     /** Bytes of a datagram's payload. */
     RM_LAYOUT_PAYLOAD_MAX = 9216,
-    /** Of one datagram. */
+    /** Most records of one datagram. */
     RM_LAYOUT_RECORDS_MAX = 1024,
 };
 
@@ -69,14 +69,14 @@ struct rm_layout_field {
     uint32_t at;
     enum rm_field_type type;
     uint32_t shift;
-    /** 0: all that are left. */
+    /** How many bits; 0: all that are left. */
     uint32_t bits;
 };
 
 struct rm_layout_lane {
     char name[RM_LANE_NAME_BYTES];
     char unit[RM_UNIT_BYTES];
-    /** From the start of the record. */
+    /** Offset from the start of the record. */
     uint32_t at;
 
     enum rm_field_type type;
@@ -85,7 +85,7 @@ struct rm_layout_lane {
 /** A field of the datagram that never changes. */
 struct rm_layout_constant {
     uint32_t at;
-    /** An unsigned one. */
+    /** An unsigned type. */
     enum rm_field_type type;
 
     uint64_t value;
@@ -103,18 +103,18 @@ struct rm_layout_description {
 
     uint32_t instrument_at;
     uint32_t instrument_stride;
-    /** At least 1 */
+    /** At least 1. */
     uint32_t turn_count;
 
     uint32_t turn_at;
     uint32_t turn_stride;
-    /** absent: the number of the block, from 0. */
+    /** Absent: the number of the block, from 0. */
     struct rm_layout_field id;
     /** Always there. */
     struct rm_layout_field counter;
-    /** absent: 0 */
+    /** Absent: the status is 0. */
     struct rm_layout_field status;
-    /** 1–RM_LANES */
+    /** 1–RM_LANES. */
     uint32_t lane_count;
 
     struct rm_layout_lane lane[RM_LANES];
@@ -123,11 +123,11 @@ struct rm_layout_description {
 /** A compiled layout. Constant, so any number of threads may read by it. */
 struct rm_layout;
 
-/** What a record says of itself. */
+/** What a record says about itself. */
 struct rm_sample {
-    /** Of this record, rm_layout_counter_bits wide: as it came, or advanced to its turn. */
+    /** Counter of this record, rm_layout_counter_bits wide: as it came, or advanced to its turn. */
     uint64_t counter;
-    /** Up to 32 bits; instruments have up to 16. */
+    /** Id; up to 32 bits. Instruments' ids have up to 16. */
     uint32_t id;
 
     uint16_t status;
@@ -142,7 +142,7 @@ enum rm_code rm_layout_compile(struct rm_layout_description const *description, 
                                struct rm_error *error);
 void rm_layout_free(struct rm_layout *layout);
 
-/** Width of the counter; 16, 24 and 32 bits and odd ones are unwrapped by the receiver. */
+/** Bits of the counter. The receiver unwraps one of 16, 24 or 32 bits, or of any other width below 64. */
 uint32_t rm_layout_counter_bits(struct rm_layout const *layout);
 
 /** Length of the payload where it always holds one record; 0 where it may hold several. */
@@ -151,27 +151,27 @@ uint32_t rm_layout_single_bytes(struct rm_layout const *layout);
 /** Bytes that a field of this type takes. */
 uint32_t rm_field_bytes(enum rm_field_type type);
 
-/** The description it was compiled from. */
+/** The description that it was compiled from. */
 struct rm_layout_description const *rm_layout_described(struct rm_layout const *layout);
 
-/** Length and constants. Returns RM_PORT_DECODED and the number of records, at least 1, or RM_PORT_TOO_SHORT,
+/** Checks length and constants. Returns RM_PORT_DECODED and the number of records, at least 1; or RM_PORT_TOO_SHORT,
  * …_TOO_LONG, …_BAD_LENGTH, …_BAD_MAGIC. */
 enum rm_port_counter rm_layout_check(struct rm_layout const *layout, uint8_t const *payload, uint32_t length,
                                      uint32_t *records);
 
-/** Record `index` of a checked payload: who and when it is, and its lanes, unused ones zero. Turn and tag of the record
- * are the caller's to set: until then they hold anything. Reads no byte beyond the payload.
+/** Reads record `index` of a checked payload: id, counter and status, and its lanes, unused ones zero. The caller sets
+ * turn and tag of the record: until then they hold anything. It reads no byte beyond the payload.
  *
  * Both in one call, because most often one load brings both, and a record that is then not wanted is rare. */
 void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint32_t index, struct rm_sample *sample,
                     struct rm_record *record);
 
-/** Whether all of several blocks of a checked payload seem to have one id: the first, the second and the last have.
+/** True when the blocks of a checked payload seem to have one id: the first, the second and the last have the same.
  * Such a datagram is of another format: in the other variant of Libera Grouping the counter stands where the id is
- * sought. */
+ * expected. */
 bool rm_layout_repeats_id(struct rm_layout const *layout, uint8_t const *payload, uint32_t records);
 
-/** The sender's half: the payload's length for so many blocks (layouts with a number of their own take that); its
+/** The sender's half: the payload's length for so many blocks (a layout with a number of its own takes that); its
  * constants, and zeros; and one record of it, to be written in order of `index`. What does not fit its field is cut to
  * the field's low bits. A counter outside the record is written back to that of the block's first turn; status outside
  * the record is that of the record written last. */

@@ -25,15 +25,15 @@ enum rm_layout_way {
     RM_BY_VECTOR,
 };
 
-/** Sizes that follow from a description. Bytes, but for the last three. */
+/** Sizes that follow from a description, in bytes; the last three are numbers. */
 struct rm_layout_shape {
-    /** Of the payload. */
+    /** Bytes of the shortest payload. */
     uint32_t shortest;
 
     uint32_t longest;
     /** Number of the last block in the shortest payload. */
     uint32_t last_block;
-    /** In a payload; 0: as its length says. */
+    /** Records in a payload; 0: that depends on its length. */
     uint32_t records;
 
     uint32_t counter_bits;
@@ -48,9 +48,9 @@ struct rm_layout_word {
 
 /** An id, a counter or a status: (word at `at` + moves, in order of significance) >> right & mask. */
 struct rm_number_field {
-    /** 0 for a field that is absent. */
+    /** 0 for an absent field. */
     uint64_t mask;
-    /** Of the load, in the first record of a datagram. */
+    /** Offset of the load, in the first record of a datagram. */
     uint32_t at;
     /** All ones when it moves with the block, else 0. */
     uint32_t block_mask;
@@ -72,36 +72,36 @@ struct rm_layout_lane_load {
 /** All lanes in one register, where a record has them. In place of its turn and tag, in words 0–3, stands the sample.
  */
 struct rm_layout_vector {
-    /** Of each byte of the register, the byte it comes from. */
+    /** [byte of the register] the byte that it comes from. */
     _Alignas(64) uint8_t order[64];
-    /** Of each word, the arithmetic shift to the right. */
+    /** [word] arithmetic shift to the right. */
     _Alignas(64) uint32_t right[16];
-    /** Of each word, the bits that stay; 0 for an unused lane. */
+    /** [word] bits that stay; 0 for an unused lane. */
     _Alignas(64) uint32_t mask[16];
-    /** Of each word, the largest value, unsigned. */
+    /** [word] largest value, unsigned. */
     _Alignas(64) uint32_t limit[16];
-    /** Bytes to be read. */
+    /** Bit per byte of the load: it is read. */
     uint64_t load;
-    /** Of the load, in the first record of a datagram. */
+    /** Offset of the load, in the first record of a datagram. */
     uint32_t at;
 };
 
-/** rm_layout_read, one way. */
+/** One of the ways of rm_layout_read. */
 typedef void rm_layout_reader(struct rm_layout const *layout, uint8_t const *payload, uint32_t index,
                               struct rm_sample *sample, struct rm_record *record);
 
 struct rm_layout {
     struct rm_layout_vector vector;
     struct rm_layout_shape shape;
-    /** Where the first block begins. */
+    /** Offset of the first block. */
     uint32_t blocks_at;
-    /** From block to block. */
+    /** Bytes from block to block. */
     uint32_t block_stride;
-    /** From turn to turn. */
+    /** Bytes from turn to turn. */
     uint32_t turn_stride;
-    /** Of a block. */
+    /** Turns of a block. */
     uint32_t turn_count;
-    /** Of `word`; at least 1, if only one without a mask. */
+    /** Entries of `word`; at least 1, whose mask may be 0. */
     uint32_t word_count;
     /** n * it >> 32 is n / block_stride, for all n up to RM_LAYOUT_PAYLOAD_MAX. */
     uint64_t block_reciprocal;
@@ -109,14 +109,13 @@ struct rm_layout {
     uint64_t turn_reciprocal;
 
     rm_layout_reader *reader;
-    /** How the reader has id, counter and status. */
+    /** How the reader reads id, counter and status. */
     enum rm_layout_way numbers;
-    /** Big-endian */
+    /** Big-endian. */
     bool swap;
-    /** Whether id, counter and status can be read by words: all their loads can be placed. */
+    /** Id, counter and status can be read by words: all their loads can be placed. */
     bool numbers_by_words;
-    /** Whether they can be read with the lanes at once: they move as the lanes do, and lie with them within 64 bytes.
-     * */
+    /** They can be read with the lanes at once: they move as the lanes do, and lie with them within 64 bytes. */
     bool numbers_by_vector;
 
     bool lanes_by_words;
@@ -135,7 +134,7 @@ struct rm_layout {
     struct rm_layout_description described;
 };
 
-/** Checks a description and measures it; errors as of rm_layout_compile. */
+/** Checks a description and measures it; errors are those of rm_layout_compile. */
 enum rm_code rm_layout_measure(struct rm_layout_description const *description, struct rm_layout_shape *shape,
                                struct rm_error *error);
 
@@ -159,14 +158,14 @@ void rm_layout_compile_vector(struct rm_layout *layout);
 /** The low bits that a field has; 0 when it is absent. */
 uint64_t rm_field_mask(struct rm_layout_field const *field);
 
-/** What the bits of an unsigned lane, or of a float, are limited to. */
+/** Largest value of an unsigned lane's bits, or of a float's. */
 uint32_t rm_lane_limit(enum rm_field_type type);
 
 /** Width of a field in bits, 1–64; what `bits` says, or all that are left. */
 uint32_t rm_field_bits(struct rm_layout_field const *field);
 
-/** Lets lanes be had another way, and the rest if it can; false when this layout or this CPU cannot, and then another
- * way must be set. rm_layout_compile takes the last that is possible. */
+/** Sets the way in which lanes are read, and the rest if possible. False when this layout or this CPU cannot; then
+ * another way must be set. rm_layout_compile takes the last that is possible. */
 bool rm_layout_read_by(struct rm_layout *layout, enum rm_layout_way way);
 
 /** An integer of `bytes` bytes as it stands, in order of significance. */
@@ -192,7 +191,7 @@ static inline struct rm_layout_move rm_layout_move_to(struct rm_layout const *la
     return (struct rm_layout_move){block, turn, block * layout->block_stride, turn * layout->turn_stride};
 }
 
-/** The sample where it is not by vector. */
+/** Fills in the sample where it is not read by vector. */
 void rm_layout_read_numbers(struct rm_layout const *layout, uint8_t const *payload, struct rm_layout_move move,
                             struct rm_sample *sample);
 void rm_layout_read_numbers_by_bytes(struct rm_layout const *layout, uint8_t const *payload, struct rm_layout_move move,

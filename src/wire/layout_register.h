@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A described record as one register, for whoever has AVX-512 VBMI: one load, one permutation. */
+/** A described record as one register, for CPUs with AVX-512 VBMI: one load, one permutation. */
 #ifndef RM_WIRE_LAYOUT_REGISTER_H
 #define RM_WIRE_LAYOUT_REGISTER_H
 
@@ -7,8 +7,8 @@
 
 #include "wire/layout_parts.h"
 
-/** The lanes of the first record, or of another where `payload` has been moved to it, in their words of a record; in
- * words 0-3 the sample, or anything. layout->lanes_by_vector holds. */
+/** The lanes of the first record, in their words of a record; or of another record where `payload` has been moved to
+ * it. Words 0-3 are the sample, or anything. layout->lanes_by_vector must hold. */
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) static inline __m512i
 rm_layout_register(struct rm_layout const *layout, uint8_t const *payload) {
     struct rm_layout_vector const *const vector = &layout->vector;

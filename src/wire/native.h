@@ -35,7 +35,7 @@ struct rm_native {
     uint16_t status;
     rm_turn turn;
     uint32_t lane_count;
-    /** Into the payload; any alignment. */
+    /** Points into the payload; any alignment. */
     uint8_t const *lanes;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Numbers as they stand in headers: big-endian, at any alignment. `memory` ones are not swapped: for sums, and for
- * comparison with constants swapped beforehand. */
+/** Numbers as they stand in headers: big-endian, at any alignment. Those called `memory` are not swapped: they serve
+ * for sums, and for comparison with constants that were swapped beforehand. */
 #ifndef RM_WIRE_NETWORK_ORDER_H
 #define RM_WIRE_NETWORK_ORDER_H
 

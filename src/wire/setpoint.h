@@ -13,7 +13,7 @@
  *           32  count × f32     setpoints, in each supply's unit, in the chain's order
  *
  * A query holds no command: the chain stays as it is, and answers. So a server that comes learns where the supplies
- * stand before it moves them. Its values are zeros, and nobody looks at them.
+ * stand before it moves them. Its values are zeros, and are ignored.
  */
 #ifndef RM_WIRE_SETPOINT_H
 #define RM_WIRE_SETPOINT_H
@@ -41,25 +41,25 @@ struct rm_setpoint_datagram {
     rm_turn turn;
     uint64_t generation;
     uint64_t sequence;
-    /** Count × f32, little-endian, any alignment. */
+    /** count × f32, little-endian, any alignment. */
     uint8_t const *values;
 };
 
 enum rm_setpoint_fault {
     RM_SETPOINT_GOOD = 0,
-    /** For a header and one value. */
+    /** Too short for a header and one value. */
     RM_SETPOINT_TOO_SHORT,
 
     RM_SETPOINT_BAD_MAGIC,
     RM_SETPOINT_UNKNOWN_VERSION,
     RM_SETPOINT_UNKNOWN_FLAGS,
-    /** 0, or above RM_CHAIN_SUPPLIES_MAX. */
+    /** The count is 0, or above RM_CHAIN_SUPPLIES_MAX. */
     RM_SETPOINT_BAD_COUNT,
-    /** Not as long as its count says. */
+    /** The length does not fit the count. */
     RM_SETPOINT_BAD_LENGTH,
 };
 
-/** Reads a payload, not a byte beyond it; faults are looked for in the order of the enum. `*datagram` is filled only
+/** Reads a payload, and no byte beyond it; faults are checked in the order of the enum. `*datagram` is filled in only
  * when it is good. */
 enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length,
                                          struct rm_setpoint_datagram *datagram);
@@ -67,8 +67,8 @@ enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length
 /** Value `i` < count. It may be any bit pattern, NaN too. */
 float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i);
 
-/** Writes a payload of `count` values, NULL for zeros; returns its length, or 0 and nothing written for another number
- * of values than 1–40. The buffer has RM_SETPOINT_LONGEST bytes at any alignment. */
+/** Writes a payload of `count` values; NULL stands for zeros. Returns its length, or 0 and nothing written for another
+ * number of values than 1–40. The buffer has RM_SETPOINT_LONGEST bytes at any alignment. */
 uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t generation,
                            uint64_t sequence, float const *values, uint32_t count);
 

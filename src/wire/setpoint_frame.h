@@ -18,7 +18,7 @@
 #include "wire/setpoint.h"
 
 enum {
-    /** Of the template: the longest headers, and as much of the payload as makes it a whole number of words. */
+    /** Bytes of the template: the longest headers, and as much of the payload as makes it a whole number of words. */
     RM_SETPOINT_FRAME_TEMPLATE_BYTES = 64,
     RM_SETPOINT_FRAME_LONGEST = RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES + RM_SETPOINT_LONGEST,
 };
@@ -27,19 +27,19 @@ struct rm_setpoint_frame {
     _Alignas(64) uint8_t bytes[RM_SETPOINT_FRAME_TEMPLATE_BYTES];
     /** The payload's first 8 bytes, without flags. */
     uint64_t word;
-    /** Of all that does not change, in 32-bit pieces. */
+    /** Checksum of all that does not change, summed in 32-bit pieces. */
     uint64_t constant_sum;
 
     uint32_t payload_offset;
     uint32_t count;
 };
 
-/** False, and nothing done, where `count` is not 1–40. */
+/** Prepares a frame. False, and nothing done, where `count` is not 1–40. */
 bool rm_setpoint_frame_prepare(struct rm_setpoint_frame *frame, struct rm_flow const *flow, uint16_t chain,
                                uint32_t count);
 
 /** Writes the frame of one cycle to `buffer`, which has RM_SETPOINT_FRAME_LONGEST bytes at any alignment; returns its
- * length. `values` are as many as prepared for; NULL, as for a query, stands for zeros. */
+ * length. There are as many `values` as prepared for; NULL, as for a query, stands for zeros. */
 uint32_t rm_setpoint_frame_fill(struct rm_setpoint_frame const *frame, uint8_t *buffer, uint8_t flags, rm_turn turn,
                                 uint64_t generation, uint64_t sequence, float const *values);
 

@@ -22,14 +22,14 @@ struct whole_frame {
     uint8_t frame[WHOLE_MOST];
 };
 
-/** With that payload length and repeatable random bytes in it; freed by free(). */
+/** Makes a frame with that payload length, and repeatable random bytes in it; freed by free(). */
 struct whole_frame *whole_make_of(struct rm_flow const *flow, uint32_t payload_length, unsigned seed);
 struct whole_frame *whole_make(uint32_t payload_length, unsigned seed);
 
-/** One of SLOTS, LONGEST and TIMEOUT. */
+/** Makes a reassembly of SLOTS, LONGEST and TIMEOUT. */
 struct rm_reassembly *reassembly_make(void);
 
-/** Puts a copy that is gone afterwards: nothing may point into it. */
+/** Puts a copy that is freed afterwards: nothing may point into it. */
 enum rm_port_counter put_frame(struct rm_reassembly *reassembly, uint8_t const *frame, uint32_t length, uint64_t tsc,
                                struct rm_datagram *datagram);
 

@@ -9,8 +9,8 @@
 
 enum { GUARD_PAGE_BYTES = 4096 };
 
-/** The first byte after one writable page, and the first of one that may not be touched; NULL when there is no memory.
- */
+/** Maps one writable page, and behind it one that may not be touched; returns the first byte of the latter. NULL when
+ * there is no memory. */
 static inline uint8_t *guard_page_new(void) {
     uint8_t *const page = mmap(NULL, 2 * GUARD_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED || mprotect(page + GUARD_PAGE_BYTES, GUARD_PAGE_BYTES, PROT_NONE))

@@ -15,7 +15,7 @@ static inline uint32_t throw_dice(struct layout_dice const *dice, uint32_t limit
     return dice->below(dice->from, limit);
 }
 
-/** Mostly small, so that descriptions are mostly right. */
+/** A random field, mostly a small one, so that descriptions are mostly valid. */
 static inline struct rm_layout_field random_field(struct layout_dice const *dice, uint32_t room) {
     static enum rm_field_type const types[] = {RM_FIELD_U8,  RM_FIELD_U16, RM_FIELD_U24,
                                                RM_FIELD_U32, RM_FIELD_U64, RM_FIELD_I16};

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the script brought about, so that a test can tell that it tested something. */
+/** What the script caused, so that a test can check that it tested something. */
 struct model_seen {
     uint32_t put_by, refused, whole, wrong, given_up;
 };
 
-/** Plays the script to its end. NULL, or what was not as it should be. */
+/** Plays the script to its end. Returns NULL, or what was wrong. */
 char const *model_play(uint8_t const *script, size_t length, struct model_seen *seen);
 
 #endif
