@@ -5,11 +5,11 @@
 
 #include <ringmaster/twin.h>
 
-/** `particle` sees the kick angles of `element` changed by this. */
+/** For `particle`, the kick angles of `element` are changed by this. */
 struct rm_particle_kick {
     uint32_t element;
     uint32_t particle;
-    /** Horizontal, vertical. */
+    /** Horizontal and vertical. */
     double kick_rad[2];
 };
 

@@ -8,7 +8,7 @@
 struct rm_twin {
     struct rm_lattice const *lattice;
     uint32_t count;
-    /** Copies of the lattice's, with this twin's strengths and errors. */
+    /** Copies of the lattice's elements, with this twin's strengths and errors. */
     struct rm_element *elements;
 
     uint64_t turn;

@@ -5,7 +5,7 @@
 
 #include <ringmaster/twin.h>
 
-/** Tracks it for a turn, if there is an aperture. RM_E_CONFIG names the element at which it is lost. */
+/** Tracks the closed orbit for a turn, if there is an aperture. RM_E_CONFIG names the element at which it is lost. */
 enum rm_code rm_orbit_check(struct rm_twin const *twin, double const z[6], struct rm_error *error);
 
 #endif

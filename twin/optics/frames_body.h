@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The frames of one point after the other. Included once for each instruction set by a file that names it.
+/** The frames of one point after the other. Included once for each instruction set, by a file that names it.
  *
  * A = M A₀, and R_k = A_k S_k (A⁻¹)_k Ωᵀ. With P = Aᵀ Ω A, which the damping keeps near Ω, A⁻¹ = P⁻¹ Aᵀ Ω, so
  * R_k = A_k S_k (P⁻¹)_k Aᵀ: no elimination, and an inverse by Pfaffians. */

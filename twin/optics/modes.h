@@ -11,17 +11,17 @@
 #include <ringmaster/twin.h>
 
 struct rm_modes {
-    /** 2 or 3 */
+    /** 2 or 3. */
     int count;
 
     double a[36];
-    /** Fractional, 0 to 1. */
+    /** Fractional part, 0 to 1. */
     double tune[3];
-    /** Per turn. */
+    /** Damping rate per turn. */
     double damping_rate[3];
 };
 
-/** Of the leading 2 `count` × 2 `count` part of `m`. RM_E_CONFIG: an unstable plane, by its name. */
+/** Finds the modes of the leading 2 `count` × 2 `count` part of `m`. RM_E_CONFIG names an unstable plane. */
 enum rm_code rm_modes_find(double const m[36], int count, struct rm_modes *modes, struct rm_error *error);
 
 /** R_k = A_k S_k (A⁻¹)_k Sᵀ (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001): the mode's part of a beam matrix per

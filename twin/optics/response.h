@@ -15,17 +15,17 @@ struct rm_response_call {
     uint32_t refpt_count;
     struct rm_steerer const *steerers;
     uint32_t steerer_count;
-    /** Of element `at`; or NULL. */
+    /** Takes the place of element `at`; or NULL. */
     struct rm_element const *instead;
 
     uint32_t at;
 };
 
-/** RM_E_ARGUMENT: a steerer that is none, by its name. */
+/** Checks the question. RM_E_ARGUMENT names a steerer that is none. */
 enum rm_code rm_response_check(struct rm_response_call const *call, struct rm_error *error);
 
-/** The analytic matrix, its orbit sought from `guess` (NULL: as usual). `orbit`, if not NULL, takes the orbit at the
- * start. */
+/** Computes the analytic matrix. Its orbit is sought from `guess` (NULL: as usual). `orbit`, if not NULL, gets the
+ * orbit at the start. */
 enum rm_code rm_response_analytic(struct rm_response_call const *call, double const guess[6], double orbit[6],
                                   double *matrix, struct rm_error *error);
 

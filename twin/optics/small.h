@@ -14,13 +14,13 @@ struct rm_small_lu {
     double lu[6][6];
 };
 
-/** Of the leading n × n part of `a`, whose rows are `stride` apart. False: singular to rounding. */
+/** Factorises the leading n × n part of `a`, whose rows are `stride` apart. False: it is singular to rounding. */
 bool rm_small_factor(struct rm_small_lu *lu, double const *a, int n, int stride);
 
-/** x: right-hand side in, solution out. */
+/** Solves. `x` is the right-hand side on entry, and the solution on return. */
 void rm_small_solve(struct rm_small_lu const *lu, double *x);
 
-/** inverse may not be a; both 6 × 6 and dense, of which the leading n × n part counts. */
+/** Inverts the leading n × n part of `a`. `inverse` must not be `a`; both are 6 × 6 and dense. */
 bool rm_small_invert(double const *a, int n, double *inverse);
 
 /** c = a b, 6 × 6 each; c is neither. */
@@ -32,8 +32,8 @@ void rm_small_congruence(double const *a, double const *b, double *c);
 double rm_small_determinant(double const *a, int n, int stride);
 
 /** Eigenvalues and eigenvectors (vector k is column k) of the leading n × n part of a 6 × 6 matrix, by QR iterations
- * with Wilkinson's shift on its complex Hessenberg form. False: did not converge, which no finite matrix has been
- * seen to do. */
+ * with Wilkinson's shift on its complex Hessenberg form. False: it did not converge, which was never seen for a finite
+ * matrix. */
 bool rm_small_eigen(double const *a, int n, double complex value[6], double complex vector[6][6]);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who is lost: outside an aperture, or beyond 1 in a coordinate other than ct, or not finite; and what becomes of it.
- */
+/** Which particles are lost: outside an aperture, or beyond 1 in a coordinate other than ct, or not finite; and what
+ * becomes of them. */
 #ifndef RM_TWIN_PASS_APERTURE_H
 #define RM_TWIN_PASS_APERTURE_H
 
@@ -46,7 +46,7 @@ static bool rm_is_beyond(double const at[RM_COORDINATES]) {
     return !isfinite(at[5]);
 }
 
-/** One particle may be lost, in element `element`: if it is, that is written down, and it becomes NaN. */
+/** Checks one particle for loss in element `element`. A lost particle is written down, and becomes NaN. */
 static void rm_lose(struct rm_bundle *bundle, unsigned i, unsigned lane, uint32_t element) {
     struct rm_track const *const track = bundle->track;
     uint32_t const particle = rm_particle_of(bundle, i, lane);
@@ -74,7 +74,8 @@ static __attribute__((noinline)) void rm_lose_some(struct rm_bundle *bundle, uns
     bundle->met[i] = 0;
 }
 
-/** Behind an element. Who is within the unit ball of the five coordinates is not lost; the others are looked at. */
+/** Checks behind an element. A particle within the unit ball of the five coordinates is not lost; the others are
+ * looked at. */
 RM_INLINE void rm_check(struct rm_bundle *bundle, uint32_t element) {
     RM_EACH_RAY {
         struct rm_ray const *const ray = &bundle->ray[i];

@@ -6,8 +6,8 @@
 #include "drift.h"
 #include "edge.h"
 
-/** Onto a face turned by an angle: where the particle's line meets it, and its slopes there. `x` is of the particle
- * against the pivot. */
+/** Moves the particle onto a face turned by an angle: where its line meets the face, and its slopes there. `x` is its
+ * place relative to the pivot. */
 RM_INLINE void rm_ray_turn(struct rm_ray *ray, double angle, rm_real x) {
     double const s = sin(angle), c = cos(angle);
     rm_real const inverse_ps = 1.0 / rm_ray_ps(ray);

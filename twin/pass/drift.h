@@ -5,7 +5,7 @@
 
 #include "ray.h"
 
-/** To second order in the slopes: AT's expanded drift. */
+/** A drift to second order in the slopes: AT's expanded drift. */
 RM_INLINE void rm_ray_drift(struct rm_ray *ray, double length) {
     rm_real const scaled = length * ray->inverse;
     rm_real const squares = ray->px * ray->px + ray->py * ray->py;
@@ -19,7 +19,7 @@ RM_INLINE rm_real rm_ray_ps(struct rm_ray const *ray) {
     return rm_sqrt(rm_square(1.0 + ray->delta) - rm_square(ray->px) - rm_square(ray->py));
 }
 
-/** ct lengthens by (1+δ) / p_s − 1, written without the difference of two near numbers. */
+/** The exact drift. ct lengthens by (1+δ) / p_s − 1, written without the difference of two near numbers. */
 RM_INLINE void rm_ray_exact_drift(struct rm_ray *ray, double length) {
     rm_real const ps = rm_ray_ps(ray), scaled = length / ps;
     ray->x += scaled * ray->px;

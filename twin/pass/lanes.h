@@ -60,7 +60,7 @@ RM_INLINE rm_real rm_sqrt(rm_real value) { return (rm_real)_mm256_sqrt_pd((__m25
 
 enum { RM_ALL_LANES = (1 << RM_LANES) - 1 };
 
-/** `function` of each lane. */
+/** Calls `function` for each lane. */
 RM_INLINE rm_real rm_each(double (*function)(double), rm_real of) {
     rm_real result = of;
     for (unsigned lane = 0; lane < RM_LANES; ++lane)

@@ -5,13 +5,13 @@
 
 #include "ray.h"
 
-/** Of one plane, u'' = −g u: u = cosine u0 + sine u0'. */
+/** Matrix of one plane, for u'' = −g u: u = cosine u0 + sine u0'. */
 struct rm_plane_matrix {
-    /** back: u' = back u0 + cosine u0'. */
+    /** u' = back u0 + cosine u0'. */
     rm_real cosine, sine, back;
 };
 
-/** `sign` is that of g. */
+/** Computes the matrix. `sign` is the sign of g. */
 RM_INLINE struct rm_plane_matrix rm_plane_map(rm_real g, double sign, double length) {
     if (sign == 0)
         return (struct rm_plane_matrix){rm_real_of(1), rm_real_of(length), rm_real_of(0)};

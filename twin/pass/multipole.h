@@ -17,7 +17,7 @@
  * the second of the drifts inside and of the kick in the middle. */
 struct rm_way {
     rm_real x, px, y, py;
-    /** Of the drifts, over 1 + δ. */
+    /** Lengths of the drifts, over 1 + δ. */
     rm_real length[2];
     /** Σ px² + py² over the drifts. */
     rm_real squares[2];

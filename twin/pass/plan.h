@@ -45,19 +45,19 @@ enum rm_step_kind {
 /** What the element's kick angle is changed by for one particle. */
 struct rm_pass_steer {
     uint32_t particle;
-    /** In the unit of the step: its dipole components b and a, or its kick. */
+    /** In the unit of the step: change of its dipole components b and a, or of its kick. */
     double by[2];
 };
 
 struct rm_track_step {
     uint8_t kind;
-    /** Of its element: then particles are checked for loss. */
+    /** It is the last step of its element: then particles are checked for loss. */
     bool last;
-    /** Of OBSERVE: which point. */
+    /** Number of the element; for OBSERVE, of the point. */
     uint32_t element;
 
     uint32_t steer_count;
-    /** By particle; magnets, correctors and thin multipoles only. */
+    /** Steers in the order of particles; for magnets, correctors and thin multipoles only. */
     struct rm_pass_steer const *steers;
     /** One of the structs below, by kind; NULL: none. */
     void const *data;
@@ -70,7 +70,7 @@ struct rm_edge {
     double fx, fy;
     /** EDGE_FRINGE: fy depends on δ. */
     double inverse_rho, angle, correction;
-    /** Of px in method 3: 1 at the entrance, −1 at the exit. */
+    /** Sign of px in method 3: 1 at the entrance, −1 at the exit. */
     double sign;
 
     uint32_t method;
@@ -81,25 +81,25 @@ struct rm_edge {
 /** MAGNET and its radiating forms: a field integrated in slices of drift, kick, drift, kick, drift, kick, drift
  * (E. Forest, R. D. Ruth, Physica D 43, 105 (1990)). */
 struct rm_magnet {
-    /** Of the slice: L1 at its ends, L2 inside. */
+    /** Lengths of the slice's drifts: L1 at its ends, L2 inside. */
     double drift[2];
-    /** K1, and K2 in the middle. */
+    /** Lengths of its kicks: K1, and K2 in the middle. */
     double kick[2];
 
     double curvature;
-    /** Order at least 1: of the highest coefficient that is not 0. */
+    /** `order` is that of the highest coefficient that is not 0, and at least 1. */
     uint32_t steps, order;
     /** No skew component at all. */
     bool normal;
-    /** Order + 1 coefficients, with the kick angle. */
+    /** order + 1 coefficients; the kick angle is in them. */
     double const *a, *b;
     /** The same times the length of each kick. */
     double const *kick_a[2], *kick_b[2];
 
     double slice_m;
-    /** radiating: 2/3 r_e γ³, m. */
+    /** For radiating steps: 2/3 r_e γ³, m. */
     double loss;
-    /** quantum: of the reference particle. */
+    /** For quantum steps: γ of the reference particle. */
     double gamma;
 };
 
@@ -113,7 +113,7 @@ struct rm_e2 {
     uint32_t steps, order;
     double const *b;
     double k1, k2;
-    /** 0: none. */
+    /** As in struct rm_magnet; 0: no radiation. */
     double loss;
 
     bool radiating;
@@ -124,7 +124,7 @@ struct rm_straight_bend {
     uint32_t steps, order;
     double const *a, *b;
     double entrance_angle, exit_angle;
-    /** Of the reference orbit: X0ref, RefDZ. */
+    /** Offsets of the reference orbit: X0ref, RefDZ. */
     double x_m, ct_m;
 
     struct rm_edge entrance, exit;
@@ -132,7 +132,7 @@ struct rm_straight_bend {
 
 struct rm_linear {
     double length_m, gradient;
-    /** Of the bend. */
+    /** Curvature of the bend. */
     double curvature;
 };
 
@@ -143,19 +143,19 @@ struct rm_corrector {
 struct rm_thin {
     uint32_t order;
     double const *a, *b;
-    /** BendingAngle */
+    /** BendingAngle. */
     double bend;
 };
 
 struct rm_cavity {
     double half_m;
-    /** Over the energy of the reference particle. */
+    /** Voltage over the energy of the reference particle. */
     double voltage;
     /** 2π f, rad/s. */
     double omega;
 
     double lag_m, phase_rad;
-    /** Per turn: of the nearest harmonic against the turn's length. */
+    /** Seconds per turn by which the nearest harmonic differs from the turn's length. */
     double slip_s;
 };
 
@@ -164,22 +164,22 @@ struct rm_solenoid {
 };
 
 struct rm_wiggler_wave {
-    /** Of the field. */
+    /** Amplitude of the field. */
     double amplitude_t;
-    /** over (βγ), times kw / kz. */
+    /** Amplitude of the vector potential over (βγ), times kw / kz. */
     double vector_potential;
 
     double kx, ky, kz, phase_rad;
-    /** By's harmonic; else Bx's. */
+    /** It is a harmonic of By; else of Bx. */
     bool vertical_field;
 };
 
 struct rm_wiggler_plan {
     double slice_m;
     uint32_t slices;
-    /** Of a slice: 1 for the method of 2nd order, 3 for the 4th. */
+    /** Parts of a slice: 1 for the method of 2nd order, 3 for the 4th. */
     uint32_t parts;
-    /** Their lengths. */
+    /** Lengths of the parts. */
     double part[3];
 
     uint32_t waves;
@@ -187,7 +187,7 @@ struct rm_wiggler_plan {
     bool radiating;
     /** 2/3 r_e γ³ over rigidity², 1/(m T²). */
     double loss;
-    /** Where there is field for the radiation. */
+    /** Length over which there is field for the radiation. */
     double length_m;
 };
 
@@ -195,12 +195,13 @@ struct rm_plan {
     struct rm_track_step *steps;
     uint32_t count;
     uint32_t refpt_count;
-    /** What `data` points to. */
+    /** Memory of the data that steps point to. */
     struct rm_plan_memory *memory;
 };
 
-/** A plan of `twin` as it is now, which looks at `refpts` and gives particles their `kicks` (track_block.h). Both may
- * be empty. RM_E_ARGUMENT: points that do not ascend or are beyond the end; a kick where there is none to change. */
+/** Makes a plan of `twin` as it is now, which observes at `refpts` and gives particles their `kicks` (track_block.h).
+ * Both may be empty. RM_E_ARGUMENT: points that do not ascend or are beyond the end; or a kick of an element that has
+ * none to change. */
 enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,
                                 struct rm_particle_kick const *kicks, uint32_t kick_count, struct rm_plan *plan,
                                 struct rm_error *error);

@@ -10,8 +10,8 @@
 #include "multipole.h"
 #include "random.h"
 
-/** Energy that photons take in one slice, over the reference particle's: `turned`, the angle by which the particle
- * turned on `path_m`, `gamma` its own, `reference` the reference particle's. */
+/** Energy that photons take in one slice, over the reference particle's. `turned` is the angle by which the particle
+ * turned on `path_m`, `gamma` is its own, `reference` the reference particle's. */
 static double rm_photons(struct rm_random *random, double turned, double path_m, double gamma, double reference) {
     double const fine_structure = 7.2973525643e-3;
     double const compton_m = 3.8615926744e-13; /* ħ / m c, CODATA 2022 */
@@ -25,7 +25,7 @@ static double rm_photons(struct rm_random *random, double turned, double path_m,
     return sum * critical;
 }
 
-/** After one slice; `before` is the ray in front of it. */
+/** Emits the photons of one slice; `before` is the ray in front of it. */
 static void rm_emit(struct rm_bundle *bundle, unsigned i, struct rm_ray const *before, struct rm_track_step const *step,
                     uint32_t slice) {
     struct rm_magnet const *const magnet = step->data;

@@ -36,7 +36,7 @@ RM_INLINE void rm_slope_drift(struct rm_slope_way *way, double length, unsigned 
     way->squares[which] += way->u;
 }
 
-/** The field at the ray, less the curvature's. */
+/** The field at the ray, without the part of the curvature. */
 RM_INLINE void rm_slope_field(struct rm_slope_way const *way, struct rm_magnet const *magnet, unsigned order,
                               bool normal, rm_real *by, rm_real *bx) {
     double const *const a = magnet->a, *const b = magnet->b;

@@ -33,12 +33,13 @@ static inline struct rm_random rm_random_at(uint64_t seed, uint64_t turn, uint32
     return (struct rm_random){rm_random_mix((hash ^ particle) + steps)};
 }
 
-/** In (0, 1): never its ends, of which logarithms are taken. */
+/** A uniform number in (0, 1), never 0 or 1, because logarithms are taken of it. */
 static inline double rm_random_uniform(struct rm_random *random) {
     return ((double)(rm_random_next(random) >> 12) + 0.5) * 0x1p-52;
 }
 
-/** Poisson: arrivals of an exponential clock within `mean`, as products of uniform numbers; means above 16 in parts. */
+/** A Poisson number: arrivals of an exponential clock within `mean`, as products of uniform numbers; means above 16 in
+ * parts. */
 static inline uint32_t rm_random_poisson(struct rm_random *random, double mean) {
     uint32_t count = 0;
     while (mean > 0) {

@@ -15,27 +15,27 @@
 
 struct rm_ray {
     rm_real x, px, y, py, delta, ct;
-    /** 1 / (1 + δ): who changes δ changes it. */
+    /** 1 / (1 + δ): code that changes δ changes it too. */
     rm_real inverse;
 };
 
 struct rm_bundle {
     struct rm_ray ray[RM_RAYS];
-    /** Changes of an element's kick, of those steps that have such (plan.h). */
+    /** Changes of an element's kick, for steps that have such (plan.h). */
     rm_real steer[RM_RAYS][2];
 
     struct rm_track const *track;
-    /** An aperture in this element: a bit per lane. */
+    /** Bit per lane: it has met an aperture in this element. */
     unsigned met[RM_RAYS];
-    /** already: their coordinates are NaN. */
+    /** Bit per lane: it was lost before; its coordinates are NaN. */
     unsigned lost[RM_RAYS];
-    /** Particle in the first lane. */
+    /** Number of the particle in the first lane. */
     uint32_t first;
-    /** Of this call. */
+    /** Turn of this call. */
     uint32_t turn;
 };
 
-/** After a change of δ. */
+/** Call it after a change of δ. */
 RM_INLINE void rm_ray_renew(struct rm_ray *ray) { ray->inverse = 1.0 / (1.0 + ray->delta); }
 
 /** Particle in a lane; it exists if it is below the track's count. */

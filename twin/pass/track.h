@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Particles through a plan: what the three instruction sets are asked for. */
+/** Tracks particles through a plan: the interface of the three instruction sets. */
 #ifndef RM_TWIN_PASS_TRACK_H
 #define RM_TWIN_PASS_TRACK_H
 
@@ -9,14 +9,14 @@
 
 struct rm_track {
     struct rm_plan const *plan;
-    /** In and out. */
+    /** Particles at the start; on return, at the end. */
     double (*particles)[RM_COORDINATES];
 
     uint32_t count;
     uint32_t turns;
-    /** Of the twin. */
+    /** The twin's turn number at the start. */
     uint64_t first_turn;
-    /** Of quantum fluctuation. */
+    /** Seed of quantum fluctuation. */
     uint64_t seed;
     /** [turn][refpt][particle][6], or NULL. */
     double *out;
@@ -27,13 +27,13 @@ struct rm_track {
     double *lost_at;
 };
 
-/** All particles, all turns. The first runs anywhere; the others where the processor has FMA and AVX2, or AVX-512 F and
+/** Track all particles for all turns. The first runs on any processor; the others need FMA and AVX2, or AVX-512 F and
  * DQ. */
 void rm_track_scalar(struct rm_track const *track);
 void rm_track_avx2(struct rm_track const *track);
 void rm_track_avx512(struct rm_track const *track);
 
-/** With `simd`, or the best there is. RM_E_ARGUMENT: the processor does not have it. */
+/** Tracks with `simd`, or the best there is. RM_E_ARGUMENT: the processor does not have it. */
 enum rm_code rm_track_with(enum rm_twin_simd simd, struct rm_track const *track, struct rm_error *error);
 
 #endif

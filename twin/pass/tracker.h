@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Bundles of particles through the steps of a plan: included by the file of each instruction set, which has defined
- * RM_LANES, RM_RAYS and RM_TRACK, the name of the function that comes out. */
+/** Takes bundles of particles through the steps of a plan. Included by the file of each instruction set, which has
+ * defined RM_LANES, RM_RAYS and RM_TRACK, the name of the function that results. */
 #ifndef RM_TWIN_PASS_TRACKER_H
 #define RM_TWIN_PASS_TRACKER_H
 
@@ -80,7 +80,7 @@ static struct rm_pass_steer const *rm_first_steer(struct rm_track_step const *st
     return step->steers + low;
 }
 
-/** With `sign` 1 the steers of this step go to their lanes, with 0 they are forgotten. */
+/** With `sign` 1 the steers of this step are put into their lanes; with 0 they are cleared. */
 static void rm_steer_lanes(struct rm_bundle *bundle, struct rm_track_step const *step, double sign) {
     struct rm_pass_steer const *const end = step->steers + step->steer_count;
     uint32_t const beyond = bundle->first + RM_RAYS * RM_LANES;
@@ -102,7 +102,7 @@ static void rm_run(struct rm_bundle *bundle, struct rm_track_step const *step) {
         rm_check(bundle, step->element);
 }
 
-/** Empty lanes hold a particle at rest on the axis. */
+/** Loads particles. Empty lanes get a particle at rest on the axis. */
 static void rm_load(struct rm_bundle *bundle) {
     struct rm_track const *const track = bundle->track;
     double const axis[RM_COORDINATES] = {0};

@@ -94,7 +94,7 @@ static void rm_wiggler_radiate(struct rm_ray *ray, struct rm_wiggler_plan const 
     rm_ray_renew(ray);
 }
 
-/** From mechanical to canonical momenta at the entrance, sign 1; back at the exit, −1. */
+/** From mechanical to canonical momenta at the entrance, with `sign` 1; back at the exit, with −1. */
 RM_INLINE void rm_wiggler_gauge(struct rm_ray *ray, struct rm_wiggler_plan const *wiggler, double sign, double z) {
     struct rm_potential const at = rm_potential_at(wiggler, ray->x, ray->y, z);
     ray->px += sign * at.ax;

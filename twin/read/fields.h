@@ -6,15 +6,15 @@
 
 #include "reading.h"
 
-/** One number. */
+/** Takes one number. */
 bool rm_take_number(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                     double *number);
 
-/** One whole number from `least` to `most`. */
+/** Takes one whole number from `least` to `most`. */
 bool rm_take_whole(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t least,
                    uint32_t most, uint32_t *number);
 
-/** `count` numbers, a row or a column, into the caller's array. */
+/** Takes `count` numbers, a row or a column, into the caller's array. */
 bool rm_take_numbers(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                      uint32_t count, double *numbers);
 
@@ -22,18 +22,18 @@ bool rm_take_numbers(struct rm_lattice_reading *reading, struct rm_value const *
 bool rm_take_vector(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name, uint32_t count,
                     double **numbers);
 
-/** A 6 × 6 matrix, row by row, into scratch. */
+/** Takes a 6 × 6 matrix, row by row, into scratch. */
 bool rm_take_matrix(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                     double **numbers);
 
-/** A name, cut nowhere: a longer one than fits is a failure. */
+/** Takes a name; one that is too long is a failure. */
 bool rm_take_name(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
                   char text[RM_ELEMENT_NAME_BYTES]);
 
-/** polynom_a, polynom_b and max_order, completed as pyAT's classes complete them (element_polynoms.c). */
+/** Takes polynom_a, polynom_b and max_order, and completes them as pyAT's classes do (element_polynoms.c). */
 bool rm_take_polynoms(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element);
 
-/** A wiggler's fields (element_wiggler.c). */
+/** Takes a wiggler's fields (element_wiggler.c). */
 bool rm_take_wiggler(struct rm_lattice_reading *reading, struct rm_value const *fields, struct rm_element *element);
 
 /** Refuses an element of a class of which rm_kind_is_untracked: as a marker it would leave the ring with the wrong

@@ -10,18 +10,19 @@
 
 #include "value.h"
 
-/** No element: it tells of the ring. */
+/** It is no element: it describes the ring. */
 enum { RM_KIND_RING = RM_ELEMENT_KINDS };
 
-/** "Quadrupole", "quad", "Bend", … in any case; -1: no such class. Else enum rm_element_kind, or RM_KIND_RING. */
+/** The kind of a class, "Quadrupole", "quad", "Bend", … in any case: enum rm_element_kind, or RM_KIND_RING; -1: there
+ * is no such class. */
 int rm_kind_by_class(char const *name);
 
-/** Whether a class acts on the beam in a way that the twin does not track, "EnergyLoss", "ResWallElement", …, in any
+/** True when a class acts on the beam in a way that the twin does not track: "EnergyLoss", "ResWallElement", …, in any
  * case. Saved in the 4D state some have the IdentityPass, or the DriftPass, and act as soon as pyAT's enable_6d()
  * switches them on: so the class decides, not the pass. */
 bool rm_kind_is_untracked(char const *name);
 
-/** Of an element's fields. */
+/** The kind of an element with these fields, with the values of rm_kind_by_class. */
 int rm_kind_of_fields(struct rm_value const *fields);
 
 /** How a kind is tracked unless the file says it: what pyAT's classes do. */

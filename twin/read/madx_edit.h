@@ -12,11 +12,11 @@ struct rm_madx_spot {
     struct rm_madx_where where;
     struct rm_madx_object *object;
     double centre_m, length_m;
-    /** Of the name, from 1: NAME[2] is the second that came to stand here. */
+    /** Number of the name's occurrence, from 1: NAME[2] is the second that was put here. */
     uint32_t occurrence;
-    /** Of those at one place. */
+    /** Order among elements at one place. */
     uint32_t order;
-    /** Gives way. */
+    /** It is a drift: it makes room for what is put into it. */
     bool drift;
 
     bool gone;
@@ -32,7 +32,7 @@ struct rm_madx_edited {
     uint32_t count, room;
 };
 
-/** Fills a list from what the sequence or line is; NULL: a failure. */
+/** Makes the list of a sequence or line; NULL: a failure. */
 struct rm_madx_edited *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_object *object);
 
 /** Adds a copy of a spot, with its object, length and occurrence. */

@@ -5,7 +5,7 @@
 
 #include "madx.h"
 
-/** What is left of a text. */
+/** The rest of a text. */
 struct rm_madx_text {
     char const *at, *end;
     uint32_t line;
@@ -15,7 +15,7 @@ enum rm_madx_block { RM_MADX_STATEMENT, RM_MADX_IF, RM_MADX_ELSEIF, RM_MADX_ELSE
 
 struct rm_madx_piece {
     enum rm_madx_block block;
-    /** The statement, or what stands in front of the brace. */
+    /** The statement, or the text in front of the brace. */
     char const *head;
 
     size_t count;
@@ -30,10 +30,10 @@ struct rm_madx_macro {
     struct rm_madx_text body;
 };
 
-/** A copy in which comments are spaces; lines stay lines. NULL: a failure. */
+/** Makes a copy in which comments are spaces; line ends stay. NULL: a failure. */
 char const *rm_madx_clean(struct rm_madx *madx, char const *text, size_t count);
 
-/** The next piece of a cleaned text; false at its end, or after a failure. */
+/** Cuts the next piece off a cleaned text; false at its end, or after a failure. */
 bool rm_madx_cut(struct rm_madx *madx, struct rm_madx_text *text, struct rm_madx_piece *piece);
 
 char const *rm_madx_block_name(enum rm_madx_block block);
@@ -44,7 +44,7 @@ char rm_madx_quote(char quote, char c);
 /** Runs all pieces of a text. */
 bool rm_madx_run_text(struct rm_madx *madx, struct rm_madx_text text);
 
-/** NAME(A, B): MACRO = { … }; and EXEC, NAME(1, 2). */
+/** Run NAME(A, B): MACRO = { … }; and EXEC, NAME(1, 2). */
 bool rm_madx_define_macro(struct rm_madx *madx, struct rm_madx_piece const *piece);
 bool rm_madx_exec(struct rm_madx *madx, char const *text);
 

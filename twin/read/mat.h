@@ -52,19 +52,19 @@ struct rm_mat_item {
     uint8_t const *data;
 };
 
-/** The next data element; a failure when there is none or it is longer than what is left. */
+/** Takes the next data element; a failure when there is none, or when it is longer than what is left. */
 bool rm_mat_next(struct rm_mat_bytes *from, struct rm_mat_item *item);
 
-/** What is inside an element. */
+/** The bytes inside an element. */
 struct rm_mat_bytes rm_mat_inside(struct rm_mat_bytes const *from, struct rm_mat_item const *item);
 
 uint32_t rm_mat_u32(struct rm_mat_bytes const *from, uint8_t const *at);
 
-/** How many numbers an item has, and number `index` of them as a double; 0 for what is no number. */
+/** How many numbers an item has, and number `index` of them as a double; 0 for items that are not numbers. */
 uint32_t rm_mat_count(struct rm_mat_item const *item);
 double rm_mat_number(struct rm_mat_bytes const *from, struct rm_mat_item const *item, uint32_t index);
 
-/** A variable: its name and its value. */
+/** Reads a variable: its name and its value. */
 bool rm_mat_variable(struct rm_mat_bytes *inside, char const **name, struct rm_value *value);
 
 #endif

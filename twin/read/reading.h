@@ -17,13 +17,13 @@
 #include "value.h"
 
 enum {
-    /** Of a lattice; the largest machine has a tenth of that. */
+    /** Most elements of a lattice; the largest machine has a tenth of that. */
     RM_MOST_ELEMENTS = 1 << 18,
-    /** Of a file, and of what is compressed in it. */
+    /** Most bytes of a file, and of its uncompressed content. */
     RM_MOST_FILE_BYTES = 1 << 28,
-    /** Of all that a reading takes. */
+    /** Most bytes that a reading takes in all. */
     RM_MOST_MEMORY_BYTES = 1 << 30,
-    /** Of what may stand in itself: expressions, structures, lines, called files. */
+    /** Deepest nesting of expressions, structures, lines and called files. */
     RM_MOST_DEPTH = 64,
 
     RM_PLACE_BYTES = 128,
@@ -31,60 +31,60 @@ enum {
 
 /** What the file says of the whole ring, so far. NaN: not said. */
 struct rm_ring_facts {
-    /** Whether there was a RingParam. Of several the first counts. */
+    /** There was a RingParam. If there are several, the first one counts. */
     bool has_parameters;
 
     char name[RM_ELEMENT_NAME_BYTES];
     char particle[RM_ELEMENT_NAME_BYTES];
     double rest_energy_ev, charge_e;
-    /** As said for the ring. */
+    /** Energy given for the ring. */
     double energy_ev;
-    /** The largest of the cavities'. */
+    /** Largest energy given for a cavity. */
     double cavity_energy_ev;
-    /** The largest of the other elements'. */
+    /** Largest energy given for another element. */
     double element_energy_ev;
 
     double periodicity;
-    /** Of these elements, not of the ring. */
+    /** Harmonic number of these elements, not of the ring. */
     double cell_harmonic_number;
 };
 
 struct rm_lattice_reading {
     char const *path;
-    /** Where in the file, for people: `line 12`, `element 3 ("QF")`; or empty. */
+    /** Place in the file, for people: `line 12`, `element 3 ("QF")`; or empty. */
     char place[RM_PLACE_BYTES];
 
     struct rm_scratch scratch;
-    /** What they point to is in scratch. */
+    /** Elements; what they point to is in scratch. */
     struct rm_element *elements;
 
     uint32_t count, room;
     struct rm_ring_facts facts;
     struct rm_error *error;
     bool failed;
-    /** Of numbers with a point, whatever the program has chosen. */
+    /** Locale in which numbers have a point, whatever locale the program uses. */
     locale_t plain;
-    /** Bytes from scratch so far. */
+    /** Bytes taken from scratch so far. */
     size_t taken;
 };
 
 void rm_reading_begin(struct rm_lattice_reading *reading, char const *path, struct rm_error *error);
 void rm_reading_end(struct rm_lattice_reading *reading);
 
-/** Says path, place and the text; returns false. RM_E_CONFIG; the first failure is the one that stays. */
+/** Fills in the error: path, place and text; RM_E_CONFIG. Returns false. The first failure is the one that stays. */
 bool rm_reading_fail(struct rm_lattice_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Sets `place`. */
 void rm_reading_at(struct rm_lattice_reading *reading, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** From scratch; NULL when there is no memory, which is a failure. */
+/** Takes memory from scratch. NULL when there is none, which is a failure. */
 void *rm_reading_take(struct rm_lattice_reading *reading, size_t count, size_t bytes);
 char *rm_reading_text(struct rm_lattice_reading *reading, char const *text, size_t length);
 
 /** The unsigned number that begins at `text`, as strtod reads it; `end` is behind it, or `text` when there is none. */
 double rm_reading_number(struct rm_lattice_reading const *reading, char const *text, char const **end);
 
-/** Makes a file's bytes, with a zero behind them that is not counted. */
+/** Loads a file's bytes, with a zero behind them that is not counted. */
 bool rm_reading_load(struct rm_lattice_reading *reading, char const *path, char const **bytes, size_t *count);
 
 /** Adds an element that is complete. What it points to must live as long as scratch. */
@@ -94,13 +94,13 @@ bool rm_reading_add(struct rm_lattice_reading *reading, struct rm_element const 
  * `index` counts what the file has, for messages. */
 bool rm_reading_add_fields(struct rm_lattice_reading *reading, struct rm_value const *fields);
 
-/** Of a RingParam's fields. */
+/** Takes a RingParam's fields. */
 bool rm_reading_ring(struct rm_lattice_reading *reading, struct rm_value const *fields);
 
 /** Rest energy and charge of a particle known by name ("electron", "proton", "relativistic" …). */
 bool rm_particle_by_name(char const *name, double *rest_energy_ev, double *charge_e);
 
-/** What is known of the ring now that all elements are there. */
+/** Fills in what is known of the ring, when all elements are there. */
 bool rm_reading_info(struct rm_lattice_reading *reading, struct rm_lattice_facts *info);
 
 /** Turns one file's content into elements and facts. */
@@ -108,7 +108,8 @@ bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t c
 bool rm_read_m(struct rm_lattice_reading *reading, char const *text, size_t count);
 bool rm_read_madx(struct rm_lattice_reading *reading, char const *text, size_t count, char const *sequence);
 
-/** The lattice of a file's content, by the ending of `path` (which is only read by a MAD-X CALL). */
+/** Makes the lattice of a file's content. The ending of `path` gives the format; the file itself is not read, except
+ * by a MAD-X CALL. */
 enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,
                               struct rm_lattice **lattice, struct rm_error *error);
 

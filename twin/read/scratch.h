@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Memory of a reader: taken piece by piece while a file is read, given back all at once, whatever went wrong between.
- * Each piece is an allocation of its own, so that a sanitizer sees who writes beside it. A zeroed struct is empty. */
+ * Each piece is an allocation of its own, so that a sanitizer sees a write beside it. A zeroed struct is empty. */
 #ifndef RM_TWIN_READ_SCRATCH_H
 #define RM_TWIN_READ_SCRATCH_H
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 enum rm_value_kind {
-    /** What no lattice needs: complex numbers, objects, functions. */
+    /** A value that no lattice needs: complex numbers, objects, functions. */
     RM_VALUE_OTHER,
-    /** Rows × columns, maybe none. */
+    /** Rows × columns of numbers, maybe none. */
     RM_VALUE_NUMBERS,
 
     RM_VALUE_TEXT,
@@ -24,15 +24,15 @@ struct rm_value_field;
 
 struct rm_value {
     enum rm_value_kind kind;
-    /** Of numbers. */
+    /** Rows and columns of numbers. */
     uint32_t rows, columns;
-    /** Numbers, characters, fields or items. */
+    /** Number of numbers, characters, fields or items. */
     uint32_t count;
-    /** Where it stands in a text, from 1; 0 elsewhere. */
+    /** Line of a text where it stands, from 1; 0 in other files. */
     uint32_t line;
-    /** Row by row. */
+    /** Numbers, row by row. */
     double const *numbers;
-    /** UTF-8, ends with zero. */
+    /** Text in UTF-8, ends with zero. */
     char const *text;
 
     struct rm_value_field const *fields;
@@ -44,13 +44,15 @@ struct rm_value_field {
     struct rm_value value;
 };
 
-/** The last of that name, since later options of a constructor go before earlier ones; NULL: there is none. */
+/** Finds the last field of that name, since later options of a constructor override earlier ones; NULL: there is none.
+ */
 struct rm_value const *rm_value_find(struct rm_value const *fields, char const *name);
 
 /** The text of a field, or NULL. */
 char const *rm_value_text(struct rm_value const *fields, char const *name);
 
-/** The number of a field that is one number; false, and `number` as it was: it is not there or no single number. */
+/** The number of a field that is one number. False, with `number` unchanged: it is not there, or not a single number.
+ */
 bool rm_value_number(struct rm_value const *fields, char const *name, double *number);
 
 /** The field's value, when it is numbers; else NULL. */

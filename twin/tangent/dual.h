@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Numbers that carry their derivatives: a formula written with them is its own Jacobian. For what is too rare to have
- * its Jacobian written out. */
+/** Numbers that carry their derivatives: a formula written with them is its own Jacobian. Used where a Jacobian is too
+ * rarely needed to be written out. */
 #ifndef RM_TANGENT_DUAL_H
 #define RM_TANGENT_DUAL_H
 

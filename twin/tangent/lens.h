@@ -21,7 +21,7 @@ static inline struct rm_lens_in_plane rm_lens_plane(struct rm_tangent const *t, 
     return p;
 }
 
-/** Place and momentum at the exit. */
+/** Writes place and momentum at the exit. */
 static inline void rm_lens_leave(struct rm_tangent *t, int at, struct rm_lens_in_plane const *p) {
     struct rm_dual const slope =
         rm_dual_sub(rm_dual_mul(p->c, p->slope), rm_dual_mul(rm_dual_mul(p->g, p->s), p->place));

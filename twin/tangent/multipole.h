@@ -12,8 +12,8 @@
 
 #define RM_FORCE_INLINE static inline __attribute__((always_inline))
 
-/** The field F = By + i Bx over Bρ, and its derivative by x + i y. Sums here and in the kicks are grouped so that what
- * comes last, the place, is added last: one kick waits for the other. */
+/** The field F = By + i Bx over Bρ, and its derivative by x + i y. Sums here and in the kicks are grouped so that the
+ * place, which is known last, is added last: each kick waits for the one before. */
 struct rm_multipole_field {
     double re, im;
     double re_slope, im_slope;
@@ -23,7 +23,7 @@ RM_FORCE_INLINE struct rm_multipole_field rm_field_at(struct rm_leg_multipole co
                                                       double y) {
     struct rm_multipole_field f = {m->b[order], m->a[order], 0, 0};
     for (uint32_t i = order; i-- > 0;) {
-        bool const first = i == order - 1; /* nobody multiplies by these zeros for us */
+        bool const first = i == order - 1; /* the compiler does not leave out products with these zeros */
         double const re_slope = first ? f.re : (f.re - f.im_slope * y) + f.re_slope * x;
         double const im_slope = first ? f.im : (f.im + f.re_slope * y) + f.im_slope * x;
         double const re = ((i != 0 ? m->b[i] : m->b0) - f.im * y) + f.re * x;
@@ -50,8 +50,8 @@ RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_leg_multipo
 static double const rm_drift_1 = 0.6756035959798288170, rm_drift_2 = -0.1756035959798288170;
 static double const rm_kick_1 = 1.3512071919596576340, rm_kick_2 = -1.7024143839193152681;
 
-/** δ does not change here: its inverse is taken once. The copy is the compiler's leave to keep it all in registers,
- * which pointers to fields would deny it. */
+/** δ does not change here: its inverse is computed once. The copy allows the compiler to keep it all in registers,
+ * which it could not with pointers to fields. */
 RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_leg_multipole const *m, uint32_t order) {
     struct rm_tangent here = *tangent, *const t = &here;
     double const slice = m->length_m / m->slices, inverse = 1 / (1 + t->z[RM_DELTA]), reduced = slice * inverse;

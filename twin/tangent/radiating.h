@@ -16,7 +16,7 @@ struct rm_sloped {
     struct rm_tangent t;
     /** 1 / (1 + δ). */
     double inverse;
-    /** Of the slopes. */
+    /** Square of the slopes. */
     double square;
 };
 
@@ -58,7 +58,7 @@ RM_FORCE_INLINE double rm_inverse_after(double inverse, double lost) {
 
 /** What a kick takes from the particle, and the derivatives of that by place, slope and, with these given, δ. */
 struct rm_loss {
-    /** Share of the momentum. */
+    /** Share of the momentum that is lost. */
     double lost;
 
     double loss;

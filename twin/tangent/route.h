@@ -17,9 +17,9 @@ enum rm_leg_kind {
     RM_LEG_NOTHING,
     RM_LEG_DRIFT,
     RM_LEG_EXACT_DRIFT,
-    /** T1, T2. */
+    /** Displacements T1, T2. */
     RM_LEG_SHIFT,
-    /** R1, R2, M66. */
+    /** Matrices R1, R2, M66. */
     RM_LEG_LINEAR,
 
     RM_LEG_EDGE,
@@ -30,9 +30,9 @@ enum rm_leg_kind {
     RM_LEG_CAVITY,
     RM_LEG_E2_EDGE,
     RM_LEG_E2_BODY,
-    /** QuadLinear */
+    /** QuadLinearPass. */
     RM_LEG_FOCUS,
-    /** BendLinear */
+    /** BendLinearPass. */
     RM_LEG_SECTOR,
 
     RM_LEG_SOLENOID,
@@ -43,13 +43,13 @@ enum rm_leg_kind {
 /** A magnet's body: drifts and kicks of the fourth-order integrator (E. Forest and R. Ruth, Physica D 43, 105). */
 struct rm_leg_multipole {
     double length_m;
-    /** 1/m */
+    /** Curvature in 1/m. */
     double curvature;
-    /** With the kick angles; they stand for a[0] and b[0]. */
+    /** Dipole coefficients with the kick angles; they replace a[0] and b[0]. */
     double a0, b0;
 
     double const *a, *b;
-    /** Highest that is not 0, at least 1. */
+    /** Highest order that is not 0, at least 1. */
     uint32_t order;
 
     uint32_t slices;
@@ -62,7 +62,7 @@ struct rm_leg_edge {
     double curvature, angle, psi;
 
     double fx;
-    /** +1 at the entrance, -1 at the exit. */
+    /** 1 at the entrance, -1 at the exit. */
     double sign;
 
     uint32_t method;
@@ -72,7 +72,7 @@ struct rm_leg_quadrupole_fringe {
     double strength;
     /** As for the edge. */
     double sign;
-    /** 10, or NULL: hard edge only. */
+    /** Ten fringe integrals, or NULL: hard edge only. */
     double const *integrals;
 };
 
@@ -111,13 +111,13 @@ struct rm_leg_straight_bend {
 struct rm_leg_wiggler {
     struct rm_wiggler const *wiggler;
     double length_m, slice_m;
-    /** Of a harmonic of amplitude 1 and kz = 1, over the momentum. */
+    /** Potential of a harmonic of amplitude 1 and kz = 1, over the momentum. */
     double potential;
-    /** Its peak over the rigidity, 1/m. */
+    /** Peak of its field over the rigidity, 1/m. */
     double field;
 
     uint32_t slices;
-    /** Of a slice: 1 in second order, 3 in fourth. */
+    /** Parts of a slice: 1 in second order, 3 in fourth. */
     uint32_t parts;
 
     bool radiates;
@@ -126,12 +126,12 @@ struct rm_leg_wiggler {
 struct rm_leg {
     enum rm_leg_kind kind;
     uint32_t element;
-    /** First result to be written before this leg, and how many want the same place. */
+    /** First result to be written before this leg, and how many results are at the same place. */
     uint32_t point, points;
 
     union {
         double length_m;
-        /** 6 of a shift, 36 of a matrix. */
+        /** 6 numbers of a shift, 36 of a matrix. */
         double const *numbers;
 
         struct rm_leg_multipole multipole;
@@ -154,33 +154,33 @@ struct rm_route {
     double loss_per_kick;
     /** 55/(24 √3) r_e ƛ_e γ⁵, m². */
     double diffusion_per_kick;
-    /** One is on. */
+    /** A cavity is on. */
     bool cavity;
-    /** Somewhere. */
+    /** Some element radiates. */
     bool radiates;
-    /** Walk a magnet's body as one slice. */
+    /** Walks a magnet's body as one slice. */
     bool coarse;
 };
 
-/** What a route may differ in from its twin. */
+/** What may differ in a route from its twin. */
 struct rm_route_changes {
     double rf_offset_hz;
-    /** Of element `at`; or NULL. */
+    /** Takes the place of element `at`; or NULL. */
     struct rm_element const *instead;
 
     uint32_t at;
 };
 
-/** Makes a route with results at `refpts`. RM_E_ARGUMENT: a point beyond the lattice, or not ascending; RM_E_CONFIG: a
- * strength that is not finite, or a pass that has no derivative here, with the element's name. */
+/** Makes a route with results at `refpts`. RM_E_ARGUMENT: a point beyond the lattice, or not ascending. RM_E_CONFIG
+ * names an element with a strength that is not finite, or with a pass that has no derivative here. */
 enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
                            uint32_t refpt_count, struct rm_route *route, struct rm_error *error);
 void rm_route_free(struct rm_route *route);
 
-/** Most of one element. */
+/** Most legs of one element. */
 enum { RM_ROUTE_ELEMENT_LEGS = 9 };
 
-/** A route of element `index` alone, as `as` would be. Its legs are the caller's: no rm_route_free. */
+/** Makes a route of element `index` alone, as if it were `as`. The caller owns its legs: no rm_route_free. */
 enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct rm_element const *as,
                               double rf_offset_hz, struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS], struct rm_route *route,
                               struct rm_error *error);

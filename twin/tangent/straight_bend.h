@@ -6,7 +6,7 @@
 #include "edge.h"
 #include "multipole.h"
 
-/** Onto a face turned by an angle; the particle's place is taken from the pivot at `pivot_m`. */
+/** Moves onto a face turned by an angle; the particle's place is relative to the pivot at `pivot_m`. */
 static inline void rm_tangent_face(struct rm_tangent *t, double angle, double pivot_m) {
     double const s = sin(angle), c = cos(angle);
     struct rm_dual const p = rm_dual_shift(rm_dual_of(t, RM_DELTA), 1),

@@ -20,7 +20,7 @@ typedef double rm_lanes __attribute__((vector_size(64)));
 struct rm_tangent {
     rm_lanes j[6];
     double z[6];
-    /** In cavities since the start, over the energy. */
+    /** Energy gained in cavities since the start, over the design energy. */
     double gained;
 };
 

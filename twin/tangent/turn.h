@@ -7,7 +7,7 @@
 
 #include "route.h"
 
-/** Where a turn leaves what it sees at the route's points. Members may be NULL. */
+/** Results at the route's points. Members may be NULL. */
 struct rm_turn_points {
     struct rm_tangent *tangent;
     struct rm_diffusion *diffusion;
@@ -16,12 +16,12 @@ struct rm_turn_points {
 /** Sets a tangent to particle `z` with the identity as its Jacobian. */
 void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]);
 
-/** Takes `tangent` through the route. `diffusion`, if not NULL, begins at what it holds and gathers what radiating
- * magnets add. Results are the same to rounding whatever `simd`; RM_TWIN_SIMD_BEST takes what this processor has. */
+/** Takes `tangent` through the route. `diffusion`, if not NULL, keeps its content, and radiating magnets add to it.
+ * `simd` does not change the results beyond rounding; RM_TWIN_SIMD_BEST takes what this processor has. */
 void rm_turn(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
              struct rm_turn_points const *points, enum rm_twin_simd simd);
 
-/** RM_TWIN_SIMD_BEST as the best of this processor; others as they are. */
+/** Returns the best instruction set of this processor for RM_TWIN_SIMD_BEST; others as they are. */
 enum rm_twin_simd rm_turn_simd(enum rm_twin_simd simd);
 
 #endif

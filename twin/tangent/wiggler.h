@@ -47,7 +47,7 @@ static inline struct rm_dual_potential rm_wiggler_potential(struct rm_tangent co
     return sum;
 }
 
-/** |B|² across the beam over (Bρ)²; none beyond the end. */
+/** |B|² across the beam over (Bρ)²; 0 beyond the end. */
 static inline struct rm_dual rm_wiggler_field(struct rm_tangent const *t, struct rm_leg_wiggler const *leg, double z) {
     struct rm_wiggler const *const w = leg->wiggler;
     struct rm_dual const x = rm_dual_of(t, RM_X), y = rm_dual_of(t, RM_Y);

@@ -15,7 +15,7 @@ enum { RM_MAT_MOST_FIELDS = 48, RM_MAT_FIELD_BYTES = 32 };
 struct rm_mat_buffer {
     uint8_t *bytes;
     size_t count, room;
-    /** No memory; all that is put from then on is lost. */
+    /** There was no memory; all that is put from then on is lost. */
     bool failed;
 };
 
@@ -30,12 +30,12 @@ void rm_mat_buffer_free(struct rm_mat_buffer *buffer);
 
 void rm_mat_put_header(struct rm_mat_buffer *to);
 
-/** A cell array of `count` × 1 called `name`: what is put until rm_mat_end are its cells. Returns what rm_mat_end
- * needs. */
+/** Begins a cell array of `count` × 1 called `name`: what is put until rm_mat_end are its cells. Returns what
+ * rm_mat_end needs. */
 size_t rm_mat_begin_cells(struct rm_mat_buffer *to, char const *name, uint32_t count);
 void rm_mat_end(struct rm_mat_buffer *to, size_t begin);
 
-/** Fields. Numbers are given row by row. */
+/** Put fields. Numbers are given row by row. */
 void rm_mat_field_text(struct rm_mat_struct *to, char const *name, char const *text);
 void rm_mat_field_number(struct rm_mat_struct *to, char const *name, double number);
 void rm_mat_field_numbers(struct rm_mat_struct *to, char const *name, uint32_t rows, uint32_t columns,
