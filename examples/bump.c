@@ -72,7 +72,7 @@ static enum rm_code open_bump(struct rm_owner *owner, struct bump *bump, struct 
     return RM_OK;
 }
 
-/** Answers all who ask; refuses another rate while the bump is on its way. */
+/** Answers all requesters; refuses another rate while the bump is on its way. */
 static void answer(struct rm_inbox *inbox, struct bump const *bump) {
     static struct rm_request request;
     rm_inbox_look(inbox);

@@ -52,7 +52,7 @@ static void close_loop(struct feedback *feedback, struct rm_command *command, bo
         feedback_outputs_send(feedback, command);
 }
 
-/** Who was another system's shadow begins where that has left the actuators. */
+/** A loop that was another system's shadow begins where that system has left the actuators. */
 static void step_out_of_shadow(struct feedback *feedback, struct rm_application_setup const *setup,
                                struct rm_step const *given, struct rm_command *command) {
     for (uint32_t i = 0; i < setup->actuator_count; ++i)

@@ -326,7 +326,7 @@ static void finds_the_column_of_each_actuator(void **state) {
     write_all();
     load_well(WHOLE, &c);
     assert_int_equal(feedback_actuators_find(&c, names, 6, column, &error), RM_OK);
-    assert_true(column[0] == 5 && column[1] == 4 && column[5] == 1); /* nobody misses ps/spare */
+    assert_true(column[0] == 5 && column[1] == 4 && column[5] == 1); /* ps/spare is not needed */
     assert_int_equal(feedback_actuators_find(&c, names, 7, column, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "the supply ps/else, but the matrix has no column"));
     assert_int_equal(feedback_actuators_find(&c, names + 1, 5, column, &error), RM_E_CONFIG);

@@ -335,7 +335,7 @@ static void test_shadow(void **state) {
     assert_true(feedback_shadow_rms(ours, theirs, 0) == 0.0);
 }
 
-/** A row that is still under way is none that nobody sends. */
+/** A vector that is still under way is not one that is lost. */
 static void test_delivery(void **state) {
     (void)state;
     struct feedback_delivery delivery;
@@ -347,12 +347,12 @@ static void test_delivery(void **state) {
     assert_true(feedback_delivery_judge(&delivery, second, third));
     assert_true(feedback_delivery_judge(&delivery, second, fourth)); /* the third is under way */
     assert_false(feedback_delivery_judge(&delivery, second, fourth));
-    assert_false(feedback_delivery_judge(&delivery, second, fourth)); /* the command stands still, nobody sends */
+    assert_false(feedback_delivery_judge(&delivery, second, fourth)); /* the command stands still, nothing is sent */
     assert_true(feedback_delivery_judge(&delivery, fourth, fourth));
     double const one_elsewhere[] = {9, 4, 4, 4}, two_elsewhere[] = {9, 9, 4, 4}, lost[] = {NAN, NAN, 4, 4};
     assert_true(feedback_delivery_judge(&delivery, one_elsewhere, fourth));
     assert_false(feedback_delivery_judge(&delivery, two_elsewhere, fourth));
-    assert_true(feedback_delivery_judge(&delivery, lost, fourth)); /* where they are nobody knows */
+    assert_true(feedback_delivery_judge(&delivery, lost, fourth)); /* where they are is unknown */
     double const rounded[] = {4.0f + 1e-6f, 4, 4, 4};
     assert_true(feedback_delivery_judge(&delivery, rounded, fourth));
     feedback_delivery_free(&delivery);

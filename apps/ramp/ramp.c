@@ -96,7 +96,7 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     double sum = 0.0;
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         double const start = ramp->start[i];
-        if (going && isfinite(start)) /* else nobody knows where it stands: it waits for the next way */
+        if (going && isfinite(start)) /* else its place is unknown: it waits for the next way */
             command->setpoint[i] =
                 ramp->done == ramp->length ? ramp->target : start + (ramp->target - start) * smooth(way);
         sum += command->setpoint[i];

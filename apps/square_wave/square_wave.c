@@ -65,7 +65,7 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
         wave->middle = given->sent[0];
         command->reading[EDGE_COUNT] = 0.0;
     }
-    if (!isfinite(wave->middle)) /* nobody knows yet where it stands */
+    if (!isfinite(wave->middle)) /* its place is not known yet */
         wave->middle = given->sent[0];
     double const level = level_at(setup, given);
     if (level != wave->level) {

@@ -49,7 +49,7 @@ static struct rm_setting const settings[SETTINGS] = {
 };
 
 /* ── readings: numbers that it tells ──
- * Each becomes a parameter template/NAME that everybody can read. */
+ * Each becomes a parameter template/NAME that every process can read. */
 enum { WAVE, INPUT, READINGS };
 
 static struct rm_reading const readings[READINGS] = {
@@ -69,7 +69,7 @@ struct template {
 
 /** Called when the server has granted it its supplies, and again when the server was restarted (the state is zeroed
  * then, too). Look at the configuration here: how many inputs and supplies there are, what they are called, what they
- * may do. Refuse what does not fit: the text goes to whoever starts it. `ringmaster check` calls it too, so start
+ * may do. Refuse what does not fit: the text goes to the user that starts it. `ringmaster check` calls it too, so start
  * nothing here. */
 static enum rm_code init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
     struct template *it = state;
@@ -99,7 +99,7 @@ static double mean_input(struct rm_application_setup const *setup, struct rm_ste
 }
 
 /** Called once per period. command->setpoint comes with the last command, at the first step with what was sent last:
- * who starts from there moves nothing by starting. */
+ * an application that starts from there moves nothing by starting. */
 static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
                                 struct rm_command *command) {
     struct template *it = state;
@@ -116,8 +116,8 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     return RM_STEP_SEND; /* or RM_STEP_QUIET: commit nothing. The guard takes that as having stopped, after a while. */
 }
 
-/** Called when somebody asks for other settings, each of which is within its limits already. Refuse here what does not
- * go together; the reason goes to whoever asked. May be left out. `error` may be NULL. */
+/** Called when a request asks for other settings, each of which is within its limits already. Refuse here what does not
+ * go together; the reason goes to the requester. May be left out. `error` may be NULL. */
 static bool accept(struct rm_application_setup const *setup, void const *state, double const *setting,
                    struct rm_error *error) {
     (void)state;

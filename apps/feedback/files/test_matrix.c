@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Matrices as people, spreadsheets and nobody at all write them. */
+/** Matrices as people and spreadsheets write them, and files that are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

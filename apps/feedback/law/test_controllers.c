@@ -246,7 +246,7 @@ static void mains(double *disturbance) {
     }
 }
 
-/** Nobody looks, and what was sent last is held. Returns the largest error that nobody saw. */
+/** Skips cycles in which what was sent last is held. Returns the largest error in them. */
 static double blind(uint32_t cycles) {
     double largest = 0, disturbance[LOOP_CHANNELS];
     double const decay = exp(-loop.pole_per_cycle);

@@ -204,7 +204,7 @@ static enum rm_code solve_part(struct solution_making const *making, uint32_t p)
     return code == RM_OK ? make_weights(making, p) : code;
 }
 
-/* What is out hands nothing over, as nobody may move it. */
+/* An actuator that is out hands nothing over, as it may not be moved. */
 static void drop_masked(struct solution_making const *making, struct feedback_part const *part, double *response) {
     for (uint32_t c = 0; c < part->columns; ++c)
         if (!(column_weight(making, column_of(making, part, c)) > 0))

@@ -204,7 +204,7 @@ static void tikhonov_weakens_what_is_weak(void **state) {
     feedback_basis_free(&basis);
 }
 
-/* Tikhonov's is also the solution of the normal equations: (RᵀR + λ² s₀²) R⁺ = Rᵀ, whoever found it. */
+/* Tikhonov's is also the solution of the normal equations: (RᵀR + λ² s₀²) R⁺ = Rᵀ, by any method. */
 static void tikhonov_solves_its_normal_equations(void **state) {
     (void)state;
     struct example example;

@@ -41,7 +41,7 @@ static enum feedback_state with_command(struct feedback_states *states, uint32_t
     return missing & FEEDBACK_FAULTING & counting ? FEEDBACK_FAULT : FEEDBACK_ON;
 }
 
-/** Whoever is asked "why" wants to know what ended it, not what a person did. */
+/** The question "why" is for what ended it, not for what a person did. */
 static void remember(struct feedback_states *states, enum feedback_state next, uint32_t loop, uint32_t missing) {
     bool const left = states->state == FEEDBACK_ON && next != FEEDBACK_ON;
     bool const refused = next == FEEDBACK_FAULT && states->state != FEEDBACK_FAULT;
