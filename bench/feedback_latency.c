@@ -269,7 +269,7 @@ static void wait_for(uint64_t tsc) {
 }
 
 /** A cycle's time is over, and the last step is done: a machine that takes the core away for a while makes a cycle
- * late, and none incomplete. Nobody steps before the grant: that is not waited for for long. */
+ * late, and none incomplete. No step comes before the grant, which is not waited for for long. */
 static uint64_t wait_for_step(uint64_t begin, rm_turn turn) {
     uint64_t const timeout = (uint64_t)(STEP_TIMEOUT_S * bench.tsc_hz);
     wait_for(begin);

@@ -7,7 +7,7 @@
  * later, takes the vector as the guard does, and says what it sent. The other one is the host, spinning, with an
  * application that does next to nothing (host_cost_application.c). Printed are, in nanoseconds of 2 or 3 quantiles:
  * from the last record seen by the host to the vector committed; and from the last record published to the vector
- * taken, on the server's side. Needs two cores that nobody else uses.
+ * taken, on the server's side. Needs two cores that no other program uses.
  */
 #include <pthread.h>
 #include <stdatomic.h>

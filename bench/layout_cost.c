@@ -3,7 +3,7 @@
  *
  *     layout_cost [DATAGRAMS]      default 20000
  *
- * A burst of datagrams of each format lies ready, as in frames, and is read again and again: check, who and when,
+ * A burst of datagrams of each format lies ready, as in frames, and is read again and again: check, id and counter,
  * record. What the receive role does between and after these steps is left out,
  * so the differences here are differences in nanoseconds of the whole role. Every round runs all of them, in another
  * order, and is shorter than the slice of time that a busy machine gives; printed are the medians of the rounds and

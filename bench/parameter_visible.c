@@ -29,7 +29,7 @@ static void join_game(struct player *player, char const *where) {
     player->theirs = find(attach(where, RM_OBJECT_PARAMETER, other), RM_OBJECT_PARAMETER, other);
 }
 
-/** So many rounds; numbers begin above `number`, and each round takes two: that of who begins, and the answer. */
+/** So many rounds; numbers begin above `number`, and each round takes two: the first player's, and the answer. */
 static void play_plain(struct player const *player, unsigned number, unsigned rounds) {
     atomic_uint *const ball = &player->ball->plain;
     unsigned const mine = player->begins ? 1 : 2, theirs = 3 - mine;
@@ -64,7 +64,7 @@ static void play(struct player const *player, unsigned number, unsigned rounds, 
         play_parameter(player, number, rounds);
 }
 
-/** Both play the same series: plain and by parameter in turns. Ticks of there and back, to the one who begins. */
+/** Both play the same series: plain and by parameter in turns. Ticks of there and back, to the player that begins. */
 static void play_all(struct player const *player, double ticks[2][BALL_SERIES]) {
     unsigned number = 0;
     for (int i = 0; i < 2 * BALL_SERIES; ++i) {

@@ -37,7 +37,7 @@ struct core_watch {
     uint64_t longest_ticks;       /**< 0: none was longer than 200 ns */
     uint64_t over_10us, over_1ms; /**< gaps longer than that */
     struct gap whole;
-    struct gap *gaps; /**< NULL where nobody asked for them */
+    struct gap *gaps; /**< NULL where they are not wanted */
     uint64_t noted, room;
     uint64_t left_out; /**< gaps for which there was no room */
 };

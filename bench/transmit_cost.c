@@ -2,8 +2,8 @@
 /** What does a setpoint vector cost from the guard to the link, and how many datagrams a second does that make?
  *
  *     ringmaster-transmit-cost cost CHAINS SUPPLIES              guard and frames alone, hot, nanoseconds
- *     ringmaster-transmit-cost flood CHAINS SUPPLIES SOCKET CPU  over memif to whoever listens, until it is interrupted
- *     ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES      to nobody, for callgrind
+ *     ringmaster-transmit-cost flood CHAINS SUPPLIES SOCKET CPU  over memif to the peer, until it is interrupted
+ *     ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES      to no peer, for callgrind
  *
  * SUPPLIES are those of each chain. One application owns them all and sets every one anew in each cycle, within its
  * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a

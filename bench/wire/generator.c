@@ -6,7 +6,7 @@
  *
  *     ended              "done", "interrupted", or "link": a link has ended
  *     cycles, seconds    sequence numbers that there were, and how long that took
- *     began_s, ended_s   when, by the kernel's monotonic clock: for those who watch from outside
+ *     began_s, ended_s   when, by the kernel's monotonic clock: for programs that watch from outside
  *     rate_hz            as it was asked for
  *     behind_cycles      left out, because the pace could not be held
  *     longest_behind_us  that a cycle was late
@@ -188,7 +188,7 @@ static void run(struct generator *generator) {
     generator->cpu_s = rm_thread_seconds() - cpu_begin_s;
 }
 
-/** Says that it is over often enough that the receiver hears it, who may have much to do just now. */
+/** Sends the end often enough for the receiver to hear it: it may be busy just now. */
 static void say_end(struct generator *generator) {
     struct rm_generator_options const *const options = &generator->options;
     for (int time = 0; time < SAY_END_TIMES; ++time) {

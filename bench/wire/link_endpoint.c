@@ -87,7 +87,7 @@ char const *rm_link_text(struct rm_link const *link) { return link->config.text;
 
 bool rm_link_spins(struct rm_link const *link) { return link->config.spin; }
 
-/** From now on to whoever sent this frame, from the address that it was sent to. */
+/** From now on sends to the sender of this frame, from the address that it was sent to. */
 static void turn_to(struct rm_link *link, uint8_t const *frame, struct rm_datagram const *datagram) {
     struct rm_flow *const flow = &link->flow;
     if (memcmp(flow->destination_mac, frame + 6, 6) == 0 && flow->destination_ipv4 == datagram->source_ipv4 &&
@@ -100,7 +100,7 @@ static void turn_to(struct rm_link *link, uint8_t const *frame, struct rm_datagr
     link->header_payload = 0;
 }
 
-/** Room for a probe, and no more than the MTU has: who holds or copies a payload has room for no longer one. */
+/** Room for a probe, but no more than the MTU: buffers have no room for a longer payload. */
 static bool fits(struct rm_link const *link, uint32_t length) {
     return length >= RM_PROBE_BYTES && length <= rm_link_largest_payload(&link->config);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kernel's UDP socket, connected to its peer: it receives from nobody else. */
+/** The kernel's UDP socket, connected to its peer: it receives from no other address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The far end of a round trip: sends every datagram back to whoever sent it, until it is told to end.
+/** The far end of a round trip: sends every datagram back to its sender, until it is told to end.
  *
  *     ringmaster-reflect LINK --core C [--delay-us D] [--drop-every N]
  *
  * Prints {"ready": true} when it listens, and a JSON object at its end. A known delay and a known loss are there for
- * tests of who measures: a datagram is held for D µs from when it was received to when it is sent, each by itself, and
- * every N-th is not sent back.
+ * tests of the measuring program: a datagram is held for D µs from when it was received to when it is sent, each by
+ * itself, and every N-th is not sent back.
  *
  * "busy_share" of a link that is polled is the share of its time in which a look found something; of one that sleeps,
  * the share of its core that the program took.

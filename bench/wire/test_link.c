@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Both ends of a link in one process: what is sent is received, whole and in order, by each way that needs no
- * privilege: shared memory and UDP sockets; frames of others are foreign; and an end turns to whoever sent. */
+ * privilege: shared memory and UDP sockets; frames of others are foreign; and an end answers the last sender. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ struct world {
     struct rm_link *end[ENDS]; /**< two of memif, two of UDP */
 };
 
-/** Two UDP ports of the loopback that nobody has. */
+/** Two UDP ports of the loopback that are free. */
 static void free_ports(unsigned ports[2]) {
     int file[2];
     for (int i = 0; i < 2; ++i) {
@@ -183,7 +183,7 @@ static void what_has_no_room_for_a_probe_is_foreign(void **state) {
     send_foreign(world->end[2], world->end[3], RM_PROBE_BYTES - 1, 1);
 }
 
-/** A sender with a larger MTU: nobody has room for what it sends. */
+/** A sender with a larger MTU: the receiver has no room for what it sends. */
 static void what_is_over_the_mtu_is_foreign(void **state) {
     struct world *const world = *state;
     send_foreign(world->end[2], world->end[3], JUMBO + 1, 2);
@@ -203,7 +203,7 @@ static void a_sleep_ends_when_something_comes_or_time_is_over(void **state) {
     assert_int_equal(receive_some(udp[1], 0), 1);
     uint64_t const begin = rm_monotonic_ns();
     for (int i = 0; i < 200; ++i)
-        rm_links_wait(world->end, 3, RM_LINK_WAIT); // memif never sleeps, so nobody does: 0.1 s each time
+        rm_links_wait(world->end, 3, RM_LINK_WAIT); // memif never sleeps, so none does: 0.1 s each time
     assert_true(rm_monotonic_ns() - begin < 10ull * 1000 * 1000 * 1000);
 }
 

@@ -52,7 +52,7 @@ static void without_a_rate_every_cycle_is_due(void **state) {
     assert_false(rm_schedule_take(&schedule, UINT64_MAX, &cycle));
 }
 
-/* The numbers that anyone gets who computes splitmix64 of (splitmix64 of 7) + k. */
+/* The numbers that any program gets that computes splitmix64 of (splitmix64 of 7) + k. */
 static void the_displacement_is_known_beforehand(void **state) {
     (void)state;
     double const known_us[] = {2215.081806, -3441.059287, 3743.632626, 4579.187414};

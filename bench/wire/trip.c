@@ -9,7 +9,7 @@
 static double const FIRST_ANSWER_S = 5.0, ASK_S = 10e-3;
 /** A link that takes no probe for so long has ended; one that brings nothing for so long is looked at. */
 static double const FULL_S = 1.0, SILENT_S = 1.0;
-/** Who has asked to stop waits no longer than this for the last answers. */
+/** After a request to stop, the last answers are waited for no longer than this. */
 static double const STOPPED_S = 1.0;
 /** Between the first answer and the first probe: what was asked in vain has come back by then. */
 static double const SETTLE_S = 20e-3;
