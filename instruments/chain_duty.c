@@ -7,11 +7,11 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 
-/* Faults and time-outs have their effects as of their own time: this is only how late somebody sees them. */
+/* Faults and time-outs have their effects as of their own time: this is only how late they are noticed. */
 static double const TICK_SECONDS = 100e-6;
 static double const PUBLISH_SECONDS = 20e-3;
 
-/* After this long without a frame nobody waits for an answer, and the core may be another's. */
+/* After this long without a frame no answer is waited for, and the core may be left to other threads. */
 static double const QUIET_SECONDS = 10e-3;
 static long const NAP_NS = 100 * 1000;
 

@@ -36,7 +36,7 @@ static void check_answer(struct rm_chain_answer const *answer) {
     }
 }
 
-/** A payload of its own length exactly, so that a sanitizer sees who reads beyond it. */
+/** A payload of its own length exactly, so that a sanitizer sees a read beyond it. */
 static void deliver(struct rm_chain *chain, uint8_t const *data, uint32_t length, bool with_header, uint64_t sequence,
                     double time) {
     struct rm_chain_answer answer;

@@ -11,7 +11,7 @@
 #include "base/timebase.h"
 #include "fabric/owner_parts.h"
 
-static uint64_t const LOOK_NS = 100000000; /**< from one look who is there, and one reading, to the next */
+static uint64_t const LOOK_NS = 100000000; /**< from one look for requesters, and one reading, to the next */
 static uint64_t const SLEEP_NS = 20000000; /**< for which a bell may go unheard */
 
 static double const FACTOR_MOST = 10, GRADIENT_MOST = 0.5;
@@ -90,7 +90,7 @@ static void say(struct rm_knob_parameters *knobs) {
         rm_parameter_write_f64(knobs->reading[r], values[r], rm_stamp_now());
 }
 
-/** What somebody set is the machine's. */
+/** Gives the values that were set to the machine. */
 static void turn_knob(struct rm_knob_parameters *knobs, char const *name) {
     for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
         char full[RM_NAME_BYTES];
@@ -120,7 +120,7 @@ static void *attend(void *argument) {
         }
         answer(knobs);
         rm_inbox_wait(knobs->inbox, SLEEP_NS);
-        if (rm_monotonic_ns() - now < SLEEP_NS / 2) /* somebody rang, maybe for the first time */
+        if (rm_monotonic_ns() - now < SLEEP_NS / 2) /* the doorbell rang, maybe for the first time */
             rm_inbox_look(knobs->inbox);
     }
     return NULL;

@@ -44,10 +44,10 @@ static struct oscillator damped(double tune, double damping_turns, uint64_t turn
 
 static void advance(struct oscillator *oscillator) { oscillator->now = multiply(oscillator->now, oscillator->step); }
 
-/** Of kicks that somebody asks for while kick_um is 0. */
+/** Of kicks that are asked for while kick_um is 0. */
 static double const REQUESTED_KICK_UM = 100;
 
-/** The amplitude in nm of kicks that somebody asks for. */
+/** The amplitude in nm of kicks that are asked for. */
 static double requested_kick_nm(struct rm_beam_config const *config) {
     return 1e3 * (config->kick_um > 0 ? config->kick_um : REQUESTED_KICK_UM);
 }

@@ -90,7 +90,7 @@ static enum rm_code resolve_supplies(struct rm_resolve *resolve, char const *pla
                         text, supplies->supply_count);
 }
 
-/** Nobody drives two things. */
+/** No supply drives two things. */
 static enum rm_code check_free(struct rm_resolve *resolve, char const *place, struct rm_machine_group const *group) {
     struct rm_ring_machine const *machine = &resolve->config->machine;
     for (struct rm_machine_group const *other = machine->group; other != group; ++other)

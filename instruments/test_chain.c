@@ -140,7 +140,7 @@ static void a_query_changes_nothing_and_is_answered(void **state) {
     assert_int_equal(status_of(bench), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_QUERIES), 2);
     assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
-    /* nor is it a sign of life: nobody has a command */
+    /* nor is it a sign of life: no supply has a command */
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 4, 1.2));
     assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
     free(bench);

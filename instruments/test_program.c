@@ -33,7 +33,7 @@ static struct test_world *make(char const *program) {
     return world;
 }
 
-/** A datagram that has arrived, and from whom; `record` has its turn and lanes. */
+/** A datagram that has arrived, and its sender; `record` has its turn and lanes. */
 struct arrival {
     uint32_t source;
     struct rm_native native;

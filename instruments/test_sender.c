@@ -441,7 +441,7 @@ static void a_hook_has_the_time_of_the_next_turn(void **state) {
     assert_true(observer.behind > 0);
 }
 
-/** Nobody pays at each turn for groups that send at each thousandth. */
+/** Groups that send at each thousandth turn cost nothing at the others. */
 static void seldom_groups_leave_bursts_full(void **state) {
     struct bench *bench = *state;
     struct hook hook = {.bench = bench};

@@ -48,7 +48,7 @@ static void a_step_rises_as_the_bandwidth_says(void **state) {
     assert_float_equal(current(&supply, 2), -4, 0);
 }
 
-/** Whoever looks in between changes nothing. */
+/** Looks in between change nothing. */
 static void looking_changes_nothing(void **state) {
     (void)state;
     struct rm_supply_config config = ideal();

@@ -247,7 +247,7 @@ enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_tur
                             bool *missing, struct rm_error *error) {
     enum rm_code code = RM_OK;
     if (feed->closing_turns == 0)
-        feed->next = turn; // those between nobody reads
+        feed->next = turn; // those between are not read
     for (; feed->next <= turn + feed->closing_turns && code == RM_OK; ++feed->next)
         code = read_turn(feed, plant, feed->next, error);
     if (code == RM_OK)

@@ -184,7 +184,7 @@ double rm_plant_current(struct rm_plant *plant, uint32_t supply) {
     return rm_supply_current(&plant->chains.supply[supply], plant->time);
 }
 
-/* ── who is who ── */
+/* ── what is what in the ring ── */
 
 uint32_t rm_plant_instrument(struct rm_plant const *plant, uint32_t source_ipv4, uint16_t id) {
     struct rm_ring_config const *config = &plant->config;

@@ -74,7 +74,7 @@ static void hear(void *context, uint32_t plant_chain, struct rm_chain_answer con
     chain->silent = 0;
 }
 
-/** A chain that does not answer is lost after a while: then nobody knows where its supplies stand. */
+/** A chain that does not answer is lost after a while: then it is unknown where its supplies stand. */
 static void count_silence(struct rm_sending *sending, uint32_t c) {
     struct rm_sending_chain *chain = &sending->chain[c];
     struct rm_config_chain const *wanted = &sending->config->chain[c];

@@ -161,7 +161,7 @@ static void a_plant_reads_what_the_instruments_send(void **state) {
     remove_files(&files);
 }
 
-/** A live ring does not ask for turns that nobody sends; the orbit is then the same, for each step is made. */
+/** A live ring does not ask for turns that are not sent; the orbit is then the same, for each step is made. */
 static void steps_are_made_whoever_reads(void **state) {
     (void)state;
     struct files files;
