@@ -68,7 +68,7 @@ struct rm_setting {
 };
 
 /** Why the host set a permission to 0 that was on: the parameter APPLICATION/withdrawn, which is 0 again as soon as
- * somebody gives a permission. Only of an application that has permissions. */
+ * a person gives a permission. Only of an application that has permissions. */
 enum rm_withdrawal {
     /** The permissions stand as they were given. */
     RM_WITHDRAWN_NOT = 0,

@@ -26,9 +26,10 @@
  * not finite, neither is the other.
  *
  * ## Where it is applied
- * Either in reading: the stream holds raw numbers (RM_CALIBRATED_IN_READING) and whoever wants physical units converts
- * what was read, in double precision. Or in the stream (RM_CALIBRATED_IN_STREAM): the server converts every record
- * before it is stored and decimated, in single precision (24 bits); its lane table has the physical unit and f32. So
+ * Either in reading: the stream holds raw numbers (RM_CALIBRATED_IN_READING) and a reader that wants physical units
+ * converts what was read, in double precision. Or in the stream (RM_CALIBRATED_IN_STREAM): the server converts every
+ * record before it is stored and decimated, in single precision (24 bits); its lane table has the physical unit and
+ * f32. So
  *
  *     struct rm_calibrated_stream bpm;
  *     if (rm_stream_calibration(workspace, "bpm01/turn", &bpm, &error) != RM_OK) …

@@ -2,9 +2,8 @@
 /** What went wrong, in words a person can act on.
  *
  * Functions of the cold path return an `enum rm_code` (RM_OK is zero) and fill the caller's `struct rm_error`, which
- * may be NULL when nobody will read it. The text says what happened, where, what was expected and what to do. The hot
- * path never makes text: it counts (see counters.h).
- */
+ * may be NULL when the text is not wanted. The text says what happened, where, what was expected and what to do. The
+ * hot path never makes text: it counts (see counters.h). */
 #ifndef RINGMASTER_ERROR_H
 #define RINGMASTER_ERROR_H
 

@@ -3,7 +3,7 @@
  *
  *     double current;
  *     struct rm_parameter_reading when;
- *     rm_parameter_read(parameter, &current, sizeof current, &when);              // anybody
+ *     rm_parameter_read(parameter, &current, sizeof current, &when);              // any process
  *     rm_parameter_write(parameter, &current, sizeof current, rm_stamp_of(&clock, tsc, turn)); // its owner
  *
  * The owner of the segment writes. Every other process reads, consistently and without a system call. A process that

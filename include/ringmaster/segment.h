@@ -7,8 +7,8 @@
  * kernel drops the lock however the owner ends, so it tells a living owner from a dead one without any heartbeat.
  *
  * Where the workspace has a folder of the owner's name, both files lie in that folder. So an owner may run as another
- * user than the server, who cannot write the workspace itself. Short-lived owners, which ask for a parameter to be set
- * and end, have their files in the folder `requests`: every user who may write there may ask.
+ * user than the server, which cannot write the workspace itself. Short-lived owners, which ask for a parameter to be
+ * set and end, have their files in the folder `requests`: every user who may write there may ask.
  *
  *     offset 0      struct rm_segment_header
  *     directory     header.object_count × struct rm_object, at header.directory_offset
