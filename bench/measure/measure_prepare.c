@@ -47,7 +47,7 @@ static void give_lanes(struct rm_config_instrument *instrument, uint32_t lanes) 
     }
 }
 
-/** Nobody's workspace but a measurement's, so that no server's rings are taken over. */
+/** A workspace of the measurement's own, so that no server's rings are taken over. */
 static void rename_workspace(struct rm_config *config) {
     static char const SUFFIX[] = "-measure";
     size_t const most = sizeof config->workspace - sizeof SUFFIX;

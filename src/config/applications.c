@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who may set which supplies: the operator first, then the applications of the file. */
+/* Which applications may set which supplies: the operator first, then the applications of the file. */
 #include "base/fail.h"
 #include "base/nearest.h"
 #include "config/resolve.h"
@@ -56,7 +56,7 @@ static bool is_reserved(char const *name) {
     return false;
 }
 
-/* "an instrument", "a chain", … that has this name; NULL when nobody has. */
+/* "an instrument", "a chain", … that has this name; NULL when there is none. */
 static char const *who_has(struct rm_config const *config, char const *name) {
     for (uint32_t i = 0; i < config->chain_count; i++)
         if (strcmp(config->chain[i].name, name) == 0)
@@ -121,7 +121,7 @@ static enum rm_code resolve_configuration(struct resolving_application const *re
     return RM_OK;
 }
 
-/* Where it runs, and as whom. */
+/* Where it runs, and as which user. */
 static enum rm_code resolve_process(struct resolving_application const *resolving) {
     struct rm_file_application const *const written = resolving->written;
     struct rm_config_application *const application = application_of(resolving);
@@ -264,7 +264,7 @@ static enum rm_code resolve_lead(struct rm_config_file const *file, struct rm_co
         rm_config_guess(&nearest, guess, sizeof guess));
 }
 
-/* The operator has the cycles' own period, and nobody watches over him. */
+/* The operator has the cycles' own period, and no watchdog. */
 static enum rm_code add_operator(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
     config->application = calloc(file->applications_count + 1ul, sizeof *config->application);
     if (config->application == NULL)

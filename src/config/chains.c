@@ -146,7 +146,7 @@ static bool sends_from(struct rm_config_instrument const *instrument, uint32_t p
            (mirror->present && mirror->port == port && mirror->source_ipv4 == address);
 }
 
-/* Who answers from an address must be known: no two on one port have the same. */
+/* The sender at an address must be known: no two chains on one port have the same. */
 static enum rm_code check_address(struct rm_config_resolving_chain const *resolving, uint32_t address) {
     struct rm_config const *const config = resolving->config;
     uint32_t const port = chain_of(resolving)->port;
@@ -250,7 +250,7 @@ static bool has_chain(struct rm_config const *config, uint32_t port) {
     return false;
 }
 
-/* A port without an exception path answers nobody: there the key only says where setpoints come from. */
+/* A port without an exception path sends no answers: there the key only says where setpoints come from. */
 static enum rm_code check_answers(struct rm_config const *config, struct rm_error *error) {
     for (uint32_t i = 0; i < config->port_count; i++) {
         struct rm_config_port const *const port = &config->port[i];

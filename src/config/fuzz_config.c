@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t bytes);
 
-/* What whoever holds a configuration need not check again. */
+/* What users of a configuration need not check again. */
 static void check_supplies(struct rm_config const *config) {
     uint32_t owned = 0;
     for (uint32_t i = 0; i < config->supply_count; i++) {

@@ -17,7 +17,7 @@ enum {
     VIRTIO_USER = 1 << RM_PORT_VIRTIO_USER,
     VHOST = 1 << RM_PORT_VHOST,
     PCI = 1 << RM_PORT_PCI,
-    LINKS = MEMIF | TAP | VIRTIO_USER | VHOST | PCI, /* somebody at the other end, and no kernel's interface at this */
+    LINKS = MEMIF | TAP | VIRTIO_USER | VHOST | PCI, /* a peer at the other end, and no kernel's interface at this */
     FRAMES = LINKS | AF_PACKET | AF_XDP | PCAP | RING | NONE,
     ALL = FRAMES | UDP,
 };
@@ -30,7 +30,7 @@ struct kind_key {
     bool given;
     unsigned kinds;    /* that may have it */
     unsigned needed;   /* kinds that cannot do without */
-    char const *meant; /* for who has forgotten it */
+    char const *meant; /* for a file without the key */
 };
 
 /* Every key that was given belongs to the port's kind, and none that the kind needs is missing. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When setpoints go out. Who leads is resolved with the applications. */
+/* When setpoints go out. Which application leads is resolved with the applications. */
 #include "config/resolve.h"
 
 enum { PERIOD_TURNS_MAX = 65536, LOST_CYCLES_LEAST = 2, LOST_CYCLES_MAX = 10000 };

@@ -25,7 +25,7 @@ static void *run(void *argument) {
         rm_control_thread_answer(control_thread, look_ns);
         uint64_t const slept = rm_monotonic_ns();
         rm_inbox_wait(control_thread->inbox, SLEEP_NS);
-        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) /* somebody rang, maybe for the first time */
+        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) /* the doorbell rang, maybe for the first time */
             rm_inbox_look(control_thread->inbox);
     }
     return NULL;

@@ -10,7 +10,7 @@ void rm_control_thread_show_nothing(struct rm_parameter *const *parameter, uint3
             rm_parameter_write_f64(parameter[i], NAN, rm_stamp_now());
 }
 
-/** Writes what has changed, so that who monitors a parameter is told of changes and of nothing else. What nobody knows
+/** Writes what has changed, so that monitors of a parameter are told of changes and of nothing else. What is not known
  * yet is marked as not to be trusted. */
 static void show(struct rm_parameter *parameter, double value, struct rm_stamp stamp) {
     double const before = rm_parameter_read_f64(parameter);

@@ -8,7 +8,7 @@
  *     struct described read_described(layout, payload)           counter and status of what is described
  *     void put_described(record, slot, payload, layout, described, head)    and its record
  *
- * Two passes over the burst: the first finds out who sent each datagram, so that the second waits for none of the
+ * Two passes over the burst: the first finds the sender of each datagram, so that the second waits for none of the
  * look-ups.
  */
 #ifndef RM_ENGINE_FAST_PATH_KERNEL_H

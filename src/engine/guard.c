@@ -159,7 +159,7 @@ static float as_sent(struct rm_guard const *guard, uint32_t supply, double setpo
     return above < guard->sent_high[supply] ? above : guard->sent_high[supply];
 }
 
-/** Where a supply stands: nothing moves it from there until somebody wants it to. */
+/** Where a supply stands: nothing moves it from there until a new target does. */
 static void stand_at(struct rm_guard *guard, uint32_t supply, double value) {
     guard->setpoint[supply] = guard->target[supply] = value;
     guard->sent[supply] = as_sent(guard, supply, value);
@@ -273,7 +273,7 @@ void rm_guard_free(struct rm_guard *guard) {
     free(guard);
 }
 
-/** Gives the supply the target that nobody's vector gives it: where it stands, or where a stop's action wants it. */
+/** Gives the supply the target that it has without a vector: where it stands, or where a stop's action wants it. */
 static void aim(struct rm_guard *guard, uint32_t supply) {
     guard->target[supply] = guard->setpoint[supply];
     guard->step[supply] = guard->slew[supply];
@@ -385,7 +385,7 @@ static enum rm_refusal judge_value(struct rm_guard const *guard, uint32_t supply
     return guard->joined[supply] && !guard->faulty[supply] ? RM_REFUSED_NOTHING : RM_REFUSED_FAULT;
 }
 
-/** The first good vector after a stop: nobody wants the stop's targets any more. */
+/** The first good vector after a stop: the stop's targets do not count any more. */
 static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct guarded_application *application) {
     application->stopped = application->paused = false;
     aim_all(guard, application);

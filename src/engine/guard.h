@@ -51,7 +51,7 @@ struct rm_guard_supply {
     double safe_slew;
 };
 
-/** What one application may do. Number 0 is the operator, who has no watchdog, grant number, turn or vectors: these
+/** What one application may do. Number 0 is the operator, which has no watchdog, grant number, turn or vectors: these
  * members are ignored for it. A supply that no application owns does not move. */
 struct rm_guard_application {
     uint32_t supply_count;
@@ -91,7 +91,7 @@ struct rm_guard_offence {
     double value, limit;
     /** Turn of the cycle. */
     rm_turn turn;
-    /** Number of the vector; UINT64_MAX for the operator, who has none. */
+    /** Number of the vector; UINT64_MAX for the operator, which has none. */
     uint64_t vector;
 };
 
@@ -126,10 +126,10 @@ void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
  * Without, it obeys again; where its application has stopped, the stop's action goes on. */
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 
-/** From now on vectors of this grant number count, and no other. 0: none. Targets become what was sent, so nothing
- * moves that nobody wants any more; the state is JOINED, or with 0 ABSENT or DEAD by `died`. A stop's action follows
- * DEAD at once, ABSENT too: an application that ends in good order has stopped. One that was never granted anything has
- * not: its supplies stay where they joined.
+/** From now on vectors of this grant number count, and no others. 0: none. Targets become what was sent, so nothing
+ * moves for an earlier vector. The state is JOINED; with 0 it is ABSENT or DEAD, by `died`. A stop's action follows
+ * DEAD at once, and ABSENT too: an application that ends in good order has stopped. One that was never granted anything
+ * has not stopped: its supplies stay where they joined.
  *
  * A grant in the midst of a stop's action only pauses it, so that the new instance begins where the supplies stand: if
  * it sends no good vector within its watchdog's time, the action goes on, and the state stays JOINED. That state ends

@@ -32,7 +32,7 @@ static void mirror_reconcile(struct rm_mirror_path *path, uint64_t number) {
 
 /** Makes room for records up to `number`. */
 static void advance(struct rm_mirror_path *path, uint64_t number) {
-    if (number - path->newest >= RM_MIRROR_RECORDS) { /* it was away for longer than anyone remembers */
+    if (number - path->newest >= RM_MIRROR_RECORDS) { /* it was away for longer than is remembered */
         mirror_reconcile(path, path->newest + 1);
         path->lost += number - path->newest - 1;
         memset(path->presence, 0, RM_MIRROR_RECORDS / 8);

@@ -107,7 +107,7 @@ __attribute__((noinline)) static void close_group(struct rm_rates *rates, struct
         leave(rates, stage, &output);
 }
 
-/** Closes the complete group of `leader` and those beside it; returns who comes after them. */
+/** Closes the complete group of `leader` and those beside it; returns the stages that come after them. */
 static struct rm_stage *close_beside(struct rm_rates *rates, struct rm_stage *leader) {
     struct rm_stage *stage = leader;
     for (; stage != NULL && stage->leader == leader; stage = stage->next)

@@ -66,7 +66,7 @@ static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrumen
     return outcome;
 }
 
-/** Notes an accepted turn for the clock, unless who sent it is not heard. */
+/** Notes an accepted turn for the clock, unless its sender is an outlier. */
 static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, struct rm_gate_vote const *from,
                  rm_turn turn) {
     if (turn > gate->observable)
@@ -149,7 +149,7 @@ static void keep_out(struct rm_receive *receive, struct rm_identity const *ident
                      uint64_t tsc, struct rm_burst_sum *sum) {
     struct rm_instrument *const instrument = identity->instrument;
     bool const behind = record->turn < receive->gate.lowest;
-    /* Who is known to be alone with it costs no more than the vote; a short counter may mean another turn by then. */
+    /* A sender known to be alone with it costs no more than the vote; a short counter may mean another turn by then. */
     bool const held =
         !behind && !instrument->vote.suspect && instrument->counting.tells && receive->held_count < RM_BURST;
     if (held)
@@ -218,14 +218,14 @@ static enum rm_port_counter take_native(struct rm_receive *receive, struct arriv
     return RM_PORT_DECODED;
 }
 
-/** Writes turn and tag as one word of 16 bytes: whoever copies the record loads them so, and such a load would wait for
- * two narrower stores until they are in the cache (3 ns of a described packet: bench/receive_cost). */
+/** Writes turn and tag as one word of 16 bytes: the code that copies the record loads them so, and such a load would
+ * wait for two narrower stores until they are in the cache (3 ns of a described packet: bench/receive_cost). */
 static void set_head(struct rm_record *record, rm_turn turn, uint64_t tag) {
     typedef uint64_t head __attribute__((vector_size(16)));
     *(head *)(void *)record = (head){turn, tag};
 }
 
-/** One record of a described datagram. False when nobody is known by its id. */
+/** One record of a described datagram. False when no instrument is known by its id. */
 static bool take_record(struct rm_receive *receive, struct arrival const *arrival, struct rm_layout const *layout,
                         uint32_t index) {
     struct rm_datagram const *datagram = &arrival->datagram;
@@ -291,7 +291,7 @@ static void account(struct rm_receive *receive, struct rm_receive_queue *queue, 
     rm_counter_add(receive->core_counters, RM_CORE_PACKETS, count);
 }
 
-/** A packet that is no record: counted, and punted when somebody else may want it. */
+/** A packet that is no record: counted, and punted when it may be for another receiver. */
 static void reject(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
                    enum rm_port_counter verdict, bool foreign) {
     rm_counter_add(queue->counters, verdict, 1);

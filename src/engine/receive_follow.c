@@ -50,7 +50,7 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
     liveliness->voting += sends && vote->run >= RM_GATE_VOTE_RUN;
 }
 
-/** Says to the gate what the streams know, and to the fast paths who is heard there. */
+/** Tells the gate what the streams know, and the fast paths which instruments it hears. */
 static void review(struct rm_receive *receive, uint64_t tsc) {
     rm_turn_gate_review(&receive->gate, tsc, receive->vote, receive->vote_count);
     for (uint32_t i = 0; i < receive->instrument_count; ++i) {

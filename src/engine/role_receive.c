@@ -9,8 +9,8 @@
 static double const FOLLOW_SECONDS = 0.01;
 static double const FRAGMENT_SECONDS = 0.05; /**< a fragment is waited for so long: a 10 kHz group is 500 groups on */
 
-/** Who sends setpoints by the clock knows the machine's turn rate; a clock that learned another from a queue of old
- * turns would have them sent for turns that have not been. Wider than what the transmit role goes by
+/** A server that sends setpoints by the clock knows the machine's turn rate; a clock that learned another from a queue
+ * of old turns would have them sent for turns that have not been. Wider than what the transmit role goes by
  * (transmit_clock.c), so that a nominal rate that is wrong shows there. */
 static double const RATE_RANGE_WITH_CHAINS = 1.03;
 
@@ -41,7 +41,7 @@ static void exclude_followers(struct rm_server *server, uint32_t role) {
     }
 }
 
-/** The instruments that come to a role, and who of them may vote. */
+/** The instruments that come to a role, and which of them may vote. */
 static void collect_instruments(struct rm_server *server, uint32_t role, struct rm_receive *receive) {
     exclude_followers(server, role);
     for (uint32_t i = 0; i < server->config->instrument_count; ++i) {

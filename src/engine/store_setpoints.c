@@ -15,7 +15,7 @@ static void plan_chain(struct rm_segment_plan *plan, struct rm_config_chain cons
                      RM_CHAIN_COUNTERS);
 }
 
-/** The operator's values last, so nothing of him is ever too old, and nobody watches over him. */
+/** The operator's values last, so nothing of it is ever too old, and it has no watchdog. */
 static struct rm_grant grant_of(struct rm_config_application const *application, bool operator) {
     struct rm_grant grant = {
         .actuator_count = application->supply_count,

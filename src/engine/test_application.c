@@ -124,7 +124,7 @@ static bool has_reported(struct test const *test, char const *words) {
     return strstr(text, words) != NULL;
 }
 
-/** Waits until `there` is true, with `what` for who waits in vain. */
+/** Waits until `there` is true, with `what` for the message if it waits in vain. */
 static void wait_for(struct test *test, bool (*there)(struct test *test), char const *what) {
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
     while (!there(test)) {
@@ -266,7 +266,7 @@ static void test_killed(void **state) {
     assert_true(setting(test, "app/offset") == 0.0);
 }
 
-/** A fault in a step ends the process, and nobody else. */
+/** A fault in a step ends the process, and no other. */
 static void test_crashes(void **state) {
     struct test *test = *state;
     server_up(test);

@@ -308,7 +308,7 @@ static void who_has_other_vectors_than_configured_is_granted_nothing(void **stat
     };
     for (unsigned i = 0; i < sizeof rogue / sizeof rogue[0]; ++i) {
         rm_control_thread_stop(bench->control_thread);
-        struct child const child = start(&rogue[i]); /* so that it has spoilt its segment before anybody looks */
+        struct child const child = start(&rogue[i]); /* so that it has spoilt its segment before it is looked at */
         serve_control(bench);
         expect_no_command(bench);
         finish(child, true);
@@ -447,7 +447,7 @@ static void a_role_without_its_core_is_waited_for(void **state) {
     pthread_join(role, NULL);
 }
 
-/** Somebody asks without end, and every answer takes its time: who has died meanwhile is seen. */
+/** A requester asks without end, and every answer takes its time: an application that has died meanwhile is seen. */
 static void a_flood_of_requests_hides_no_death(void **state) {
     enum { WAITING = 8, ROUNDS = 500 };
     struct bench *const bench = *state;

@@ -238,8 +238,8 @@ static void compare_a_bad_day(struct day const *day) {
                       (unsigned long long)bench->general[way], (unsigned long long)received);
         assert_int_equal(bench->general[way], day->unlike ? received : bench->general[1]);
     }
-    /* A twelfth is calibrated; and where queues are apart, more of those who lead the clock wait beside the fast path.
-     * */
+    /* A twelfth is calibrated; and where queues are apart, more of those that are ahead of the clock wait beside the
+     * fast path. */
     uint64_t const most = day->apart ? received * 4 / 5 : received * 2 / 3;
     assert_true(day->unlike || bench->general[1] < most);
     free_bench(bench);

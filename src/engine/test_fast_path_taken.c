@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who takes the fast path, and who does not; and how far it looks. */
+/** Which datagrams take the fast path, and which do not; and how far it looks. */
 #include <stdlib.h>
 
 #include "base/timebase.h"
@@ -79,7 +79,7 @@ static void described_traffic_takes_the_fast_path_but_where_its_counter_comes_ro
             struct receive_rig *const rig =
                 rig_make(&(struct receive_rig_config){.instruments = 2, .lane = FAST_PATH[way]});
             struct rm_layout *const layout = describe_first(rig, FAST_PATH_DESCRIPTION[which]);
-            run(rig, START - 1, 1, 2, 0); /* who tells, first */
+            run(rig, START - 1, 1, 2, 0); /* the one that tells the clock, first */
             fast_path_general = 0;
             run(rig, START, TURNS, UINT32_MAX, 0);
             expect_nobody_refused(rig);
@@ -129,7 +129,7 @@ static void datagrams_of_several_records_take_the_general_path(void **state) {
     rig_free(rig);
 }
 
-/** By the port of another format, or of none, a described datagram is another, or nobody's. */
+/** By the port of another format, or of none, a described datagram is another, or of no instrument. */
 static void the_udp_port_tells_formats_apart(void **state) {
     (void)state;
     for (uint32_t way = 0; way < fast_path_ways(); ++way) {
@@ -202,7 +202,7 @@ static void unlike_decimations_take_the_general_path(void **state) {
     rig_free(rig);
 }
 
-/** On a port of one VLAN, untagged frames are somebody else's. */
+/** On a port of one VLAN, untagged frames are for others. */
 static void a_port_of_a_vlan_takes_the_general_path(void **state) {
     (void)state;
     struct receive_rig *const rig = rig_make(&(struct receive_rig_config){.instruments = 2});

@@ -19,7 +19,7 @@ enum oddity {
     OTHER_SOURCE,
     OTHER_PORT,
     OTHER_PROTOCOL,
-    OTHER_SERVICE, /**< the type of service, which nobody looks at */
+    OTHER_SERVICE, /**< the type of service, which is not looked at */
     SHORT_UDP,     /**< the UDP length is below what the packet has room for */
     LONG_UDP,
     FRAGMENT,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The guard: each of its rules, each reason for a refusal, what follows when vectors stop, and who may move what. */
+/** The guard: each of its rules, each reason for a refusal, what follows when vectors stop, and what each may move. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 enum { SUPPLIES = 8, OPERATOR = 0, HOLDER = 1, RAMPER = 2, APPLICATIONS = 3, FRESH = 100, AHEAD = 12 };
 enum { GRANT_NUMBER = 41 };
 
-/** The operator has supplies 0 and 1, `HOLDER` 2 and 3, `RAMPER` 6, 4 and 5 in that order; 7 is nobody's. */
+/** The operator has supplies 0 and 1, `HOLDER` 2 and 3, `RAMPER` 6, 4 and 5 in that order; 7 is not owned. */
 static uint32_t const of_operator[] = {0, 1}, of_holder[] = {2, 3}, of_ramper[] = {6, 4, 5};
 
 struct rig {
@@ -441,7 +441,7 @@ static void when_vectors_stop_a_ramper_goes_to_its_safe_values(void **state) {
     end(&rig);
 }
 
-/** What the vector refuses does not go on to its safe value either: nobody wants that any more. */
+/** What the vector refuses does not go on to its safe value either: that target does not count any more. */
 static void the_first_good_vector_ends_a_ramp_for_all_its_supplies(void **state) {
     (void)state;
     struct rig rig;
@@ -676,7 +676,7 @@ static void the_operator_moves_only_what_is_the_operators(void **state) {
     assert_at(&rig, 1, -2);
     assert_at(&rig, 2, 0);
     assert_at(&rig, 7, 0);
-    /* and nobody grants the operator anything, or takes it */
+    /* and the operator is granted nothing, and nothing is taken from it */
     rm_guard_grant(rig.guard, OPERATOR, 0, true);
     assert_int_equal(state_of(&rig, OPERATOR), RM_APPLICATION_RUNNING);
     end(&rig);

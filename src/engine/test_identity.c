@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of who sends, against a plain list. */
+/* The table of senders, against a plain list. */
 #include "engine/identity.h"
 
 #include <setjmp.h>

@@ -67,7 +67,7 @@ static void a_liar_behind_does_not_pull_the_clock(void **state) {
     }
 }
 
-/** Who is not heard takes the general path; once back among the others, the lane again. */
+/** An outlier takes the general path; once back among the others, the fast path again. */
 static void an_outlier_is_heard_again_when_it_comes_back(void **state) {
     (void)state;
     struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});

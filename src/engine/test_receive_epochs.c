@@ -21,7 +21,7 @@ static void one_restarted_instrument_is_refused_for_ever(void **state) {
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_ANCHORS), 1);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_QUORUM_VOTES), 1);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_QUORUM_NEEDED), 2);
-    /* It comes to its senses: nobody votes any more. */
+    /* It comes to its senses: no instrument votes any more. */
     run(rig, START + 4 * LEARNT, 2 * RIG_FOLLOW_TURNS, 7, 0);
     assert_int_equal(rig_clock_count(rig, RM_CLOCK_QUORUM_VOTES), 0);
     rig_free(rig);

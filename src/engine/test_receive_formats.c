@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The receive role with described datagrams: many records in one, short counters, fragments, VLANs, and frames that are
- * somebody else's. */
+ * for another receiver. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,7 +291,7 @@ static void what_is_somebody_elses_is_punted(void **state) {
     frame[RM_ETHERNET_BYTES + RM_IPV4_BYTES + 2] = 1; /* another UDP port */
     rig_push(rig, 0, 0, frame, length);
     group_frame(&group, GROUP_SOURCE + 9, 1000, frame);
-    push_fragment(rig, frame, length, 0, 40); /* of nobody that we know */
+    push_fragment(rig, frame, length, 0, 40); /* of an unknown sender */
     rig_push(rig, 0, 0, arp, sizeof arp);     /* there is no room for this one */
     group_frame(&group, GROUP_SOURCE, 1000, frame);
     frame[RM_FRAME_HEADER_BYTES] = 0; /* an instrument's own nonsense stays here */

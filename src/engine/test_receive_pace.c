@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Turns that do not come at their nominal pace: wrong rates, changing rates, stalls of the sender and of the receiver.
- * Whatever the pace, as long as instruments agree nobody is refused and no turn-counter epoch begins. */
+ * Whatever the pace, as long as instruments agree none is refused and no turn-counter epoch begins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

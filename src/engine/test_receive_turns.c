@@ -31,7 +31,7 @@ static void late_twice_and_behind(void **state) {
     rig_free(rig);
 }
 
-/** One wild turn among good ones: refused by its counter, and nobody else's business. */
+/** One wild turn among good ones: refused by its counter, and without effect on others. */
 static void expect_wild(rm_turn wild, uint64_t ahead, uint64_t behind, uint64_t out_of_range) {
     struct receive_rig *rig = rig_make(&(struct receive_rig_config){.instruments = 3});
     run(rig, START, LEARNT, 7, 0);

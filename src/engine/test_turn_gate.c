@@ -140,7 +140,7 @@ static void a_quorum_is_more_than_half(void **state) {
         assert_int_equal(vote(&bench, i, 5, TSC), RM_GATE_REFUSED);
     assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_VOTES), VOTES / 2);
     assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_QUORUM_NEEDED), VOTES / 2 + 1);
-    /* Votes are counted once in sixteen refusals: whoever is refused for ever costs little. */
+    /* Votes are counted once in sixteen refusals: an instrument that is refused for ever costs little. */
     rm_counter_set(bench.counters, RM_CLOCK_QUORUM_NEEDED, 0);
     for (int i = 1; i < RM_GATE_VOTE_RUN; ++i)
         refuse(&bench, 0, 5, TSC);
@@ -193,7 +193,7 @@ static void an_outage_is_no_restart(void **state) {
     begin(&bench, START, 2); /* backwards */
     vote(&bench, 0, START - SILENCE - 1, TSC);
     assert_int_equal(vote(&bench, 1, START - SILENCE - 1, TSC), RM_GATE_RESTARTED);
-    begin(&bench, START, 2); /* the clock was anchored by somebody else */
+    begin(&bench, START, 2); /* the clock was anchored by another role */
     bench.vote[1].known = false;
     vote(&bench, 0, START + 10000, TSC);
     assert_int_equal(vote(&bench, 1, START + 10000, TSC), RM_GATE_RESTARTED);
@@ -227,7 +227,7 @@ static void a_majority_of_early_turns_steps_the_clock(void **state) {
     assert_int_equal(rm_turn_gate_now(&bench.gate, TSC), ahead); /* what more than half have reached */
     assert_int_equal(bench.gate.newest, ahead);
     assert_int_equal(bench.gate.turn_epoch, 0);
-    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 1); /* nobody was refused */
+    assert_int_equal(rm_counter_get(bench.counters, RM_CLOCK_ANCHORS), 1); /* none was refused */
 }
 
 /** One refusal each is enough; those that have not spoken since are not asked. */

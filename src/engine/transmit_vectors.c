@@ -27,7 +27,7 @@ bool rm_transmit_take_vector(struct rm_transmit *transmit, uint32_t application)
     return taken;
 }
 
-/** Vectors that lie there already are of older grant numbers: nobody can have used one that is granted now. */
+/** Vectors that lie there already are of older grant numbers: none of them can have one that is granted now. */
 static void skip_old_vectors(struct rm_transmit *transmit, struct rm_transmit_source *source, uint32_t application) {
     struct rm_setpoint_reading reading;
     source->place = (struct rm_setpoints_place){0};
@@ -68,6 +68,6 @@ void rm_transmit_take_put(struct rm_transmit *transmit) {
     put->limit = 0;
     put->refusal = rm_guard_put(transmit->guard, put->supply, put->value, transmit->turn, &put->limit);
     rm_counter_add(transmit->setup.guard_counters[0], RM_GUARD_VECTORS, 1);
-    rm_transmit_publish_grant(transmit, 0); /* the one who asked may look at the counters next */
+    rm_transmit_publish_grant(transmit, 0); /* the requester may look at the counters next */
     atomic_store_explicit(&put->state, RM_PUT_ANSWERED, memory_order_release);
 }

@@ -84,7 +84,7 @@ static uint32_t bits_of(struct chain_answer const *answer, uint32_t supply) {
     return all >> supply % RM_SUPPLIES_PER_RECORD * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1);
 }
 
-/** Where a supply begins, or NaN while nobody can say: at what it was sent last, where its readback agrees with that;
+/** Where a supply begins, or NaN while it is unknown: at what it was sent last, where its readback agrees with that;
  * else where it stands. */
 static double beginning(struct rm_transmit const *transmit, uint32_t index, double readback) {
     double const sent = transmit->sent[index];
@@ -105,8 +105,8 @@ static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, st
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
 }
 
-/** A supply that has tripped does not obey: what it is sent follows it, so that it begins where it stands when somebody
- * resets it, and does not leap to where it once was. */
+/** A supply that has tripped does not obey: what it is sent follows it, so that it begins where it stands when it is
+ * reset, and does not leap to where it once was. */
 static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, bool tripped,
                       double readback) {
     bool const before = (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0;

@@ -155,7 +155,7 @@ static void step(struct rm_turn_gate *gate, int64_t phase_error, uint64_t tsc) {
     rm_turn_gate_burst(gate, tsc);
 }
 
-/** Who has spoken since somebody first was early, and who of them is. */
+/** Which instruments have sent since one first was early, and which of them are early. */
 struct speakers {
     uint32_t live; /**< instruments that send */
     uint32_t count;
@@ -178,7 +178,8 @@ static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struc
     struct speakers speakers = {0};
     for (uint32_t i = 0; i < count; ++i)
         speakers.live += rm_gate_vote_sends(gate, votes[i], tsc);
-    /* Of the burst in which it began, who is not early may have spoken before; it counts in that burst alone. */
+    /* Of the burst in which it began, an instrument that is not early may have sent before; it counts in that burst
+     * alone. */
     uint64_t const since = gate->early_tsc + (gate->early_tsc != tsc);
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_gate_vote *const vote = votes[i];
@@ -192,9 +193,9 @@ static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struc
     return speakers;
 }
 
-/** More than half of those that spoke after the first early turn say otherwise: who is early is a suspect until the
- * next review, so that a liar costs no look at everybody in each burst. Its turns that are due still count: they may
- * come by the fast path, which knows nothing of this. */
+/** More than half of those that sent after the first early turn say otherwise. So an early instrument is a suspect
+ * until the next review: a faulty one then costs no look at all the others in each burst. Its turns that are due still
+ * count: they may come by the fast path, which knows nothing of this. */
 static void suspect_early(struct rm_turn_gate *gate, struct rm_gate_vote *const *votes, uint32_t count) {
     gate->early_tsc = 0;
     for (uint32_t i = 0; i < count; ++i)

@@ -19,12 +19,12 @@
 
 static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
 
-/** One who may ask, or another owner. All that is known of it stands here: its memory is read, and never asked where to
+/** A requester, or another owner. All that is known of it stands here: its memory is read, and never asked where to
  * read. */
 struct requester {
     struct rm_mapped_segment mapped;
-    /** NULL: it asks nobody, and never will, for a file keeps its objects. It is kept all the same: to map it and to
-     * check its objects at every look would take milliseconds of a core. */
+    /** NULL: it makes no requests, and never will, for a file keeps its objects. It is kept all the same: to map it and
+     * to check its objects at every look would take milliseconds of a core. */
     struct rm_requests const *requests;
     uint64_t generation; /**< of the instance whose requests are counted */
     uint64_t next;       /**< number of the request expected next */
@@ -32,7 +32,7 @@ struct requester {
     bool seen;           /**< in the look that is under way */
 };
 
-/** Owners that stay have their places and those who come to ask have theirs, so that neither can take the others'. */
+/** Owners that stay have their places and those that come to ask have theirs, so that neither can take the others'. */
 enum { PLACES = RM_OWNERS_MAX + RM_REQUESTERS_MAX };
 
 struct rm_inbox {
@@ -69,7 +69,7 @@ void rm_inbox_free(struct rm_inbox *inbox) {
     free(inbox);
 }
 
-/* ── looking who is there ── */
+/* ── looking for requesters ── */
 
 static struct requester *known(struct rm_inbox *inbox, char const *name, bool ephemeral) {
     for (size_t i = 0; i < inbox->count; ++i)
@@ -151,7 +151,7 @@ static void look_at_owners(struct rm_inbox *inbox) {
     rm_owner_names_free(&names);
 }
 
-/** True when nothing that it asked of anybody can still be unread here. */
+/** True when nothing that it asked of any owner can still be unread here. */
 static bool drained(struct rm_inbox *inbox, char const *name) {
     struct requester const *requester = known(inbox, name, true);
     return requester == NULL || !asks(requester);

@@ -52,8 +52,8 @@ static void empty(int folder) {
     closedir(listing);
 }
 
-/** Gives an open folder to `uid`; one that is his may keep its mode. The order matters: nobody else can make a file
- * there once it is given. */
+/** Gives an open folder to `uid`; if that user has it, it may keep its mode. The order matters: no other can make a
+ * file there once it is given. */
 static int give(int folder, uid_t uid, bool keeps_mode) {
     struct stat status;
     if (fstat(folder, &status) != 0)
@@ -87,7 +87,7 @@ enum rm_code rm_workspace_folder(char const *workspace, char const *name, uid_t 
     int const folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be opened as a folder: %s; remove it", path, strerror(errno));
-    /* Who may ask is the administrator's affair, and stays as he left it when the server is started again. */
+    /* Which users may ask the administrator decides, and it stays so when the server is started again. */
     int const reason = give(folder, uid, !made && strcmp(name, RM_REQUESTS_FOLDER) == 0);
     close(folder);
     if (reason != 0)

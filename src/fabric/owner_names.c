@@ -9,7 +9,7 @@
 
 #include "fabric/owner_folder.h"
 
-enum { NAMES_MAX = 4096 /**< of a directory in which somebody else makes as many files as he likes */ };
+enum { NAMES_MAX = 4096 /**< of a directory in which other users make as many files as they like */ };
 
 /** Takes the name without `suffix`, where it has it and is a good one then. */
 static bool take(char name[RM_OWNER_BYTES], char const *file, char const *suffix) {

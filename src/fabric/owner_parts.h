@@ -30,7 +30,7 @@ struct rm_owner {
     bool open;
     /** [planned object] its writer if it is a stream; NULL before the owner opens. */
     struct rm_stream_writer **writer;
-    /** Plan and segment belong to the caller, who frees and closes them. */
+    /** Plan and segment belong to the caller, which frees and closes them. */
     bool borrowed;
 };
 

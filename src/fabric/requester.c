@@ -41,7 +41,7 @@ static enum rm_code requests_folder(struct rm_owner const *owner, char folder[PA
 }
 
 /** "put" becomes "put-4711-2a7f3c1b9d04", by process and time; what does not fit is cut from the front part. Replies
- * outlive who they were for, and are told apart by name, generation and number: so no two requesters ever share a name,
+ * outlive the requester, and are told apart by name, generation and number: so no two requesters ever share a name,
  * be it one after the other, in one process or in two that were given the same number. */
 static void unique_name(char unique[RM_OWNER_BYTES], char const *name) {
     char tail[RM_OWNER_BYTES];

@@ -206,7 +206,7 @@ void rm_segment_finish(struct rm_segment *segment) {
     atomic_store_explicit(&header->started_tai_ns, rm_tai_ns(), memory_order_relaxed);
     uint64_t const generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
     atomic_store_explicit(&header->generation, generation + 1, memory_order_relaxed);
-    /* Release: for readers who were attached already when this owner adopted the segment. */
+    /* Release: for readers that were attached already when this owner adopted the segment. */
     atomic_store_explicit(&header->state, RM_SEGMENT_LIVE, memory_order_release);
     /* Release: pairs with the acquire in rm_segment_whole. */
     atomic_store_explicit(&header->magic, RM_SEGMENT_MAGIC, memory_order_release);
@@ -224,7 +224,8 @@ void rm_segment_close(struct rm_segment *segment) {
     segment->header = NULL;
 }
 
-/** Removes the lock beside a segment, held as it is: who takes it next makes a new one (segment_lock.c). */
+/** Removes the lock beside a segment, held as it is: the process that takes it next makes a new one (segment_lock.c).
+ */
 static void remove_lock(char const *segment_path) {
     char path[PATH_MAX];
     size_t const length = strlen(segment_path) - strlen(".segment");
@@ -235,7 +236,7 @@ static void remove_lock(char const *segment_path) {
 void rm_segment_remove(struct rm_segment *segment) {
     if (segment->header == NULL)
         return;
-    /* Release: for readers, who keep the mapping: what comes under this name is another segment. */
+    /* Release: for readers, which keep the mapping: what comes under this name is another segment. */
     atomic_store_explicit(&segment->header->state, RM_SEGMENT_REPLACED, memory_order_release);
     rm_segment_unlink(segment->path);
     remove_lock(segment->path);

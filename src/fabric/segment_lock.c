@@ -44,7 +44,7 @@ static bool lock_whole(int file) {
     return fcntl(file, F_OFD_SETLK, &whole) == 0;
 }
 
-/** True when the file at `path` is the open one: nobody has removed it since. */
+/** True when the file at `path` is the open one: it was not removed since. */
 static bool still_there(char const *path, int file) {
     struct stat there, open_one;
     return lstat(path, &there) == 0 && fstat(file, &open_one) == 0 && there.st_ino == open_one.st_ino &&
@@ -76,7 +76,7 @@ enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int 
             return code;
         }
         if (!still_there(path, opened)) {
-            close(opened); // whoever cleared it away was quicker; the next one is ours
+            close(opened); // another process cleared it away first; the next one is ours
             continue;
         }
         char text[24];

@@ -38,7 +38,7 @@ static void renew_clock(struct rm_clock *clock, _Atomic uint64_t const *end) {
     rm_sequence_end(&clock->sequence);
 }
 
-/** A choice outlives who was asked for it; a reading was of an instance that is no more. */
+/** A choice outlives the instance that was asked for it; a reading was of an instance that is no more. */
 static void renew_parameter(struct rm_parameter *parameter, _Atomic uint64_t const *end) {
     rm_parameter_heal(parameter);
     if (parameter->flags & (RM_PARAMETER_SETTING | RM_PARAMETER_WRITABLE))

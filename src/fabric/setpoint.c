@@ -38,8 +38,8 @@ bool rm_setpoints_confused(struct rm_setpoints const *setpoints) {
 }
 
 struct rm_setpoint_vector *rm_setpoints_begin(struct rm_setpoints *setpoints) {
-    /* 2n + 2: vector n is whole, and n + 1 is next; 2n + 1: vector n was begun by one who was killed, and is begun
-     * again. */
+    /* 2n + 2: vector n is whole, and n + 1 is next; 2n + 1: vector n was begun by an owner that was killed, and is
+     * begun again. */
     uint64_t const next = rm_setpoints_newest(setpoints) / 2;
     struct rm_setpoint_vector *vector =
         (struct rm_setpoint_vector *)((uint8_t *)(setpoints + 1) +

@@ -92,8 +92,8 @@ static bool sweep(struct rm_stream_writer *writer) {
     return cleared;
 }
 
-/** Loops read low-latency streams, and what instruments send at their own, lower rate. Nobody waits for every turn, nor
- * for what is sharp. */
+/** Loops read low-latency streams, and what instruments send at their own, lower rate. No reader waits for every turn,
+ * nor for what is sharp. */
 static bool no_loop_reads(struct rm_stream const *stream) {
     return stream->period == 1 || strcmp(stream->filter, "sharp") == 0;
 }
@@ -111,7 +111,7 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->margin = stream->margin * stream->period;
     uint64_t const late_records = min_u64(stream->capacity - stream->margin, RM_PRESENCE_TURNS);
     writer->late_turns = min_u64(late_turns, late_records * stream->period);
-    /* Acquire and the fence below: whoever sees what this owner stores also sees the heads of the last one. */
+    /* Acquire and the fence below: a reader that sees what this owner stores also sees the heads of the last one. */
     writer->head = atomic_load_explicit(&stream->head, memory_order_acquire);
     writer->first = atomic_load_explicit(&stream->first, memory_order_relaxed);
     writer->published = writer->head;
@@ -131,7 +131,7 @@ void rm_stream_writer_close(struct rm_stream_writer *writer) {
     writer->presence = NULL;
 }
 
-/* Promise 5 of stream.h: whoever sees the new turn-counter epoch finds no head of the old one, and whoever sees
+/* Promise 5 of stream.h: a reader that sees the new turn-counter epoch finds no head of the old one, and one that sees
  * anything stored from here on also sees the new turn-counter epoch. */
 void rm_stream_writer_restart(struct rm_stream_writer *writer) {
     struct rm_stream *stream = writer->stream;

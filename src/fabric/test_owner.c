@@ -204,7 +204,7 @@ static void confuse_vectors(struct segment_test *test) {
     atomic_store(&vector->sequence, UINT64_MAX - 1);
 }
 
-/** Rows that nobody can have written are not gone on with. */
+/** Vectors that no owner can have written are not gone on with. */
 static void test_confused_vectors(void **state) {
     kill_owner(fork_owner(*state, confuse_vectors));
     struct application ramp = start("ramp");
@@ -251,7 +251,7 @@ static void test_requesters(void **state) {
     struct rm_object const *object;
     void const *memory;
     assert_int_equal(rm_workspace_find(workspace, RM_OBJECT_REQUESTS, "put/requests", &object, &memory, NULL),
-                     RM_E_NOT_FOUND); // they are nobody's to see
+                     RM_E_NOT_FOUND); // they are not to be seen
     rm_workspace_detach(workspace);
     rm_owner_close(first);
     rm_owner_close(third);
@@ -266,7 +266,7 @@ static void test_requesters(void **state) {
     assert_int_equal(files_in(test, "requests"), 0);
 }
 
-/** Who may ask is said once, for all servers to come; an application's folder is always what we make it. */
+/** Which users may ask is decided once, for all servers to come; an application's folder is always what we make it. */
 static void test_folder_modes(void **state) {
     struct segment_test *test = *state;
     char const *const name[] = {"requests", "ramp"};
@@ -287,7 +287,7 @@ static void test_folder_modes(void **state) {
     umask(before);
 }
 
-/** An owner whose folder there is has his files there, and everybody finds them. */
+/** An owner that has a folder has its files there, and every reader finds them. */
 static void test_folders(void **state) {
     struct segment_test *test = *state;
     assert_ok(rm_workspace_folder("demo", "ramp", geteuid(), &test->error), &test->error);
@@ -421,7 +421,7 @@ static void test_leaving(void **state) {
     assert_false(is_there(test, ""));
 }
 
-/** What an administrator has said of who may ask is not forgotten. */
+/** What an administrator has decided of which users may ask is not forgotten. */
 static void test_leaving_a_folder_of_requesters(void **state) {
     struct segment_test *test = *state;
     char path[PATH_MAX];

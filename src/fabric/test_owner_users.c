@@ -163,8 +163,8 @@ static int link_lock(struct segment_test *test) {
     return symlink("../precious", path);
 }
 
-/** What its folder's user puts in the place of its files leads nobody else anywhere: not who reads, and not root when
- * it begins as that owner. */
+/** What its folder's user puts in the place of its files leads no other process anywhere: not a reader, and not root
+ * when it begins as that owner. */
 static void test_traps(void **state) {
     struct segment_test *test = *state;
     start_workspace(test);
@@ -205,7 +205,7 @@ static int stay_in(struct segment_test *test) {
     return run_ramp(test, &owner) == RM_OK ? 0 : 1; // not closed: as if it were killed
 }
 
-/** The configuration names another user: what the first one left is his still, and so is read by nobody. */
+/** The configuration names another user: what the first one left is still that user's, and so is not read. */
 static void test_folder_changes_hands(void **state) {
     struct segment_test *test = *state;
     start_workspace(test);

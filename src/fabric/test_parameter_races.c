@@ -118,8 +118,8 @@ static pid_t fork_writer(struct test *test) {
     return child;
 }
 
-/** A process is killed somewhere in its changes. Who reads then gets a whole change or none at all, and never waits
- * for long; who writes next ends it. */
+/** A process is killed somewhere in its changes. A reader then gets a whole change or none at all, and never waits
+ * for long; the next writer ends it. */
 static void test_killed_writers(void **state) {
     (void)state;
     struct test test;

@@ -96,7 +96,7 @@ static struct rm_owner *ask(char const *name) {
     return owner;
 }
 
-/** Somebody who asks, attached to the workspace. */
+/** A requester, attached to the workspace. */
 struct asker {
     struct rm_owner *owner;
     struct rm_workspace *workspace;
@@ -226,7 +226,7 @@ static void test_processes(void **state) {
 }
 
 /** Answers, and every other time so many others that the answer is overwritten before its requester looks, most often.
- * Who is always overwritten would ask again for ever. */
+ * A requester that is always overwritten would ask again for ever. */
 static void *answer_and_flood(void *argument) {
     struct server *server = argument;
     struct rm_request request;
@@ -474,7 +474,7 @@ static void test_dead_requesters(void **state) {
     stop_inbox(&server);
 }
 
-/** Owners that ask nobody, as many as a reader maps, take no place from one who comes to ask. */
+/** Owners that make no requests, as many as a reader maps, take no place from a requester. */
 static void test_crowd_of_owners(void **state) {
     struct segment_test *test = *state;
     enum { CROWD = RM_OWNERS_MAX - 1 }; // and the server
@@ -566,7 +566,7 @@ static void test_owner_without_replies(void **state) {
     stop_inbox(&server);
 }
 
-/** Who asks after another of the same process has gone is not given that one's reply. */
+/** A requester that asks after another of the same process has gone is not given that one's reply. */
 static void test_replies_to_another(void **state) {
     struct segment_test *test = *state;
     struct server server;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** One owner after another: who may have a segment, what the next owner keeps, and what attached readers see. */
+/** One owner after another: which may have a segment, what the next owner keeps, and what attached readers see. */
 #include "fabric/clock_writer.h"
 #include "fabric/stream_writer.h"
 #include "fabric/test_segment_steps.h"
@@ -77,7 +77,7 @@ static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind
     return found;
 }
 
-/** Everything but the streams begins anew, and a reader who is attached gets whole values before and after. */
+/** Everything but the streams begins anew, and a reader that is attached gets whole values before and after. */
 static void test_adoption_renews(void **state) {
     struct segment_test *test = *state;
     pid_t const child = fork_owner(test, serve);

@@ -81,7 +81,7 @@ static void test_vectors(void **state) {
     }
 }
 
-/** Whoever looks seldom gets the newest vector, and knows by its number how many he missed. */
+/** A reader that looks seldom gets the newest vector, and knows by its number how many it missed. */
 static void test_newest(void **state) {
     (void)state;
     for (uint64_t missed = 0; missed < 10; ++missed)

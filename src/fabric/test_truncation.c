@@ -147,7 +147,7 @@ static void test_elsewhere(void **state) {
     assert_int_equal(WEXITSTATUS(status), CHAINED);
 }
 
-/** A reader of the public API: it survives, says who cut, and knows that the server is no more. */
+/** A reader of the public API: it survives, says which owner cut, and knows that the server is no more. */
 static int read_cut_workspace(struct segment_test *test) {
     struct application server;
     struct rm_owner *owner;

@@ -27,7 +27,7 @@ static bool has(char const *root, char const *name) {
     return snprintf(path, sizeof path, "%s/%s", root, name) < PATH_MAX && is_folder(path, &status);
 }
 
-/** True where this user makes new workspaces in the common folder. It is root who makes that folder: in another user's
+/** True where this user makes new workspaces in the common folder. Root makes that folder: in another user's
  * he could exchange them. */
 static bool is_for_me(char const *root) {
     return geteuid() == 0 || faccessat(AT_FDCWD, root, W_OK | X_OK, AT_EACCESS) == 0;

@@ -182,8 +182,8 @@ static void take_missing(struct rm_inputs *inputs) {
     inputs->missing_before[phase] = (int32_t)(least - before_last) > 0 ? least : before_last;
 }
 
-/** The sums of the output that closed, and turn and tag; four words at a time: whoever copies the record loads them so,
- * and such a load would wait for narrower stores until they are in the cache, behind all that streams (5 of 38 ns a
+/** The sums of the output that closed, and turn and tag; four words at a time: code that copies the record loads them
+ * so, and such a load would wait for narrower stores until they are in the cache, behind all that streams (5 of 38 ns a
  * packet with 96 instruments and both chains: `ringmaster-measure`). */
 static void give_words(struct rm_decimator const *decimator, rm_turn turn, uint64_t tag, struct rm_record *record) {
     typedef float lanes __attribute__((vector_size(16), may_alias));

@@ -51,7 +51,7 @@ static void fail(struct rm_host *host, struct rm_error const *error) {
     atomic_store_explicit(&host->failed, true, memory_order_release);
 }
 
-/** True when somebody knows of one supply at least where it stands: of those that do not answer nobody does. */
+/** True when it is known of one supply at least where it stands: of those that do not answer it is not. */
 static bool stands_somewhere(struct rm_host const *host) {
     for (uint32_t i = 0; i < host->setup->actuator_count; ++i)
         if (isfinite(host->program->sent[i]))
@@ -140,7 +140,7 @@ static void count(struct rm_host *host, struct rm_host_due const *due, uint32_t 
 
 /** After the vector is committed: all that need not be done before. */
 static void finish(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
-    expect(host); // first: the vector that is committed is out of everybody's reach, also out of the code's
+    expect(host); // first: the vector that is committed is out of reach for all others, and for the code
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);

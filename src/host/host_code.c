@@ -98,7 +98,7 @@ static enum rm_code check_streams(struct rm_application_code const *code, struct
     return RM_OK;
 }
 
-/** Somebody must say how long they are. */
+/** The code must say how long they are. */
 static enum rm_code check_arrays(struct rm_application_code const *code, struct rm_error *error) {
     for (uint32_t i = 0; code->length == NULL && i < code->setting_count + code->reading_count; ++i) {
         bool const is_array =
@@ -110,7 +110,7 @@ static enum rm_code check_arrays(struct rm_application_code const *code, struct 
     return RM_OK;
 }
 
-/** Two zeros are what C leaves where nobody wrote limits. */
+/** Two zeros are what C leaves where no limits were written. */
 static void leave_out(double *low, double *high) {
     if (*low != 0.0 || *high != 0.0)
         return;

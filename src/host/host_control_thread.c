@@ -98,7 +98,7 @@ static void look_at_server(struct rm_host_control_thread *control_thread) {
     post(control_thread, NULL);
 }
 
-/** Whoever runs it must hear that it acts no more. */
+/** The people that run it must hear that it acts no more. */
 static void tell_withdrawal(struct rm_host_control_thread *control_thread) {
     struct rm_parameter const *withdrawn = control_thread->host->settings.withdrawn;
     double const now = withdrawn != NULL ? rm_parameter_read_f64(withdrawn) : RM_WITHDRAWN_NOT;
@@ -125,7 +125,7 @@ static bool take(struct rm_host_control_thread *control_thread, struct rm_reques
     return true;
 }
 
-/** Takes what one requester asks for together; false when nobody asks. */
+/** Takes what one requester asks for together; false when there are no requests. */
 static bool gather(struct rm_host_control_thread *control_thread) {
     control_thread->request_count = 0;
     if (!take(control_thread, &control_thread->request[0]))
@@ -221,7 +221,7 @@ static void *run(void *argument) {
             propose(control_thread);
         uint64_t const slept = rm_monotonic_ns();
         rm_inbox_wait(control_thread->inbox, SLEEP_NS);
-        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // somebody rang, maybe for the first time
+        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // the doorbell rang, maybe for the first time
             rm_inbox_look(control_thread->inbox);
     }
     return NULL;

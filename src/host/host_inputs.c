@@ -7,8 +7,8 @@
 
 #include "base/timebase.h"
 
-/** Turns further back than that are no jitter of the clock: it was ahead of the machine, and has been set right. Who
- * waited for the turn after the last step would not step for as long as it was ahead. */
+/** Turns further back than that are no jitter of the clock: it was ahead of the machine, and has been set right. An
+ * application that waited for the turn after the last step would not step for as long as it was ahead. */
 enum { STEPPED_BACK_PERIODS = 4 };
 
 bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view, uint32_t count) {

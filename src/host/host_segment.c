@@ -45,7 +45,7 @@ static void take_left(struct rm_host_settings const *settings, uint32_t i, struc
  * with it. */
 static void go_on(struct rm_host *host) {
     struct rm_host_settings *settings = &host->settings;
-    double *value = settings->proposed; // nobody proposes yet
+    double *value = settings->proposed; // there is no proposal yet
     memcpy(value, settings->value, settings->values * sizeof value[0]);
     for (uint32_t i = 0; i < settings->count; ++i)
         if (!host->program->code.it->settings[i].is_permission)

@@ -43,7 +43,7 @@ void rm_host_settings_show(struct rm_host_settings *settings, struct rm_stamp st
     rm_group_commit(settings->group, stamp);
 }
 
-/** What nobody asked for is as it is now. */
+/** A setting that was not asked for is as it is now. */
 static void complete_command(struct rm_host_settings *settings) {
     for (uint32_t i = 0; i < settings->count; ++i)
         if (!settings->asked[i])

@@ -177,7 +177,7 @@ static void test_settings_together(void **state) {
     asker_close(&asker);
 }
 
-/** Who asks an application that is stuck in a step is told so. */
+/** A requester of an application that is stuck in a step is told so. */
 static void test_settings_of_a_stuck_one(void **state) {
     struct host_test *test = *state;
     open_host(test);

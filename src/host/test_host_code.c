@@ -25,7 +25,7 @@ static void test_good(void **state) {
         fail_msg("%s", error.text);
     assert_int_equal(code.it->setting_count, TEST_SETTINGS);
     assert_true(code.limit[TEST_OFFSET].control_low == -10.0 && code.limit[TEST_OFFSET].control_high == 10.0);
-    /* Those that nobody wrote down are none. */
+    /* Those that were not written down are none. */
     assert_true(isnan(code.limit[TEST_OFFSET].minor_low) && isnan(code.limit[TEST_GAIN].control_high));
     rm_host_code_unload(&code);
 }

@@ -101,7 +101,7 @@ static void test_missing(void **state) {
     assert_int_equal(duty(test), 1);
     assert_true(sum_of(test, test->turn) == 3.0);
     assert_true(reading_at(test, CRITICAL_TWICE, 0) == 0.0);
-    /* Skipped by its stream: nobody waits for it. */
+    /* Skipped by its stream: it is not waited for. */
     test->turn += TEST_PERIOD;
     put(test, 0, 4);
     test_server_record(&test->server, 1, test->turn + TEST_PERIOD, 8);

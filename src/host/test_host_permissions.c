@@ -35,7 +35,7 @@ static void come_back(struct host_test *test) {
     test_server_send(&test->server, 0.5);
 }
 
-/** A host that steps, with a setting and a permission that somebody gave. */
+/** A host that steps, with a setting and a permission that were given. */
 static void open_allowed(struct host_test *test) {
     open_host(test);
     grant(test);

@@ -27,8 +27,8 @@ struct {
     __type(value, __u32);
 } xsks_map SEC(".maps");
 
-/* Destination UDP ports that are claimed, as they stand in the frame, and the process that claims them: who finds the
- * program on an interface can tell whether its owner is still there. */
+/* Destination UDP ports that are claimed, as they stand in the frame, and the process that claims them: a process that
+ * finds the program on an interface can tell whether its owner is still there. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, PORTS_MAX);
@@ -49,7 +49,7 @@ struct vlan_tag {
     __be16 ethertype;
 };
 
-/* Only the first fragment has a UDP header; the others are claimed by who sends them. */
+/* Only the first fragment has a UDP header; the others are claimed by their sender. */
 static __always_inline int is_claimed(struct iphdr const *ip, void const *end) {
     if ((void const *)(ip + 1) > end || ip->protocol != IPPROTO_UDP)
         return 0;

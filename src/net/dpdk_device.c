@@ -171,7 +171,7 @@ enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, struct rm_port_
                    rte_strerror(-result), words);
 }
 
-/** The driver says goodbye on its control socket, if it has one. When nobody is there any more it gets SIGPIPE, which
+/** The driver says goodbye on its control socket, if it has one. When the peer is gone it gets SIGPIPE, which
  * would end the process: it is taken back. */
 static void remove_device(struct rm_dpdk_device *device) {
     sigset_t pipe, before;

@@ -213,7 +213,7 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
     return rm_socket_path_check(config, "memif", error);
 }
 
-/** What nobody else has: the lowest bits of the first byte say that it is one machine's, and made up. */
+/** An address that no device has: the lowest bits of the first byte say that it is one machine's, and made up. */
 static bool make_up_mac(uint8_t mac[6]) {
     if (getrandom(mac, 6, 0) != 6)
         return false;

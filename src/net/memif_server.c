@@ -77,7 +77,7 @@ static char const *take_ring(struct rm_memif_server *server, struct rm_memif_add
     return NULL;
 }
 
-/** Both indices begin at 0, and who sends to us need not wake us. */
+/** Both indices begin at 0, and a peer that sends to us need not wake us. */
 static bool begin(struct rm_memif_place const *place) {
     struct rm_memif_shared_ring *const shared = place->shared;
     if (shared->cookie != RM_MEMIF_COOKIE)

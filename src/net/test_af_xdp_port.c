@@ -49,7 +49,7 @@ static void ping(void) {
     close(fd);
 }
 
-/** UDP to a port that is not claimed, and where nobody listens: the kernel says so by ICMP. */
+/** UDP to a port that is not claimed, and has no socket: the kernel says so by ICMP. */
 static void be_refused(void) {
     struct sockaddr_in const peer = address_of_end(RECEIVER, 9);
     char byte = 0;

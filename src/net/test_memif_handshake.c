@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who is refused by a memif server, and why; and that a client and a server of ours agree. */
+/** Which peers a memif server refuses, and why; and that a client and a server of ours agree. */
 #include "net/memif_handshake.h"
 
 #include <setjmp.h>

@@ -124,7 +124,7 @@ static void send_many(struct endpoints *endpoints, int end) {
     close_sender(endpoints, port, RM_PUNT_QUEUE_SLOTS + RM_BURST);
 }
 
-/** Nobody takes what was punted. */
+/** What was punted is not taken. */
 static void punt_too_many(struct endpoints *endpoints, int end) {
     struct rm_port *const port = open_end(endpoints, end);
     atomic_store(&endpoints->shared->step, 1);

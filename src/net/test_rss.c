@@ -110,7 +110,7 @@ static void a_device_that_can_is_reported(void **state) {
     rm_port_close(port);
 }
 
-/** net_ring has several queues and no way to choose: what it knows nothing of, nobody claims to know. */
+/** net_ring has several queues and no way to choose: nothing is claimed about it that is not known. */
 static void a_device_that_cannot_is_believed(void **state) {
     (void)state;
     struct rm_port_config const config = {.name = "ring", .kind = RM_PORT_RING, .queues = 2};

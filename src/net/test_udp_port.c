@@ -62,7 +62,7 @@ static void what_the_kernel_refuses_to_send_is_counted(void **state) {
     assert_true(endpoints_wait(endpoints_start(*state, SENDER, send_to_nowhere)));
 }
 
-/** Nobody listens there: the peer's kernel says so by ICMP, which must not disturb the sender. */
+/** There is no socket: the peer's kernel says so by ICMP, which must not disturb the sender. */
 static void send_to_deaf_ears(struct endpoints *endpoints, int end) {
     struct rm_port *const port = open_end(endpoints, end);
     struct numbered numbered = {.fixed = PAYLOAD_BYTES};

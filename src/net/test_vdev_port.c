@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Ports that link nobody: ring, null, pcap. All in one process, as they live. */
+/** Ports without a peer: ring, null, pcap. All in one process, as they live. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -28,7 +28,7 @@ struct vdev {
     uint32_t most_slots;
     uint32_t held_buffers; /**< per queue, where the slots do not say */
     bool sends;
-    bool answers; /**< somebody is at the other end, so that there can be an exception path */
+    bool answers; /**< a peer is at the other end, so that there can be an exception path */
     bool sets_mtu;
     /** Checks what only this kind has, and writes the driver's arguments. */
     enum rm_code (*prepare)(struct rm_port_config const *config, uint32_t slots, char arguments[ARGUMENTS_BYTES],

@@ -89,8 +89,8 @@ void rm_reassembly_free(struct rm_reassembly *reassembly) {
     free(reassembly);
 }
 
-/** The head of the bucket of such a datagram. Both halves of a product with the secret in it: who does not know the
- * secret cannot choose keys that meet in one bucket. */
+/** The head of the bucket of such a datagram. Both halves of a product with the secret in it: a sender that does not
+ * know the secret cannot choose keys that meet in one bucket. */
 static uint32_t *bucket_of(struct rm_reassembly *reassembly, uint64_t addresses, uint64_t label) {
     uint64_t const *const secret = reassembly->secret;
     unsigned __int128 const product =

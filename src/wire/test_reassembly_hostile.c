@@ -110,7 +110,7 @@ static void the_oldest_makes_room(void **state) {
     rm_reassembly_free(reassembly);
 }
 
-/** A flood of first fragments that never go on: whoever sends both of his in time still gets through. */
+/** A flood of first fragments that never go on: a sender that sends both of its own in time still gets through. */
 static void a_flood_costs_only_what_it_overtakes(void **state) {
     (void)state;
     struct rm_reassembly *const reassembly = reassembly_make();
