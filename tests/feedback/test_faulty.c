@@ -68,7 +68,7 @@ static void test_too_few_bpms_is_a_fault(void **state) {
     for (uint32_t i = 0; i < 6; ++i)
         test->machine.wrongs.invalid[i] = false;
     cycles(test, 700);
-    assert_int_equal(state_of(test), FEEDBACK_FAULT); /* until somebody has looked */
+    assert_int_equal(state_of(test), FEEDBACK_FAULT); /* until a person has looked */
     set(test, FEEDBACK_RESET, 1);
     solve(test);
     assert_int_equal(state_of(test), FEEDBACK_ON);
@@ -146,7 +146,7 @@ static void test_saturated_corrector_leaves(void **state) {
     solve(test);
     set(test, FEEDBACK_LOOP, 1);
     set(test, FEEDBACK_MODES, 6);
-    for (uint32_t c = 2; c < 6; ++c) { /* only the two fast ones of this plane: nobody else can take its part */
+    for (uint32_t c = 2; c < 6; ++c) { /* only the two fast ones of this plane: no other can take its part */
         double const out = 0;
         put(test, FEEDBACK_ACTUATOR_MASK, c, &out, 1);
     }

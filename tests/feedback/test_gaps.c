@@ -31,7 +31,7 @@ static double mean_orbit(struct feedback_test *test, uint32_t count) {
     return sum;
 }
 
-/** Ten times a second 30 cycles are left out. What the lines do in that time nobody can help. */
+/** Ten times a second 30 cycles are left out. What the lines do in that time cannot be helped. */
 static void test_goes_on_after_a_gap(void **state) {
     struct feedback_test *test = *state;
     open_feedback(test, all_lines);
@@ -141,7 +141,7 @@ static void test_missing_for_long_begins_anew(void **state) {
     assert_true(rms_nm(test, X) < 500.0);
 }
 
-/** Nobody saw what happened in between: it is no leap of those who see it. */
+/** What happened in between was not seen: it is no leap of the rows that see its result. */
 static void test_orbit_may_be_elsewhere_afterwards(void **state) {
     struct feedback_test *test = *state;
     open_feedback(test, one_family);
@@ -170,7 +170,7 @@ static void test_beam_may_move_row_by_row(void **state) {
         test->machine.wrongs.leap_nm[i] = 8e5;
         cycle(test);
     }
-    assert_true(reading(test, FEEDBACK_USED, 0) == ROWS - 12); /* those who see it later are believed */
+    assert_true(reading(test, FEEDBACK_USED, 0) == ROWS - 12); /* those that see it later are believed */
     cycles(test, 600);
     assert_true(reading(test, FEEDBACK_USED, 0) == ROWS);
 }

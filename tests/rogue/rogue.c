@@ -4,7 +4,7 @@
  *
  * It takes the application's segment as any host does, waits for its grant, and then does WRONG over and over, as fast
  * as it can or at a rate. At the end it prints how many vectors it has written, and in how many seconds. Exit status 3:
- * somebody else has the segment. */
+ * another process has the segment. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
