@@ -284,7 +284,7 @@ static void plan_element(struct rm_planner *planner, struct rm_element const *el
         shift(planner, element->t2);
     }
     if (planner->element == 0 && planner->plan->count == before)
-        rm_planner_add(planner, RM_STEP_NOTHING, NULL, 0); /* so that who comes in lost is lost in element 0 */
+        rm_planner_add(planner, RM_STEP_NOTHING, NULL, 0); /* so that a particle lost before is lost in element 0 */
     if (planner->plan->count > before)
         planner->plan->steps[planner->plan->count - 1].last = true;
 }

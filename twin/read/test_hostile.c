@@ -29,7 +29,7 @@ struct examples {
 
 static enum rm_code parse(char const *name, char const *bytes, size_t count, struct rm_error *error) {
     struct rm_lattice *lattice = NULL;
-    char *const copy = malloc(count + 1); /* so that a sanitizer sees who reads beyond it */
+    char *const copy = malloc(count + 1); /* so that a sanitizer sees a read beyond it */
     assert_non_null(copy);
     memcpy(copy, bytes, count);
     copy[count] = '\0';
