@@ -52,7 +52,7 @@ struct rm_measure_options {
     bool by_turn;
 };
 
-/** Reads the command line. False when they are wrong, said on standard error. */
+/** Reads the command line. False where it is wrong; standard error says why. */
 bool rm_measure_options_read(int count, char **arguments, struct rm_measure_options *options);
 
 /** Measures, and prints one JSON object. It changes the configuration: the port, and the workspace, which is removed

@@ -89,7 +89,7 @@ struct rm_receive {
     /** Counters that come round after so many turns or more anchor the clock and vote, and TAI says roughly where they
      * are: the longest of the role, where no instrument has a counter that tells. 0: those that tell, alone. */
     uint64_t anchor_lap_turns;
-    /** All fast paths were, in this burst. */
+    /** All fast paths were flushed in this burst. */
     bool flushed;
     /** Fast paths may have taken records that are not counted yet. */
     bool uncounted;
