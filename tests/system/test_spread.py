@@ -10,12 +10,13 @@ from harness import (
     SERVER_CORE,
     TIMEOUT_S,
     VethPair,
+    again_if_starved,
     assert_sums_hold,
     nonzero,
     ringmaster,
     server,
     unique_name,
-    wait_for,
+    wait_for_all,
 )
 
 from ringmaster.programs.program import attach_to
@@ -44,6 +45,7 @@ def configuration(name: str, spread: bool) -> str:
     )
 
 
+@again_if_starved
 def test_each_instrument_comes_to_one_role(root: Path, link: VethPair) -> None:
     name = unique_name("spread")
     file = root / "spread.yaml"
@@ -72,7 +74,7 @@ def test_each_instrument_comes_to_one_role(root: Path, link: VethPair) -> None:
         for sender in senders:
             assert int(sender.communicate(timeout=TIMEOUT_S)[0]) == TURNS
         port = ws.counters("port/hall")
-        wait_for(lambda: port["received"] >= SENDERS * TURNS, f"{nonzero(port)} of {SENDERS * TURNS}")
+        wait_for_all(port, "received", SENDERS * TURNS)
         assert_sums_hold(ws)
         assert port["spread_full"] == 0
         for i in range(SENDERS):
